@@ -1,0 +1,56 @@
+// The memory format of int8 operand planes and of residue planes of C: schemes write it, engines read it.
+//
+// One plane holds one operand modulo one modulus. 32 rows of A (or columns of B) make a strip, 64 values of k a step; one
+// strip x step is 2048 bytes, two AMX tiles. The order of k inside a step is the same fixed permutation for both operands.
+//   columns (of B): [2 tiles][16 columns][64 k]            a tile row is 64 bytes of one column
+//   rows (of A):    [2 tiles][16 groups][16 rows][4 k]     groups of four k, as AMX and VNNI read their second operand
+// Strips are grouped in blocks and steps in chunks, so that what an engine streams is contiguous:
+//   [block][chunk][strip of the block][step of the chunk][2048 bytes]
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace vernier {
+
+inline constexpr int strip_size = 32;
+inline constexpr int step_size = 64;
+inline constexpr int step_bytes = strip_size * step_size;
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
+
+// The k, within its step, of byte b of a column's 64 bytes. It saves shuffles in the writers of both operands.
+constexpr int k_of_byte(int b) { return 16 * ((b >> 2) & 3) + 2 * (b >> 4) + (b & 1) + 8 * ((b >> 1) & 1); }
+
+constexpr int column_byte(int column, int b) { return (column >> 4) * 1024 + (column & 15) * 64 + b; }
+constexpr int row_byte(int row, int b) { return (row >> 4) * 1024 + (b >> 2) * 64 + (row & 15) * 4 + (b & 3); }
+
+struct PanelLayout {
+  std::int64_t strips = 0;        // of 32 rows or columns
+  std::int64_t steps = 0;         // of 64 k
+  std::int64_t block_strips = 1;  // strips a block; the last block may hold fewer
+  std::int64_t chunk_steps = 1;   // steps a chunk; the last chunk may hold fewer
+
+  constexpr std::int64_t bytes() const { return strips * steps * step_bytes; }
+
+  // Start of the 2048 bytes of a strip and a step.
+  constexpr std::int64_t offset(std::int64_t strip, std::int64_t step) const {
+    const std::int64_t block = strip / block_strips, first = block * block_strips;
+    const std::int64_t chunk = step / chunk_steps, begin = chunk * chunk_steps;
+    const std::int64_t in_block = std::min(block_strips, strips - first);
+    const std::int64_t in_chunk = std::min(chunk_steps, steps - begin);
+    return (first * steps + begin * in_block + (strip - first) * in_chunk + (step - begin)) * step_bytes;
+  }
+};
+
+// Residues of C: blocks of 32 x 32, one byte an element, in the order in which four accumulator rows of 16 are packed.
+inline constexpr int block_elements = strip_size * strip_size;
+
+constexpr int residue_index(int row, int column) {
+  const int tile = (column >> 4) * 2 + (row >> 4), i = row & 15, j = column & 15;
+  return tile * 256 + (j >> 2) * 64 + (i >> 2) * 16 + (j & 3) * 4 + (i & 3);
+}
+
+}  // namespace vernier

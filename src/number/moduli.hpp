@@ -1,0 +1,55 @@
+// The moduli of the residue number system and arithmetic modulo them. Host and device; includes only std.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+
+namespace vernier {
+
+// Pairwise coprime moduli up to 256, largest first: each is the largest number that is coprime to all before it. The first N
+// have the largest product that N moduli of at most 8 bits can have for every N that a product of ordinary data asks for.
+inline constexpr int max_moduli = 49;
+inline constexpr int largest_modulus = 256;
+
+namespace detail {
+constexpr std::array<int, max_moduli> make_moduli() {
+  std::array<int, max_moduli> list{};
+  int count = 0;
+  for (int p = largest_modulus; count < max_moduli; --p) {
+    bool coprime = true;
+    for (int q = 0; q < count; ++q) coprime = coprime && std::gcd(p, list[q]) == 1;
+    if (coprime) list[count++] = p;
+  }
+  return list;
+}
+}  // namespace detail
+
+inline constexpr std::array<int, max_moduli> moduli = detail::make_moduli();
+
+// Residues are symmetric: -(p - 1) / 2 .. (p - 1) / 2 for odd p, -128 .. 127 for p = 256. All fit int8.
+constexpr int largest_residue(int p) { return (p - 1) / 2; }
+constexpr int smallest_residue(int p) { return largest_residue(p) - p + 1; }
+
+constexpr int symmetric_residue(std::int64_t x, int p) {
+  const int r = static_cast<int>(x % p);  // has the sign of x
+  if (r > largest_residue(p)) return r - p;
+  return r < smallest_residue(p) ? r + p : r;
+}
+
+constexpr int multiply_mod(int a, int b, int p) { return symmetric_residue(static_cast<std::int64_t>(a) * b, p); }
+
+constexpr int power_of_two_mod(int exponent, int p) {
+  int result = symmetric_residue(1, p);
+  for (int i = 0; i < exponent; ++i) result = symmetric_residue(2 * result, p);
+  return result;
+}
+
+// The x in 1 .. p - 1 with a x = 1 modulo p; a and p coprime.
+constexpr int inverse_mod(int a, int p) {
+  for (int x = 1; x < p; ++x)
+    if (symmetric_residue(static_cast<std::int64_t>(a) * x - 1, p) == 0) return x;
+  return 0;
+}
+
+}  // namespace vernier
