@@ -29,10 +29,10 @@ namespace vernier {
 
 enum class Status {
   ok = 0,
-  invalid_argument,   // an argument or an option is wrong; the message names it, its value and what was expected
-  out_of_memory,      // the workspace could not be had
-  unsupported,        // the engine or the contract is not available on this machine
-  bound_not_met,      // the data ask for more than the scheme can hold and Fallback::none was given
+  invalid_argument,  // an argument or an option is wrong; the message names it, its value and what was expected
+  out_of_memory,     // the workspace could not be had
+  unsupported,       // the engine or the contract is not available on this machine
+  bound_not_met,     // the data ask for more than the scheme can hold and Fallback::none was given
   internal_error,
 };
 
@@ -72,67 +72,69 @@ struct VERNIER_API Contract {
   enum class Kind { fp32, fp64, normwise, bits };
 
   Kind kind = Kind::fp64;
-  int bits_asked = 53;                    // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise
-  bool reproducible = false;              // always the integer scheme, also where the native product would be faster
-  Fallback fallback = Fallback::native;   // reproducible contracts never take the native product: they throw instead
+  int bits_asked = 53;                   // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise
+  bool reproducible = false;             // always the integer scheme, also where the native product would be faster
+  Fallback fallback = Fallback::native;  // reproducible contracts never take the native product: they throw instead
 
   static Contract fp32();
   static Contract fp64();
-  static Contract normwise();             // of fp64
-  static Contract bits(int n);            // 4 <= n <= 110
+  static Contract normwise();   // of fp64
+  static Contract bits(int n);  // 4 <= n <= 110
 
   // "fp32", "fp64", "fp64-normwise", "bits(60)", each optionally followed by "+reproducible" and "+no-fallback".
   static Contract parse(std::string_view text);
-  std::string text() const;               // what parse() reads
+  std::string text() const;  // what parse() reads
 
   bool operator==(const Contract&) const = default;
 };
 
 struct VERNIER_API Options {
-  Contract contract;                      // for float data fp32 is the usual choice: see default_contract()
-  std::string engine;                     // "" chooses; else a name of engines(), or "native". VERNIER_ENGINE overrides "".
-  int threads = 0;                        // 0: OpenMP's choice (OMP_NUM_THREADS)
-  std::size_t workspace_limit = 0;        // bytes; 0: default_workspace_limit. Larger products go block by block over m and n.
-  void* workspace = nullptr;              // caller's own workspace: nothing is allocated then
-  std::size_t workspace_bytes = 0;        // its size; gemm_workspace() tells what is enough
-  std::function<void(double)> progress;   // called now and then from the calling thread with the fraction done
+  Contract contract = {};   // for float data fp32 is the usual choice: see default_contract()
+  std::string engine = {};  // "" chooses; else a name of engines(), or "native". VERNIER_ENGINE overrides "".
+  int threads = 0;          // 0: OpenMP's choice (OMP_NUM_THREADS)
+  std::size_t workspace_limit =
+      0;                      // bytes; 0: default_workspace_limit. Larger products go block by block over m and n.
+  void* workspace = nullptr;  // caller's own workspace: nothing is allocated then
+  std::size_t workspace_bytes = 0;            // its size; gemm_workspace() tells what is enough
+  std::function<void(double)> progress = {};  // called now and then from the calling thread with the fraction done
 };
 
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;
 
 template <class T>
-Contract default_contract();              // fp32 for float, fp64 for double
+Contract default_contract();  // fp32 for float, fp64 for double
 
 // ---- what was done -------------------------------------------------------------------------------------------------
 
 // Every decision about one product. Nothing that runs after it decides anything.
 struct VERNIER_API Plan {
   std::string routine = "gemm";
-  std::string type;                       // "float" or "double"
+  std::string type;  // "float" or "double"
   std::int64_t m = 0, n = 0, k = 0;
   Contract contract;
-  std::string scheme;                     // "residues", "native" or "none" (nothing to multiply)
-  std::string engine;                     // int8 engine, or the name of the BLAS for "native"
-  std::string reason;                     // why this scheme
+  std::string scheme;  // "residues", "native" or "none" (nothing to multiply)
+  std::string engine;  // int8 engine, or the name of the BLAS for "native"
+  std::string reason;  // why this scheme
   int threads = 1;
-  int moduli = 0;                         // pairwise coprime moduli = int8 products, of the ordinary entries
-  double log2_modulus_product = 0;        // log2 P; the integer product stays below P / 2
-  double log2_bound = 0;                  // log2 of the proven c in |T - AB| <= c |A||B| (normwise: c |A_i| |B_j|)
-  std::int64_t k_block = 0, m_block = 0, n_block = 0;   // one pass holds m_block x n_block of C, k_block at a time
-  std::size_t workspace = 0;              // bytes
+  int moduli = 0;                   // pairwise coprime moduli = int8 products, of the ordinary entries
+  double log2_modulus_product = 0;  // log2 P; the integer product stays below P / 2
+  double log2_bound = 0;            // log2 of the proven c in |T - AB| <= c |A||B| (normwise: c |A_i| |B_j|)
+  std::int64_t k_block = 0, m_block = 0, n_block = 0;  // one pass holds m_block x n_block of C, k_block at a time
+  std::size_t workspace = 0;                           // bytes
 
-  std::string text() const;               // a few lines for a person
-  std::string json() const;               // one JSON object
+  std::string text() const;  // a few lines for a person
+  std::string json() const;  // one JSON object
 };
 
 struct VERNIER_API Report {
   Plan plan;
   // what the data added to the plan
-  std::int64_t wide_rows = 0, wide_columns = 0;   // rows of op(A), columns of op(B) that got bits, and so moduli, of their own
-  int wide_moduli = 0;                            // moduli of the entries in those rows and columns
-  int span_a = 0, span_b = 0;                     // widest exponent span (max - min over nonzeros) of a row of op(A), a column of op(B)
-  std::int64_t nonfinite_rows = 0, nonfinite_columns = 0;   // rows, columns that hold a NaN or an infinity
-  bool fallback = false;                          // the data were too wide: native product taken
+  std::int64_t wide_rows = 0,
+               wide_columns = 0;  // rows of op(A), columns of op(B) that got bits, and so moduli, of their own
+  int wide_moduli = 0;            // moduli of the entries in those rows and columns
+  int span_a = 0, span_b = 0;     // widest exponent span (max - min over nonzeros) of a row of op(A), a column of op(B)
+  std::int64_t nonfinite_rows = 0, nonfinite_columns = 0;  // rows, columns that hold a NaN or an infinity
+  bool fallback = false;                                   // the data were too wide: native product taken
   // seconds, wall clock
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
 
@@ -148,13 +150,13 @@ struct VERNIER_API Report {
 //   op(B)  k x n; B is ldb x n with ldb >= max(1, k) for Op::none, ldb x k with ldb >= max(1, n) otherwise
 //   C      m x n, ldc >= max(1, m)
 //
-// T is float or double. alpha = 0 or k = 0: A and B are not read and C = beta C. beta = 0: C is not read. m = 0 or n = 0:
-// nothing happens. NaN and infinities go where a conventional product sends them (0 * inf = NaN). C must not overlap A or B.
-// Safe to call from several threads at once.
+// T is float or double. alpha = 0 or k = 0: A and B are not read and C = beta C. beta = 0: C is not read. m = 0 or n =
+// 0: nothing happens. NaN and infinities go where a conventional product sends them (0 * inf = NaN). C must not overlap
+// A or B. Safe to call from several threads at once.
 //
-// Scheme: residue number system (Ozaki scheme II). Rows of A and columns of B are scaled by powers of two and rounded to
-// integers, multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder theorem.
-// docs/accuracy.md has the proof of the bounds.
+// Scheme: residue number system (Ozaki scheme II). Rows of A and columns of B are scaled by powers of two and rounded
+// to integers, multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder
+// theorem. docs/accuracy.md has the proof of the bounds.
 //
 // Throws Error with C untouched: invalid_argument (checked in the order of the reference BLAS), out_of_memory,
 // unsupported (engine), bound_not_met.
@@ -168,7 +170,8 @@ template <class T>
 VERNIER_API Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                          const Options& options = Options{.contract = default_contract<T>()});
 
-// Bytes of workspace with which gemm needs no allocation of its own and runs at full speed; least: with which it runs at all.
+// Bytes of workspace with which gemm needs no allocation of its own and runs at full speed; least: with which it runs
+// at all.
 template <class T>
 VERNIER_API std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options,
                                        bool least = false);
@@ -179,10 +182,10 @@ VERNIER_API void release_workspace();
 // ---- engines and version -------------------------------------------------------------------------------------------
 
 struct VERNIER_API EngineInfo {
-  std::string name;         // "amx", "avx512_vnni", "avx2", "portable"
+  std::string name;  // "amx", "avx512_vnni", "avx2", "portable"
   std::string description;
-  bool supported = false;   // by this machine
-  std::string missing;      // what the machine lacks, if not
+  bool supported = false;  // by this machine
+  std::string missing;     // what the machine lacks, if not
 };
 
 VERNIER_API std::vector<EngineInfo> engines();  // in order of preference

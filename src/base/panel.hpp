@@ -1,7 +1,8 @@
 // The memory format of int8 operand planes and of residue planes of C: schemes write it, engines read it.
 //
-// One plane holds one operand modulo one modulus. 32 rows of A (or columns of B) make a strip, 64 values of k a step; one
-// strip x step is 2048 bytes, two AMX tiles. The order of k inside a step is the same fixed permutation for both operands.
+// One plane holds one operand modulo one modulus. 32 rows of A (or columns of B) make a strip, 64 values of k a step;
+// one strip x step is 2048 bytes, two AMX tiles. The order of k inside a step is the same fixed permutation for both
+// operands.
 //   columns (of B): [2 tiles][16 columns][64 k]            a tile row is 64 bytes of one column
 //   rows (of A):    [2 tiles][16 groups][16 rows][4 k]     groups of four k, as AMX and VNNI read their second operand
 // Strips are grouped in blocks and steps in chunks, so that what an engine streams is contiguous:

@@ -7,8 +7,9 @@
 
 namespace vernier {
 
-// Pairwise coprime moduli up to 256, largest first: each is the largest number that is coprime to all before it. The first N
-// have the largest product that N moduli of at most 8 bits can have for every N that a product of ordinary data asks for.
+// Pairwise coprime moduli up to 256, largest first: each is the largest number that is coprime to all before it. The
+// first N have the largest product that N moduli of at most 8 bits can have for every N that a product of ordinary data
+// asks for.
 inline constexpr int max_moduli = 49;
 inline constexpr int largest_modulus = 256;
 

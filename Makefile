@@ -1,0 +1,55 @@
+# A thin door to CMake: every target sets up what it needs. PRESET is one of CMakePresets.json.
+PRESET ?= default
+JOBS   ?= $(shell nproc)
+BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
+BENCH  ?= --n 512,1024,2048,4096 --baseline native --json
+CMAKE_BUILD := cmake --build --preset $(PRESET) -j $(JOBS)
+CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
+SOURCES = find include src apps tests bench demo -name '*.[ch]pp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh'
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: configure  ## multiply a real matrix: fp64 accuracy out of int8 products, beside OpenBLAS
+	@$(CMAKE_BUILD) --target vernier-demo >&2
+	@$(BUILD)/bin/vernier-demo
+
+test: build  ## build everything and run every test
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON object a line
+	@$(CMAKE_BUILD) --target vernier_cli >&2
+	@$(BUILD)/bin/vernier bench gemm --contract fp64 $(BENCH)
+	@$(BUILD)/bin/vernier bench gemm --contract fp32 $(BENCH)
+
+gpu-test: gpu build  ## the tests of the CUDA part, on a machine with a GPU
+	@ctest --preset $(PRESET) -L gpu --no-tests=error
+
+gpu-bench: gpu build  ## the benchmarks of the CUDA part, on a machine with a GPU
+	@$(BUILD)/bin/vernier bench gemm --contract fp64 $(BENCH)
+
+format: clang-format  ## format all sources
+	@$(SOURCES) | xargs $(CLANG_FORMAT) -i
+
+check-format: clang-format  ## fail where `make format` would change a source
+	@$(SOURCES) | xargs $(CLANG_FORMAT) --dry-run --Werror
+	@echo "check-format: all sources are formatted"
+
+clean:  ## remove all build folders
+	@rm -rf build build-debug build-ci
+
+configure:
+	@tools/setup >&2
+	@cmake --preset $(PRESET) --log-level=NOTICE >&2
+
+build: configure
+	@$(CMAKE_BUILD)
+
+clang-format:
+	@tools/setup --format
+
+gpu:
+	@ls src/*/*.cu >/dev/null 2>&1 || { echo "$(MAKECMDGOALS): the CUDA part has no kernels yet" >&2; exit 1; }
+	@nvidia-smi -L 2>/dev/null || { echo "$(MAKECMDGOALS): there is no NVIDIA GPU on this machine" >&2; exit 1; }
+
+.PHONY: help demo test bench gpu-test gpu-bench format check-format clean configure build clang-format gpu

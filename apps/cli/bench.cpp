@@ -1,0 +1,225 @@
+// vernier bench gemm: speed and error of the product and of the native one, in one run on random data.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <charconv>
+#include <memory>
+
+#include "command.hpp"
+#include "measure.hpp"
+#include "native.hpp"
+
+namespace vernier::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::string> shapes;
+  std::string type = "double", baseline = "native";
+  bool pin = false;
+  Trial trial;
+  Transposes ops;
+  ProductOptions product;
+};
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+
+// "4096x4096x512" is m x n x k. Empty where it is none.
+std::optional<Shape> parse_shape(const std::string& text) {
+  std::int64_t values[3] = {};
+  const char* next = text.data();
+  const char* const end = text.data() + text.size();
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0 && (next == end || *next++ != 'x')) return std::nullopt;
+    const auto [after, error] = std::from_chars(next, end, values[i]);
+    if (error != std::errc() || values[i] <= 0) return std::nullopt;
+    next = after;
+  }
+  if (next != end) return std::nullopt;
+  return Shape{values[0], values[1], values[2]};
+}
+
+std::vector<Shape> shapes_of(const Arguments& arguments) {
+  std::vector<Shape> shapes;
+  for (std::int64_t n : arguments.sizes) shapes.push_back({n, n, n});
+  for (const std::string& text : arguments.shapes) shapes.push_back(*parse_shape(text));
+  if (shapes.empty()) shapes = {{512, 512, 512}, {1024, 1024, 1024}, {2048, 2048, 2048}};
+  return shapes;
+}
+
+double gflops(const Trial& t, double seconds) {
+  return 2e-9 * static_cast<double>(t.m) * static_cast<double>(t.n) * static_cast<double>(t.k) / seconds;
+}
+
+const char* letter(Op op) { return op == Op::none ? "N" : op == Op::transpose ? "T" : "C"; }
+
+Json describe(const Arguments& arguments, const Trial& trial, const TrialResult& result) {
+  const Report& report = result.report;
+  const Plan& plan = report.plan;
+  Json json = {{"routine", "gemm"},
+               {"type", arguments.type},
+               {"contract", plan.contract.text()},
+               {"scheme", plan.scheme},
+               {"engine", plan.engine},
+               {"m", trial.m},
+               {"n", trial.n},
+               {"k", trial.k},
+               {"transa", letter(trial.opa)},
+               {"transb", letter(trial.opb)},
+               {"moduli", plan.moduli},
+               {"fallback", report.fallback},
+               {"seconds", result.product.seconds},
+               {"gflops", gflops(trial, result.product.seconds)},
+               {"error_mean", result.product.error.mean},
+               {"error_max", result.product.error.max}};
+  json["baseline"] = arguments.baseline;
+  if (result.baseline) {
+    const auto [least, most] = std::minmax_element(result.ratios.begin(), result.ratios.end());
+    json["baseline_seconds"] = result.baseline->seconds;
+    json["baseline_gflops"] = gflops(trial, result.baseline->seconds);
+    json["baseline_error_mean"] = result.baseline->error.mean;
+    json["baseline_error_max"] = result.baseline->error.max;
+    json["ratio"] = result.baseline->seconds / result.product.seconds;
+    json["ratio_min"] = *least;
+    json["ratio_max"] = *most;
+  }
+  json["stage_seconds"] = {{"statistics", report.seconds_statistics},
+                           {"residues", report.seconds_residues},
+                           {"products", report.seconds_products},
+                           {"recombine", report.seconds_recombine}};
+  json["phi"] = trial.phi;
+  json["seed"] = trial.seed;
+  json["samples"] = result.product.error.compared;
+  json["repeats"] = result.repeats;
+  json["threads"] = plan.threads;
+  json["pinned"] = arguments.pin;
+  json["log2_bound"] = plan.log2_bound;
+  json["reason"] = plan.reason;
+  json["version"] = version();
+  json["cpu"] = cpu_model();
+  json["blas"] = native_blas();
+  return json;
+}
+
+void print_heading(const Arguments& arguments, const Console& console) {
+  const double phi = arguments.trial.phi;
+  fmt::print("gemm, {}, op(A) op(B) = {}{}, a_ij = (rand - 0.5) exp({} randn), seed {}{}\n", arguments.type,
+             letter(arguments.ops.a), letter(arguments.ops.b), phi, arguments.trial.seed,
+             arguments.pin ? ", pinned" : "");
+  fmt::print("cpu {}\nblas {}\nerrors relative to |A||B|; medians of all calls\n\n", cpu_model(), native_blas());
+  const std::string head = fmt::format("{:>6} {:>6} {:>6}  {:<18} {:<21} {:>3} {:>10} {:>9} {:>9} {:>9}", "m", "n", "k",
+                                       "contract", "scheme/engine", "mod", "seconds", "GFLOP/s", "err mean", "err max");
+  const std::string rest =
+      fmt::format(" | {:>9} {:>9} {:>9} | {:>6} {:>13}", "baseline", "err mean", "err max", "ratio", "min-max");
+  fmt::print("{}\n", console.strong(arguments.baseline == "none" ? head : head + rest));
+}
+
+// The same numbers as the JSON: this reads nothing else.
+void print_row(const Json& j) {
+  const auto real = [&](const char* key) { return j[key].get<double>(); };
+  fmt::print("{:>6} {:>6} {:>6}  {:<18} {:<21} {:>3} {:>10.3e} {:>9.1f} {:>9.2e} {:>9.2e}", j["m"].get<std::int64_t>(),
+             j["n"].get<std::int64_t>(), j["k"].get<std::int64_t>(), j["contract"].get<std::string>(),
+             j["scheme"].get<std::string>() + "/" + j["engine"].get<std::string>(), j["moduli"].get<int>(),
+             real("seconds"), real("gflops"), real("error_mean"), real("error_max"));
+  if (j.contains("ratio")) {
+    fmt::print(" | {:>9.1f} {:>9.2e} {:>9.2e} | {:>6.2f} {:>6.2f}-{:<6.2f}", real("baseline_gflops"),
+               real("baseline_error_mean"), real("baseline_error_max"), real("ratio"), real("ratio_min"),
+               real("ratio_max"));
+  }
+  fmt::print("\n");
+}
+
+template <class T>
+void run_trial(const Arguments& arguments, const Shape& shape, const Console& console) {
+  Trial trial = arguments.trial;
+  trial.m = shape.m, trial.n = shape.n, trial.k = shape.k;
+  trial.opa = arguments.ops.a, trial.opb = arguments.ops.b;
+  trial.baseline = arguments.baseline == "native";
+  trial.options = arguments.product.options<T>();
+  TrialResult result;
+  {
+    Progress progress(console, fmt::format("{} x {} x {}", shape.m, shape.n, shape.k));
+    result = measure<T>(trial, progress.callback());
+  }
+  const Json json = describe(arguments, trial, result);
+  if (console.json) {
+    print_json(json);
+  } else {
+    print_row(json);
+  }
+  std::fflush(stdout);
+  const std::int64_t unwritten = result.product.unwritten + (result.baseline ? result.baseline->unwritten : 0);
+  if (unwritten > 0) throw std::runtime_error(fmt::format("{} entries of C were never written", unwritten));
+}
+
+// Both libraries get their threads before any is pinned: those of the BLAS should inherit the whole mask.
+void prepare_threads(const Arguments& arguments, const Console& console) {
+  const int threads = arguments.product.threads;
+  if (!set_native_threads(threads)) {
+    console.warning("this BLAS takes no number of threads from its caller: the baseline uses its own");
+  }
+  const double one = 1;
+  double c = 0;
+  native_gemm<double>(Op::none, Op::none, 1, 1, 1, &one, 1, &one, 1, &c, 1);
+  if (arguments.pin) pin_threads(threads > 0 ? threads : omp_get_max_threads());
+}
+
+int bench_gemm(const Arguments& arguments, const Console& console) {
+  prepare_threads(arguments, console);
+  if (!console.json) print_heading(arguments, console);
+  for (const Shape& shape : shapes_of(arguments)) {
+    if (arguments.type == "float") {
+      run_trial<float>(arguments, shape, console);
+    } else {
+      run_trial<double>(arguments, shape, console);
+    }
+  }
+  return exit_ok;
+}
+
+void add_trial_options(CLI::App& command, Arguments& arguments) {
+  const auto is_shape = [](const std::string& text) {
+    return parse_shape(text) ? std::string()
+                             : fmt::format("'{}' is no shape: MxNxK with sizes from 1 on is expected", text);
+  };
+  command.add_option("--n", arguments.sizes, "square sizes, as in 512,1024")->delimiter(',')->check(at_least(1));
+  command.add_option("--shape", arguments.shapes, "m x n x k, as in 4096x4096x512")->delimiter(',')->check(is_shape);
+  command.add_option("--type", arguments.type, "double or float")->check(CLI::IsMember({"double", "float"}));
+  command.add_option("--baseline", arguments.baseline, "native (the BLAS underneath) or none")
+      ->check(CLI::IsMember({"native", "none"}));
+  command.add_option("--phi", arguments.trial.phi, "width of the exponents")->check(CLI::Range(0.0, 100.0));
+  command.add_option("--seed", arguments.trial.seed, "seed of the data and of the samples");
+  command.add_option("--samples", arguments.trial.samples, "entries compared with the exact product")
+      ->check(at_least(1));
+  CLI::Option* repeats =
+      command.add_option("--repeats", arguments.trial.repeats, "timed calls of each")->check(at_least(1));
+  command.add_option("--seconds", arguments.trial.seconds, "time for both at each size; at least 5 calls are timed")
+      ->check(CLI::PositiveNumber)
+      ->excludes(repeats);
+  command.add_flag("--pin", arguments.pin, "pin OpenMP thread t to the t-th processor of this process");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program, Console& console, Work& chosen) {
+  CLI::App* bench = program.add_subcommand("bench", "Speed and error on random data, against the native product.");
+  bench->require_subcommand(0, 1);
+  CLI::App* command = bench->add_subcommand("gemm", "C = op(A) op(B).");
+  auto arguments = std::make_shared<Arguments>();
+  add_trial_options(*command, *arguments);
+  arguments->ops.add_to(*command);
+  arguments->product.add_to(*command);
+  add_output_flags(*command, console);
+  command->footer(
+      "Seconds are medians; ratio is baseline over own, and ratio_min, ratio_max are over pairs of groups of calls\n"
+      "taken in turns.\n\n"
+      "Examples:\n  vernier bench gemm --contract fp64 --n 512,1024,2048,4096 --baseline native --json\n"
+      "  vernier bench gemm --type float --shape 4096x4096x512 --repeats 11\n"
+      "  vernier bench gemm --contract fp64+reproducible --engine portable --n 512 --phi 2");
+  command->callback(
+      [arguments, &console, &chosen] { chosen = [arguments, &console] { return bench_gemm(*arguments, console); }; });
+}
+
+}  // namespace vernier::cli

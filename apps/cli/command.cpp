@@ -1,0 +1,74 @@
+#include "command.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+namespace vernier::cli {
+namespace {
+
+const std::map<std::string, Op> op_names = {{"N", Op::none}, {"T", Op::transpose}, {"C", Op::conjugate_transpose},
+                                            {"n", Op::none}, {"t", Op::transpose}, {"c", Op::conjugate_transpose}};
+
+CLI::Validator contract_validator() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        try {
+          Contract::parse(text);
+          return {};
+        } catch (const Error& error) {
+          return error.what();
+        }
+      },
+      "", "contract");
+}
+
+CLI::Validator transpose_validator() {
+  return CLI::Validator(
+      [](std::string& text) { return op_names.contains(text) ? "" : text + " is none of N, T and C"; }, "N|T|C",
+      "transpose");
+}
+
+}  // namespace
+
+CLI::Validator at_least(std::int64_t least) {
+  const auto check = [least](std::string& text) -> std::string {
+    std::int64_t value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= least) return {};
+    return fmt::format("'{}' is no whole number from {} on", text, least);
+  };
+  return CLI::Validator(check, "", "at_least");
+}
+
+void ProductOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--contract", contract,
+                  "fp64, fp64-normwise, fp32 or bits(n), each with +reproducible and +no-fallback as wanted; "
+                  "fp64 for double and fp32 for float if not given")
+      ->check(contract_validator())
+      ->type_name("CONTRACT");
+  command.add_option("--engine", engine, "int8 engine (see vernier info), or native; chosen if not given");
+  command.add_option("--threads", threads, "threads; 0 leaves it to OMP_NUM_THREADS")->check(at_least(0));
+  command.add_option("--workspace-limit", workspace_limit, "most workspace in bytes, as in 512M; 0 is the default, 1G")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+void Transposes::add_to(CLI::App& command) {
+  for (auto [name, op, what] : {std::tuple{"--transa", &a, "op(A)"}, std::tuple{"--transb", &b, "op(B)"}}) {
+    const auto store = [op = op](const std::string& text) { *op = op_names.at(text); };
+    command
+        .add_option_function<std::string>(name, store,
+                                          fmt::format("{}: as it is, its transpose, or conjugate transpose", what))
+        ->check(transpose_validator())
+        ->type_name("N|T|C");
+  }
+}
+
+void add_output_flags(CLI::App& command, Console& console, bool with_quiet) {
+  command.add_flag("--json", console.json, "JSON on stdout");
+  if (with_quiet) command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
+}
+
+void print_json(const Json& json) { fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+}  // namespace vernier::cli

@@ -1,0 +1,68 @@
+// The commands of the program, and the options that several of them share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vernier/vernier.hpp>
+
+#include "terminal.hpp"
+
+namespace vernier::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Exit codes: scripts tell a wrong call from a failed one.
+inline constexpr int exit_ok = 0, exit_failed = 1, exit_usage = 2;
+
+// Options that contradict each other in a way the parser does not see.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Each adds a subcommand to the program, which sets `chosen` to its work when it is the one on the command line.
+using Work = std::function<int()>;
+void add_info(CLI::App& program, Console& console, Work& chosen);
+void add_explain(CLI::App& program, Console& console, Work& chosen);
+void add_gemm(CLI::App& program, Console& console, Work& chosen);
+void add_bench(CLI::App& program, Console& console, Work& chosen);
+
+// --contract, --engine, --threads and --workspace-limit.
+struct ProductOptions {
+  std::string contract;  // empty: default_contract of the type
+  std::string engine;
+  int threads = 0;
+  std::uint64_t workspace_limit = 0;
+
+  void add_to(CLI::App& command);
+  template <class T>
+  Options options() const {
+    Options result;
+    result.contract = contract.empty() ? default_contract<T>() : Contract::parse(contract);
+    result.engine = engine;
+    result.threads = threads;
+    result.workspace_limit = workspace_limit;
+    return result;
+  }
+};
+
+// --transa and --transb.
+struct Transposes {
+  Op a = Op::none, b = Op::none;
+  void add_to(CLI::App& command);
+};
+
+// A whole number from `least` on.
+CLI::Validator at_least(std::int64_t least);
+
+// --json, and --quiet where it says something.
+void add_output_flags(CLI::App& command, Console& console, bool with_quiet = true);
+
+void print_json(const Json& json);  // one object on one line of stdout
+
+}  // namespace vernier::cli

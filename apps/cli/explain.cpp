@@ -1,0 +1,51 @@
+// vernier explain: the plan of a product, without any matrix.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.hpp"
+
+namespace vernier::cli {
+namespace {
+
+struct Arguments {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::string type = "double";
+  Transposes ops;
+  ProductOptions product;
+};
+
+template <class T>
+int explain_as(const Arguments& arguments, const Console& console) {
+  const Plan plan = vernier::explain<T>(arguments.ops.a, arguments.ops.b, arguments.m, arguments.n, arguments.k,
+                                        arguments.product.options<T>());
+  const std::string text = console.json ? plan.json() : plan.text();
+  fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Console& console, Work& chosen) {
+  CLI::App* command =
+      program.add_subcommand("explain", "The plan for a product: scheme, engine, moduli, bound, blocks.");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("-m", arguments->m, "rows of op(A) and C")->required()->check(at_least(0));
+  command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->check(at_least(0));
+  command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")->required()->check(at_least(0));
+  command->add_option("--type", arguments->type, "double or float")->check(CLI::IsMember({"double", "float"}));
+  arguments->ops.add_to(*command);
+  arguments->product.add_to(*command);
+  add_output_flags(*command, console, false);
+  command->footer(
+      "Examples:\n  vernier explain -m 1000 -n 1000 -k 1000\n"
+      "  vernier explain -m 4096 -n 4096 -k 512 --type float --engine portable --json");
+  command->callback([arguments, &console, &chosen] {
+    chosen = [arguments, &console] {
+      return arguments->type == "float" ? explain_as<float>(*arguments, console)
+                                        : explain_as<double>(*arguments, console);
+    };
+  });
+}
+
+}  // namespace vernier::cli

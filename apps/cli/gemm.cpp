@@ -1,0 +1,257 @@
+// vernier gemm: the product of two matrices from files.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "command.hpp"
+#include "exact_sample.hpp"
+#include "input_file.hpp"
+#include "matrix_file.hpp"
+
+namespace vernier::cli {
+namespace {
+
+constexpr std::int64_t check_samples = 1000;
+
+struct Arguments {
+  std::string a, b, output, c_in;
+  double alpha = 1, beta = 0;
+  bool check = false;
+  Transposes ops;
+  ProductOptions product;
+};
+
+// Returns the format of the output.
+FileFormat check_arguments(const Arguments& arguments, const Console& console) {
+  if (arguments.beta != 0 && arguments.c_in.empty())
+    throw UsageError("--beta needs a matrix to scale: give it by --c-in");
+  if (arguments.output == "-" && console.json) throw UsageError("-o - and --json both want stdout");
+  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
+    throw UsageError("-o - writes binary data, and stdout is a terminal");
+  }
+  if (arguments.output.empty()) return FileFormat::npy;
+  if (const auto format = output_format(arguments.output)) return *format;
+  throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", arguments.output));
+}
+
+Matrix read_input(const std::string& path, const Console& console, Json& inputs) {
+  Matrix matrix = read_matrix(path);
+  const NonFinite count = count_nonfinite(matrix);
+  if (count.nans > 0)
+    console.warning(fmt::format("{}: {} of {} entries are NaN", path, count.nans, matrix.rows * matrix.columns));
+  if (count.infinities > 0) console.warning(fmt::format("{}: {} entries are infinite", path, count.infinities));
+  inputs.push_back({{"path", path},
+                    {"rows", matrix.rows},
+                    {"columns", matrix.columns},
+                    {"type", matrix.type()},
+                    {"nan", count.nans},
+                    {"infinite", count.infinities}});
+  return matrix;
+}
+
+struct Problem {
+  Matrix a, b;
+  std::optional<Matrix> c0;
+  Op opa, opb;
+  std::int64_t m, n, k;
+};
+
+std::int64_t rows_of(const Matrix& x, Op op) { return op == Op::none ? x.rows : x.columns; }
+std::int64_t columns_of(const Matrix& x, Op op) { return op == Op::none ? x.columns : x.rows; }
+
+Problem read_problem(const Arguments& arguments, const Console& console, Json& inputs) {
+  Matrix a = read_input(arguments.a, console, inputs), b = read_input(arguments.b, console, inputs);
+  const Op opa = arguments.ops.a, opb = arguments.ops.b;
+  const std::int64_t m = rows_of(a, opa), k = columns_of(a, opa), n = columns_of(b, opb);
+  if (rows_of(b, opb) != k) {
+    throw FileError(arguments.b, fmt::format("op(B) is {} x {} and cannot follow op(A), which is {} x {} ({})",
+                                             rows_of(b, opb), n, m, k, arguments.a));
+  }
+  std::optional<Matrix> c0;
+  if (!arguments.c_in.empty()) {
+    c0 = read_input(arguments.c_in, console, inputs);
+    if (c0->rows != m || c0->columns != n) {
+      throw FileError(arguments.c_in, fmt::format("is {} x {}, the product is {} x {}", c0->rows, c0->columns, m, n));
+    }
+  }
+  checked_bytes("the product", m, n, sizeof(double));
+  return {std::move(a), std::move(b), std::move(c0), opa, opb, m, n, k};
+}
+
+// The entries in type T; the conversion is exact, as double is taken wherever one of the matrices is double.
+template <class T>
+const std::vector<T>& entries_as(Matrix& matrix) {
+  if (!std::holds_alternative<std::vector<T>>(matrix.entries)) {
+    matrix.entries = std::visit([](const auto& x) { return std::vector<T>(x.begin(), x.end()); }, matrix.entries);
+  }
+  return std::get<std::vector<T>>(matrix.entries);
+}
+
+template <class T>
+View<T> view(const Matrix& x, Op op) {
+  const T* data = std::get<std::vector<T>>(x.entries).data();
+  const bool by_rows = (x.order == Order::row_major) != (op != Op::none);
+  return {data, by_rows ? x.leading_dimension() : 1, by_rows ? 1 : x.leading_dimension()};
+}
+
+// The report of C^T = op(B)^T op(A)^T as one of C = op(A) op(B).
+Report mirrored(Report report) {
+  std::swap(report.plan.m, report.plan.n);
+  std::swap(report.plan.m_block, report.plan.n_block);
+  std::swap(report.wide_rows, report.wide_columns);
+  std::swap(report.span_a, report.span_b);
+  std::swap(report.nonfinite_rows, report.nonfinite_columns);
+  return report;
+}
+
+// A matrix by rows is its transpose by columns, so no order of the three ever needs a copy.
+template <class T>
+Report multiply(const Problem& p, const Arguments& arguments, Matrix& c, const Console& console) {
+  Progress progress(console, "gemm");
+  Options options = arguments.product.options<T>();
+  options.progress = progress.callback();
+  const auto op = [&](const Matrix& x, Op asked) {
+    const bool transposed = (asked != Op::none) != (x.order != c.order);
+    return transposed ? Op::transpose : Op::none;
+  };
+  const T* a = std::get<std::vector<T>>(p.a.entries).data();
+  const T* b = std::get<std::vector<T>>(p.b.entries).data();
+  T* out = std::get<std::vector<T>>(c.entries).data();
+  const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
+  const std::int64_t lda = p.a.leading_dimension(), ldb = p.b.leading_dimension(), ldc = c.leading_dimension();
+  const Op opa = op(p.a, p.opa), opb = op(p.b, p.opb);
+  if (c.order == Order::column_major) {
+    return gemm<T>(opa, opb, p.m, p.n, p.k, alpha, a, lda, b, ldb, beta, out, ldc, options);
+  }
+  return mirrored(gemm<T>(opb, opa, p.n, p.m, p.k, alpha, b, ldb, a, lda, beta, out, ldc, options));
+}
+
+template <class T>
+Matrix prepare_output(Problem& p, FileFormat format) {
+  entries_as<T>(p.a);
+  entries_as<T>(p.b);
+  const bool by_columns = p.a.order == Order::column_major && p.b.order == Order::column_major;
+  const Order order = format == FileFormat::matrix_market || by_columns ? Order::column_major : Order::row_major;
+  std::vector<T> c(static_cast<std::size_t>(p.m * p.n));
+  Matrix result{p.m, p.n, order, std::move(c)};
+  if (!p.c0) return result;
+  entries_as<T>(*p.c0);
+  if (p.c0->order == order) {
+    result.entries = p.c0->entries;
+    return result;
+  }
+  const View<T> c0 = view<T>(*p.c0, Op::none);
+  auto& out = std::get<std::vector<T>>(result.entries);
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    for (std::int64_t i = 0; i < p.m; ++i) out[result.offset(i, j)] = c0(i, j);
+  }
+  return result;
+}
+
+template <class T>
+SampledError check(const Problem& p, const Arguments& arguments, const Matrix& c) {
+  Product<T> product{p.m, p.n, p.k, view<T>(p.a, p.opa), view<T>(p.b, p.opb)};
+  product.alpha = static_cast<T>(arguments.alpha);
+  product.beta = static_cast<T>(arguments.beta);
+  if (p.c0) product.c0 = view<T>(*p.c0, Op::none);
+  return ExactSample<T>(product, check_samples, 1).errors(view<T>(c, Op::none));
+}
+
+// The promise about T, and the roundings of the output type, of alpha and of beta on top. A normwise promise is not one
+// about |A||B|, and a fallback has left the promise; of those, only that special values are in place is checked here.
+template <class T>
+void judge(const SampledError& error, const Report& report) {
+  constexpr double u = std::numeric_limits<T>::epsilon() / 2;
+  const bool componentwise = report.plan.contract.kind != Contract::Kind::normwise && !report.fallback;
+  const double allowed = componentwise ? std::exp2(report.plan.log2_bound) + 4 * u : std::numeric_limits<double>::max();
+  if (error.max <= allowed) return;
+  throw std::runtime_error(
+      fmt::format("the check failed: largest sampled error {:.3e} |A||B|, promised {:.3e}", error.max, allowed));
+}
+
+void print_report(const Report& report, const Json& inputs, const Arguments& arguments,
+                  const std::optional<SampledError>& error, const Console& console) {
+  if (!console.json) {
+    console.note(report.text());
+    if (error) {
+      console.note(
+          fmt::format("check: {} of {} sampled entries compared with the exact product: error mean {:.2e}, max {:.2e}, "
+                      "relative to |A||B|",
+                      error->compared, error->samples, error->mean, error->max));
+    }
+    return;
+  }
+  Json json = Json::parse(report.json());
+  json["inputs"] = inputs;
+  json["output"] = arguments.output.empty() ? Json() : Json(arguments.output);
+  if (error) {
+    json["check"] = {{"samples", error->samples},
+                     {"compared", error->compared},
+                     {"error_mean", error->mean},
+                     {"error_max", error->max}};
+  }
+  print_json(json);
+}
+
+template <class T>
+int run(Problem& problem, const Arguments& arguments, FileFormat format, const Json& inputs, const Console& console) {
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
+  Matrix c = prepare_output<T>(problem, format);
+  const Report report = multiply<T>(problem, arguments, c, console);
+  std::optional<SampledError> error;
+  if (arguments.check) {
+    error = check<T>(problem, arguments, c);
+    judge<T>(*error, report);
+  }
+  if (file) {
+    write_matrix(*file, format, c);
+    file->commit();
+  }
+  print_report(report, inputs, arguments, error, console);
+  return exit_ok;
+}
+
+int multiply_files(const Arguments& arguments, const Console& console) {
+  const FileFormat format = check_arguments(arguments, console);
+  Json inputs = Json::array();
+  Problem problem = read_problem(arguments, console, inputs);
+  const bool any_double = problem.a.is_double() || problem.b.is_double() || (problem.c0 && problem.c0->is_double());
+  return any_double ? run<double>(problem, arguments, format, inputs, console)
+                    : run<float>(problem, arguments, format, inputs, console);
+}
+
+}  // namespace
+
+void add_gemm(CLI::App& program, Console& console, Work& chosen) {
+  CLI::App* command =
+      program.add_subcommand("gemm", "C = alpha op(A) op(B) + beta C0 of matrices in .npy or .mtx files.");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("A", arguments->a, "first matrix: .npy or .mtx")->required();
+  command->add_option("B", arguments->b, "second matrix")->required();
+  command->add_option("-o,--output", arguments->output,
+                      "file for C: .npy or .mtx; - is .npy on stdout; none: report only");
+  command->add_option("--alpha", arguments->alpha, "factor of the product (rounded to float for float matrices)");
+  CLI::Option* beta = command->add_option("--beta", arguments->beta, "factor of C0");
+  command->add_option("--c-in", arguments->c_in, "C0: .npy or .mtx")->needs(beta);
+  command->add_flag("--check", arguments->check,
+                    "compare sampled entries with the exact product; fail beyond the promised bound");
+  arguments->ops.add_to(*command);
+  arguments->product.add_to(*command);
+  add_output_flags(*command, console);
+  command->footer(
+      "Two float matrices are multiplied in float, any others in double. C is written after the work is done and\n"
+      "replaces a file of that name at once; on any failure that file is left as it was.\n\n"
+      "Examples:\n  vernier gemm A.npy B.npy -o C.npy\n"
+      "  vernier gemm A.mtx B.npy --transa T -o C.mtx --contract 'bits(40)' --check\n"
+      "  vernier gemm A.npy B.npy --alpha -1 --beta 1 --c-in C.npy -o C.npy --workspace-limit 512M\n"
+      "  vernier gemm A.npy B.npy --json | jq .seconds");
+  command->callback([arguments, &console, &chosen] {
+    chosen = [arguments, &console] { return multiply_files(*arguments, console); };
+  });
+}
+
+}  // namespace vernier::cli

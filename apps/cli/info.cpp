@@ -1,0 +1,91 @@
+// vernier info: what this build on this machine offers.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <cstdlib>
+
+#include "command.hpp"
+
+namespace vernier::cli {
+namespace {
+
+constexpr const char* variables[] = {"VERNIER_ENGINE", "OMP_NUM_THREADS"};
+
+struct Default {
+  std::string engine;
+  std::string trouble;  // VERNIER_ENGINE names none
+};
+
+Default find_default() {
+  try {
+    return {default_engine(), ""};
+  } catch (const Error& error) {
+    return {"", error.what()};
+  }
+}
+
+Json describe(const Default& chosen) {
+  Json json = {{"version", version()}, {"engines", Json::array()}};
+  for (const EngineInfo& engine : engines()) {
+    json["engines"].push_back({{"name", engine.name},
+                               {"description", engine.description},
+                               {"supported", engine.supported},
+                               {"missing", engine.missing},
+                               {"default", engine.name == chosen.engine}});
+  }
+  json["default_engine"] = chosen.engine.empty() ? Json() : Json(chosen.engine);
+  json["threads"] = omp_get_max_threads();
+  json["native_blas"] = native_blas();
+  json["cuda"] = cuda_compiled();
+  for (const char* name : variables) {
+    const char* value = std::getenv(name);
+    json["environment"][name] = value != nullptr ? Json(value) : Json();
+  }
+  return json;
+}
+
+void print_text(const Json& json, const Console& console) {
+  fmt::print("{} {}\n\n", console.strong("vernier"), json["version"].get<std::string>());
+  fmt::print("{}\n", console.strong("int8 engines, in order of preference"));
+  for (const Json& engine : json["engines"]) {
+    const bool supported = engine["supported"];
+    const std::string state = engine["default"] ? "default" : supported ? "supported" : "missing";
+    fmt::print("  {:<12} {:<10} {}", engine["name"].get<std::string>(), state,
+               engine["description"].get<std::string>());
+    if (!supported) fmt::print(" [lacks: {}]", engine["missing"].get<std::string>());
+    fmt::print("\n");
+  }
+  const Json& chosen = json["default_engine"];
+  fmt::print("\ndefault      {}\n", chosen.is_null() ? "none" : chosen.get<std::string>());
+  fmt::print("threads      {}\n", json["threads"].get<int>());
+  fmt::print("native BLAS  {}\n", json["native_blas"].get<std::string>());
+  fmt::print("CUDA         {}\n\n", json["cuda"] ? "built in" : "left out of this build");
+  fmt::print("{}\n", console.strong("environment variables"));
+  for (const auto& [name, value] : json["environment"].items()) {
+    fmt::print("  {:<15} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
+  }
+}
+
+int info(const Console& console) {
+  const Default chosen = find_default();
+  const Json json = describe(chosen);
+  if (console.json) {
+    print_json(json);
+  } else {
+    print_text(json, console);
+  }
+  if (chosen.trouble.empty()) return exit_ok;
+  console.error(chosen.trouble);
+  return exit_failed;
+}
+
+}  // namespace
+
+void add_info(CLI::App& program, Console& console, Work& chosen) {
+  CLI::App* command = program.add_subcommand("info", "Version, engines, threads, native BLAS, environment.");
+  add_output_flags(*command, console, false);
+  command->footer("Examples:\n  vernier info\n  VERNIER_ENGINE=portable vernier info --json");
+  command->callback([&console, &chosen] { chosen = [&console] { return info(console); }; });
+}
+
+}  // namespace vernier::cli

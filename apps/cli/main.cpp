@@ -1,0 +1,66 @@
+// vernier: the command line of the library. Results on stdout, messages on stderr; 0 done, 1 failed, 2 wrong usage.
+#include <cstdio>
+#include <new>
+
+#include "command.hpp"
+
+namespace vernier::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  vernier info
+  vernier explain -m 4096 -n 4096 -k 512 --contract fp64
+  vernier gemm A.npy B.mtx -o C.npy --contract fp64 --check
+  vernier gemm A.npy B.npy --transa T --contract 'bits(60)+reproducible' --json
+  vernier bench gemm --n 512,1024,2048 --baseline native --json
+
+Exit codes: 0 done, 1 failed, 2 wrong usage. `vernier COMMAND --help` tells more.)";
+
+int parse_and_run(int argc, char** argv, Console& console) {
+  CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
+  program.footer(examples);
+  program.set_version_flag("--version", std::string("vernier ") + version());
+  program.require_subcommand(0, 1);
+  add_output_flags(program, console);
+  Work chosen;
+  add_info(program, console, chosen);
+  add_explain(program, console, chosen);
+  add_gemm(program, console, chosen);
+  add_bench(program, console, chosen);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    return program.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    console.error(error.what());
+    console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
+    return exit_usage;
+  }
+  if (!chosen) throw UsageError("a command is expected: info, explain, gemm or bench gemm");
+  return chosen();
+}
+
+int run(int argc, char** argv) {
+  Console console;
+  try {
+    const int code = parse_and_run(argc, argv, console);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    console.error("stdout: writing failed");
+  } catch (const UsageError& error) {
+    console.error(error.what());
+    return exit_usage;
+  } catch (const Error& error) {
+    console.error(error.what());
+    return error.status() == Status::invalid_argument ? exit_usage : exit_failed;
+  } catch (const std::bad_alloc&) {
+    console.error("out of memory");
+  } catch (const std::exception& error) {
+    console.error(error.what());
+  }
+  return exit_failed;
+}
+
+}  // namespace
+}  // namespace vernier::cli
+
+int main(int argc, char** argv) { return vernier::cli::run(argc, argv); }

@@ -1,0 +1,162 @@
+#include "measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+#include "native.hpp"
+#include "random_matrix.hpp"
+
+namespace vernier::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr double group_seconds = 0.02;
+constexpr int largest_group = 10;
+constexpr auto pause = 40ms;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Index of the median: a call that took place, not the mean of two.
+std::size_t median_index(const std::vector<double>& times) {
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::nth_element(order.begin(), middle, order.end(),
+                   [&](std::size_t x, std::size_t y) { return times[x] < times[y]; });
+  return *middle;
+}
+
+double median(const std::vector<double>& times) { return times[median_index(times)]; }
+
+// One of the two products: what to call, into which C, and the times so far.
+template <class T>
+class Contender {
+ public:
+  Contender(std::int64_t m, std::int64_t n, std::function<void(T*)> call)
+      : c_(m * n), rows_(m), call_(std::move(call)) {}
+
+  double time_once() {
+    poison(c_.data(), c_.size());
+    const auto start = Clock::now();
+    call_(c_.data());
+    return seconds_since(start);
+  }
+
+  // The first call sets up workspaces and threads; where calls are short a second one says how long they take.
+  void warm_up() {
+    typical_ = time_once();
+    if (typical_ < 0.5) typical_ = time_once();
+  }
+
+  int group_size() const { return std::clamp(static_cast<int>(group_seconds / typical_), 1, largest_group); }
+
+  // Median of the group.
+  double run_group(int calls, const std::function<void(double)>& timed) {
+    std::this_thread::sleep_for(pause);
+    if (typical_ < group_seconds) time_once();
+    std::vector<double> group;
+    for (int i = 0; i < calls; ++i) {
+      group.push_back(time_once());
+      timed(group.back());
+    }
+    times_.insert(times_.end(), group.begin(), group.end());
+    return median(group);
+  }
+
+  const std::vector<double>& times() const { return times_; }
+
+  Measured measured(const ExactSample<T>& exact) const {
+    return {median(times_), exact.errors({c_.data(), 1, rows_}), count_poisoned(c_.data(), c_.size())};
+  }
+
+ private:
+  LargeArray<T> c_;
+  std::int64_t rows_;
+  std::function<void(T*)> call_;
+  double typical_ = 0;
+  std::vector<double> times_;
+};
+
+template <class T>
+struct Operands {
+  explicit Operands(const Trial& t)
+      : rows_a(t.opa == Op::none ? t.m : t.k), rows_b(t.opb == Op::none ? t.k : t.n), a(t.m * t.k), b(t.k * t.n) {
+    fill_random(a.data(), rows_a, t.opa == Op::none ? t.k : t.m, t.phi, 2 * t.seed);
+    fill_random(b.data(), rows_b, t.opb == Op::none ? t.n : t.k, t.phi, 2 * t.seed + 1);
+    for (const auto* x : {&a, &b}) {
+      if (std::all_of(x->data(), x->data() + x->size(), [](T value) { return std::isfinite(value); })) continue;
+      throw Error(Status::invalid_argument, fmt::format("phi = {} makes entries that overflow", t.phi));
+    }
+  }
+
+  ExactSample<T> exact(const Trial& t) const {
+    const View<T> rows{a.data(), t.opa == Op::none ? 1 : rows_a, t.opa == Op::none ? rows_a : 1};
+    const View<T> columns{b.data(), t.opb == Op::none ? 1 : rows_b, t.opb == Op::none ? rows_b : 1};
+    return {Product<T>{.m = t.m, .n = t.n, .k = t.k, .a = rows, .b = columns}, t.samples, t.seed};
+  }
+
+  std::int64_t rows_a, rows_b;
+  LargeArray<T> a, b;
+};
+
+template <class T>
+void alternate(const Trial& trial, Contender<T>& product, Contender<T>* baseline, TrialResult& result,
+               const std::function<void(double)>& progress, const std::function<void(double)>& keep) {
+  product.warm_up();
+  if (baseline != nullptr) baseline->warm_up();
+  const int usual = baseline == nullptr ? product.group_size() : std::min(product.group_size(), baseline->group_size());
+  const auto start = Clock::now();
+  const int least = trial.repeats > 0 ? trial.repeats : least_repeats;
+  for (;;) {
+    const int done = static_cast<int>(product.times().size());
+    const double by_time = trial.repeats > 0 ? 1 : seconds_since(start) / trial.seconds;
+    const double fraction = std::min(by_time, static_cast<double>(done) / least);
+    if (progress) progress(fraction);
+    if (fraction >= 1) break;
+    const int calls = trial.repeats > 0 ? std::min(usual, trial.repeats - done) : usual;
+    const double own = product.run_group(calls, keep);
+    if (baseline != nullptr) result.ratios.push_back(baseline->run_group(calls, [](double) {}) / own);
+  }
+  result.repeats = static_cast<int>(product.times().size());
+}
+
+}  // namespace
+
+template <class T>
+TrialResult measure(const Trial& trial, const std::function<void(double)>& progress) {
+  const Operands<T> x(trial);
+  const std::int64_t m = trial.m, n = trial.n, k = trial.k;
+  std::vector<Report> reports;
+  Report last;
+  Contender<T> product(m, n, [&](T* c) {
+    last = gemm<T>(trial.opa, trial.opb, m, n, k, T{1}, x.a.data(), x.rows_a, x.b.data(), x.rows_b, T{0}, c, m,
+                   trial.options);
+  });
+  std::optional<Contender<T>> baseline;
+  if (trial.baseline) {
+    baseline.emplace(m, n, [&](T* c) {
+      native_gemm<T>(trial.opa, trial.opb, m, n, k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, m);
+    });
+  }
+  TrialResult result;
+  alternate<T>(trial, product, baseline ? &*baseline : nullptr, result, progress,
+               [&](double) { reports.push_back(last); });
+  const ExactSample<T> exact = x.exact(trial);
+  result.report = reports[median_index(product.times())];
+  result.product = product.measured(exact);
+  if (baseline) result.baseline = baseline->measured(exact);
+  return result;
+}
+
+template TrialResult measure<float>(const Trial&, const std::function<void(double)>&);
+template TrialResult measure<double>(const Trial&, const std::function<void(double)>&);
+
+}  // namespace vernier::cli

@@ -1,0 +1,48 @@
+// Times and errors of a product and of its baseline, taken in turns in one process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+#include <vernier/vernier.hpp>
+
+#include "exact_sample.hpp"
+
+namespace vernier::cli {
+
+struct Trial {
+  std::int64_t m = 0, n = 0, k = 0;
+  Op opa = Op::none, opb = Op::none;
+  double phi = 0.5;
+  std::uint64_t seed = 1;
+  std::int64_t samples = 4000;
+  int repeats = 0;     // timed calls of each; 0: as many as fit into `seconds`, at least least_repeats
+  double seconds = 3;  // for both together
+  bool baseline = true;
+  Options options;
+};
+
+inline constexpr int least_repeats = 5;
+
+struct Measured {
+  double seconds = 0;  // median
+  SampledError error;
+  std::int64_t unwritten = 0;  // entries of C that the last call left as they were
+};
+
+struct TrialResult {
+  Report report;  // of the median call
+  Measured product;
+  std::optional<Measured> baseline;
+  std::vector<double> ratios;  // baseline / product, of the medians of each pair of groups
+  int repeats = 0;             // timed calls of each
+};
+
+// Groups of calls of one and of the other alternate, about 20 ms and at most 10 calls each. Before every group comes a
+// pause of 40 ms, in which the spinning threads of the other library fall asleep, and for short calls one that is not
+// timed. All entries of C are poisoned before each call.
+template <class T>
+TrialResult measure(const Trial& trial, const std::function<void(double)>& progress);
+
+}  // namespace vernier::cli

@@ -1,0 +1,53 @@
+// What the program says and where: results go to stdout, everything meant for a person's eyes to stderr.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace vernier::cli {
+
+class Console {
+ public:
+  bool json = false;   // --json: results as JSON on stdout
+  bool quiet = false;  // --quiet: errors only
+
+  Console();
+  void note(std::string_view text) const;     // to stderr unless quiet
+  void warning(std::string_view text) const;  // to stderr unless quiet
+  void error(std::string_view text) const;    // to stderr always
+  bool shows_progress() const { return terminal_ && !quiet; }
+  std::string strong(std::string_view text) const;  // bold on a terminal's stdout
+
+ private:
+  bool terminal_;       // stderr is one that can move its cursor
+  bool stderr_colour_;  // NO_COLOR is honoured
+  bool stdout_colour_;
+};
+
+// A bar on stderr for work that takes longer than a second; cleared when the object dies.
+class Progress {
+ public:
+  Progress(const Console& console, std::string label);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void update(double fraction);
+  std::function<void(double)> callback();  // empty where no bar would be shown
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool enabled_;
+  std::string label_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point drawn_ = start_;
+  bool visible_ = false;
+};
+
+// The bar itself, without the cursor movement: "label [#####     ]  50 %   3 s left".
+std::string progress_line(std::string_view label, double fraction, double seconds);
+
+}  // namespace vernier::cli

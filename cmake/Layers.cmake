@@ -1,0 +1,68 @@
+# vernier_layer(name [USES layer...] [LINKS library...])
+#
+# Makes the current folder the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself and to those that
+# use it, directly or not, and do not exist for anybody else: each folder has an include root of its own, which holds
+# nothing but a link to the folder.
+function(vernier_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS")
+  set(root ${PROJECT_BINARY_DIR}/layers/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
+
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  vernier_cpu_options(sources)
+  if(VERNIER_HAS_CUDA)
+    file(GLOB kernels CONFIGURE_DEPENDS *.cu)
+    list(APPEND sources ${kernels})
+    list(APPEND arg_LINKS $<$<BOOL:${kernels}>:CUDA::cudart_static>)
+  endif()
+  if(sources)
+    add_library(vernier_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(vernier_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  list(TRANSFORM arg_USES PREPEND vernier_)
+  target_include_directories(vernier_${name} ${scope} ${root})
+  target_link_libraries(vernier_${name} ${scope} ${arg_USES} ${arg_LINKS})
+endfunction()
+
+# Puts the objects of the layers into a library, whether static or shared. Those compiled for an instruction set come
+# last: of an inline function the linker keeps the first copy that it meets, which must run on every machine.
+function(vernier_bundle library)
+  foreach(layer ${ARGN})
+    get_target_property(type vernier_${layer} TYPE)
+    if(NOT type STREQUAL INTERFACE_LIBRARY)
+      list(APPEND objects $<TARGET_OBJECTS:vernier_${layer}>)
+    endif()
+  endforeach()
+  foreach(order EXCLUDE INCLUDE)
+    target_sources(${library} PRIVATE "$<FILTER:${objects},${order},[/_](avx2|avx512|avx512_vnni|amx)\\.cpp>")
+  endforeach()
+endfunction()
+
+# A source named for an instruction set is compiled for it, and runs only where the registry has found it at run time.
+# Other processors leave it out, and VERNIER_X86 is 0 there.
+string(REGEX MATCH "^(x86_64|amd64|AMD64)$" VERNIER_X86 "${CMAKE_SYSTEM_PROCESSOR}")
+function(vernier_cpu_options variable)
+  set(sources ${${variable}})
+  set(avx2 -mavx2 -mfma)
+  set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mavx512ifma -mavx512vbmi -mavx512vbmi2
+             -mavx512vnni -mprefer-vector-width=512)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # GCC bug 105593: its own intrinsics warn
+    list(APPEND avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+  endif()
+  set(avx512_vnni ${avx512})
+  set(amx ${avx512} -mamx-tile -mamx-int8)
+  foreach(isa avx2 avx512 avx512_vnni amx)
+    set(files ${sources})
+    list(FILTER files INCLUDE REGEX "[/_]${isa}\\.cpp$")
+    if(NOT VERNIER_X86)
+      list(REMOVE_ITEM sources ${files})
+    elseif(files)
+      set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${${isa}}")
+    endif()
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,94 @@
+#include "base/workspace.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+struct Buffer {
+  std::byte* data;
+  std::size_t capacity;
+};
+
+struct Pool {
+  std::mutex mutex;
+  std::vector<Buffer> idle;
+};
+
+Pool& pool() {
+  static Pool* instance = new Pool;  // never destroyed: calls from other static destructors stay safe
+  return *instance;
+}
+
+Buffer map_buffer(std::size_t bytes) {
+  const std::size_t capacity = (bytes + huge_page - 1) / huge_page * huge_page;
+  if (capacity < bytes) fail(Status::out_of_memory, "workspace of {} bytes: too large", bytes);
+  void* p = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) fail(Status::out_of_memory, "workspace of {} bytes could not be allocated", bytes);
+#ifdef MADV_HUGEPAGE
+  madvise(p, capacity, MADV_HUGEPAGE);  // a wish; refusal changes the speed only
+#endif
+  return {static_cast<std::byte*>(p), capacity};
+}
+
+void unmap(const Buffer& buffer) { munmap(buffer.data, buffer.capacity); }
+
+// The smallest idle buffer that is large enough; smaller ones are given back first, so that a pool does not pile up.
+bool take_idle(std::size_t bytes, Buffer& found) {
+  std::vector<Buffer> outgrown;
+  {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    auto best = p.idle.end();
+    for (auto it = p.idle.begin(); it != p.idle.end(); ++it)
+      if (it->capacity >= bytes && (best == p.idle.end() || it->capacity < best->capacity)) best = it;
+    if (best == p.idle.end()) {
+      outgrown.swap(p.idle);
+    } else {
+      found = *best;
+      p.idle.erase(best);
+      return true;
+    }
+  }
+  std::for_each(outgrown.begin(), outgrown.end(), unmap);
+  return false;
+}
+
+}  // namespace
+
+Workspace::Workspace(std::size_t bytes) : bytes_(bytes) {
+  Buffer buffer{};
+  if (!take_idle(bytes, buffer)) buffer = map_buffer(bytes);
+  data_ = buffer.data;
+  capacity_ = buffer.capacity;
+}
+
+Workspace::Workspace(void* callers_own, std::size_t bytes)
+    : data_(static_cast<std::byte*>(callers_own)), bytes_(bytes) {}
+
+Workspace::~Workspace() {
+  if (capacity_ == 0) return;
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  p.idle.push_back({data_, capacity_});
+}
+
+void release_workspace() {
+  std::vector<Buffer> idle;
+  {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    idle.swap(p.idle);
+  }
+  std::for_each(idle.begin(), idle.end(), unmap);
+}
+
+}  // namespace vernier

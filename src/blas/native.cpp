@@ -1,0 +1,91 @@
+#include "blas/native.hpp"
+
+#include <cblas.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace vernier {
+namespace {
+
+// Blocks that a 32-bit integer can count; a leading dimension beyond that walks column by column of the block.
+constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
+constexpr std::int64_t block = std::int64_t{1} << 30;
+
+CBLAS_TRANSPOSE transposition(Op op) {
+  return op == Op::none ? CblasNoTrans : op == Op::transpose ? CblasTrans : CblasConjTrans;
+}
+
+void call(Op opa, Op opb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
+          double beta, double* c, int ldc) {
+  cblas_dgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void call(Op opa, Op opb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+          float beta, float* c, int ldc) {
+  cblas_sgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class Function>
+Function symbol(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));  // OpenBLAS only; other BLAS keep their own settings
+}
+
+// The number of threads of one native product: OpenBLAS's own setting holds unless the caller named a number.
+class ThreadSetting {
+ public:
+  explicit ThreadSetting(int threads) {
+    if (threads <= 0 || get_ == nullptr || set_ == nullptr) return;
+    before_ = get_();
+    if (before_ != threads)
+      set_(threads);
+    else
+      before_ = 0;
+  }
+  ~ThreadSetting() {
+    if (before_ > 0) set_(before_);
+  }
+  ThreadSetting(const ThreadSetting&) = delete;
+  ThreadSetting& operator=(const ThreadSetting&) = delete;
+
+ private:
+  int (*get_)() = symbol<int (*)()>("openblas_get_num_threads");
+  void (*set_)(int) = symbol<void (*)(int)>("openblas_set_num_threads");
+  int before_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
+                 const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads) {
+  const ThreadSetting setting(threads);
+  // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
+  const bool long_a = lda > largest_int, long_b = ldb > largest_int, long_c = ldc > largest_int;
+  const std::int64_t mb = long_a && opa != Op::none ? 1 : block;
+  const std::int64_t nb = long_c || (long_b && opb == Op::none) ? 1 : block;
+  const std::int64_t kb = (long_a && opa == Op::none) || (long_b && opb != Op::none) ? 1 : block;
+  const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
+  for (std::int64_t j = 0; j < n; j += nb)
+    for (std::int64_t i = 0; i < m; i += mb)
+      for (std::int64_t l = 0; l < std::max<std::int64_t>(k, 1); l += kb) {
+        const T* pa = opa == Op::none ? a + i + l * lda : a + l + i * lda;
+        const T* pb = opb == Op::none ? b + l + j * ldb : b + j + l * ldb;
+        call(opa, opb, as_int(std::min(mb, m - i)), as_int(std::min(nb, n - j)), as_int(std::min(kb, k - l)), alpha, pa,
+             as_int(lda), pb, as_int(ldb), l == 0 ? beta : T{1}, c + i + j * ldc, as_int(ldc));
+      }
+}
+
+std::string native_blas() {
+  const auto config = symbol<char* (*)()>("openblas_get_config");
+  return config != nullptr ? std::string(config()) : "BLAS";
+}
+
+template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*, std::int64_t,
+                          const double*, std::int64_t, double, double*, std::int64_t, int);
+template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
+                          const float*, std::int64_t, float, float*, std::int64_t, int);
+
+}  // namespace vernier

@@ -1,0 +1,14 @@
+// The product of the BLAS underneath, in the order of operations that vernier::gemm documents for it: its own.
+#pragma once
+
+#include <cstdint>
+
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+template <class T>
+void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
+                 const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads);
+
+}  // namespace vernier

@@ -1,0 +1,24 @@
+// The product by residues: data -> statistics -> scales -> int8 planes -> products modulo p -> C.
+#pragma once
+
+#include <functional>
+
+#include "plan/plan.hpp"
+#include "scheme/operand.hpp"
+
+namespace vernier {
+
+template <class T>
+struct ResidueProblem {
+  Operand<T> a, b;  // rows of op(A), columns of op(B)
+  T alpha, beta;
+  T* c;
+  std::int64_t ldc;
+};
+
+// Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
+// Error(Status::bound_not_met) if the contract forbids that.
+template <class T>
+bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report);
+
+}  // namespace vernier

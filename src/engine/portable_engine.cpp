@@ -1,0 +1,68 @@
+// The reference: plain dot products of 16-bit values, which every compiler turns into vector multiply-adds.
+#include <algorithm>
+
+#include "engine/int8_kernels.hpp"
+#include "engine/reduction.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int run_steps = 4;  // both operands of a run stay in the first-level cache
+constexpr int run_k = run_steps * step_size;
+
+struct Run {
+  alignas(64) std::int16_t columns[strip_size][run_k];
+  alignas(64) std::int16_t rows[strip_size][run_k];
+};
+
+void unpack_columns(const std::int8_t* step, int first, Run& run) {
+  for (int j = 0; j < strip_size; ++j)
+    for (int b = 0; b < step_size; ++b) run.columns[j][first + b] = step[column_byte(j, b)];
+}
+
+void unpack_rows(const std::int8_t* step, int first, Run& run) {
+  for (int i = 0; i < strip_size; ++i)
+    for (int b = 0; b < step_size; b += 4) {
+      const std::int8_t* group = step + row_byte(i, b);
+      for (int l = 0; l < 4; ++l) run.rows[i][first + b + l] = group[l];
+    }
+}
+
+std::int32_t dot(const std::int16_t* x, const std::int16_t* y, int length) {
+  std::int32_t sum = 0;
+  for (int l = 0; l < length; ++l) sum += x[l] * y[l];
+  return sum;
+}
+
+void add_products(const Run& run, int length, std::int32_t* sums) {
+  for (int j = 0; j < strip_size; ++j)
+    for (int i = 0; i < strip_size; ++i) {
+      const int tile = (j >> 4) * 2 + (i >> 4);
+      sums[tile * 256 + (j & 15) * 16 + (i & 15)] += dot(run.columns[j], run.rows[i], length);
+    }
+}
+
+}  // namespace
+
+void multiply_portable(const Int8Product& p) {
+  const Reduction reduction = make_reduction(p.modulus);
+  const PanelLayout rows{p.row_strips, p.steps, p.row_strips, p.chunk_steps};
+  Run run;
+  for (std::int64_t t = 0; t < p.column_strips; ++t)
+    for (std::int64_t v = 0; v < p.row_strips; ++v) {
+      std::int32_t sums[block_elements] = {};
+      for (std::int64_t begin = 0; begin < p.steps; begin += run_steps) {
+        const int count = static_cast<int>(std::min<std::int64_t>(run_steps, p.steps - begin));
+        for (int s = 0; s < count; ++s) {
+          unpack_columns(p.columns + (t * p.steps + begin + s) * step_bytes, s * step_size, run);
+          unpack_rows(p.rows + rows.offset(v, begin + s), s * step_size, run);
+        }
+        add_products(run, count * step_size, sums);
+      }
+      std::int8_t* out = p.out + (t * p.out_strips + v) * block_elements;
+      for (int u = 0; u < units; ++u)
+        reduce_unit(sums + u * unit_elements, reduction, p.accumulate, out + u * unit_elements);
+    }
+}
+
+}  // namespace vernier

@@ -1,0 +1,90 @@
+#include <cstdlib>
+
+#include "base/status.hpp"
+#include "engine/cpu_features.hpp"
+#include "engine/int8_kernels.hpp"
+
+namespace vernier {
+namespace {
+
+struct Entry {
+  const char* name;
+  const char* description;
+  InstructionSet needs;
+  std::size_t (*scratch_bytes)(std::int64_t row_strips);
+  void (*multiply)(const Int8Product&);
+  void (*enter_thread)() = [] {};
+  void (*leave_thread)() = [] {};
+};
+
+std::size_t no_scratch(std::int64_t) { return 0; }
+
+// In order of preference.
+constexpr Entry entries[] = {
+#if VERNIER_X86
+    {"amx", "AMX tiles (TDPBSSD)", InstructionSet::amx, amx_scratch_bytes, multiply_amx, configure_amx_tiles,
+     release_amx_tiles},
+    {"avx512_vnni", "AVX-512 byte dot products (VPDPBUSD)", InstructionSet::avx512_vnni, no_scratch,
+     multiply_avx512_vnni},
+    {"avx2", "AVX2 16-bit multiply-add (VPMADDWD)", InstructionSet::avx2,
+     [](std::int64_t) { return avx2_scratch_bytes; }, multiply_avx2},
+#endif
+    {"portable", "plain C++, any processor", InstructionSet::baseline, no_scratch, multiply_portable},
+};
+
+class BuiltEngine final : public Int8Engine {
+ public:
+  explicit BuiltEngine(const Entry& entry) : entry_(entry) {}
+  std::string_view name() const override { return entry_.name; }
+  std::string_view description() const override { return entry_.description; }
+  std::string missing() const override { return missing_features(entry_.needs); }
+  std::size_t scratch_bytes(std::int64_t row_strips) const override { return entry_.scratch_bytes(row_strips); }
+  void enter_thread() const override { entry_.enter_thread(); }
+  void leave_thread() const override { entry_.leave_thread(); }
+  void multiply(const Int8Product& product) const override { entry_.multiply(product); }
+
+ private:
+  const Entry& entry_;
+};
+
+std::string supported_names() {
+  std::string names;
+  for (const Int8Engine* engine : int8_engines())
+    if (engine->missing().empty()) names += (names.empty() ? "" : ", ") + std::string(engine->name());
+  return names;
+}
+
+}  // namespace
+
+const std::vector<const Int8Engine*>& int8_engines() {
+  static const std::vector<BuiltEngine> built(std::begin(entries), std::end(entries));
+  static const std::vector<const Int8Engine*> list = [] {
+    std::vector<const Int8Engine*> engines;
+    for (const BuiltEngine& engine : built) engines.push_back(&engine);
+    return engines;
+  }();
+  return list;
+}
+
+std::string requested_engine(std::string_view name) {
+  if (!name.empty()) return std::string(name);
+  const char* variable = std::getenv("VERNIER_ENGINE");
+  return variable != nullptr ? variable : "";
+}
+
+const Int8Engine& find_int8_engine(std::string_view name) {
+  const std::string wanted = requested_engine(name);
+  const char* source = name.empty() ? "VERNIER_ENGINE" : "engine";
+  for (const Int8Engine* engine : int8_engines()) {
+    if (!wanted.empty() && wanted != engine->name()) continue;
+    const std::string missing = engine->missing();
+    if (missing.empty()) return *engine;
+    if (!wanted.empty())
+      fail(Status::unsupported, "{} \"{}\" cannot run on this machine, which lacks {}; it has: {}", source, wanted,
+           missing, supported_names());
+  }
+  fail(Status::invalid_argument, "{} \"{}\" is not the name of an int8 engine; this machine has: {}", source, wanted,
+       supported_names());
+}
+
+}  // namespace vernier

@@ -1,0 +1,78 @@
+// Bits of IEEE 754 numbers, and the one rounding that turns an integer into one. Host and device; includes only std.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace vernier {
+
+template <class T>
+struct Ieee754;
+
+template <>
+struct Ieee754<double> {
+  using Bits = std::uint64_t;
+  static constexpr int precision = 53;        // significand bits, the hidden one included
+  static constexpr int min_exponent = -1022;  // of the smallest normal number
+  static constexpr int max_exponent = 1023;
+};
+
+template <>
+struct Ieee754<float> {
+  using Bits = std::uint32_t;
+  static constexpr int precision = 24;
+  static constexpr int min_exponent = -126;
+  static constexpr int max_exponent = 127;
+};
+
+template <class T>
+constexpr typename Ieee754<T>::Bits magnitude_bits(T x) {
+  using Bits = typename Ieee754<T>::Bits;
+  return std::bit_cast<Bits>(x) & (std::numeric_limits<Bits>::max() >> 1);
+}
+
+template <class T>
+inline constexpr typename Ieee754<T>::Bits infinity_bits = magnitude_bits(std::numeric_limits<T>::infinity());
+
+// floor(log2 |x|) of a finite nonzero x given by its magnitude bits; subnormal numbers included.
+template <class T>
+constexpr int exponent_of(typename Ieee754<T>::Bits magnitude) {
+  using F = Ieee754<T>;
+  const int biased = static_cast<int>(magnitude >> (F::precision - 1));
+  if (biased != 0) return biased - F::max_exponent;
+  return F::min_exponent - F::precision + static_cast<int>(std::bit_width(magnitude));
+}
+
+// The exponent of the last bit of numbers whose leading bit has the given exponent.
+template <class T>
+constexpr int last_bit_exponent(int exponent) {
+  using F = Ieee754<T>;
+  return (exponent < F::min_exponent ? F::min_exponent : exponent) - (F::precision - 1);
+}
+
+// RN(+-significand * 2^exponent), ties to even, with overflow to infinity and gradual underflow. If bits below the
+// significand were cut off, its last bit must be set ("sticky") and it must have precision + 3 bits at least.
+template <class T>
+constexpr T round_scaled(bool negative, std::uint64_t significand, int exponent) {
+  using F = Ieee754<T>;
+  using Bits = typename F::Bits;
+  const Bits sign = static_cast<Bits>(negative ? 1 : 0) << (8 * sizeof(Bits) - 1);
+  if (significand == 0) return std::bit_cast<T>(sign);
+  const int shift = std::countl_zero(significand);
+  significand <<= shift;
+  exponent -= shift;
+  const int leading = exponent + 63;
+  if (leading > F::max_exponent) return std::bit_cast<T>(static_cast<Bits>(sign | infinity_bits<T>));
+  const int drop = last_bit_exponent<T>(leading) - exponent;  // at least 64 - precision
+  if (drop > 64) return std::bit_cast<T>(sign);               // below half of the smallest subnormal number
+  std::uint64_t kept = drop == 64 ? 0 : significand >> drop;
+  const std::uint64_t half = std::uint64_t{1} << (drop - 1);
+  const std::uint64_t rest = drop == 64 ? significand : significand & ((half << 1) - 1);
+  if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
+  // A carry out of the significand moves into the exponent field by itself, up to infinity.
+  const Bits field = leading < F::min_exponent ? 0 : static_cast<Bits>(leading - F::min_exponent);
+  return std::bit_cast<T>(static_cast<Bits>(sign | ((field << (F::precision - 1)) + static_cast<Bits>(kept))));
+}
+
+}  // namespace vernier

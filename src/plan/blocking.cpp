@@ -1,0 +1,95 @@
+#include "plan/blocking.hpp"
+
+#include <algorithm>
+
+namespace vernier {
+namespace {
+
+// A block of A's strips is streamed from the second-level cache: half of 2 MiB, so that the other operand's chunk fits
+// too.
+constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
+constexpr std::int64_t max_row_block_strips = 16;
+constexpr std::int64_t items_per_thread = 15;  // of (modulus, row block): enough to end together
+constexpr std::int64_t chunk_k = 1024;         // a strip's chunk of B is 32 KiB: it stays in the first-level cache
+constexpr std::int64_t least_k_block = 1024;
+
+// Not a multiple of a page: planes of all moduli would fall into the same cache sets.
+constexpr std::size_t plane_padding = 320;
+
+std::size_t plane_stride(std::int64_t bytes) {
+  return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
+}
+
+void set_strips(Blocking& b) {
+  const std::int64_t strips = b.m_block / strip_size;
+  b.row_block_strips = std::clamp<std::int64_t>(row_block_bytes / b.k_block / strip_size, 1, max_row_block_strips);
+  while (b.row_block_strips > 2 && b.moduli * divide_up(strips, b.row_block_strips) < items_per_thread * b.threads)
+    b.row_block_strips /= 2;
+  const std::int64_t steps = b.k_block / step_size;
+  b.chunk_steps = divide_up(steps, divide_up(steps, chunk_k / step_size));
+}
+
+void set_bytes(Blocking& b, const Int8Engine& engine) {
+  set_strips(b);
+  Arena count;
+  carve_pass(count, b, engine);
+  b.bytes = count.used();
+}
+
+std::int64_t half(std::int64_t block, std::int64_t unit) { return round_up(divide_up(block, 2), unit); }
+
+}  // namespace
+
+PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine) {
+  PassBuffers buffers;
+  buffers.a_stride = plane_stride(b.m_block * b.k_block);
+  buffers.b_stride = plane_stride(b.n_block * b.k_block);
+  buffers.c_stride = plane_stride(b.m_block * b.n_block);
+  const auto moduli = static_cast<std::size_t>(b.moduli), threads = static_cast<std::size_t>(b.threads);
+  buffers.a = arena.take<std::int8_t>(moduli * buffers.a_stride);
+  buffers.b = arena.take<std::int8_t>(moduli * buffers.b_stride);
+  buffers.c = arena.take<std::int8_t>(moduli * buffers.c_stride);
+  // A thread's scratch serves one stage after another: a gathered strip, then the engine's accumulators.
+  const auto strip = static_cast<std::int64_t>(sizeof(double)) * strip_size * b.k_block;
+  const auto accumulators = static_cast<std::int64_t>(engine.scratch_bytes(b.row_block_strips));
+  buffers.scratch_stride =
+      static_cast<std::size_t>(round_up(std::max(strip, accumulators), static_cast<std::int64_t>(Arena::alignment)));
+  buffers.scratch = arena.take<std::byte>(threads * buffers.scratch_stride);
+  return buffers;
+}
+
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape) {
+  const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
+             n = static_cast<std::size_t>(round_up(shape.n, strip_size));
+  VectorBuffers v;
+  v.a_statistics = arena.take<VectorStatistics>(m);
+  v.b_statistics = arena.take<VectorStatistics>(n);
+  v.a_scales = arena.take<VectorScales>(m);
+  v.b_scales = arena.take<VectorScales>(n);
+  v.a_exponents = arena.take<int>(m);
+  v.b_exponents = arena.take<int>(n);
+  return v;
+}
+
+Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
+                         std::size_t limit) {
+  Blocking b;
+  b.moduli = moduli;
+  b.threads = threads;
+  b.m_block = round_up(shape.m, strip_size);
+  b.n_block = round_up(shape.n, strip_size);
+  b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, max_product_k)), step_size);
+  for (set_bytes(b, engine); b.bytes > limit; set_bytes(b, engine)) {
+    if (b.n_block > strip_size && b.n_block >= b.m_block)
+      b.n_block = half(b.n_block, strip_size);
+    else if (b.m_block > strip_size)
+      b.m_block = half(b.m_block, strip_size);
+    else if (b.k_block > least_k_block)
+      b.k_block = half(b.k_block, step_size);
+    else
+      break;
+  }
+  return b;
+}
+
+}  // namespace vernier

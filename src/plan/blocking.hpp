@@ -1,0 +1,56 @@
+// How much of a product is in memory at a time, and where everything lies in the workspace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/panel.hpp"
+#include "base/workspace.hpp"
+#include "engine/int8_engine.hpp"
+#include "plan/cost.hpp"
+#include "scheme/scaling.hpp"
+
+namespace vernier {
+
+// One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
+struct Blocking {
+  int moduli = 0;
+  std::int64_t m_block = 0, n_block = 0, k_block = 0;  // multiples of 32, 32 and 64
+  std::int64_t row_block_strips = 1;                   // strips of A that a thread streams at a time
+  std::int64_t chunk_steps = 1;
+  int threads = 1;
+  std::size_t bytes = 0;  // of PassBuffers
+
+  PanelLayout rows(std::int64_t m, std::int64_t k) const {
+    return {divide_up(m, strip_size), divide_up(k, step_size), row_block_strips, chunk_steps};
+  }
+  PanelLayout columns(std::int64_t n, std::int64_t k) const {
+    const std::int64_t steps = divide_up(k, step_size);
+    return {divide_up(n, strip_size), steps, 1, steps};
+  }
+};
+
+// The largest blocks that fit, whole C if they can; bytes > limit in the result if even the smallest do not.
+Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
+                         std::size_t limit);
+
+// Planes of one modulus start plane_stride bytes after those of the one before.
+struct PassBuffers {
+  std::int8_t* a = nullptr;
+  std::int8_t* b = nullptr;
+  std::int8_t* c = nullptr;
+  std::size_t a_stride = 0, b_stride = 0, c_stride = 0;
+  std::byte* scratch = nullptr;
+  std::size_t scratch_stride = 0;  // a thread
+};
+PassBuffers carve_pass(Arena& arena, const Blocking& blocking, const Int8Engine& engine);
+
+// What outlives the passes.
+struct VectorBuffers {
+  VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
+  VectorScales *a_scales = nullptr, *b_scales = nullptr;
+  int *a_exponents = nullptr, *b_exponents = nullptr;  // scales of the pass at hand, padded to strips with zeros
+};
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape);
+
+}  // namespace vernier

@@ -1,0 +1,76 @@
+#include "plan/bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "number/ieee754.hpp"
+#include "scheme/residues.hpp"
+
+namespace vernier {
+namespace {
+
+// Twice the log2 of the largest norm of a scaled vector, in sixteenths: as much as P / 2 of so many moduli holds.
+constexpr int budget_7 = 875;    // 54.69 of 54.71
+constexpr int budget_14 = 1746;  // 109.13 of 109.16
+constexpr int budget_15 = 1868;  // 116.75 of 116.78
+
+// A conventional product's error relative to |A||B| falls as k grows: 14 moduli beat its mean error up to here, 15
+// beyond.
+constexpr std::int64_t short_k = 256;
+
+}  // namespace
+
+template <class T>
+ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
+  using F = Ieee754<T>;
+  const int n = contract.bits_asked;
+  ScalingRule rule;
+  rule.unit_bits = n;
+  rule.precision = F::precision;
+  rule.last_bit = F::min_exponent - (F::precision - 1);
+  rule.largest_exponent = n + 1;
+  switch (contract.kind) {
+    case Contract::Kind::fp32:
+      rule.twice_norm_bits_16 = budget_7;
+      rule.largest_exponent = narrow_exponent;
+      break;
+    case Contract::Kind::fp64:
+      rule.twice_norm_bits_16 = k <= short_k ? budget_14 : budget_15;
+      break;
+    case Contract::Kind::normwise:
+      rule.twice_norm_bits_16 = budget_14;
+      rule.componentwise = false;
+      break;
+    case Contract::Kind::bits:
+      rule.twice_norm_bits_16 = 32 * n + (budget_15 - 32 * 53);  // as fp64, with n for 53
+      break;
+  }
+  return rule;
+}
+
+template <class T>
+double log2_promised_bound(const Contract& contract, std::int64_t k) {
+  const double inner =
+      contract.kind == Contract::Kind::normwise ? std::sqrt(static_cast<double>(k)) : static_cast<double>(k);
+  const double u = std::ldexp(1.0, -contract.bits_asked), final_rounding = std::ldexp(1.0, -Ieee754<T>::precision);
+  return std::log2(inner * u + final_rounding);
+}
+
+template <class T>
+int ordinary_moduli(const Contract& contract, std::int64_t k) {
+  const ScalingRule rule = scaling_rule<T>(contract, k);
+  const double root_k = std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
+  // The 2-norm of a scaled vector: the budget, or k elements of the largest exponent; and its rounding to integers.
+  const double norm =
+      std::min(std::exp2(rule.twice_norm_bits_16 / 32.0), root_k * std::exp2(rule.largest_exponent + 1)) + root_k / 2;
+  return moduli_for(2 * std::log2(norm) + 1e-8);
+}
+
+template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
+template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
+template double log2_promised_bound<double>(const Contract&, std::int64_t);
+template double log2_promised_bound<float>(const Contract&, std::int64_t);
+template int ordinary_moduli<double>(const Contract&, std::int64_t);
+template int ordinary_moduli<float>(const Contract&, std::int64_t);
+
+}  // namespace vernier

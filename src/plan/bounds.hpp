@@ -1,0 +1,22 @@
+// What a contract asks of the scales, and the bound that it then promises (docs/accuracy.md).
+#pragma once
+
+#include <cstdint>
+
+#include "scheme/scaling.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+template <class T>
+ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
+
+// log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T.
+template <class T>
+double log2_promised_bound(const Contract& contract, std::int64_t k);
+
+// Moduli that ordinary data take under the contract.
+template <class T>
+int ordinary_moduli(const Contract& contract, std::int64_t k);
+
+}  // namespace vernier

@@ -1,0 +1,74 @@
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view expected =
+    "fp32, fp64, fp64-normwise or bits(n) with n from 4 to 110, then +reproducible, +no-fallback";
+
+std::optional<Contract> parse_kind(std::string_view text) {
+  if (text == "fp32") return Contract::fp32();
+  if (text == "fp64") return Contract::fp64();
+  if (text == "fp64-normwise") return Contract::normwise();
+  if (!text.starts_with("bits(") || !text.ends_with(")")) return std::nullopt;
+  text = text.substr(5, text.size() - 6);
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < 4 || n > 110) return std::nullopt;
+  return Contract::bits(n);
+}
+
+}  // namespace
+
+Contract Contract::fp32() { return {.kind = Kind::fp32, .bits_asked = 24}; }
+Contract Contract::fp64() { return {.kind = Kind::fp64, .bits_asked = 53}; }
+Contract Contract::normwise() { return {.kind = Kind::normwise, .bits_asked = 53}; }
+
+Contract Contract::bits(int n) {
+  require(n >= 4 && n <= 110, "contract bits({}): expected a number from 4 to 110", n);
+  return {.kind = Kind::bits, .bits_asked = n};
+}
+
+Contract Contract::parse(std::string_view text) {
+  const std::size_t plus = text.find('+');
+  std::optional<Contract> contract = parse_kind(text.substr(0, plus));
+  for (std::string_view rest = plus == text.npos ? "" : text.substr(plus); contract && !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find('+', 1));
+    rest.remove_prefix(word.size());
+    if (word == "+reproducible")
+      contract->reproducible = true;
+    else if (word == "+no-fallback")
+      contract->fallback = Fallback::none;
+    else
+      contract.reset();
+  }
+  require(contract.has_value(), "contract \"{}\": expected {}", text, expected);
+  return *contract;
+}
+
+std::string Contract::text() const {
+  std::string name;
+  switch (kind) {
+    case Kind::fp32:
+      name = "fp32";
+      break;
+    case Kind::fp64:
+      name = "fp64";
+      break;
+    case Kind::normwise:
+      name = "fp64-normwise";
+      break;
+    case Kind::bits:
+      name = fmt::format("bits({})", bits_asked);
+      break;
+  }
+  if (reproducible) name += "+reproducible";
+  if (fallback == Fallback::none) name += "+no-fallback";
+  return name;
+}
+
+}  // namespace vernier

@@ -1,0 +1,45 @@
+#include "plan/cost.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace vernier {
+namespace {
+
+struct EngineRates {
+  std::string_view name;
+  double operations;   // int8 operations a second and core for long k, reduction included
+  double half_k;       // k at which half of that is reached
+  double plane_bytes;  // residues written or recombined a second and core
+};
+
+// bench/results/ has the measurements behind these.
+constexpr std::array<EngineRates, 4> engines = {{
+    {"amx", 4.6e12, 250, 8.0e9},
+    {"avx512_vnni", 3.0e11, 60, 6.0e9},
+    {"avx2", 0.7e11, 60, 5.0e7},
+    {"portable", 0.1e11, 30, 5.0e7},
+}};
+
+constexpr double native_double = 75e9, native_single = 150e9;  // operations a second and core, OpenBLAS
+constexpr double stage_seconds = 10e-6;                        // one parallel stage more or less
+constexpr int stages = 4;
+
+}  // namespace
+
+double residue_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
+  const auto* rates =
+      std::find_if(engines.begin(), engines.end(), [&](const EngineRates& e) { return e.name == engine; });
+  if (rates == engines.end()) rates = &engines.back();
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
+  const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
+  return moduli * (products + bytes) / threads + stages * stage_seconds;
+}
+
+double native_seconds(const ProductShape& s, bool single_precision, int threads) {
+  const double operations = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  return operations / ((single_precision ? native_single : native_double) * threads);
+}
+
+}  // namespace vernier

@@ -1,0 +1,17 @@
+// Times of the residue scheme and of the native product, for the choice between them. Measured rates, not promises.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace vernier {
+
+struct ProductShape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+// Seconds on the given number of cores.
+double residue_seconds(std::string_view engine, const ProductShape& shape, int moduli, int threads);
+double native_seconds(const ProductShape& shape, bool single_precision, int threads);
+
+}  // namespace vernier

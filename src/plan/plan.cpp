@@ -1,0 +1,181 @@
+#include "plan/plan.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+#include "base/status.hpp"
+#include "number/ieee754.hpp"
+#include "plan/bounds.hpp"
+#include "scheme/residues.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view native_name = "native";
+
+int thread_count(const Options& options) { return options.threads > 0 ? options.threads : omp_get_max_threads(); }
+
+bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
+
+std::size_t vector_bytes(const ProductShape& shape) {
+  Arena count;
+  carve_vectors(count, shape);
+  return count.used();
+}
+
+std::size_t workspace_limit(const Options& options) {
+  if (options.workspace != nullptr) return options.workspace_bytes;
+  return options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
+}
+
+// Which int8 engine, or null for the native product, and why.
+template <class T>
+const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
+  const Contract& contract = options.contract;
+  const std::string requested = requested_engine(options.engine);
+  std::string& reason = plan.printable.reason;
+  if (requested == native_name) {
+    require(!contract.reproducible, "engine: \"native\" cannot keep a reproducible contract; expected an int8 engine");
+    reason = "the native product was asked for";
+    return nullptr;
+  }
+  const Int8Engine& engine = find_int8_engine(requested);
+  plan.forced = contract.reproducible || !requested.empty();
+  if (!requested.empty()) {
+    reason = fmt::format("engine {} was asked for", requested);
+    return &engine;
+  }
+  if (contract.reproducible) {
+    reason = "the contract asks for reproducible bits";
+    return &engine;
+  }
+  if (!plan.native_keeps_contract) {
+    reason = "the contract asks for more than the native product gives";
+    return &engine;
+  }
+  const int threads = thread_count(options), moduli = ordinary_moduli<T>(contract, plan.shape.k);
+  const double residues = residue_seconds(engine.name(), plan.shape, moduli, threads);
+  const double native = native_seconds(plan.shape, plan.single_precision, threads);
+  reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3, engine.name(),
+                       native * 1e3);
+  return residues < native ? &engine : nullptr;
+}
+
+void describe_residues(ProductPlan& plan) {
+  Plan& p = plan.printable;
+  p.scheme = "residues";
+  p.engine = std::string(plan.engine->name());
+  p.moduli = plan.ordinary.moduli;
+  p.log2_modulus_product = log2_product_of_moduli(p.moduli);
+  p.m_block = std::min(plan.ordinary.m_block, plan.shape.m);
+  p.n_block = std::min(plan.ordinary.n_block, plan.shape.n);
+  p.k_block = std::min(plan.ordinary.k_block, plan.shape.k);
+  p.workspace = plan.vector_bytes + plan.pass_bytes;
+}
+
+}  // namespace
+
+template <class T>
+std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
+  if (empty(shape)) return 0;
+  const Int8Engine& engine = find_int8_engine(requested_engine(options.engine) == native_name ? "" : options.engine);
+  const int moduli = least ? max_moduli : ordinary_moduli<T>(options.contract, shape.k);
+  const std::size_t limit = least ? 0 : workspace_limit(Options{.workspace_limit = options.workspace_limit});
+  return vector_bytes(shape) + choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+}
+
+template <class T>
+ProductPlan plan_product(const ProductShape& shape, const Options& options) {
+  ProductPlan plan;
+  plan.shape = shape;
+  plan.single_precision = std::is_same_v<T, float>;
+  plan.native_keeps_contract = options.contract.bits_asked <= Ieee754<T>::precision;
+  Plan& p = plan.printable;
+  p.type = plan.single_precision ? "float" : "double";
+  p.m = shape.m;
+  p.n = shape.n;
+  p.k = shape.k;
+  p.contract = options.contract;
+  p.threads = thread_count(options);
+  p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
+  if (empty(shape)) {
+    p.scheme = "none";
+    p.reason = "there is nothing to multiply";
+    return plan;
+  }
+  plan.engine = choose_engine<T>(plan, options);
+  if (plan.engine == nullptr) {
+    p.scheme = native_name;
+    p.engine = native_name;
+    return plan;
+  }
+  plan.rule = scaling_rule<T>(options.contract, shape.k);
+  plan.vector_bytes = vector_bytes(shape);
+  const std::size_t limit = workspace_limit(options), least = workspace_bytes<T>(shape, options, true);
+  if (limit < least)
+    fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
+         "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
+         options.workspace != nullptr ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
+  const std::size_t available = limit - plan.vector_bytes;
+  const int moduli = ordinary_moduli<T>(options.contract, shape.k);
+  plan.ordinary = choose_blocking(shape, moduli, p.threads, *plan.engine, available);
+  // The caller's own workspace is used as it is; else what ordinary data take, or the least that serves any.
+  plan.pass_bytes = options.workspace != nullptr ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
+  describe_residues(plan);
+  return plan;
+}
+
+namespace {
+
+void set_digits(Pass& pass, int exponent) {
+  pass.narrow = exponent <= narrow_exponent;
+  for (pass.limbs = 1; exponent > largest_exponent(pass.limbs);) ++pass.limbs;
+}
+
+}  // namespace
+
+Pass ordinary_pass(const ProductPlan& plan) {
+  Pass pass;
+  pass.blocking = plan.ordinary;
+  set_digits(pass, plan.rule.largest_exponent);
+  return pass;
+}
+
+PassList plan_passes(const ProductPlan& plan, const Scaling& scaling) {
+  PassList list;
+  if (scaling.any_ordinary) list.pass[list.count++] = ordinary_pass(plan);
+  if (scaling.any_wide) {
+    const int moduli = moduli_for(scaling.wide_log2);
+    list.beyond_scheme = moduli == 0 || scaling.wide_exponent > largest_exponent(max_limbs);
+    if (!list.beyond_scheme) {
+      Pass& pass = list.pass[list.count++];
+      pass.ordinary = false;
+      set_digits(pass, scaling.wide_exponent);
+      pass.blocking = choose_blocking(plan.shape, moduli, plan.printable.threads, *plan.engine, plan.pass_bytes);
+    }
+  }
+  for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
+  list.native = list.beyond_scheme;
+  if (!list.native && !plan.forced && scaling.any_wide && plan.native_keeps_contract) {
+    double seconds = 0;
+    for (int i = 0; i < list.count; ++i) {
+      ProductShape shape = plan.shape;
+      if (!list.pass[i].ordinary &&
+          scaling.any_ordinary)  // wide rows against all columns, wide columns against all rows
+        shape.m = std::min(shape.m, scaling.wide_rows + divide_up(scaling.wide_columns * shape.m, shape.n));
+      seconds += residue_seconds(plan.engine->name(), shape, list.pass[i].blocking.moduli, plan.printable.threads);
+    }
+    list.native = seconds > native_seconds(plan.shape, plan.single_precision, plan.printable.threads);
+  }
+  return list;
+}
+
+template std::size_t workspace_bytes<double>(const ProductShape&, const Options&, bool);
+template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
+template ProductPlan plan_product<double>(const ProductShape&, const Options&);
+template ProductPlan plan_product<float>(const ProductShape&, const Options&);
+
+}  // namespace vernier

@@ -1,0 +1,56 @@
+// All decisions about one product, in two steps: before the data are read, and after their statistics are known.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/int8_engine.hpp"
+#include "plan/blocking.hpp"
+#include "scheme/scaling.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+struct ProductPlan {
+  ProductShape shape;
+  bool single_precision = false;       // T is float
+  bool forced = false;                 // the caller named an int8 engine or asked for reproducible bits
+  bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
+  const Int8Engine* engine = nullptr;  // null: native
+  ScalingRule rule;
+  std::size_t vector_bytes = 0;  // of VectorBuffers
+  std::size_t pass_bytes = 0;    // left for the passes
+  Blocking ordinary;
+  Plan printable;
+};
+
+// Throws Error on an unknown engine or where the workspace is too small.
+template <class T>
+ProductPlan plan_product(const ProductShape& shape, const Options& options);
+
+// Workspace of a whole product at full speed, or the least with which it runs whatever the data.
+template <class T>
+std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least);
+
+// One sweep over C for the entries that share a number of moduli.
+struct Pass {
+  Blocking blocking;
+  bool narrow = false;   // scaled elements fit narrow digits
+  int limbs = 1;         // else: limbs of 54 bits
+  bool ordinary = true;  // which entries are written ...
+  bool every_entry = true;
+};
+
+struct PassList {
+  Pass pass[2];
+  int count = 0;
+  bool native = false;  // the data ask for more than the scheme holds, or for more time than the native product takes
+  bool beyond_scheme = false;
+};
+
+// The pass of the ordinary entries: known before the data are read.
+Pass ordinary_pass(const ProductPlan& plan);
+
+PassList plan_passes(const ProductPlan& plan, const Scaling& scaling);
+
+}  // namespace vernier

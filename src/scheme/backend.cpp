@@ -1,0 +1,41 @@
+#include "scheme/backend.hpp"
+
+namespace vernier {
+
+template <class T>
+const SchemeBackend<T>& portable_backend() {
+  static constexpr SchemeBackend<T> backend{"portable", statistics_portable<T>, decompose_portable<T>,
+                                            recombine_portable<T>, update_portable<T>};
+  return backend;
+}
+
+template <class T>
+const SchemeBackend<T>* avx512_backend() {
+#if VERNIER_X86
+  static const bool supported = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
+                                __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512ifma") &&
+                                __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
+  static constexpr SchemeBackend<T> backend{"avx512", statistics_avx512<T>, decompose_avx512<T>, recombine_avx512<T>,
+                                            update_avx512<T>};
+  return supported ? &backend : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
+template <class T>
+const SchemeBackend<T>& best_backend() {
+  const SchemeBackend<T>* vector = avx512_backend<T>();
+  return vector != nullptr ? *vector : portable_backend<T>();
+}
+
+template const SchemeBackend<double>& portable_backend();
+template const SchemeBackend<float>& portable_backend();
+template const SchemeBackend<double>* avx512_backend();
+template const SchemeBackend<float>* avx512_backend();
+template const SchemeBackend<double>& best_backend();
+template const SchemeBackend<float>& best_backend();
+
+}  // namespace vernier

@@ -1,0 +1,30 @@
+// The scheme's inner loops for one set of instructions. All backends give the same bits.
+#pragma once
+
+#include <string_view>
+
+#include "scheme/decompose.hpp"
+#include "scheme/recombine.hpp"
+#include "scheme/statistics.hpp"
+#include "scheme/update.hpp"
+
+namespace vernier {
+
+template <class T>
+struct SchemeBackend {
+  std::string_view name;
+  void (*statistics)(const Operand<T>&, std::int64_t first, std::int64_t count, VectorStatistics* out);
+  void (*decompose)(const Operand<T>&, const DigitTables&, const DecomposeTask&);
+  void (*recombine)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes, const int* row_scales,
+                    const int* column_scales, T* tile);
+  void (*update)(const TileUpdate<T>&, const T* tile);
+};
+
+template <class T>
+const SchemeBackend<T>& portable_backend();
+template <class T>
+const SchemeBackend<T>* avx512_backend();  // null where the machine lacks an instruction of it
+template <class T>
+const SchemeBackend<T>& best_backend();
+
+}  // namespace vernier

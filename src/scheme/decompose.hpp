@@ -1,0 +1,36 @@
+// Operands -> residues: scaled, rounded to integers, reduced modulo every modulus, and written where the engines read
+// them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/panel.hpp"
+#include "scheme/operand.hpp"
+#include "scheme/residues.hpp"
+
+namespace vernier {
+
+// One strip of 32 vectors and one step of 64 k, as double, zero where the operand ends and where it is not finite.
+//   rows:    tile[l * 32 + vector]       columns: tile[vector * 64 + l]
+inline constexpr std::size_t tile_elements = static_cast<std::size_t>(strip_size) * step_size;
+
+// The residues of steps first_step .. first_step + steps - 1 (of the k block that begins at k_begin) of one strip.
+//   scales: of the strip's 32 vectors;  planes: modulus q at planes + q * plane_bytes, laid out as layout says
+struct DecomposeTask {
+  std::int64_t first_vector = 0;  // of the strip, in the operand
+  std::int64_t k_begin = 0, k_count = 0;
+  const int* scales = nullptr;
+  std::int8_t* planes = nullptr;
+  std::size_t plane_bytes = 0;
+  PanelLayout layout;
+  std::int64_t strip = 0;  // in the layout
+  bool has_nonfinite = false;
+};
+
+template <class T>
+void decompose_portable(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task);
+template <class T>
+void decompose_avx512(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task);
+
+}  // namespace vernier

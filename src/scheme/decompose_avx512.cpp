@@ -1,0 +1,167 @@
+// Residues by dot products of seven-bit digits (VPMULTISHIFTQB, VPDPBUSD): per 64 elements and modulus two dot products
+// a register and limb, one quotient in fp32, one multiply-subtract.
+#include "scheme/tile_avx512.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int groups_of(int limbs) { return limbs == 0 ? 1 : 2 * limbs; }
+
+// Digits of 64 elements: register c holds, as 16 dwords of four digits, the elements that become bytes 4 c .. 4 c + 3
+// of each 16 bytes of the residues.
+template <int Limbs>
+struct Digits {
+  __m512i group[4][groups_of(Limbs)];
+};
+
+inline __m512i seven_bit_digits(__m512i x, long long offsets) {
+  return _mm512_and_si512(_mm512_multishift_epi64_epi8(_mm512_set1_epi64(offsets), x), _mm512_set1_epi8(127));
+}
+
+inline __m512i limb_digits(__m512i x) {
+  return seven_bit_digits(_mm512_add_epi64(x, _mm512_set1_epi64(1LL << (limb_bits + 1))), 0x312a231c150e0700LL);
+}
+
+// One limb of eight scaled elements; rest keeps what is below it.
+inline __m512i next_limb(__m512d& rest, bool last) {
+  if (last) return _mm512_cvtpd_epi64(rest);  // the one rounding
+  const __m512d whole = _mm512_roundscale_pd(rest, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  rest = _mm512_mul_pd(_mm512_sub_pd(rest, whole), _mm512_set1_pd(0x1p54));
+  return _mm512_cvtpd_epi64(whole);
+}
+
+// Low and high dwords of two registers of eight digits an element, in the order of the side.
+template <PanelSide Side>
+void part(__m512i x, __m512i y, __m512i& low, __m512i& high) {
+  if constexpr (Side == PanelSide::rows) {
+    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    low = _mm512_permutex2var_epi32(x, even, y);
+    high = _mm512_permutex2var_epi32(x, _mm512_or_si512(even, _mm512_set1_epi32(1)), y);
+  } else {
+    low = _mm512_castps_si512(_mm512_shuffle_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), 0x88));
+    high = _mm512_castps_si512(_mm512_shuffle_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), 0xdd));
+  }
+}
+
+template <PanelSide Side>
+__m512i narrow_digits(__m512d x, __m512d y) {
+  const __m512i low = _mm512_castsi256_si512(_mm512_cvtpd_epi32(x));
+  __m512i both;
+  if constexpr (Side == PanelSide::rows) {
+    both = _mm512_inserti64x4(low, _mm512_cvtpd_epi32(y), 1);
+  } else {
+    const __m512i turns = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    both = _mm512_permutex2var_epi64(low, turns, _mm512_castsi256_si512(_mm512_cvtpd_epi32(y)));
+  }
+  both = _mm512_add_epi32(both, _mm512_set1_epi32(1 << (narrow_exponent + 1)));
+  return seven_bit_digits(both, 0x352e2720150e0700LL);
+}
+
+// Digits of sixteen elements, x and y, with the powers of two that scale them.
+template <PanelSide Side, int Limbs>
+void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&group)[groups_of(Limbs)]) {
+  const __m512d above = _mm512_set1_pd(Limbs > 1 ? limb_bits * (Limbs - 1) : 0);
+  x = _mm512_scalef_pd(x, _mm512_sub_pd(x_scale, above));
+  y = _mm512_scalef_pd(y, _mm512_sub_pd(y_scale, above));
+  if constexpr (Limbs == 0) {
+    group[0] = narrow_digits<Side>(x, y);
+  } else {
+    for (int t = Limbs - 1; t >= 0; --t) {
+      const __m512i xd = limb_digits(next_limb(x, t == 0)), yd = limb_digits(next_limb(y, t == 0));
+      part<Side>(xd, yd, group[2 * t], group[2 * t + 1]);
+    }
+  }
+}
+
+// All residues of 64 elements.
+template <PanelSide Side, int Limbs>
+void store_residues(const Digits<Limbs>& digits, const DigitTables& tables, std::int8_t* out, std::size_t plane_bytes) {
+  const __m512 magic = _mm512_set1_ps(12582912.0f);  // 1.5 2^23: the low bits of a sum are the nearest integer
+  const __m512i turn = _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
+  for (int q = 0; q < tables.count; ++q, out += plane_bytes) {
+    const DigitWeights& w = tables.weights[static_cast<std::size_t>(q)];
+    const __m512 inverse = _mm512_set1_ps(w.inverse);
+    const __m512i minus_p = _mm512_set1_epi32(static_cast<std::uint16_t>(-w.modulus));
+    __m512i r[4];
+    for (int c = 0; c < 4; ++c) {
+      __m512i sum = _mm512_set1_epi32(w.offset);
+      for (int g = 0; g < groups_of(Limbs); ++g)
+        sum = _mm512_dpbusd_epi32(sum, digits.group[c][g],
+                                  _mm512_set1_epi32(static_cast<int>(w.group[static_cast<std::size_t>(g)])));
+      const __m512i quotient = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), inverse, magic));
+      r[c] = _mm512_dpwssd_epi32(sum, quotient, minus_p);
+    }
+    __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
+    if constexpr (Side == PanelSide::rows) bytes = _mm512_shuffle_epi8(bytes, turn);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(out), bytes);  // not read again before all planes are written
+  }
+}
+
+template <int Limbs>
+void rows_of_step(TileView tile, const int* scales, const DigitTables& tables, std::int8_t* out,
+                  std::size_t plane_bytes) {
+  for (int half = 0; half < 2; ++half) {
+    const int* s = scales + 16 * half;
+    const __m512d low = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s)));
+    const __m512d high = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s + 8)));
+    for (int g = 0; g < 16; ++g) {  // four k of sixteen rows
+      Digits<Limbs> digits;
+      for (int c = 0; c < 4; ++c) {
+        const double* p = tile.data + k_of_byte(4 * g + c) * tile.stride + 16 * half;
+        extract<PanelSide::rows, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), low, high, digits.group[c]);
+      }
+      store_residues<PanelSide::rows, Limbs>(digits, tables, out + row_byte(16 * half, 4 * g), plane_bytes);
+    }
+  }
+}
+
+template <int Limbs>
+void columns_of_step(TileView tile, const int* scales, const DigitTables& tables, std::int8_t* out,
+                     std::size_t plane_bytes) {
+  for (int v = 0; v < strip_size; ++v) {
+    const __m512d scale = _mm512_set1_pd(scales[v]);
+    Digits<Limbs> digits;
+    for (int c = 0; c < 4; ++c) {
+      const double* p = tile.data + v * tile.stride + 16 * c;
+      extract<PanelSide::columns, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), scale, scale, digits.group[c]);
+    }
+    store_residues<PanelSide::columns, Limbs>(digits, tables, out + column_byte(v, 0), plane_bytes);
+  }
+}
+
+template <int Limbs, class T>
+void decompose(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task) {
+  alignas(64) double buffer[tile_elements];
+  for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+    const TileView tile = load_tile(operand, task, tables.side, step, buffer);
+    std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
+    if (tables.side == PanelSide::rows)
+      rows_of_step<Limbs>(tile, task.scales, tables, out, task.plane_bytes);
+    else
+      columns_of_step<Limbs>(tile, task.scales, tables, out, task.plane_bytes);
+  }
+  _mm_sfence();
+}
+
+}  // namespace
+
+template <class T>
+void decompose_avx512(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task) {
+  switch (tables.limbs) {
+    case 0:
+      return decompose<0>(operand, tables, task);
+    case 1:
+      return decompose<1>(operand, tables, task);
+    case 2:
+      return decompose<2>(operand, tables, task);
+    case 3:
+      return decompose<3>(operand, tables, task);
+    default:
+      return decompose<4>(operand, tables, task);
+  }
+}
+
+template void decompose_avx512(const Operand<double>&, const DigitTables&, const DecomposeTask&);
+template void decompose_avx512(const Operand<float>&, const DigitTables&, const DecomposeTask&);
+
+}  // namespace vernier

@@ -1,0 +1,61 @@
+#include <cmath>
+
+#include "number/ieee754.hpp"
+#include "scheme/decompose.hpp"
+
+namespace vernier {
+namespace {
+
+struct Limbs {
+  std::int64_t limb[max_limbs];  // least significant first
+};
+
+// x = RN(a 2^scale), cut into limbs of 54 bits toward zero; exact but for the one rounding of the last limb.
+Limbs scaled_integer(double a, int scale, int limbs) {
+  Limbs x{};
+  double rest = std::ldexp(a, scale - limb_bits * (limbs - 1));
+  for (int t = limbs - 1; t > 0; --t) {
+    const double whole = std::trunc(rest);
+    x.limb[t] = static_cast<std::int64_t>(whole);
+    rest = (rest - whole) * 0x1p54;
+  }
+  x.limb[0] = static_cast<std::int64_t>(std::nearbyint(rest));
+  return x;
+}
+
+int residue(const Limbs& x, int limbs, int limb_base, int factor, int p) {
+  int r = symmetric_residue(x.limb[limbs - 1], p);
+  for (int t = limbs - 2; t >= 0; --t) r = symmetric_residue(r * limb_base + x.limb[t] % p, p);
+  return multiply_mod(r, factor, p);
+}
+
+}  // namespace
+
+template <class T>
+void decompose_portable(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task) {
+  const int limbs = tables.limbs == 0 ? 1 : tables.limbs;
+  const std::int64_t vectors = std::min<std::int64_t>(strip_size, operand.vectors - task.first_vector);
+  for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+    std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
+    for (int v = 0; v < strip_size; ++v) {
+      for (int b = 0; b < step_size; ++b) {
+        const std::int64_t l = step * step_size + k_of_byte(b);
+        const bool inside = v < vectors && l < task.k_count;
+        const T a = inside ? *operand.at(task.first_vector + v, task.k_begin + l) : T{0};
+        const bool used = magnitude_bits(a) < infinity_bits<T>;
+        const Limbs x = scaled_integer(used ? static_cast<double>(a) : 0.0, task.scales[v], limbs);
+        const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);
+        for (int q = 0; q < tables.count; ++q) {
+          const auto i = static_cast<std::size_t>(q);
+          out[i * task.plane_bytes + static_cast<std::size_t>(byte)] =
+              static_cast<std::int8_t>(residue(x, limbs, tables.limb_base[i], tables.factor[i], moduli[i]));
+        }
+      }
+    }
+  }
+}
+
+template void decompose_portable(const Operand<double>&, const DigitTables&, const DecomposeTask&);
+template void decompose_portable(const Operand<float>&, const DigitTables&, const DecomposeTask&);
+
+}  // namespace vernier

@@ -1,0 +1,42 @@
+// Residues of C -> T = RN(2^-(s_i + t_j) sum_q r_q P / p_q mod P), one rounding from the exact integer.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/panel.hpp"
+#include "scheme/residues.hpp"
+
+namespace vernier {
+
+// Constants of the recombination, in the forms that the code paths read.
+struct RecombineTables {
+  explicit RecombineTables(const ResidueSystem& system);
+
+  // Three moduli make a group, y_g = 2 P_g + sum r_q P_g / p_q < 2^26, and two groups a pair, z = y_1 P_2 + y_2 P_1 <
+  // 2^51. Then sum z P / (P_1 P_2) over the pairs is C + kappa P with 0 <= kappa < 4 groups, in limbs of 52 bits.
+  static constexpr int max_groups = (max_moduli + 2) / 3;
+  static constexpr int max_pairs = (max_groups + 1) / 2;
+  static constexpr int max_limbs = 7;
+
+  const ResidueSystem& system;
+  int groups, pairs, limbs;
+  int factor_limbs;                                                           // of the longest pair_factor
+  std::array<std::uint64_t, 2 * max_pairs> group_product{};                   // P_g; 1 for a group that is not there
+  std::array<std::uint32_t, 2 * max_pairs> weight_low{}, weight_high{};       // bytes of the three P_g / p_q
+  std::array<std::array<std::uint64_t, max_limbs>, max_pairs> pair_factor{};  // P / (P_1 P_2)
+  std::array<std::uint64_t, max_limbs> minus_product{};                       // -P modulo 2^(52 limbs)
+  double inverse_top;                                                         // 2^(52 (limbs - 2)) / P
+};
+
+// Block of 32 x 32: residues of modulus q at residues + q * plane_bytes in the order of residue_index(). T goes to
+// tile[column * 32 + row]. row_scales and column_scales: 32 each.
+template <class T>
+void recombine_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                        const int* row_scales, const int* column_scales, T* tile);
+template <class T>
+void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                      const int* row_scales, const int* column_scales, T* tile);
+
+}  // namespace vernier

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cmath>
+
+#include "number/ieee754.hpp"
+#include "number/int128.hpp"
+#include "scheme/recombine.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int limb52 = 52;
+constexpr int kappa_bits = 7;   // kappa < 4 groups <= 68
+constexpr int two_words = 127;  // bits of P up to which three limbs are read as two words
+
+// P / (product of the six moduli of a pair of groups)
+WideInteger without_pair(int count, int pair) {
+  return product_of_moduli(count, 6 * pair, std::min(6 * pair + 6, count));
+}
+
+}  // namespace
+
+RecombineTables::RecombineTables(const ResidueSystem& s) : system(s) {
+  groups = (s.count + 2) / 3;
+  pairs = (groups + 1) / 2;
+  limbs = std::max(3, (s.product.bit_width() + kappa_bits) / limb52 + 1);
+  if (s.product.bit_width() > two_words) limbs = std::max(limbs, 4);
+  factor_limbs = 1;
+  group_product.fill(1);
+  for (int q = 0; q < s.count; ++q)
+    group_product[static_cast<std::size_t>(q / 3)] *= static_cast<std::uint64_t>(moduli[static_cast<std::size_t>(q)]);
+  for (int q = 0; q < s.count; ++q) {
+    const auto g = static_cast<std::size_t>(q / 3);
+    const auto weight =
+        static_cast<std::uint32_t>(group_product[g] / static_cast<std::uint64_t>(moduli[static_cast<std::size_t>(q)]));
+    weight_low[g] |= (weight & 255) << (8 * (q % 3));
+    weight_high[g] |= (weight >> 8) << (8 * (q % 3));
+  }
+  for (int pair = 0; pair < pairs; ++pair) {
+    const WideInteger factor = without_pair(s.count, pair);
+    factor_limbs = std::max(factor_limbs, (factor.bit_width() + limb52 - 1) / limb52);
+    for (int l = 0; l < limbs; ++l)
+      pair_factor[static_cast<std::size_t>(pair)][static_cast<std::size_t>(l)] = factor.bits(limb52 * l, limb52);
+  }
+  std::uint64_t borrow = 1;  // two's complement: all bits turned, plus one
+  for (int l = 0; l < limbs; ++l) {
+    const std::uint64_t mask = (std::uint64_t{1} << limb52) - 1;
+    const std::uint64_t sum = (~s.product.bits(limb52 * l, limb52) & mask) + borrow;
+    minus_product[static_cast<std::size_t>(l)] = sum & mask;
+    borrow = sum >> limb52;
+  }
+  const int shift = limb52 * (limbs - 2);
+  const int top = std::max(0, s.product.bit_width() - 64);
+  inverse_top = std::ldexp(1.0 / static_cast<double>(s.product.bits(top, 64)), shift - top);
+}
+
+namespace {
+
+// Two's complement, least significant limb first; one limb more than the product of all moduli needs.
+struct Accumulator {
+  static constexpr int limbs = WideInteger::limbs;
+  std::uint64_t limb[limbs] = {};
+
+  void add_multiple(const WideInteger& x, std::int64_t factor) {
+    Int128 carry = 0;
+    for (int i = 0; i < limbs; ++i) {
+      const Uint128 product = static_cast<Uint128>(x.limb[static_cast<std::size_t>(i)]) *
+                              static_cast<std::uint64_t>(factor < 0 ? -factor : factor);
+      // carry stays below 2^73 in magnitude, so the signed sum below cannot overflow
+      const Int128 low = static_cast<std::uint64_t>(product), high = static_cast<std::uint64_t>(product >> 64);
+      carry += static_cast<Int128>(limb[i]) + (factor < 0 ? -low : low);
+      limb[i] = static_cast<std::uint64_t>(carry);
+      carry = (carry >> 64) + (factor < 0 ? -high : high);
+    }
+  }
+
+  bool negative() const { return (limb[limbs - 1] >> 63) != 0; }
+
+  void negate() {
+    std::uint64_t carry = 1;
+    for (auto& x : limb) {
+      x = ~x + carry;
+      carry = carry != 0 && x == 0 ? 1 : 0;
+    }
+  }
+};
+
+template <class T>
+T rounded(Accumulator c, int exponent) {
+  const bool negative = c.negative();
+  if (negative) c.negate();
+  int top = Accumulator::limbs - 1;
+  while (top > 0 && c.limb[top] == 0) --top;
+  std::uint64_t significand = c.limb[top];
+  if (top == 0) return round_scaled<T>(negative, significand, exponent);
+  const int shift = std::countl_zero(significand);
+  if (shift != 0) significand = significand << shift | c.limb[top - 1] >> (64 - shift);
+  bool rest = (c.limb[top - 1] << shift) != 0;
+  for (int i = 0; i < top - 1; ++i) rest = rest || c.limb[i] != 0;
+  return round_scaled<T>(negative, significand | (rest ? 1 : 0), exponent + 64 * top - shift);
+}
+
+}  // namespace
+
+template <class T>
+void recombine_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                        const int* row_scales, const int* column_scales, T* tile) {
+  const ResidueSystem& system = tables.system;
+  for (int j = 0; j < strip_size; ++j) {
+    for (int i = 0; i < strip_size; ++i) {
+      const std::int8_t* r = residues + residue_index(i, j);
+      Accumulator c;
+      double fraction = 0;  // C / P modulo 1
+      for (int q = 0; q < system.count; ++q, r += plane_bytes) {
+        const auto index = static_cast<std::size_t>(q);
+        c.add_multiple(system.cofactor[index], *r);
+        fraction += static_cast<double>(*r) / moduli[index];
+      }
+      c.add_multiple(system.product, -static_cast<std::int64_t>(std::nearbyint(fraction)));
+      tile[j * strip_size + i] = rounded<T>(c, -(row_scales[i] + column_scales[j]));
+    }
+  }
+}
+
+template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,
+                                 double*);
+template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,
+                                 float*);
+
+}  // namespace vernier

@@ -1,0 +1,66 @@
+#include "scheme/residues.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+namespace vernier {
+
+double log2_product_of_moduli(int count) {
+  double sum = 0;
+  for (int q = 0; q < count; ++q) sum += std::log2(static_cast<double>(moduli[static_cast<std::size_t>(q)]));
+  return sum;
+}
+
+int moduli_for(double log2_bound) {
+  const double margin = std::ldexp(1.5, -20);  // > -log2(1 - 2^-20)
+  for (int count = 2; count <= max_moduli; ++count)
+    if (log2_product_of_moduli(count) - margin >= log2_bound + 1) return count;
+  return 0;
+}
+
+ResidueSystem::ResidueSystem(int n) : count(n), log2_product(log2_product_of_moduli(n)), product(product_of_moduli(n)) {
+  for (int q = 0; q < n; ++q) {
+    const auto i = static_cast<std::size_t>(q);
+    cofactor[i] = product_of_moduli(n, q, q + 1);
+    const int p = moduli[i];
+    row_factor[i] = inverse_mod(cofactor[i].remainder(static_cast<std::uint32_t>(p)), p);
+  }
+}
+
+const ResidueSystem& residue_system(int count) {
+  static std::array<std::once_flag, max_moduli + 1> once;
+  static std::array<std::unique_ptr<const ResidueSystem>, max_moduli + 1> systems;
+  const auto i = static_cast<std::size_t>(count);
+  std::call_once(once[i], [&] { systems[i] = std::make_unique<const ResidueSystem>(count); });
+  return *systems[i];
+}
+
+DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool narrow, int limb_count)
+    : count(system.count), limbs(narrow ? 0 : limb_count), side(panel_side) {
+  const int digits = narrow ? 4 : 8 * limb_count;
+  const int offset_bit = narrow ? narrow_exponent + 1 : limb_bits + 1;  // every limb has 2^offset_bit added
+  for (int q = 0; q < count; ++q) {
+    const auto i = static_cast<std::size_t>(q);
+    const int p = moduli[i];
+    factor[i] = side == PanelSide::rows ? system.row_factor[i] : 1;
+    limb_base[i] = power_of_two_mod(limb_bits, p);
+    DigitWeights& w = weights[i];
+    w = {.offset = 0, .inverse = std::nextafter(1.0f / static_cast<float>(p), 1.0f), .modulus = p, .group = {}};
+    int negative = 0, added = 0;
+    for (int d = 0; d < digits; ++d) {
+      const int weight = multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + 7 * (d % 8), p), p);
+      if (weight < 0) negative += -weight * 127;
+      w.group[static_cast<std::size_t>(d / 4)] |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(weight))
+                                                  << (8 * (d % 4));
+      if (d % 8 == 0) added += multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + offset_bit, p), p);
+    }
+    w.offset = symmetric_residue(-added, p);
+    while (w.offset < negative) w.offset += p;
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,102 @@
+#include "scheme/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "number/ieee754.hpp"
+#include "scheme/flatness.hpp"
+
+namespace vernier {
+
+QuantumScale quantum_scale(int exponent) {
+  const int shift = quantum_bits - exponent, half = shift / 2;
+  return {std::ldexp(1.0, half), std::ldexp(1.0, shift - half)};
+}
+
+int log2_ratio_up(std::int64_t numerator, std::int64_t denominator) {
+  if (numerator <= 0) return not_flat;
+  int t = 0;
+  for (; numerator < denominator; ++t) denominator = denominator / 2 + denominator % 2;
+  return t;
+}
+
+int shallow_flatness(const VectorSums& sums, std::int64_t k) {
+  // |x_l| 2^(quantum_bits - exponent) >= v_l - 1, hence the - k. With M = sum min(|x_l|, tau) / tau, G^2 = tau^2 (2 M -
+  // k) / k.
+  int best = not_flat;
+  for (std::size_t i = 0; i < shallow_depths.size(); ++i) {
+    const std::int64_t tau = std::int64_t{1} << (quantum_bits - shallow_depths[i]);
+    const std::int64_t surplus = 2 * (static_cast<std::int64_t>(sums.clipped[i]) - k) - k * tau;
+    const int ratio = log2_ratio_up(surplus, k * tau);
+    if (ratio != not_flat) best = std::min(best, 2 * shallow_depths[i] + ratio);
+  }
+  return best;
+}
+
+template <class T>
+int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int exponent) {
+  std::array<std::int64_t, deep_depths.size()> large{};  // elements of at least 2^(exponent - r)
+  for (std::int64_t l = 0; l < count; ++l) {
+    const auto bits = magnitude_bits(x[l * stride]);
+    if (bits == 0 || bits >= infinity_bits<T>) continue;
+    const int depth = exponent - exponent_of<T>(bits);
+    for (std::size_t i = 0; i < deep_depths.size(); ++i) large[i] += depth <= deep_depths[i] ? 1 : 0;
+  }
+  int best = not_flat;
+  for (std::size_t i = 0; i < deep_depths.size(); ++i) {
+    const int ratio = log2_ratio_up(2 * large[i] - count, count);
+    if (ratio != not_flat) best = std::min(best, 2 * deep_depths[i] + ratio);
+  }
+  return best;
+}
+
+template <class T>
+VectorStatistics vector_statistics(const T* x, std::int64_t stride, std::int64_t count) {
+  using Bits = typename Ieee754<T>::Bits;
+  VectorStatistics s;
+  Bits largest = 0, smallest = std::numeric_limits<Bits>::max();
+  for (std::int64_t l = 0; l < count; ++l) {
+    const Bits bits = magnitude_bits(x[l * stride]);
+    if (bits >= infinity_bits<T>) {
+      s.nonfinite = true;
+    } else if (bits != 0) {
+      largest = std::max(largest, bits);
+      smallest = std::min(smallest, bits);
+    }
+  }
+  if (largest == 0) return s;
+  s.exponent = exponent_of<T>(largest);
+  s.lowest = exponent_of<T>(smallest);
+  const auto [first, second] = quantum_scale(s.exponent);
+  VectorSums sums;
+  for (std::int64_t l = 0; l < count; ++l) {
+    const Bits bits = magnitude_bits(x[l * stride]);
+    if (bits >= infinity_bits<T>) continue;
+    const auto v = static_cast<std::uint64_t>(std::ceil(static_cast<double>(std::bit_cast<T>(bits)) * first * second));
+    sums.squares += v * v;
+    sums.sum += v;
+    for (std::size_t i = 0; i < shallow_depths.size(); ++i)
+      sums.clipped[i] += std::min(v, std::uint64_t{1} << (quantum_bits - shallow_depths[i]));
+  }
+  s.squares = sums.squares;
+  s.sum = sums.sum;
+  s.flatness = shallow_flatness(sums, count);
+  if (s.flatness == not_flat) s.flatness = deep_flatness(x, stride, count, s.exponent);
+  return s;
+}
+
+template <class T>
+void statistics_portable(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out) {
+  for (std::int64_t v = 0; v < count; ++v)
+    out[v] = vector_statistics(operand.at(first + v, 0), operand.k_stride(), operand.k);
+}
+
+template VectorStatistics vector_statistics(const double*, std::int64_t, std::int64_t);
+template VectorStatistics vector_statistics(const float*, std::int64_t, std::int64_t);
+template int deep_flatness(const double*, std::int64_t, std::int64_t, int);
+template int deep_flatness(const float*, std::int64_t, std::int64_t, int);
+template void statistics_portable(const Operand<double>&, std::int64_t, std::int64_t, VectorStatistics*);
+template void statistics_portable(const Operand<float>&, std::int64_t, std::int64_t, VectorStatistics*);
+
+}  // namespace vernier

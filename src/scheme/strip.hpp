@@ -1,0 +1,36 @@
+// Copies a strip of vectors whose elements lie far apart, so that it can be read more than once from the second-level
+// cache.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/panel.hpp"
+#include "scheme/operand.hpp"
+
+namespace vernier {
+
+// The strip as an operand of its own with vectors 0 .. count - 1: a view where each vector is contiguous, else a copy
+// in buffer (k * 32 elements).
+template <class T>
+Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, T* buffer) {
+  const std::int64_t count = std::min<std::int64_t>(strip_size, operand.vectors - first);
+  const T* source = operand.at(first, 0);
+  if (operand.k_contiguous) return {source, count, operand.k, operand.ld, true};
+  constexpr std::int64_t ahead = 24;  // each k may lie in another page: the hardware does not see it coming
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t l = 0; l < operand.k; ++l, source += operand.ld) {
+    if (l + ahead < operand.k)
+      for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(source + ahead * operand.ld + i);
+    T* to = buffer + l * strip_size;
+    if (count == strip_size) {
+      std::memcpy(to, source, strip_size * sizeof(T));
+    } else {
+      std::copy(source, source + count, to);
+      std::fill(to + count, to + strip_size, T{0});
+    }
+  }
+  return {buffer, count, operand.k, strip_size, false};
+}
+
+}  // namespace vernier

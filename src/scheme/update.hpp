@@ -1,0 +1,30 @@
+// A tile of T = op(A) op(B) into C.
+#pragma once
+
+#include <cstdint>
+
+#include "base/panel.hpp"
+#include "scheme/scaling.hpp"
+
+namespace vernier {
+
+// C = RN(alpha T + RN(beta C)) on rows x columns (at most 32 each) of C; RN(alpha T) if beta = 0, whatever C held. If
+// rows of row_scales and columns of column_scales are given, only the entries that are (ordinary) or are not ordinary
+// are written.
+template <class T>
+struct TileUpdate {
+  T alpha, beta;
+  T* c;  // the tile's first entry
+  std::int64_t ldc;
+  std::int64_t rows, columns;
+  const VectorScales* row_scales = nullptr;  // both null: every entry
+  const VectorScales* column_scales = nullptr;
+  bool ordinary = true;
+};
+
+template <class T>
+void update_portable(const TileUpdate<T>& update, const T* tile);
+template <class T>
+void update_avx512(const TileUpdate<T>& update, const T* tile);
+
+}  // namespace vernier

@@ -1,0 +1,180 @@
+// The program from outside: usage, info, explain and bench.
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vernier/vernier.hpp>
+
+#include "program.hpp"
+
+namespace vernier::cli {
+namespace {
+
+using namespace vernier::cli::testing;
+using Json = nlohmann::json;
+
+TEST_F(Program, SaysVersionAndHelpOnStdout) {
+  const Outcome version = run("--version");
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out, std::string("vernier ") + vernier::version() + "\n");
+  EXPECT_EQ(version.err, "");
+  for (const char* command : {"", "info ", "explain ", "gemm ", "bench gemm "}) {
+    const Outcome help = run(std::string(command) + "--help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
+    EXPECT_EQ(help.err, "") << command;
+  }
+}
+
+TEST_F(Program, RefusesWrongUsageWith2) {
+  refuses(2, "", "a command is expected");
+  refuses(2, "bench", "a command is expected");
+  refuses(2, "multiply", "multiply");
+  refuses(2, "gemm A.npy", "B is required");
+  refuses(2, "gemm A.npy B.npy --frobnicate", "--frobnicate");
+  refuses(2, "gemm A.npy B.npy --contract fp65", "fp65");
+  refuses(2, "gemm A.npy B.npy --transa X", "none of N, T and C");
+  refuses(2, "gemm A.npy B.npy --threads -1", "--threads");
+  refuses(2, "gemm A.npy B.npy --workspace-limit 12Q", "--workspace-limit");
+  refuses(2, "gemm A.npy B.npy -o C.txt", "must end in .npy or .mtx");
+  refuses(2, "gemm A.npy B.npy --beta 2", "--c-in");
+  refuses(2, "gemm A.npy B.npy --c-in C.mtx", "--beta");
+  refuses(2, "gemm A.npy B.npy -o - --json", "stdout");
+  refuses(2, "gemm A.npy B.npy --engine abacus", "abacus");
+  refuses(2, "explain -m 1 -n 1 -k -1", "'-1' is no whole number from 0 on");
+  refuses(2, "explain -m 1 -n 1 -k 1 --type half", "half");
+  refuses(2, "bench gemm --n 0", "'0' is no whole number from 1 on");
+  refuses(2, "bench gemm --shape 3x4", "'3x4' is no shape");
+  refuses(2, "bench gemm --n 8 --repeats 3 --seconds 1", "--seconds");
+}
+
+TEST_F(Program, InfoTellsTheEngines) {
+  const Outcome text = run("info");
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  const Json json = Json::parse(run("info --json").out);
+  EXPECT_EQ(json["version"], vernier::version());
+  EXPECT_EQ(json["cuda"], cuda_compiled());
+  ASSERT_EQ(json["engines"].size(), engines().size());
+  for (std::size_t e = 0; e < engines().size(); ++e) {
+    EXPECT_EQ(json["engines"][e]["name"], engines()[e].name);
+    EXPECT_EQ(json["engines"][e]["supported"], engines()[e].supported);
+    EXPECT_NE(text.out.find(engines()[e].name), std::string::npos);
+  }
+  const Json forced = Json::parse(run("--json info", "VERNIER_ENGINE=portable").out);
+  EXPECT_EQ(forced["default_engine"], "portable");
+  EXPECT_EQ(forced["environment"]["VERNIER_ENGINE"], "portable");
+}
+
+TEST_F(Program, InfoFailsWhereTheEnvironmentNamesNoEngine) {
+  const Outcome outcome = run("info --json", "VERNIER_ENGINE=abacus");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Json::parse(outcome.out)["default_engine"].is_null());
+  EXPECT_NE(outcome.err.find("abacus"), std::string::npos);
+}
+
+TEST_F(Program, ExplainPrintsThePlan) {
+  const std::string sizes = "explain -m 300 -n 200 -k 100 --contract 'bits(40)' --engine portable --transa t";
+  const Outcome text = run(sizes);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("portable"), std::string::npos) << text.out;
+  const Json plan = Json::parse(run(sizes + " --json").out);
+  EXPECT_EQ(plan["m"], 300);
+  EXPECT_EQ(plan["n"], 200);
+  EXPECT_EQ(plan["k"], 100);
+}
+
+TEST_F(Program, FailsWhereStdoutTakesNoMore) {
+  for (const char* arguments : {"info > /dev/full; exit $?", "gemm A.npy B.npy -o - > /dev/full; exit $?"}) {
+    const std::string command = "cd '" + folder / "" + "' && '" VERNIER_CLI "' " + std::string(arguments);
+    const int status = std::system(("(" + command + ") 2> '" + logs / "err" + "'").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << arguments;
+    EXPECT_NE(contents(logs / "err").find("stdout: writing failed"), std::string::npos) << contents(logs / "err");
+  }
+}
+
+TEST_F(Program, PlainTextWhereThereIsNoTerminal) {
+  for (const char* arguments : {"info", "gemm A.npy B.npy", "gemm A.npy A.npy", "bench gemm --n 16 --repeats 1"}) {
+    const Outcome outcome = run(arguments, "TERM=xterm");
+    EXPECT_EQ((outcome.out + outcome.err).find('\033'), std::string::npos) << arguments;
+  }
+}
+
+TEST_F(Program, BenchPrintsOneObjectALine) {
+  const Outcome outcome =
+      run("bench gemm --n 16,32 --shape 20x30x40 --repeats 2 --samples 50 --json --transa T --phi 1 --seed 5");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  std::istringstream lines(outcome.out);
+  std::vector<Json> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(Json::parse(line));
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Json& row : rows) {
+    for (const char* key : {"routine",
+                            "type",
+                            "contract",
+                            "scheme",
+                            "engine",
+                            "m",
+                            "n",
+                            "k",
+                            "moduli",
+                            "seconds",
+                            "gflops",
+                            "error_mean",
+                            "error_max",
+                            "baseline",
+                            "baseline_seconds",
+                            "baseline_gflops",
+                            "baseline_error_mean",
+                            "baseline_error_max",
+                            "ratio",
+                            "ratio_min",
+                            "ratio_max",
+                            "phi",
+                            "seed",
+                            "repeats",
+                            "threads",
+                            "cpu",
+                            "blas"}) {
+      EXPECT_TRUE(row.contains(key)) << key;
+    }
+    EXPECT_EQ(row["repeats"], 2);
+    EXPECT_DOUBLE_EQ(row["ratio"], row["baseline_seconds"].get<double>() / row["seconds"].get<double>());
+    EXPECT_LE(row["error_mean"], row["error_max"]);
+    EXPECT_LT(row["error_max"], (row["k"].get<double>() + 2) * 0x1p-53);
+    EXPECT_LT(row["baseline_error_max"], (row["k"].get<double>() + 2) * 0x1p-53);
+  }
+  EXPECT_EQ(rows[1]["k"], 32);
+  EXPECT_EQ(rows[2]["m"], 20);
+  EXPECT_EQ(rows[2]["n"], 30);
+  EXPECT_EQ(rows[2]["k"], 40);
+}
+
+TEST_F(Program, BenchWithoutABaselineHasNoRatio) {
+  const Json row = Json::parse(
+      run("bench gemm --n 20 --type float --baseline none --repeats 1 --engine portable --threads 1 --json").out);
+  EXPECT_EQ(row["baseline"], "none");
+  EXPECT_FALSE(row.contains("ratio"));
+  EXPECT_EQ(row["type"], "float");
+  EXPECT_EQ(row["contract"], "fp32");
+  EXPECT_EQ(row["engine"], "portable");
+  EXPECT_EQ(row["threads"], 1);
+}
+
+TEST_F(Program, BenchErrorsFollowTheSeedAlone) {
+  const std::string bench = "bench gemm --n 24 --repeats 1 --json --contract fp64+reproducible --baseline none --seed ";
+  const Json first = Json::parse(run(bench + "3").out), again = Json::parse(run(bench + "3 --threads 2").out);
+  const Json other = Json::parse(run(bench + "4").out);
+  EXPECT_EQ(first["error_mean"], again["error_mean"]);
+  EXPECT_NE(first["error_mean"], other["error_mean"]);
+}
+
+TEST_F(Program, BenchTableHasARowForEverySize) {
+  const Outcome outcome = run("bench gemm --n 16,48 --repeats 1");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* part : {"GFLOP/s", "ratio", "\n    16     16     16", "\n    48     48     48"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+}  // namespace
+}  // namespace vernier::cli

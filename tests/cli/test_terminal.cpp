@@ -1,0 +1,23 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "terminal.hpp"
+
+namespace vernier::cli {
+namespace {
+
+TEST(Progress, LineTellsFractionAndTimeLeft) {
+  EXPECT_EQ(progress_line("gemm", 0, 0), "gemm [                              ]   0 %");
+  EXPECT_EQ(progress_line("gemm", 0.5, 3), "gemm [###############               ]  50 %  3 s left");
+  EXPECT_EQ(progress_line("gemm", 1, 3), "gemm [##############################] 100 %  0 s left");
+}
+
+TEST(Progress, LineStaysWithinItsWidth) {
+  EXPECT_EQ(progress_line("x", 7, 1), progress_line("x", 1, 1));
+  EXPECT_EQ(progress_line("x", -7, 1), progress_line("x", 0, 1));
+  EXPECT_EQ(progress_line("x", std::nan(""), 1), progress_line("x", 0, 1));
+}
+
+}  // namespace
+}  // namespace vernier::cli

@@ -1,0 +1,33 @@
+cmake_minimum_required(VERSION 3.25)
+
+# Installs the build into a prefix of its own and builds main.cpp against it twice: with find_package, and with
+# pkg-config and the compiler alone.
+set(work ${build}/tests/package)
+set(prefix ${work}/prefix)
+file(REMOVE_RECURSE ${work})
+set(ENV{PKG_CONFIG_PATH} ${prefix}/${libdir}/pkgconfig)
+set(ENV{LD_LIBRARY_PATH} ${prefix}/${libdir}:$ENV{LD_LIBRARY_PATH})
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${build} --config ${config} --prefix ${prefix})
+if(apps)
+  run(${prefix}/bin/vernier info)
+endif()
+
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}/cmake -G ${generator} -DCMAKE_CXX_COMPILER=${compiler}
+    -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_BUILD_TYPE=${config} -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${work}/cmake --config ${config})
+run(${work}/cmake/consumer)
+
+if(NOT shared)
+  set(static --static)
+endif()
+execute_process(COMMAND pkg-config --cflags --libs ${static} vernier OUTPUT_VARIABLE pc OUTPUT_STRIP_TRAILING_WHITESPACE
+                COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(pc UNIX_COMMAND "${pc}")
+separate_arguments(flags UNIX_COMMAND "${flags}")
+run(${compiler} -std=c++20 ${flags} ${CMAKE_CURRENT_LIST_DIR}/main.cpp ${pc} -o ${work}/consumer)
+run(${work}/consumer)
