@@ -1,0 +1,50 @@
+// Tiles of a replayed product: packed operands, and rows of them on the vector units.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace vernier::model {
+
+struct RowOperand {           // one row of A, padded to whole blocks
+  const float* significand;   // signed, in [1, 2) or below for subnormal numbers
+  const std::int32_t* exponent;
+};
+struct StripOperand {         // the columns of a strip of B, [k][lanes]
+  const float* significand;
+  const std::int32_t* exponent;
+};
+inline constexpr std::int32_t exponent_of_zero = -5000;  // in packed operands: never the largest
+
+struct BlockRule {
+  int fraction_bits;
+  int zero_exponent;
+};
+
+// One row of A against the columns of one strip, over `blocks` consecutive blocks; c[N] is updated in place.
+struct RowTask {
+  BlockRule rule;
+  int block = 0;   // 4, 8 or 16
+  int blocks = 0;
+  RowOperand row{};
+  StripOperand strip{};
+  std::uint32_t* c = nullptr;
+  // The scalar model for block q and lane j.
+  std::uint32_t (*scalar)(const void* context, int q, int j, std::uint32_t c) = nullptr;
+  const void* context = nullptr;
+};
+
+struct VectorPath {
+  const char* name;
+  int lanes;
+  void (*row)(const RowTask&);
+};
+
+void row_avx512(const RowTask& task);
+void row_avx2(const RowTask& task);
+
+// The path of that name, or the widest one for ""; nullptr if this machine has none such.
+const VectorPath* find_vector_path(std::string_view name);
+
+}  // namespace vernier::model
