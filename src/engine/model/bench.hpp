@@ -1,0 +1,79 @@
+// A probe's workbench: places values into the slots of one dot product, runs it, and writes down what was done.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vernier/model.hpp"
+
+namespace vernier::model {
+
+inline constexpr int slot_c = -1;
+
+// "2^-24", "-3*2^-25", "1.5", "inf"
+std::string show(double value);
+
+class Bench {
+ public:
+  explicit Bench(const MatrixEngine& engine);
+
+  struct Term {
+    int slot;
+    double value;
+    double factor = 0;  // if not 0: b; a is value / factor
+  };
+  struct Result {
+    double d = 0;
+    std::uint64_t bits = 0;
+    bool possible = true;  // every term could be placed
+    std::string text;      // inputs and outcome
+  };
+
+  // d of the given products (or c); everything else is +0. Each product is a times b with both exact, normal if possible.
+  Result run(const std::vector<Term>& terms) const;
+  // The same for raw encodings.
+  Result run_words(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, std::uint64_t c,
+                   const std::string& text) const;
+
+  bool can_place(double value) const;  // as a product
+
+  int k() const { return engine_.k(); }
+  Format a() const { return engine_.a(); }
+  Format b() const { return engine_.b(); }
+  Format c() const { return engine_.c(); }
+
+  int top = 0;     // 2^top is the largest convenient power: a product, within c, and no more than 2^40
+  int bottom = 0;  // 2^bottom is the smallest power that is a product
+
+ private:
+  bool factor(double value, std::uint64_t& a, std::uint64_t& b) const;
+  const MatrixEngine& engine_;
+};
+
+// Names of a rounding found from outcomes: rounded[sign][odd][quarter - 1] says whether a magnitude of n + quarter / 4 units
+// (n odd or even) was rounded away from zero. "other" if no mode does this.
+struct RoundingTable {
+  bool away[2][2][3] = {};
+  bool complete = true;
+};
+std::string classify(const RoundingTable& table, Rounding& mode);
+
+// The accumulation tree by masking (Xiang et al., FPRev, arXiv 2411.00442): leaves are c and the products.
+struct Tree {
+  int leaf = -2;  // slot_c, a product's index, or -2 for an inner node
+  std::vector<Tree> children;
+  std::vector<int> leaves() const;
+  std::string text() const;
+};
+// subnormals: subnormal factors may be used.
+bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evidence);
+
+// Probes by kind; each adds findings and sets fields of the estimate.
+void probe_inputs(const Bench& bench, ProbeReport& report);
+void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report);
+void probe_block_details(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);
+void probe_chain(const Bench& bench, const Tree& tree, ProbeReport& report);
+void probe_integer(const Bench& bench, ProbeReport& report);
+void probe_specials(const Bench& bench, ProbeReport& report);
+
+}  // namespace vernier::model
