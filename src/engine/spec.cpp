@@ -65,7 +65,8 @@ void add_double_and_int8(Table& t) {
   using enum Format;
   add(t, "ampere-fp64", "A100", "mma.m8n8k4", fasi, fma_chain(fp64, fp64, 4));
   add(t, "hopper-fp64", "H100, H200", "mma.m16n8k16", later, fma_chain(fp64, fp64, 16));
-  add(t, "nvidia-int8", "Turing to Hopper", "mma.m16n8k32", "PTX ISA", integer_engine(int8, int8, 32, 32, Overflow::wrap));
+  add(t, "nvidia-int8", "Turing to Hopper", "mma.m16n8k32", "PTX ISA",
+      integer_engine(int8, int8, 32, 32, Overflow::wrap));
   add(t, "nvidia-int8-satfinite", "Turing to Hopper", "mma.m16n8k32.satfinite", "PTX ISA; place of saturation assumed",
       integer_engine(int8, int8, 32, 32, Overflow::saturate_end));
 }
@@ -131,8 +132,9 @@ const NamedEngine& find_engine(std::string_view name) {
   const std::string_view start = name.substr(0, name.find('-'));
   for (const NamedEngine& e : table)
     if (!start.empty() && e.name.starts_with(start)) near += (near.empty() ? "" : ", ") + e.name;
-  throw Error(Status::invalid_argument, "no modelled engine is called '" + std::string(name) + "'; " +
-                                            (near.empty() ? "`vernier probe --list` names them all" : "near it: " + near));
+  throw Error(Status::invalid_argument,
+              "no modelled engine is called '" + std::string(name) + "'; " +
+                  (near.empty() ? "`vernier probe --list` names them all" : "near it: " + near));
 }
 
 }  // namespace vernier::model

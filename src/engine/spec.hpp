@@ -12,16 +12,26 @@ VERNIER_HD constexpr bool is_integer(Format format) {
 
 VERNIER_HD constexpr FloatShape shape_of(Format format) {
   switch (format) {
-    case Format::fp16: return {5, 10, SpecialCodes::ieee, 0};
-    case Format::bf16: return {8, 7, SpecialCodes::ieee, 0};
-    case Format::tf32: return {8, 10, SpecialCodes::ieee, 13};
-    case Format::e4m3: return {4, 3, SpecialCodes::nan_only, 0};
-    case Format::e5m2: return {5, 2, SpecialCodes::ieee, 0};
-    case Format::e3m2: return {3, 2, SpecialCodes::none, 0};
-    case Format::e2m3: return {2, 3, SpecialCodes::none, 0};
-    case Format::e2m1: return {2, 1, SpecialCodes::none, 0};
-    case Format::fp64: return {11, 52, SpecialCodes::ieee, 0};
-    default: return {8, 23, SpecialCodes::ieee, 0};
+    case Format::fp16:
+      return {5, 10, SpecialCodes::ieee, 0};
+    case Format::bf16:
+      return {8, 7, SpecialCodes::ieee, 0};
+    case Format::tf32:
+      return {8, 10, SpecialCodes::ieee, 13};
+    case Format::e4m3:
+      return {4, 3, SpecialCodes::nan_only, 0};
+    case Format::e5m2:
+      return {5, 2, SpecialCodes::ieee, 0};
+    case Format::e3m2:
+      return {3, 2, SpecialCodes::none, 0};
+    case Format::e2m3:
+      return {2, 3, SpecialCodes::none, 0};
+    case Format::e2m1:
+      return {2, 1, SpecialCodes::none, 0};
+    case Format::fp64:
+      return {11, 52, SpecialCodes::ieee, 0};
+    default:
+      return {8, 23, SpecialCodes::ieee, 0};
   }
 }
 

@@ -86,12 +86,16 @@ const char* to_string(Rounding rounding) { return name_of(rounding).data(); }
 int storage_bytes(Format format) {
   switch (format) {
     case Format::fp16:
-    case Format::bf16: return 2;
+    case Format::bf16:
+      return 2;
     case Format::tf32:
     case Format::fp32:
-    case Format::int32: return 4;
-    case Format::fp64: return 8;
-    default: return 1;
+    case Format::int32:
+      return 4;
+    case Format::fp64:
+      return 8;
+    default:
+      return 1;
   }
 }
 
@@ -126,7 +130,8 @@ std::uint64_t encode(Format format, double value) {
   else if (x.kind == NumberClass::infinite || std::fabs(value) >= std::ldexp(1.0, shape.emax() + 1))
     d = sign | (shape.specials == SpecialCodes::ieee ? shape.infinity() : top);
   else if (x.significand != 0) {
-    // One exponent bit more, with the bias moved so that the codes agree, has room for the codes that IEEE 754 reserves.
+    // One exponent bit more, with the bias moved so that the codes agree, has room for the codes that IEEE 754
+    // reserves.
     const FloatShape wider{shape.exponent_bits + 1, shape.fraction_bits};
     d = sign | std::min(top, round_to(wider, RoundingRule{}, false, x.significand,
                                       x.exponent - 52 - (1 << (shape.exponent_bits - 1))));

@@ -7,8 +7,8 @@
 
 namespace vernier {
 
-// Holds sums of up to 2^20 terms significand * 2^exponent with significand < 2^64 and -320 <= exponent <= 264, which covers
-// the products of every format of 8 exponent bits.
+// Holds sums of up to 2^20 terms significand * 2^exponent with significand < 2^64 and -320 <= exponent <= 264, which
+// covers the products of every format of 8 exponent bits.
 class FixedSum {
  public:
   VERNIER_HD constexpr void add(bool negative, std::uint64_t significand, int exponent) {

@@ -9,6 +9,11 @@
 #else
 #define VERNIER_HD
 #endif
+#if defined(__CUDA_ARCH__)
+#define VERNIER_UNROLL _Pragma("unroll")  // keeps small arrays in registers
+#else
+#define VERNIER_UNROLL
+#endif
 
 namespace vernier {
 
@@ -94,11 +99,16 @@ VERNIER_HD constexpr int leading_bit(Uint128 x) {
 // Is the magnitude kept + (rest of a unit) rounded up? half: the first lost bit; below: any lost bit after it.
 VERNIER_HD constexpr bool rounds_up(RoundingMode mode, bool negative, bool odd, bool half, bool below) {
   switch (mode) {
-    case RoundingMode::nearest_even: return half && (below || odd);
-    case RoundingMode::nearest_away: return half;
-    case RoundingMode::down: return negative && (half || below);
-    case RoundingMode::up: return !negative && (half || below);
-    case RoundingMode::toward_zero: break;
+    case RoundingMode::nearest_even:
+      return half && (below || odd);
+    case RoundingMode::nearest_away:
+      return half;
+    case RoundingMode::down:
+      return negative && (half || below);
+    case RoundingMode::up:
+      return !negative && (half || below);
+    case RoundingMode::toward_zero:
+      break;
   }
   return false;
 }
@@ -121,8 +131,8 @@ VERNIER_HD constexpr U shift_right(U x, int count, RoundingMode mode, bool negat
 
 struct RoundingRule {
   RoundingMode mode = RoundingMode::nearest_even;
-  bool flush_subnormal = false;     // results that are tiny after rounding become zeros of their sign
-  bool overflow_to_infinity = true; // in every mode; otherwise to the largest number
+  bool flush_subnormal = false;      // results that are tiny after rounding become zeros of their sign
+  bool overflow_to_infinity = true;  // in every mode; otherwise to the largest number
 };
 
 // Rounds (-1)^negative * significand * 2^exponent (plus less than one unit of the last place, if sticky) to the shape.

@@ -102,9 +102,9 @@ Bench::Result Bench::run(const std::vector<Term>& terms) const {
     } else {
       const auto i = static_cast<std::size_t>(t.slot);
       r.possible = r.possible && i < a.size() &&
-                   (t.factor == 0 ? factor(t.value, a[i], b[i])
-                                  : exact_code(engine_.a(), t.value / t.factor, a[i]) &&
-                                        exact_code(engine_.b(), t.factor, b[i]));
+                   (t.factor == 0
+                        ? factor(t.value, a[i], b[i])
+                        : exact_code(engine_.a(), t.value / t.factor, a[i]) && exact_code(engine_.b(), t.factor, b[i]));
       text += "p" + std::to_string(t.slot) + " = " +
               (t.factor == 0 ? show(t.value) : show(t.value / t.factor) + " * " + show(t.factor));
     }
@@ -113,8 +113,8 @@ Bench::Result Bench::run(const std::vector<Term>& terms) const {
   return run_words(a, b, c, text);
 }
 
-Bench::Result Bench::run_words(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, std::uint64_t c,
-                               const std::string& text) const {
+Bench::Result Bench::run_words(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b,
+                               std::uint64_t c, const std::string& text) const {
   Result r;
   r.bits = engine_.dot(a.data(), b.data(), c);
   r.d = decode(engine_.c(), r.bits);

@@ -29,7 +29,8 @@ class Bench {
     std::string text;      // inputs and outcome
   };
 
-  // d of the given products (or c); everything else is +0. Each product is a times b with both exact, normal if possible.
+  // d of the given products (or c); everything else is +0. Each product is a times b with both exact, normal if
+  // possible.
   Result run(const std::vector<Term>& terms) const;
   // The same for raw encodings.
   Result run_words(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, std::uint64_t c,
@@ -50,8 +51,8 @@ class Bench {
   const MatrixEngine& engine_;
 };
 
-// Names of a rounding found from outcomes: rounded[sign][odd][quarter - 1] says whether a magnitude of n + quarter / 4 units
-// (n odd or even) was rounded away from zero. "other" if no mode does this.
+// Names of a rounding found from outcomes: rounded[sign][odd][quarter - 1] says whether a magnitude of n + quarter / 4
+// units (n odd or even) was rounded away from zero. "other" if no mode does this.
 struct RoundingTable {
   bool away[2][2][3] = {};
   bool complete = true;

@@ -1,7 +1,7 @@
 // The model: one element of one instruction, in integer arithmetic. Host and device, constexpr.
 //
-// Block sums follow the algorithm of docs/engines.md: exact products that are not normalised, alignment of all terms to the
-// largest exponent, one exact sum, one rounding. Chains are sequences of roundings; integers are integers.
+// Block sums follow the algorithm of docs/engines.md: exact products that are not normalised, alignment of all terms to
+// the largest exponent, one exact sum, one rounding. Chains are sequences of roundings; integers are integers.
 #pragma once
 
 #include "engine/model/real.hpp"
@@ -95,8 +95,8 @@ VERNIER_HD constexpr std::uint64_t zero_result(const Engine& e, bool all_minus_z
   return all_minus_zero && e.zero_sign == ZeroSign::ieee ? shape_of(e.c).sign_bit() : 0;
 }
 
-// c plus `count` products. load(t, a, b) unpacks the factors of product t; max_count bounds count at compile time so that a
-// GPU keeps everything in registers.
+// c plus `count` products. load(t, a, b) unpacks the factors of product t; max_count bounds count at compile time so
+// that a GPU keeps everything in registers.
 template <int max_count, class Load>
 VERNIER_HD constexpr std::uint64_t sum_block(const Engine& e, int count, const Load& load, std::uint64_t c_word) {
   const Unpacked c = load_c(e, c_word);
@@ -105,6 +105,7 @@ VERNIER_HD constexpr std::uint64_t sum_block(const Engine& e, int count, const L
   specials.see(c.kind, c.negative);
   bool minus_zero = c.is_zero() && c.negative;
   int e_max = c.significand == 0 ? e.zero_exponent : c.exponent;
+  VERNIER_UNROLL
   for (int t = 0; t < max_count; ++t) {
     if (t >= count) break;
     Unpacked a, b;
@@ -119,6 +120,7 @@ VERNIER_HD constexpr std::uint64_t sum_block(const Engine& e, int count, const L
   const int f = product_fraction_bits(e), fc = shape_of(e.c).fraction_bits;
   std::int64_t sum = static_cast<std::int64_t>(align(e, c.significand, fc, c.exponent, e_max, c.negative));
   if (c.negative) sum = -sum;
+  VERNIER_UNROLL
   for (int t = 0; t < max_count; ++t) {
     if (t >= count) break;
     // A normalised product keeps its bits in place: its leading bit is the unit of its exponent.

@@ -1,10 +1,11 @@
 // How many bits a slice may hold so that an engine sums products of slices without loss.
 //
-// Slices are integers |x| <= M = 2^s - 1 (times a power of two that keeps them in range). Every product and every partial
-// sum is then an integer multiple of one unit, and nothing is lost if
+// Slices are integers |x| <= M = 2^s - 1 (times a power of two that keeps them in range). Every product and every
+// partial sum is then an integer multiple of one unit, and nothing is lost if
 //   inputs     2^s - 1 is an input: s <= p
 //   products   2 s <= product_bits where products are rounded
-//   alignment  the unit is not cut: e_max <= F, with e(product) <= 2 (s - 1) and e(c) <= log2 of the partial sums before
+//   alignment  the unit is not cut: e_max <= F, with e(product) <= 2 (s - 1) and e(c) <= log2 of the partial sums
+//   before
 //              the last block
 //   rounding   every rounded partial sum holds in the rounding's bits: k M^2 <= 2^p_out
 //   carries    (4 L + 2) 2^e_max stays below the modulus 2^(e_max + 1 + carry_bits)

@@ -3,7 +3,7 @@
 
 namespace vernier::model {
 
-#if defined(__x86_64__)
+#if VERNIER_X86
 const VectorPath* find_vector_path(std::string_view name) {
   static constexpr VectorPath avx512{"avx512", 16, row_avx512};
   static constexpr VectorPath avx2{"avx2", 8, row_avx2};

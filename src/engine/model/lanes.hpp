@@ -1,11 +1,11 @@
 // The vector path of the model: one row of A against N columns of B, block by block, on floats that are exact here.
 //
 // A term's significand product (at most 22 bits) times 2^(e - e_max + F) is a float without rounding error, and its
-// conversion to an integer cuts toward zero: the sign-magnitude alignment of the engines. Sums of one block fit 32 bits.
-// Lanes whose numbers lie outside this picture (infinities, NaNs, subnormal c or d, exponents under the zeros') are reported
-// and computed by the scalar model.
+// conversion to an integer cuts toward zero: the sign-magnitude alignment of the engines. Sums of one block fit 32
+// bits. Lanes whose numbers lie outside this picture (infinities, NaNs, subnormal c or d, exponents under the zeros')
+// are reported and computed by the scalar model.
 //
-// A source file chooses the instruction set (#pragma GCC target) before it includes this header, and its own N.
+// A source file that is compiled for its instruction set includes this header, and has an N of its own.
 #pragma once
 
 #include "engine/model/tile.hpp"

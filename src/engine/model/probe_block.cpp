@@ -1,4 +1,5 @@
-// Probes of engines that add several products in one go: block length, alignment, normalisation, rounding, carries, zeros.
+// Probes of engines that add several products in one go: block length, alignment, normalisation, rounding, carries,
+// zeros.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +17,8 @@ void add(ProbeReport& report, std::string topic, std::string value, std::string 
 
 const char* unseen = "not observable";
 
-// The largest f for which 2^(top - f) in slot `small` survives beside +-2^top in slots i, j; exact_alignment if every number
-// that can be placed survives and they reach beyond any rounding of c; -1: not observable.
+// The largest f for which 2^(top - f) in slot `small` survives beside +-2^top in slots i, j; exact_alignment if every
+// number that can be placed survives and they reach beyond any rounding of c; -1: not observable.
 int kept_bits(const Bench& bench, int i, int j, int small, std::string& evidence) {
   const double big = power(bench.top);
   int f = -1;
@@ -34,7 +35,8 @@ int kept_bits(const Bench& bench, int i, int j, int small, std::string& evidence
   return f > 34 ? exact_alignment : -1;
 }
 
-// F where the format is too narrow for a cancellation: ones under a large c. Seen up to the output's bits plus log2 of n.
+// F where the format is too narrow for a cancellation: ones under a large c. Seen up to the output's bits plus log2 of
+// n.
 int kept_bits_under_c(const Bench& bench, const std::vector<int>& slots, std::string& evidence) {
   int f = -1;
   for (int x = 1; x <= 60; ++x) {
@@ -102,7 +104,8 @@ void probe_normalisation(const Bench& bench, const std::vector<int>& slots, Prob
   if (!cuts(report) || slots.size() < 3 || bench.top - 1 - f < bench.bottom || report.value("slots").empty())
     return add(report, "products normalised", unseen, "");
   const double big = 2.25 * power(bench.top - 1), factor = 1.5 * power((bench.top - 1) / 2);
-  const auto r = bench.run({{slots[0], big, factor}, {slots[1], -big, factor}, {slots.back(), power(bench.top - 1 - f)}});
+  const auto r =
+      bench.run({{slots[0], big, factor}, {slots[1], -big, factor}, {slots.back(), power(bench.top - 1 - f)}});
   if (!r.possible) return add(report, "products normalised", unseen, "");
   report.estimate.normalise_products = r.d == 0;
   add(report, "products normalised", r.d == 0 ? "yes" : "no", r.text);
@@ -122,8 +125,10 @@ int output_bits(const Bench& bench, const std::vector<int>& slots, bool c_first,
   return kept;
 }
 
-// Quarters of the last place of the result: under a large c where the alignment keeps them, else on top of a sum of four.
-Bench::Result run_quarters(const Bench& bench, const std::vector<int>& slots, const Engine& e, double sign, int quarters) {
+// Quarters of the last place of the result: under a large c where the alignment keeps them, else on top of a sum of
+// four.
+Bench::Result run_quarters(const Bench& bench, const std::vector<int>& slots, const Engine& e, double sign,
+                           int quarters) {
   const int kept = e.output_fraction_bits;
   if (e.join == Join::first && e.fraction_bits >= kept + 2) {
     const double place = 4;  // of c = 4 * 2^kept
@@ -133,7 +138,8 @@ Bench::Result run_quarters(const Bench& bench, const std::vector<int>& slots, co
   if (e.join == Join::first) ones.insert(ones.begin(), slot_c);
   if (ones.size() < 5) return {0, 0, false, ""};
   const double one = sign * power(e.join == Join::first ? 0 : bench.top);
-  auto r = bench.run({{ones[0], one}, {ones[1], one}, {ones[2], one}, {ones[3], one}, {ones[4], one * quarters * power(-kept)}});
+  auto r = bench.run(
+      {{ones[0], one}, {ones[1], one}, {ones[2], one}, {ones[3], one}, {ones[4], one * quarters * power(-kept)}});
   r.d *= power(kept) / std::fabs(one);
   return r;
 }
@@ -173,7 +179,9 @@ void probe_early_rounding(const Bench& bench, const std::vector<int>& slots, Pro
     seen = x;
   }
   e.early_fraction_bits = seen == e.fraction_bits ? 0 : std::max(seen, kept + 1);
-  add(report, "roundings of the output", seen == e.fraction_bits ? "one" : "two, the first to " + std::to_string(e.early_fraction_bits) + " fraction bits", evidence);
+  add(report, "roundings of the output",
+      seen == e.fraction_bits ? "one" : "two, the first to " + std::to_string(e.early_fraction_bits) + " fraction bits",
+      evidence);
 }
 
 void probe_carries(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
@@ -182,7 +190,7 @@ void probe_carries(const Bench& bench, const std::vector<int>& slots, ProbeRepor
   double exact = terms.empty() ? 0 : 1.5;
   std::string evidence;
   for (int s : slots) {
-    terms.push_back({s, 2.25});
+    terms.push_back({s, 2.25, 1.5});
     exact += 2.25;
     const auto r = bench.run(terms);
     if (!r.possible) return add(report, "carry bits", unseen, "");
@@ -245,8 +253,7 @@ void probe_zero_times_large(const Bench& bench, const std::vector<int>& slots, P
   const double small = power(pretended - f - 1);
   std::vector<std::uint64_t> wa(static_cast<std::size_t>(bench.k()), 0), wb = wa;
   const auto alone = bench.run({{slots[1], small}});
-  if (!alone.possible || alone.d != small || !cuts(report))
-    return add(report, "zero times a large number", unseen, "");
+  if (!alone.possible || alone.d != small || !cuts(report)) return add(report, "zero times a large number", unseen, "");
   const auto i = static_cast<std::size_t>(slots[0]), j = static_cast<std::size_t>(slots[1]);
   wb[i] = encode(bench.b(), power(b.emax()));
   for (int x = a.emin(); x <= a.emax() && wa[j] == 0; ++x)
@@ -254,7 +261,9 @@ void probe_zero_times_large(const Bench& bench, const std::vector<int>& slots, P
       wa[j] = encode(bench.a(), power(x));
       wb[j] = encode(bench.b(), small / power(x));
     }
-  const auto r = bench.run_words(wa, wb, 0, "p" + std::to_string(slots[0]) + " = 0 * " + show(power(b.emax())) + ", p" + std::to_string(slots[1]) + " = " + show(small));
+  const auto r = bench.run_words(wa, wb, 0,
+                                 "p" + std::to_string(slots[0]) + " = 0 * " + show(power(b.emax())) + ", p" +
+                                     std::to_string(slots[1]) + " = " + show(small));
   report.estimate.zero_keeps_exponent = r.d != small;
   add(report, "zero times a large number", r.d == small ? "counts as zero" : "raises the largest exponent", r.text);
 }
@@ -291,12 +300,14 @@ void probe_block_details(const Bench& bench, const std::vector<int>& slots, Prob
 void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report) {
   Engine& e = report.estimate;
   const Tree* node = &tree;
-  const bool c_last = tree.children.size() == 2 && tree.children[0].leaf == slot_c && !tree.children[1].children.empty();
+  const bool c_last =
+      tree.children.size() == 2 && tree.children[0].leaf == slot_c && !tree.children[1].children.empty();
   e.join = c_last ? Join::last : Join::first;
   if (c_last) node = &tree.children[1];
   add(report, "place of c", c_last ? "added last" : "in the first block", "tree");
   while (true) {  // the innermost node is the first block
-    const auto inner = std::find_if(node->children.begin(), node->children.end(), [](const Tree& t) { return !t.children.empty(); });
+    const auto inner =
+        std::find_if(node->children.begin(), node->children.end(), [](const Tree& t) { return !t.children.empty(); });
     if (inner == node->children.end()) break;
     node = &*inner;
   }
@@ -309,7 +320,8 @@ void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report) {
   int run = 1;
   while (run < e.block && slots[static_cast<std::size_t>(run)] == slots[0] + run) ++run;
   e.interleave = run < e.block ? run : 0;
-  add(report, "interleaving", e.interleave == 0 ? "none" : "runs of " + std::to_string(run), "first block: " + node->text());
+  add(report, "interleaving", e.interleave == 0 ? "none" : "runs of " + std::to_string(run),
+      "first block: " + node->text());
   if (c_last) {
     RoundingTable table;
     std::string shown;

@@ -71,15 +71,17 @@ void probe_products(const Bench& bench, int minuend, int slot, ProbeReport& repo
     if (minuend == slot_c && decode(bench.c(), c) != -high) break;
     wa[static_cast<std::size_t>(slot)] = encode(bench.a(), a);
     wb[static_cast<std::size_t>(slot)] = encode(bench.b(), b);
-    const auto r = bench.run_words(wa, wb, c, "p" + std::to_string(slot) + " = (1 + 2^-" + std::to_string(i) + ") (1 + 2^-" +
-                                                  std::to_string(j) + ") less its first three bits");
+    const auto r = bench.run_words(wa, wb, c,
+                                   "p" + std::to_string(slot) + " = (1 + 2^-" + std::to_string(i) + ") (1 + 2^-" +
+                                       std::to_string(j) + ") less its first three bits");
     evidence = r.text;
     cut = r.d != power(-sum);
     if (!cut) exact = sum;
   }
   const bool rounded = cut && (minuend == slot_c || exact + 1 < report.estimate.sum_bits);
   report.estimate.product_bits = rounded ? exact + 1 : 0;
-  add(report, "products", rounded ? "rounded to " + std::to_string(exact + 1) + " bits" : "exact as far as seen", evidence);
+  add(report, "products", rounded ? "rounded to " + std::to_string(exact + 1) + " bits" : "exact as far as seen",
+      evidence);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The order of accumulation as a tree, from outputs alone (FPRev, arXiv 2411.00442).
 //
-// With +M in leaf i, -M in leaf j and a unit in every other leaf, where M swallows units, the output counts the units that
-// join after M and -M have met: all those outside the smallest subtree that holds i and j.
+// With +M in leaf i, -M in leaf j and a unit in every other leaf, where M swallows units, the output counts the units
+// that join after M and -M have met: all those outside the smallest subtree that holds i and j.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,13 +12,15 @@
 namespace vernier::model {
 namespace {
 
-using Sizes = std::vector<std::vector<int>>;  // leaves under the lowest common ancestor; leaf 0 is c, leaf i + 1 product i
+using Sizes =
+    std::vector<std::vector<int>>;  // leaves under the lowest common ancestor; leaf 0 is c, leaf i + 1 product i
 
 // Groups of leaves that meet below `size` leaves.
 std::vector<std::vector<int>> classes_below(const Sizes& sizes, const std::vector<int>& leaves, int size) {
   std::vector<std::vector<int>> groups;
   for (int leaf : leaves) {
-    const auto home = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return sizes[g[0]][leaf] < size; });
+    const auto home =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return sizes[g[0]][leaf] < size; });
     if (home == groups.end())
       groups.push_back({leaf});
     else
@@ -39,8 +41,8 @@ Tree build(const Sizes& sizes, const std::vector<int>& leaves) {
   return node;
 }
 
-// Units outside the subtree that joins +M in leaf i and -M in leaf j; -1: no count. An engine that rounds toward zero swallows
-// units only under a number of their own sign, so that the other way round may fail.
+// Units outside the subtree that joins +M in leaf i and -M in leaf j; -1: no count. An engine that rounds toward zero
+// swallows units only under a number of their own sign, so that the other way round may fail.
 int count_outside(const Bench& bench, int i, int j, double big, double unit) {
   const int n = bench.k() + 1;
   std::vector<Bench::Term> terms;
@@ -91,7 +93,8 @@ bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evi
     for (int j = i + 1; j < n; ++j) {
       const int outside = std::max(count_outside(bench, i, j, big, unit), count_outside(bench, j, i, big, unit));
       if (outside < 0) {
-        evidence = "no tree: slots " + std::to_string(i - 1) + " and " + std::to_string(j - 1) + " give no count of units";
+        evidence =
+            "no tree: slots " + std::to_string(i - 1) + " and " + std::to_string(j - 1) + " give no count of units";
         return false;
       }
       sizes[i][j] = sizes[j][i] = n - outside;
@@ -99,7 +102,8 @@ bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evi
   std::vector<int> all;
   for (int i = 0; i < n; ++i) all.push_back(i);
   tree = build(sizes, all);
-  evidence = show(big) + " and " + show(-big) + " in two slots, " + show(unit) + " in all others: d counts those outside";
+  evidence =
+      show(big) + " and " + show(-big) + " in two slots, " + show(unit) + " in all others: d counts those outside";
   return sound(tree);
 }
 

@@ -36,7 +36,8 @@ bool subnormal_kept(const Bench& bench, int which, std::string& evidence) {
   Words w(bench);
   (which == 0 ? w.a : w.b)[0] = encode(tiny_format, tiny);
   (which == 0 ? w.b : w.a)[0] = encode(other, scale);
-  const auto r = bench.run_words(w.a, w.b, 0, std::string(which == 0 ? "a0" : "b0") + " = " + show(tiny) + ", other factor " + show(scale));
+  const auto r = bench.run_words(
+      w.a, w.b, 0, std::string(which == 0 ? "a0" : "b0") + " = " + show(tiny) + ", other factor " + show(scale));
   evidence = r.text;
   return r.d != 0;
 }
@@ -118,7 +119,11 @@ void probe_inputs(const Bench& bench, ProbeReport& report) {
   std::string a_text, b_text;
   const bool a = subnormal_kept(bench, 0, a_text), b = subnormal_kept(bench, 1, b_text);
   report.estimate.flush_inputs = !a && !b;
-  add(report, "subnormal inputs", a && b ? "kept" : a || b ? "kept on one side only" : "flushed", a_text + "; " + b_text);
+  add(report, "subnormal inputs",
+      a && b   ? "kept"
+      : a || b ? "kept on one side only"
+               : "flushed",
+      a_text + "; " + b_text);
   probe_subnormal_results(bench, report);
 }
 

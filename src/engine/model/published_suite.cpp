@@ -66,7 +66,10 @@ class Suite {
     const double exact = 4 * x * x;  // rounded to binary64 where that does not hold it
     const double d = run({{0, x * x, x}, {1, x * x, x}, {2, x * x, x}, {3, x * x, x}});
     const bool holds = 2 * (in_.fraction_bits + 1) <= 53;
-    conclude("products", bench_.c() == Format::fp16 ? "see the next" : !holds ? "rounded with the sum" : d == exact ? "exact" : "rounded");
+    conclude("products", bench_.c() == Format::fp16 ? "see the next"
+                         : !holds                   ? "rounded with the sum"
+                         : d == exact               ? "exact"
+                                                    : "rounded");
     if (bench_.c() == Format::fp16) {
       const double y = 1 - power(-11);
       const double sum = run({{0, y * y, y}, {1, y * power(-11), power(-11)}});
@@ -91,7 +94,10 @@ class Suite {
     }
     const double up = run({{0, 2}, {1, 1.5 * power(-f)}}), down = run({{0, -2}, {1, -1.5 * power(-f)}});
     const bool away_up = up > 2, away_down = down < -2;
-    conclude("rounding of the additions", away_up && away_down ? "nearest" : away_up ? "up" : away_down ? "down" : "toward zero");
+    conclude("rounding of the additions", away_up && away_down ? "nearest"
+                                          : away_up            ? "up"
+                                          : away_down          ? "down"
+                                                               : "toward zero");
   }
 
   // p0 = 1, p1 = -(1 - 2^-g) and c = -(2^-g - 2^-(F+1)) leave 2^-(F+1); g moves c's last bit to where it is cut.
@@ -124,7 +130,9 @@ class Suite {
     Terms terms = cancelling();
     terms.push_back({2, -power(-f_ - 1)});
     const double s = run(terms);
-    conclude("normalisation in subtraction", s == power(-f_) ? "only at the end" : s == 0 ? "after each addition" : "other");
+    conclude("normalisation in subtraction", s == power(-f_) ? "only at the end"
+                                             : s == 0        ? "after each addition"
+                                                             : "other");
   }
 
   void carries() {

@@ -25,8 +25,8 @@ VERNIER_HD constexpr Real normalised(Real x) {
   return x;
 }
 
-// x + y for x, y != 0 of at most 107 bits each. Bits are lost (into bit 0) only where the exponents differ so much that no
-// cancellation can bring the place of rounding near them.
+// x + y for x, y != 0 of at most 107 bits each. Bits are lost (into bit 0) only where the exponents differ so much that
+// no cancellation can bring the place of rounding near them.
 VERNIER_HD constexpr Real add_exact(Real x, Real y) {
   x = normalised(x);
   y = normalised(y);

@@ -45,7 +45,8 @@ Order make_order(const Engine& e, const Replay& r, std::int64_t k) {
     const std::int64_t step = r.run == 0 ? std::max<std::int64_t>(last - first, 1) : r.run;
     for (std::int64_t at = first; at < last || at == first; at += step) {
       Run run{static_cast<std::int64_t>(order.k.size()) / e.k, 0, at == first};
-      for (std::int64_t i = at; i < std::min(at + step, last); ++i) order.k.push_back(walk[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = at; i < std::min(at + step, last); ++i)
+        order.k.push_back(walk[static_cast<std::size_t>(i)]);
       while (order.k.size() % static_cast<std::size_t>(e.k) != 0) order.k.push_back(-1);
       run.end = static_cast<std::int64_t>(order.k.size()) / e.k;
       order.runs.push_back(run);
@@ -61,8 +62,8 @@ void gather(Format format, const void* base, std::int64_t offset, const Order& o
 }
 
 // Floats and exponents for the vector path, in the order of blocks. stride: distance between consecutive k.
-void pack(const Engine& e, Format format, const std::vector<std::uint64_t>& words, std::size_t offset, std::size_t length,
-          float* significand, std::int32_t* exponent, int stride, bool& odd) {
+void pack(const Engine& e, Format format, const std::vector<std::uint64_t>& words, std::size_t offset,
+          std::size_t length, float* significand, std::int32_t* exponent, int stride, bool& odd) {
   const FloatShape shape = shape_of(format);
   const auto k = static_cast<std::size_t>(e.k);
   const int blocks = e.k / e.block;
@@ -107,7 +108,8 @@ class StripProduct {
   void load_column(int j, const void* B, std::int64_t offset) {
     gather(e_.b, B, offset, order_, &b_words_[at(j)]);
     if (j == 0) columns_odd_ = false;
-    if (path_ != nullptr) pack(e_, e_.b, b_words_, at(j), kp_, &b_significand_[j], &b_exponent_[j], columns_, columns_odd_);
+    if (path_ != nullptr)
+      pack(e_, e_.b, b_words_, at(j), kp_, &b_significand_[j], &b_exponent_[j], columns_, columns_odd_);
   }
   void clear_column(int j) {
     std::fill_n(&b_words_[at(j)], kp_, 0);
@@ -213,8 +215,8 @@ void check(bool fine, const std::string& what) {
   if (!fine) throw Error(Status::invalid_argument, "model::multiply: " + what);
 }
 
-void check_arguments(const Replay& r, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda, std::int64_t ldb,
-                     std::int64_t ldc) {
+void check_arguments(const Replay& r, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
+                     std::int64_t ldb, std::int64_t ldc) {
   check(m >= 0 && n >= 0 && k >= 0, "m, n and k must not be negative");
   check(lda >= std::max<std::int64_t>(1, k), "lda is " + std::to_string(lda) + "; expected at least max(1, k)");
   check(ldb >= std::max<std::int64_t>(1, k), "ldb is " + std::to_string(ldb) + "; expected at least max(1, k)");
@@ -266,8 +268,8 @@ void multiply(const Engine& engine, const Replay& replay, std::int64_t m, std::i
 }
 
 void multiply_on(std::string_view path_name, const Engine& e, const Replay& replay, std::int64_t m, std::int64_t n,
-                 std::int64_t k, const void* A, std::int64_t lda, const void* B, std::int64_t ldb, const void* C, void* D,
-                 std::int64_t ldc) {
+                 std::int64_t k, const void* A, std::int64_t lda, const void* B, std::int64_t ldb, const void* C,
+                 void* D, std::int64_t ldc) {
   validate(e);
   check_arguments(replay, m, n, k, lda, ldb, ldc);
   const VectorPath* path = path_name == "scalar" || !vector_path_fits(e) ? nullptr : find_vector_path(path_name);
@@ -286,7 +288,8 @@ void multiply_on(std::string_view path_name, const Engine& e, const Replay& repl
         for (int j = 0; j < width; ++j) line[j] = load_word(e.c, C, i0 + r + (j0 + j) * ldc);
         product.row(r, line);
         for (int j = 0; j < width; ++j)
-          std::memcpy(static_cast<char*>(D) + static_cast<std::size_t>(i0 + r + (j0 + j) * ldc) * bytes, &line[j], bytes);
+          std::memcpy(static_cast<char*>(D) + static_cast<std::size_t>(i0 + r + (j0 + j) * ldc) * bytes, &line[j],
+                      bytes);
       }
     }
   }

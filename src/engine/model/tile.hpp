@@ -7,11 +7,11 @@
 
 namespace vernier::model {
 
-struct RowOperand {           // one row of A, padded to whole blocks
-  const float* significand;   // signed, in [1, 2) or below for subnormal numbers
+struct RowOperand {          // one row of A, padded to whole blocks
+  const float* significand;  // signed, in [1, 2) or below for subnormal numbers
   const std::int32_t* exponent;
 };
-struct StripOperand {         // the columns of a strip of B, [k][lanes]
+struct StripOperand {  // the columns of a strip of B, [k][lanes]
   const float* significand;
   const std::int32_t* exponent;
 };
@@ -25,7 +25,7 @@ struct BlockRule {
 // One row of A against the columns of one strip, over `blocks` consecutive blocks; c[N] is updated in place.
 struct RowTask {
   BlockRule rule;
-  int block = 0;   // 4, 8 or 16
+  int block = 0;  // 4, 8 or 16
   int blocks = 0;
   RowOperand row{};
   StripOperand strip{};

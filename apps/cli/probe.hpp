@@ -1,0 +1,10 @@
+// vernier probe.
+#pragma once
+
+#include "command.hpp"
+
+namespace vernier::cli {
+
+void add_probe(CLI::App& program, Console& console, Work& chosen);
+
+}  // namespace vernier::cli
