@@ -14,6 +14,13 @@ bool exact_code(Format format, double value, std::uint64_t& word) {
   return decode(format, word) == value;
 }
 
+// 2^exponent lies between the smallest and the largest number of the format.
+bool in_range(Format format, int exponent) {
+  if (is_integer(format)) return exponent >= 0 && exponent < 8;
+  const FloatShape s = shape_of(format);
+  return exponent >= s.emin() - s.fraction_bits && exponent <= s.emax();
+}
+
 bool is_normal(Format format, double value) {
   return is_integer(format) || std::fabs(value) >= std::ldexp(1.0, shape_of(format).emin());
 }
@@ -44,12 +51,9 @@ std::string show(double value) {
 
 Bench::Bench(const MatrixEngine& engine) : engine_(engine) {
   if (is_integer(engine.a())) return;
-  for (int e = -400; e <= 400; ++e) {
-    const bool placed = can_place(std::ldexp(1.0, e));
-    if (placed && (bottom == 0 || !can_place(std::ldexp(1.0, bottom)))) bottom = e;
-    if (placed) top = e;
-  }
-  top = std::min({top, shape_of(engine.c()).emax() - 2, 40});
+  const FloatShape a = shape_of(engine.a()), b = shape_of(engine.b());
+  bottom = a.emin() - a.fraction_bits + b.emin() - b.fraction_bits;
+  top = std::min({a.emax() + b.emax(), shape_of(engine.c()).emax() - 2, 40});
 }
 
 bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
@@ -70,6 +74,9 @@ bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
     for (int i = 0; i < 700; ++i) {  // x = e/2, e/2 - 1, e/2 + 1, ...
       const int x = e / 2 + ((i & 1) != 0 ? -(i + 1) / 2 : i / 2);
       const double u = sign * std::ldexp(g, x), v = std::ldexp(static_cast<double>(f), e - x);
+      if (!in_range(engine_.a(), x + std::ilogb(g)) ||
+          !in_range(engine_.b(), e - x + std::ilogb(static_cast<double>(f))))
+        continue;
       std::uint64_t wa = 0, wb = 0;
       if (!exact_code(engine_.a(), u, wa) || !exact_code(engine_.b(), v, wb)) continue;
       const bool normal = is_normal(engine_.a(), u) && is_normal(engine_.b(), v);
@@ -82,11 +89,6 @@ bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
     }
   }
   return found;
-}
-
-bool Bench::can_place(double value) const {
-  std::uint64_t a = 0, b = 0;
-  return factor(value, a, b);
 }
 
 Bench::Result Bench::run(const std::vector<Term>& terms) const {

@@ -1,7 +1,9 @@
 // A probe's workbench: places values into the slots of one dot product, runs it, and writes down what was done.
 #pragma once
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vernier/model.hpp"
@@ -36,8 +38,6 @@ class Bench {
   Result run_words(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, std::uint64_t c,
                    const std::string& text) const;
 
-  bool can_place(double value) const;  // as a product
-
   int k() const { return engine_.k(); }
   Format a() const { return engine_.a(); }
   Format b() const { return engine_.b(); }
@@ -69,9 +69,17 @@ struct Tree {
 // subnormals: subnormal factors may be used.
 bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evidence);
 
+inline constexpr const char* unseen = "not observable";
+inline double power(int e) { return std::ldexp(1.0, e); }
+inline void add(ProbeReport& report, std::string topic, std::string value, std::string evidence) {
+  report.findings.push_back({std::move(topic), std::move(value), std::move(evidence)});
+}
+inline bool cuts(const ProbeReport& report) { return report.value("F") != unseen && report.value("F") != "unlimited"; }
+
 // Probes by kind; each adds findings and sets fields of the estimate.
 void probe_inputs(const Bench& bench, ProbeReport& report);
 void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report);
+void probe_zeros(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);  // of block sums
 void probe_block_details(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);
 void probe_chain(const Bench& bench, const Tree& tree, ProbeReport& report);
 void probe_integer(const Bench& bench, ProbeReport& report);

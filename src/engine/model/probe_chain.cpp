@@ -8,12 +8,6 @@
 namespace vernier::model {
 namespace {
 
-double power(int e) { return std::ldexp(1.0, e); }
-
-void add(ProbeReport& report, std::string topic, std::string value, std::string evidence) {
-  report.findings.push_back({std::move(topic), std::move(value), std::move(evidence)});
-}
-
 // The leaves in the order in which the (first) chain adds them.
 std::vector<int> chain_order(const Tree& tree) {
   if (tree.children.empty()) return {tree.leaf};

@@ -8,14 +8,6 @@
 namespace vernier::model {
 namespace {
 
-double power(int e) { return std::ldexp(1.0, e); }
-
-void add(ProbeReport& report, std::string topic, std::string value, std::string evidence) {
-  report.findings.push_back({std::move(topic), std::move(value), std::move(evidence)});
-}
-
-const char* unseen = "not observable";
-
 std::string hex(std::uint64_t word) {
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(word));

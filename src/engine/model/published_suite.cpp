@@ -10,8 +10,6 @@
 namespace vernier::model {
 namespace {
 
-double power(int e) { return std::ldexp(1.0, e); }
-
 class Suite {
  public:
   explicit Suite(const MatrixEngine& engine)
