@@ -170,7 +170,7 @@ struct Finding {
   std::string evidence;  // "c = 2^23, a0 b0 = -2^23, a1 b1 = -0.5: d = -0.5"
 };
 
-struct ProbeReport {
+struct VERNIER_MODEL_API ProbeReport {
   std::vector<Finding> findings;
   std::string tree;  // order of accumulation, e.g. "((c 0 1 2 3) 4 5 6 7)"
   Engine estimate;   // fields that could not be observed keep the defaults

@@ -114,6 +114,7 @@ __global__ void __launch_bounds__(32) compare64(std::uint64_t seed, std::uint64_
       if (q.stratum == cancels_c) c[i] = (model64<K>(tile, row, column, 0) ^ 0x8000000000000000ull) + (c[i] & 3);
       d[i] = c[i];
     }
+    __syncwarp();
     execute64<K>(tile, d);
     for (int i = 0; i < 4; ++i) {
       const int row = threadIdx.x / 4 + (i >= 2 ? 8 : 0), column = threadIdx.x % 4 * 2 + i % 2;

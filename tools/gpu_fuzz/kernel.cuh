@@ -142,6 +142,7 @@ __global__ void __launch_bounds__(128) compare(std::uint64_t seed, std::uint64_t
           c[i] = (product ^ static_cast<std::uint32_t>(shape_of(E.c).sign_bit())) + (c[i] & 3) - (c[i] >> 2 & 3);
         }
       }
+      __syncthreads();  // the warps come together for the aligned instructions
       execute_words<I>(tile, s, c, d);
 #pragma unroll 1
       for (int i = 0; i < 4; ++i) {
