@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "number/int128.hpp"
+
 #if defined(__CUDACC__)
 #define VERNIER_HD __host__ __device__
 #else
@@ -16,8 +18,6 @@
 #endif
 
 namespace vernier {
-
-__extension__ typedef unsigned __int128 Uint128;
 
 enum class RoundingMode : std::uint8_t { nearest_even, toward_zero, down, up, nearest_away };
 
