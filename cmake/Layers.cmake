@@ -9,7 +9,7 @@ function(vernier_layer name)
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
 
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp */*.cpp)
   vernier_cpu_options(sources)
   if(VERNIER_HAS_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS *.cu)
