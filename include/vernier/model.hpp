@@ -45,6 +45,10 @@ enum class ZeroSign : std::uint8_t {
 
 inline constexpr int exact_alignment = 1000;  // fraction_bits of a block that loses nothing before its rounding
 
+// Which NaN comes out of a chain's step s + a b. Unless it is Engine::nan, it is the first NaN of the three in the
+// order named, made quiet; Engine::nan is then the NaN of inf * 0 and inf - inf.
+enum class NanRule : std::uint8_t { canonical, abs, asb, bas, bsa, sab, sba };
+
 // One instruction, for one element of the result: d = c + a . b with k products. A structural type: it may be a
 // template argument. Fields that do not concern the kind of sum are ignored.
 struct Engine {
@@ -78,6 +82,7 @@ struct Engine {
   ZeroSign zero_sign = ZeroSign::positive;
   Overflow overflow = Overflow::infinity;
   std::uint64_t nan = 0x7fffffff;  // the NaN that comes out
+  NanRule nan_rule = NanRule::canonical;
 
   bool operator==(const Engine&) const = default;
 };

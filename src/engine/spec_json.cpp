@@ -47,6 +47,7 @@ void for_each_field(E& e, const Visit& visit) {
   visit("zero_sign", e.zero_sign);
   visit("overflow", e.overflow);
   visit("nan", e.nan);
+  visit("nan_rule", e.nan_rule);
 }
 
 struct Writer {

@@ -44,6 +44,12 @@ struct Names<ZeroSign> {
   static constexpr std::string_view what = "sign of zero";
   static constexpr std::array<std::string_view, 2> list = {"positive", "ieee"};
 };
+template <>
+struct Names<NanRule> {
+  static constexpr std::string_view what = "rule for NaNs";
+  static constexpr std::array<std::string_view, 7> list = {"canonical", "a b s", "a s b", "b a s",
+                                                           "b s a",     "s a b", "s b a"};
+};
 
 template <class E>
 constexpr std::string_view name_of(E value) {

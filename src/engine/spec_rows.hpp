@@ -51,6 +51,14 @@ constexpr Engine fma_chain(Format in, Format out, int k) {
   return e;
 }
 
+// DMMA of Hopper: NaNs pass through, as in its scalar arithmetic.
+constexpr Engine hopper_double(int k) {
+  Engine e = fma_chain(Format::fp64, Format::fp64, k);
+  e.nan = 0xfff8000000000000;
+  e.nan_rule = NanRule::abs;
+  return e;
+}
+
 constexpr Engine amx_float(Format in) {
   Engine e = fma_chain(in, Format::fp32, 32);
   e.lanes = 2;

@@ -38,6 +38,8 @@ void validate_integer(const Engine& e) {
 }
 
 void validate_block(const Engine& e) {
+  if (e.nan_rule != NanRule::canonical)
+    reject("nan_rule", std::string(name_of(e.nan_rule)), "canonical for a block sum");
   one_of("c", e.c, {Format::fp16, Format::bf16, Format::fp32});
   for (Format f : {e.a, e.b})
     if (f == Format::fp64) reject("a or b", "fp64", "at most fp32 for a block sum");
@@ -56,6 +58,10 @@ void validate_chain(const Engine& e) {
   one_of("c", e.c, {Format::fp16, Format::bf16, Format::fp32, Format::fp64});
   in_range("sum_bits", e.sum_bits, 2, 53);
   in_range("lanes", e.lanes, 1, e.k);
+  const bool one_format = e.a == e.c && e.b == e.c && e.sum_bits == shape_of(e.c).fraction_bits + 1;
+  if (e.nan_rule != NanRule::canonical && (!one_format || e.lanes != 1 || e.join != Join::first))
+    reject("nan_rule", std::string(name_of(e.nan_rule)),
+           "canonical, unless a, b, c and the sums have one format, and one chain begins with c");
 }
 
 }  // namespace

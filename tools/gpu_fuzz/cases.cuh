@@ -10,7 +10,7 @@ enum Stratum : int {
   cancelling,     // products in pairs of opposite sign, last bits apart
   zero_heavy,     // three of four are zeros of either sign
   subnormal,      // half the numbers are subnormal
-  near_floor,     // products around the exponent that zeros count with
+  near_floor,     // products around the exponent that zeros count with; half of them beside a tie of fp16 results
   specials,       // now and then an infinity or a NaN
   powers,         // powers of two: ties
   uniform,        // uniform bits
@@ -38,6 +38,7 @@ struct Recipe {
   int stratum = 0;
   int centre_a = 0, centre_b = 0, width = 0;  // exponents
   int centre_c = 0, width_c = 0;
+  bool tie = false;  // near_floor: halves of the smallest fp16 number, and powers of two where zeros cut them
 };
 
 __device__ inline int clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
@@ -58,6 +59,7 @@ __device__ inline Recipe make_recipe(const Engine& e, std::uint64_t seed, std::u
     q.centre_a = clamp(target / 2 + between(r >> 20, -8, 8), a.emin(), a.emax());
     q.centre_b = clamp(target - q.centre_a, b.emin(), b.emax());
     q.width = 1 << ((r >> 8) % 4);
+    q.tie = e.c == Format::fp16 && (r >> 27 & 1) != 0;
   }
   if (q.stratum == near_overflow) {
     const int target = c.emax();
@@ -100,6 +102,28 @@ __device__ inline std::uint32_t make_integer(const Recipe& q, std::uint32_t r, s
   return r & 0xff;
 }
 
+// 2^exponent, or 0 below the smallest subnormal number.
+__device__ inline std::uint32_t power_of_two(const FloatShape& s, int exponent) {
+  if (exponent >= s.emin()) return static_cast<std::uint32_t>(exponent - s.emin() + 1) << s.fraction_bits;
+  const int bit = s.fraction_bits + exponent - s.emin();
+  return bit < 0 ? 0 : 1u << bit;
+}
+
+// Product k of a tie: 0, 2^-25 (half of the smallest fp16 number), or a power of two at the place where zeros cut.
+__device__ inline std::uint32_t make_tie(const Engine& e, std::uint64_t seed, std::uint64_t instruction, int side,
+                                         int k, std::uint32_t r) {
+  const std::uint32_t h = random_word(seed ^ 0x5bd1e995u, instruction * 64 + static_cast<unsigned>(k));
+  if (h % 4 == 0) return 0;
+  const FloatShape a = shape_of(e.a), b = shape_of(e.b);
+  const int floor = e.zero_exponent - e.fraction_bits, lowest = a.emin() - a.fraction_bits + b.emin() - b.fraction_bits;
+  const int target = h % 4 == 1 ? -25 : (floor < lowest ? lowest : floor) + static_cast<int>(h >> 8 & 7) - 4;
+  const int exponent_a = clamp(target / 2 + static_cast<int>(h >> 16 & 7) - 4, a.emin() - a.fraction_bits, a.emax());
+  const FloatShape s = side == 0 ? a : b;
+  const bool negative = h % 4 != 1 && (r >> 9 & 1) != 0;
+  return power_of_two(s, side == 0 ? exponent_a : target - exponent_a) |
+         (negative ? static_cast<std::uint32_t>(s.sign_bit()) : 0);
+}
+
 // Element k of row `row` of A (side 0) or column `row` of B (side 1).
 __device__ inline std::uint32_t make_operand(const Engine& e, const Recipe& q, std::uint64_t seed,
                                              std::uint64_t instruction, int side, int row, int k) {
@@ -112,6 +136,7 @@ __device__ inline std::uint32_t make_operand(const Engine& e, const Recipe& q, s
   const std::uint32_t r = random_word(seed, index), t = random_word(seed, index + 1);
   const Format format = side == 0 ? e.a : e.b;
   if (is_integer(format)) return make_integer(q, r, t);
+  if (q.tie) return make_tie(e, seed, instruction, side, k, r);
   const FloatShape s = shape_of(format);
   std::uint32_t x = make_number(s, q, side == 0 ? q.centre_a : q.centre_b, q.width, r, t);
   if (paired && side == 0 && (k & 1) != 0) {
@@ -132,7 +157,7 @@ __device__ inline std::uint32_t make_c(const Engine& e, const Recipe& q, std::ui
       return ((t & 1) != 0 ? 0x7fffffffu : 0x80000000u) + (r % 2000000) - 1000000;
     return q.stratum == uniform ? r : r >> 12;
   }
-  if ((t >> 21 & 7) == 0) return 0;
+  if ((t >> 21 & 7) == 0 || (q.tie && (t >> 24 & 1) != 0)) return 0;
   return make_number(shape_of(e.c), q, q.centre_c, q.width_c, r, t);
 }
 

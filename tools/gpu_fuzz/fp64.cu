@@ -58,7 +58,7 @@ __device__ Recipe make_recipe64(std::uint64_t seed, std::uint64_t n) {
 
 template <int K>
 struct Chain {
-  static constexpr Engine engine = fma_chain(Format::fp64, Format::fp64, K);
+  static constexpr Engine engine = hopper_double(K);
 };
 
 template <int K>

@@ -65,9 +65,38 @@ __device__ void fill(Tile& tile, const Recipe* recipes, std::uint64_t seed, std:
   }
 }
 
+// B of a sparse instruction: each word of the slice beside a copy that the metadata leaves out.
+__device__ inline const std::uint32_t* widen(const Tile& tile, int s) {
+  __shared__ __align__(1024) std::uint32_t wide[rows_b * 32];
+  __syncthreads();
+  const int row = threadIdx.x / 16, w = threadIdx.x % 16;
+  wide[row * 32 + ((w / 4) ^ (row & 7)) * 4 + w % 4] = tile.b[place(row, s, w / 2)];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  return wide;
+}
+
+template <class I>
+__device__ void execute_sparse(const Tile& tile, int s, std::uint32_t (&d)[4]) {
+  if constexpr (I::warpgroup) {
+    const auto a = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile.a));
+    const auto b = static_cast<std::uint32_t>(__cvta_generic_to_shared(widen(tile, s)));
+    I::run(d, wgmma_operand(a + 32 * s), wgmma_operand(b));
+  } else {
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, row = threadIdx.x / 32 * 16 + g;
+    const std::uint32_t a[4] = {tile.a[place(row, s, t)], tile.a[place(row + 8, s, t)], tile.a[place(row, s, t + 4)],
+                                tile.a[place(row + 8, s, t + 4)]};
+    std::uint32_t b[4];
+    for (int r = 0; r < 4; ++r) b[r] = tile.b[place(g, s, 2 * r + t / 2)];
+    I::run(d, a, b);
+  }
+}
+
 template <class I>
 __device__ void execute(const Tile& tile, int s, std::uint32_t (&d)[4]) {
-  if constexpr (I::warpgroup) {
+  if constexpr (I::sparse) {
+    execute_sparse<I>(tile, s, d);
+  } else if constexpr (I::warpgroup) {
     const auto a = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile.a));
     const auto b = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile.b));
     I::run(d, wgmma_operand(a + 32 * s), wgmma_operand(b + 32 * s));
@@ -140,6 +169,7 @@ __global__ void __launch_bounds__(128) compare(std::uint64_t seed, std::uint64_t
         if (recipes[s].stratum == cancels_c && E.sum != Sum::integer) {
           const auto product = static_cast<std::uint32_t>(model_at<I>(tile, row, column, s, 0));
           c[i] = (product ^ static_cast<std::uint32_t>(shape_of(E.c).sign_bit())) + (c[i] & 3) - (c[i] >> 2 & 3);
+          if (E.c == Format::fp16) c[i] &= 0xffff;
         }
       }
       __syncthreads();  // the warps come together for the aligned instructions
@@ -189,14 +219,16 @@ class KernelRunner final : public Runner {
   std::uint64_t cases_per_tile() const override { return std::uint64_t{rows_a} * rows_b * slices; }
 };
 
-#define VERNIER_INSTRUCTION(NAME, WARPGROUP, ENGINE) \
-  struct NAME##_instruction {                        \
-    static constexpr bool warpgroup = WARPGROUP;     \
-    static constexpr Engine engine = ENGINE;         \
-    template <class... Args>                         \
-    __device__ static void run(Args&&... args) {     \
-      NAME(args...);                                 \
-    }                                                \
+#define VERNIER_INSTRUCTION(NAME, WARPGROUP, ENGINE) VERNIER_ANY_INSTRUCTION(NAME, WARPGROUP, false, ENGINE)
+#define VERNIER_ANY_INSTRUCTION(NAME, WARPGROUP, SPARSE, ENGINE) \
+  struct NAME##_instruction {                                    \
+    static constexpr bool warpgroup = WARPGROUP;                 \
+    static constexpr bool sparse = SPARSE;                       \
+    static constexpr Engine engine = ENGINE;                     \
+    template <class... Args>                                     \
+    __device__ static void run(Args&&... args) {                 \
+      NAME(args...);                                             \
+    }                                                            \
   };
 
 }  // namespace vernier::model::gpu

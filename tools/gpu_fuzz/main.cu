@@ -3,6 +3,8 @@
 //
 // A "case" is one element of one instruction: a dot product of k products with its c, as vernier::model::dot computes
 // it.
+#include <dlfcn.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -156,12 +158,39 @@ Case shrink(const Runner& runner, const Case& found) {
   return best;
 }
 
+// The version of the kernel driver, from NVML; "" if it cannot be asked.
+std::string driver_version() {
+  char text[96] = "";
+  if (void* nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
+    const auto init = reinterpret_cast<int (*)()>(dlsym(nvml, "nvmlInit_v2"));
+    const auto version = reinterpret_cast<int (*)(char*, unsigned)>(dlsym(nvml, "nvmlSystemGetDriverVersion"));
+    if (init == nullptr || version == nullptr || init() != 0 || version(text, sizeof text) != 0) text[0] = '\0';
+  }
+  return text;
+}
+
+// What the results were found on.
+Json describe_device() {
+  cudaDeviceProp device{};
+  check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+  int driver = 0, runtime = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+  return {{"device", device.name},
+          {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
+          {"driver", driver_version()},
+          {"cuda_driver", version(driver)},
+          {"cuda_runtime", version(runtime)}};
+}
+
 Json fuzz(const Runner& runner, std::uint64_t seed, double count, double seconds) {
   DeviceObject<Outcome> outcome;
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   const std::uint64_t step = std::max<std::uint64_t>(1, 200000000 / runner.cases_per_tile());
   double cases = 0;
+  const std::uint64_t first_seed = seed;
   while (cases < count && elapsed() < seconds) {
     runner.launch(seed++, step, outcome.get());
     check(cudaGetLastError(), runner.name().c_str());
@@ -170,15 +199,22 @@ Json fuzz(const Runner& runner, std::uint64_t seed, double count, double seconds
   }
   const double time = elapsed();
   const Outcome o = outcome.read();
-  Json json{{"instruction", runner.name()}, {"cases", cases},           {"seconds", time},
-            {"mismatches", o.mismatches},   {"nan_codes", o.nan_codes}, {"zero_signs", o.zero_signs}};
+  Json json{{"instruction", runner.name()},
+            {"cases", static_cast<std::uint64_t>(cases)},
+            {"first_seed", first_seed},
+            {"last_seed", seed - 1},
+            {"cases_per_seed", step * runner.cases_per_tile()},
+            {"seconds", time},
+            {"mismatches", o.mismatches},
+            {"nan_codes", o.nan_codes},
+            {"zero_signs", o.zero_signs}};
   std::fprintf(stderr,
                "%-30s %9.3g cases %7.2f s %9.3g /s  differences: %llu, of NaN codes: %llu, of zero signs: %llu\n",
                runner.name().c_str(), cases, time, cases / time, o.mismatches, o.nan_codes, o.zero_signs);
   for (int i = 0; i < 10; ++i)
     if (o.by_stratum[i] != 0) json["by_stratum"][std::to_string(i)] = o.by_stratum[i];
   for (unsigned kind = 0; kind < 3; ++kind)
-    for (unsigned i = 0; i < std::min(o.kept[kind], kind == 0 ? kept_cases : 2u); ++i) {
+    for (unsigned i = 0; i < std::min(o.kept[kind], kept_cases); ++i) {
       const Case& found = o.cases[kind * kept_cases + i];
       Json one{{"stratum", found.stratum},
                {"found", to_json(runner.engine(), found)},
@@ -243,9 +279,8 @@ int run(int argc, char** argv) {
     std::fputs("no CUDA device\n", stderr);
     return 2;
   }
-  cudaDeviceProp device{};
-  check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
-  Json json{{"device", device.name}, {"seed", seed}};
+  Json json = describe_device();
+  json["case"] = "one element of one instruction: k products and c";
   json["questions"] = ask(runners);
   if (!no_probe)
     for (const auto& r : runners) {
@@ -257,8 +292,10 @@ int run(int argc, char** argv) {
   if (!no_fuzz)
     for (const auto& r : runners) {
       json["fuzz"].push_back(fuzz(*r, seed, count, seconds));
-      equal = equal && json["fuzz"].back()["mismatches"] == 0;
+      for (const char* kind : {"mismatches", "nan_codes", "zero_signs"})
+        equal = equal && json["fuzz"].back()[kind] == 0;
     }
+  if (!no_fuzz) json["equal"] = equal;
   if (!path.empty()) std::ofstream(path) << json.dump(1) << "\n";
   return equal ? 0 : 1;
 }

@@ -15,12 +15,33 @@ struct Question {
   std::uint64_t c = 0;
 };
 
+// Which of several NaNs an fp64 instruction hands on.
+inline void add_nan_questions(std::vector<Question>& q) {
+  const std::uint64_t a = 0x7ff800000000000a, b = 0xfff800000000000b, c = 0x7ff800000000000c, one = 0x3ff0000000000000;
+  const std::uint64_t quiet = 0x0008000000000000, infinity = 0x7ff0000000000000;
+  for (const std::string h : {"hopper-mma-fp64-k4", "hopper-mma-fp64-k16"}) {
+    q.push_back({"NaNs: a = ...a, b = ...b", h, {{0, a, b}}});
+    q.push_back({"NaNs: a = ...a, c = ...c", h, {{0, a, one}}, c});
+    q.push_back({"NaNs: b = ...b, c = ...c", h, {{0, one, b}}, c});
+    q.push_back({"NaNs: a = ...a, b = ...b, c = ...c", h, {{0, a, b}}, c});
+    q.push_back({"NaNs: a = ...a, signalling b = ...b", h, {{0, a, b ^ quiet}}});
+    q.push_back({"NaNs: signalling a = ...a, b = ...b", h, {{0, a ^ quiet, b}}});
+    q.push_back({"NaNs: a = ...a, signalling c = ...c", h, {{0, a, one}}, c ^ quiet});
+    q.push_back({"NaNs: signalling a = ...a, c = ...c", h, {{0, a ^ quiet, one}}, c});
+    q.push_back({"NaNs: b = ...b, signalling c = ...c", h, {{0, one, b}}, c ^ quiet});
+    q.push_back({"NaNs: inf * 0, c = ...c", h, {{0, infinity, 0}}, c});
+    q.push_back({"NaNs: inf * 1, c = -inf", h, {{0, infinity, one}}, infinity | 0x8000000000000000});
+    q.push_back({"NaNs: a0 = ...a, b1 = ...b", h, {{0, a, one}, {1, one, b}}});
+  }
+}
+
 inline std::vector<Question> questions() {
   std::vector<Question> q;
   std::vector<std::tuple<int, std::uint64_t, std::uint64_t>> minus_zeros;
   for (int i = 0; i < 16; ++i) minus_zeros.push_back({i, 0x8000, 0x3c00});
   for (const std::string way : {"mma", "wgmma"}) {
     const std::string h = "hopper-" + way + "-";
+    q.push_back({"a: 2^-25 + 2^-46 with zeros, to fp16", h + "fp16-fp16", {{0, 0x0400, 0x1000}, {1, 0x0002, 0x0002}}});
     q.push_back({"a: 2^-25 + 2^-47 with zeros, to fp16", h + "fp16-fp16", {{0, 0x0400, 0x1000}, {1, 0x0001, 0x0002}}});
     q.push_back({"a: 2^-25 + 2^-48 with zeros, to fp16", h + "fp16-fp16", {{0, 0x0400, 0x1000}, {1, 0x0001, 0x0001}}});
     q.push_back({"b: 2^-25 beside 0 * 2^127, bf16", h + "bf16-fp32", {{0, 0, 0x7f00}, {1, 0x3300, 0x3f80}}});
@@ -62,6 +83,7 @@ inline std::vector<Question> questions() {
                {{0, 0x38, 0x38}, {1, 0x08, 0x10}, {2, 0x08, 0x02}}});
   q.push_back(
       {"e: 2^-25 + 2^-32 with zeros, e5m2 to fp16", "hopper-wgmma-e5m2-fp16", {{0, 0x04, 0x10}, {1, 0x01, 0x01}}});
+  add_nan_questions(q);
   return q;
 }
 

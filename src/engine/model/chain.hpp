@@ -10,8 +10,31 @@ VERNIER_HD constexpr FloatShape chain_shape(const Engine& e) {
   return {shape_of(e.c).exponent_bits, e.sum_bits - 1, SpecialCodes::ieee, 0};
 }
 
+// x, made quiet.
+VERNIER_HD constexpr std::uint64_t quiet_nan(const FloatShape& shape, const Unpacked& x) {
+  const std::uint64_t payload = x.significand & ((std::uint64_t{1} << shape.fraction_bits) - 1);
+  return shape.infinity() | std::uint64_t{1} << (shape.fraction_bits - 1) | payload |
+         (x.negative ? shape.sign_bit() : 0);
+}
+
+// The NaN among the terms of a step that e.nan_rule prefers; 0 if there is none.
+VERNIER_HD constexpr std::uint64_t preferred_nan(const Engine& e, const Unpacked& a, const Unpacked& b,
+                                                 const Unpacked& s) {
+  constexpr char orders[7][4] = {"", "abs", "asb", "bas", "bsa", "sab", "sba"};
+  for (const char name : orders[static_cast<int>(e.nan_rule)]) {
+    const Unpacked& x = name == 'a' ? a : name == 'b' ? b : s;
+    if (name != 0 && x.kind == NumberClass::nan) return quiet_nan(chain_shape(e), x);
+  }
+  return 0;
+}
+
 VERNIER_HD constexpr std::uint64_t fma_step(const Engine& e, const Unpacked& a, const Unpacked& b, std::uint64_t s) {
   const FloatShape shape = chain_shape(e);
+  if (e.nan_rule != NanRule::canonical) {
+    const std::uint64_t nan = preferred_nan(e, a, b, unpack(shape, s));
+    if (nan != 0) return nan;
+    if (product_class(a, b) == NumberClass::nan) return e.nan;
+  }
   const int f = product_fraction_bits(e);
   Real p{Uint128{a.significand} * b.significand, a.exponent + b.exponent - f, a.negative != b.negative,
          product_class(a, b)};
@@ -19,7 +42,8 @@ VERNIER_HD constexpr std::uint64_t fma_step(const Engine& e, const Unpacked& a, 
     const int lost = leading_bit(p.significand) + 1 - e.product_bits;
     if (lost > 0) p.significand = shift_right(p.significand, lost, RoundingMode::nearest_even, p.negative) << lost;
   }
-  return round_sum(e, shape, e.rounding, real_of(unpack(shape, s), shape), p);
+  const std::uint64_t d = round_sum(e, shape, e.rounding, real_of(unpack(shape, s), shape), p);
+  return e.nan_rule != NanRule::canonical && unpack(shape, d).kind == NumberClass::nan ? e.nan : d;
 }
 
 template <class Load>
@@ -29,6 +53,7 @@ VERNIER_HD constexpr std::uint64_t sum_chain(const Engine& e, const Load& load, 
   if (e.join == Join::first) {
     const Real zero{0, 0, true, NumberClass::finite};  // -0 + c is c, rounded to the chain's bits
     start = round_sum(e, shape, e.rounding, real_of(load_c(e, c), shape_of(e.c)), zero);
+    if (e.nan_rule != NanRule::canonical && unpack(shape, c).kind == NumberClass::nan) start = c;
   }
   std::uint64_t total = start;
   for (int lane = 0; lane < e.lanes; ++lane) {
@@ -43,6 +68,7 @@ VERNIER_HD constexpr std::uint64_t sum_chain(const Engine& e, const Load& load, 
                                   real_of(unpack(shape, s), shape));
   }
   if (e.join == Join::last) return join_c(e, shape, total, c);
+  if (e.nan_rule != NanRule::canonical) return total;
   if (shape == output_shape(e)) return canonical(e, total << output_shift(e));
   const Real zero{0, 0, unpack(shape, total).negative, NumberClass::finite};
   return canonical(e, round_sum(e, output_shape(e), e.join_rounding, real_of(unpack(shape, total), shape), zero)

@@ -8,24 +8,30 @@ namespace vernier::model {
 
 // ---- integers ------------------------------------------------------------------------------------------------------
 
-VERNIER_HD constexpr std::int64_t integer_of(Format format, std::uint64_t word) {
-  if (format == Format::int8) return static_cast<std::int8_t>(word);
-  if (format == Format::uint8) return static_cast<std::uint8_t>(word);
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
+VERNIER_HD constexpr std::int32_t integer_of(Format format, std::uint64_t word) {
+  return format == Format::int8 ? static_cast<std::int8_t>(word) : static_cast<std::uint8_t>(word);
 }
 
-VERNIER_HD constexpr std::int64_t saturated(std::int64_t x) {
-  return x > 2147483647 ? 2147483647 : x < -2147483648LL ? -2147483648LL : x;
+// x + y modulo 2^32, or the nearest end of the range. In 32 bits on purpose: nvcc 13.0 turns sums of byte products in
+// 64 bits into DP4A, which keeps 32.
+VERNIER_HD constexpr std::uint32_t add_integers(std::uint32_t x, std::uint32_t y, bool saturate) {
+  const std::uint32_t s = x + y;
+  const bool overflows = ((x ^ s) & (y ^ s)) >> 31 != 0;
+  return saturate && overflows ? 0x7fffffffu + (x >> 31) : s;
 }
 
 VERNIER_HD constexpr std::uint64_t sum_integers(const Engine& e, const std::uint64_t* a, const std::uint64_t* b,
                                                 std::uint64_t c) {
-  std::int64_t s = integer_of(Format::int32, c);
+  const bool saturate = e.overflow != Overflow::wrap;
+  auto s = static_cast<std::uint32_t>(c);
+  std::uint32_t part = 0;  // k <= 4096 products fit 32 bits
   for (int i = 0; i < e.k; ++i) {
-    s += integer_of(e.a, a[i]) * integer_of(e.b, b[i]);
-    if (e.overflow == Overflow::saturate_blocks && (i + 1) % e.block == 0) s = saturated(s);
+    part += static_cast<std::uint32_t>(integer_of(e.a, a[i]) * integer_of(e.b, b[i]));
+    if (e.overflow != Overflow::saturate_blocks || (i + 1) % e.block != 0) continue;
+    s = add_integers(s, part, true);
+    part = 0;
   }
-  return static_cast<std::uint32_t>(e.overflow == Overflow::wrap ? s : saturated(s));
+  return add_integers(s, part, saturate);
 }
 
 // ---- one instruction -----------------------------------------------------------------------------------------------
