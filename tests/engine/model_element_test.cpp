@@ -93,10 +93,33 @@ TEST(ModelElement, DoubleChainsAreFusedMultiplyAdds) {
       for (int k = 0; k < e.k; ++k) want = std::fma(decode(e.a, x.a[k]), decode(e.b, x.b[k]), want);
       const std::uint64_t d = dot(e, x.a.data(), x.b.data(), x.c);
       if (std::isnan(want))
-        ASSERT_EQ(d, e.nan);
+        ASSERT_TRUE(std::isnan(decode(e.c, d)));
       else
         ASSERT_EQ(d, std::bit_cast<std::uint64_t>(want)) << "stratum " << s << " case " << i;
     }
+}
+
+TEST(ModelElement, DoubleChainsHandOnTheNaNThatTheRulePrefers) {
+  constexpr std::uint64_t a = 0x7ff800000000000a, b = 0xfff800000000000b, c = 0x7ff800000000000c;
+  constexpr std::uint64_t quiet = 0x0008000000000000, infinity = 0x7ff0000000000000;
+  Engine e = find_engine("hopper-fp64").engine;
+  std::vector<std::uint64_t> x(16, 0), y(16, 0);
+  x[3] = infinity;
+  EXPECT_EQ(dot(e, x.data(), y.data(), 0), e.nan) << "inf * 0";
+  EXPECT_EQ(dot(e, x.data(), y.data(), c ^ quiet), c) << "made quiet";
+  x[3] = a;
+  y[3] = b;
+  const std::pair<NanRule, std::uint64_t> preferred[] = {{NanRule::abs, a}, {NanRule::asb, a}, {NanRule::bas, b},
+                                                         {NanRule::bsa, b}, {NanRule::sab, c}, {NanRule::sba, c}};
+  for (const auto& [rule, nan] : preferred) {
+    e.nan_rule = rule;
+    EXPECT_EQ(dot(e, x.data(), y.data(), c), nan);
+  }
+  e.nan_rule = NanRule::bsa;
+  y[3] = 0;
+  EXPECT_EQ(dot(e, x.data(), y.data(), c), c);
+  e.nan_rule = NanRule::canonical;
+  EXPECT_EQ(dot(e, x.data(), y.data(), c), e.nan);
 }
 
 TEST(ModelElement, AmxBfloatIsTwoChainsThenC) {
@@ -157,7 +180,12 @@ TEST(ModelElement, IntegersWrapOrSaturate) {
   each.overflow = Overflow::saturate_blocks;
   each.block = 1;
   EXPECT_EQ(dot(each, a.data(), b.data(), 0x7fffffff), 0x7ffffffeu);
+  a[0] = b[0] = 0x80;
   a[1] = 0;
+  EXPECT_EQ(dot(find_engine("nvidia-int8-satfinite").engine, a.data(), b.data(), 0x7fffc000), 0x7fffffffu);
+  b[0] = 0x40;
+  EXPECT_EQ(dot(find_engine("nvidia-int8-satfinite").engine, a.data(), b.data(), 0x80000000), 0x80000000u);
+  a[0] = b[0] = 1;
   EXPECT_EQ(dot(find_engine("nvidia-int8").engine, a.data(), b.data(), 0x7fffffff), 0x80000000u);
   EXPECT_EQ(dot(find_engine("nvidia-int8-satfinite").engine, a.data(), b.data(), 0x7fffffff), 0x7fffffffu);
 }

@@ -50,6 +50,8 @@ TEST(Probe, RecoversChainsAndIntegers) {
     EXPECT_EQ(e.sum, want.sum);
     EXPECT_EQ(e.overflow, want.overflow);
     if (want.sum == Sum::integer) continue;
+    EXPECT_EQ(e.nan, want.nan);
+    EXPECT_EQ(e.nan_rule, want.nan_rule);
     EXPECT_EQ(e.join, want.join);
     EXPECT_EQ(e.lanes, want.lanes);
     EXPECT_EQ(e.reverse_pairs, want.reverse_pairs);
@@ -121,11 +123,13 @@ TEST(Probe, NoticesEveryWrongParameter) {
       {"subnormal c flushed", "hopper-mma-bf16-fp32", [](Engine& e) { e.flush_c = true; }},
       {"subnormal results flushed", "hopper-mma-bf16-fp32", [](Engine& e) { e.flush_output = true; }},
       {"minus zero kept", "hopper-mma-fp16-fp32", [](Engine& e) { e.zero_sign = ZeroSign::ieee; }},
+      {"another NaN first", "hopper-fp64", [](Engine& e) { e.nan_rule = NanRule::bsa; }},
+      {"one NaN for all", "hopper-fp64", [](Engine& e) { e.nan_rule = NanRule::canonical; }},
       {"another NaN", "hopper-mma-fp16-fp32", [](Engine& e) { e.nan = 0x7fc00000; }},
       {"overflow stays finite", "hopper-mma-bf16-fp32", [](Engine& e) { e.overflow = Overflow::largest; }},
       {"last addition toward zero", "hopper-mma-e5m2-fp32", [](Engine& e) { e.join_rounding = Rounding::toward_zero; }},
       {"chain toward zero", "hopper-fp64", [](Engine& e) { e.rounding = Rounding::toward_zero; }},
-      {"chain with a bit less", "hopper-fp64", [](Engine& e) { e.sum_bits = 52; }},
+      {"chain with a bit less", "ampere-fp64", [](Engine& e) { e.sum_bits = 52; }},
       {"products rounded", "hopper-fp64", [](Engine& e) { e.product_bits = 53; }},
       {"pairs in order", "avx512-bf16", [](Engine& e) { e.reverse_pairs = false; }},
       {"one chain", "amx-bf16", [](Engine& e) { e.lanes = 1; }},

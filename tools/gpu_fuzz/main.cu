@@ -3,8 +3,6 @@
 //
 // A "case" is one element of one instruction: a dot product of k products with its c, as vernier::model::dot computes
 // it.
-#include <dlfcn.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -158,32 +156,6 @@ Case shrink(const Runner& runner, const Case& found) {
   return best;
 }
 
-// The version of the kernel driver, from NVML; "" if it cannot be asked.
-std::string driver_version() {
-  char text[96] = "";
-  if (void* nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
-    const auto init = reinterpret_cast<int (*)()>(dlsym(nvml, "nvmlInit_v2"));
-    const auto version = reinterpret_cast<int (*)(char*, unsigned)>(dlsym(nvml, "nvmlSystemGetDriverVersion"));
-    if (init == nullptr || version == nullptr || init() != 0 || version(text, sizeof text) != 0) text[0] = '\0';
-  }
-  return text;
-}
-
-// What the results were found on.
-Json describe_device() {
-  cudaDeviceProp device{};
-  check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
-  int driver = 0, runtime = 0;
-  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
-  return {{"device", device.name},
-          {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
-          {"driver", driver_version()},
-          {"cuda_driver", version(driver)},
-          {"cuda_runtime", version(runtime)}};
-}
-
 Json fuzz(const Runner& runner, std::uint64_t seed, double count, double seconds) {
   DeviceObject<Outcome> outcome;
   const auto start = std::chrono::steady_clock::now();
@@ -279,7 +251,8 @@ int run(int argc, char** argv) {
     std::fputs("no CUDA device\n", stderr);
     return 2;
   }
-  Json json = describe_device();
+  Json json;
+  for (const auto& [key, value] : describe_device()) json[key] = value;
   json["case"] = "one element of one instruction: k products and c";
   json["questions"] = ask(runners);
   if (!no_probe)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vernier/model.hpp"
@@ -40,6 +41,8 @@ class Runner {
   std::string name_;
   Engine engine_;
 };
+
+std::vector<std::pair<std::string, std::string>> describe_device();
 
 using Runners = std::vector<std::unique_ptr<Runner>>;
 void add_half_runners(Runners& runners);

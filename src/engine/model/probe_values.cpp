@@ -4,6 +4,7 @@
 
 #include "engine/model/bench.hpp"
 #include "engine/spec.hpp"
+#include "engine/spec_names.hpp"
 
 namespace vernier::model {
 namespace {
@@ -64,6 +65,36 @@ void probe_zero_sign(const Bench& bench, ProbeReport& report) {
   add(report, "sum of minus zeros", std::signbit(r.d) ? "-0" : "+0", r.text);
 }
 
+// Which NaN of several a chain of one format hands on: every pair of a0, b0 and c, told apart by their payloads.
+void probe_nan_rule(const Bench& bench, ProbeReport& report) {
+  if (bench.a() != bench.c() || bench.b() != bench.c()) return;
+  const std::uint64_t nan = encode(bench.c(), NAN), one = encode(bench.c(), 1),
+                      payload[3] = {nan | 1, nan | 2, nan | 3};
+  const auto run = [&](bool a, bool b, bool s, const char* text) {
+    Words w(bench);
+    w.a[0] = a ? payload[0] : one;
+    w.b[0] = b ? payload[1] : one;
+    return bench.run_words(w.a, w.b, s ? payload[2] : 0, text);
+  };
+  const auto ab = run(true, true, false, "a0 = NaN 1, b0 = NaN 2"),
+             as = run(true, false, true, "a0 = NaN 1, c = NaN 3"), bs = run(false, true, true, "b0 = NaN 2, c = NaN 3");
+  const std::string evidence =
+      ab.text + " " + hex(ab.bits) + "; " + as.text + " " + hex(as.bits) + "; " + bs.text + " " + hex(bs.bits);
+  const bool a_b = ab.bits == payload[0], a_s = as.bits == payload[0], b_s = bs.bits == payload[1];
+  const bool hands_on = (a_b || ab.bits == payload[1]) && (a_s || as.bits == payload[2]) &&
+                        (b_s || bs.bits == payload[2]) && !(a_b && b_s && !a_s) && !(!a_b && !b_s && a_s);
+  if (!hands_on)
+    return add(report, "NaNs", ab.bits == as.bits && ab.bits == bs.bits ? "one for all" : "other", evidence);
+  NanRule& rule = report.estimate.nan_rule;
+  if (a_b && a_s)
+    rule = b_s ? NanRule::abs : NanRule::asb;
+  else if (!a_b && b_s)
+    rule = a_s ? NanRule::bas : NanRule::bsa;
+  else
+    rule = a_b ? NanRule::sab : NanRule::sba;
+  add(report, "NaNs", "the first of " + std::string(name_of(rule)), evidence);
+}
+
 void probe_nan(const Bench& bench, ProbeReport& report) {
   const FloatShape s = shape_of(bench.a());
   Words w(bench);
@@ -81,6 +112,11 @@ void probe_nan(const Bench& bench, ProbeReport& report) {
   w.a[0] = encode(bench.a(), INFINITY);
   w.b[0] = 0;
   const auto invalid = bench.run_words(w.a, w.b, 0, "a0 = inf, b0 = 0");
+  if (invalid.bits != nan.bits) {
+    report.estimate.nan = invalid.bits;
+    add(report, "NaN of an invalid operation", hex(invalid.bits), invalid.text);
+  }
+  probe_nan_rule(bench, report);
   w.b[0] = encode(bench.b(), 1);
   const auto minus = bench.run_words(w.a, w.b, encode(bench.c(), -INFINITY), "a0 b0 = inf, c = -inf");
   const auto plus = bench.run_words(w.a, w.b, encode(bench.c(), -1), "a0 b0 = inf, c = -1");
