@@ -66,9 +66,9 @@ class ResidueRun {
     planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
 #pragma omp parallel num_threads(threads())
     {
-      measure_strips(problem_.a, state, state.row_digits, b.rows(s.m, s.k), vectors_.a_statistics, vectors_.a_exponents,
-                     state.buffers.a, state.buffers.a_stride);
-      measure_strips(problem_.b, state, state.column_digits, b.columns(s.n, s.k), vectors_.b_statistics,
+      measure_strips(problem_.a, state, state.row_digits, panel_layout(s.m, s.k), vectors_.a_statistics,
+                     vectors_.a_exponents, state.buffers.a, state.buffers.a_stride);
+      measure_strips(problem_.b, state, state.column_digits, panel_layout(s.n, s.k), vectors_.b_statistics,
                      vectors_.b_exponents, state.buffers.b, state.buffers.b_stride);
     }
     summarise(problem_.a, vectors_.a_statistics, report_.span_a, report_.nonfinite_rows);
@@ -176,9 +176,8 @@ class ResidueRun {
 
   // Products of one block of C over one block of k, added to what the residue planes of C hold from earlier ones.
   void multiply_block(const PassState& state, Range rows, Range columns, Range ks, bool decompose_a, bool decompose_b) {
-    const PanelLayout a_layout = state.blocking.rows(rows.count, ks.count),
-                      b_layout = state.blocking.columns(columns.count, ks.count);
-    const std::int64_t blocks = divide_up(a_layout.strips, a_layout.block_strips);
+    const PanelLayout a_layout = panel_layout(rows.count, ks.count), b_layout = panel_layout(columns.count, ks.count);
+    const std::int64_t blocks = divide_up(a_layout.strips, state.blocking.row_block_strips);
     const double start = now();
     double planes_ready = start;
 #pragma omp parallel num_threads(threads())
@@ -227,24 +226,25 @@ class ResidueRun {
   // One modulus, one block of strips of A, all strips of B that hold entries of this pass.
   void multiply_item(const PassState& state, int q, std::int64_t block, const PanelLayout& a_layout,
                      const PanelLayout& b_layout, Range rows, Range columns, Range ks) {
-    const std::int64_t first = block * a_layout.block_strips;
-    const std::int64_t strips = std::min(a_layout.block_strips, a_layout.strips - first);
+    const std::int64_t first = block * state.blocking.row_block_strips;
+    const std::int64_t strips = std::min(state.blocking.row_block_strips, a_layout.strips - first);
     const auto plane = static_cast<std::size_t>(q);
+    const PassBuffers& buffers = state.buffers;
     const std::int64_t c_strips = a_layout.strips;
     const auto multiply = [&](std::int64_t begin, std::int64_t end) {
       if (begin == end) return;
-      plan_.engine->multiply(
-          {.columns = state.buffers.b + plane * state.buffers.b_stride + b_layout.offset(begin, 0),
-           .column_strips = end - begin,
-           .rows = state.buffers.a + plane * state.buffers.a_stride + a_layout.offset(first, 0),
-           .row_strips = strips,
-           .steps = a_layout.steps,
-           .chunk_steps = a_layout.chunk_steps,
-           .modulus = moduli[plane],
-           .accumulate = ks.begin > 0,
-           .out = state.buffers.c + plane * state.buffers.c_stride + (begin * c_strips + first) * block_elements,
-           .out_strips = c_strips,
-           .scratch = scratch(state)});
+      for (std::int64_t slice = 0; slice < a_layout.slices(); ++slice)
+        plan_.engine->multiply(
+            {.columns = buffers.b + plane * buffers.b_stride + b_layout.offset(begin, slice * b_layout.slice_steps),
+             .column_strips = end - begin,
+             .rows = buffers.a + plane * buffers.a_stride + a_layout.offset(first, slice * a_layout.slice_steps),
+             .row_strips = strips,
+             .steps = a_layout.steps_of(slice),
+             .modulus = moduli[plane],
+             .accumulate = ks.begin > 0 || slice > 0,
+             .out = buffers.c + plane * buffers.c_stride + (begin * c_strips + first) * block_elements,
+             .out_strips = c_strips,
+             .scratch = scratch(state)});
     };
     if (state.pass.every_entry) return multiply(0, b_layout.strips);
     const Range block_rows{rows.begin + first * strip_size, strips * strip_size};

@@ -17,17 +17,8 @@ struct Blocking {
   int moduli = 0;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;  // multiples of 32, 32 and 64
   std::int64_t row_block_strips = 1;                   // strips of A that a thread streams at a time
-  std::int64_t chunk_steps = 1;
   int threads = 1;
   std::size_t bytes = 0;  // of PassBuffers
-
-  PanelLayout rows(std::int64_t m, std::int64_t k) const {
-    return {divide_up(m, strip_size), divide_up(k, step_size), row_block_strips, chunk_steps};
-  }
-  PanelLayout columns(std::int64_t n, std::int64_t k) const {
-    const std::int64_t steps = divide_up(k, step_size);
-    return {divide_up(n, strip_size), steps, 1, steps};
-  }
 };
 
 // The largest blocks that fit, whole C if they can; bytes > limit in the result if even the smallest do not.

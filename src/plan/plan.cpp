@@ -42,7 +42,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
     reason = "the native product was asked for";
     return nullptr;
   }
-  const Int8Engine& engine = find_int8_engine(requested);
+  const Int8Engine& engine = find_int8_engine(options.engine);
   plan.forced = contract.reproducible || !requested.empty();
   if (!requested.empty()) {
     reason = fmt::format("engine {} was asked for", requested);
@@ -82,9 +82,13 @@ template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
   if (empty(shape)) return 0;
   const Int8Engine& engine = find_int8_engine(requested_engine(options.engine) == native_name ? "" : options.engine);
-  const int moduli = least ? max_moduli : ordinary_moduli<T>(options.contract, shape.k);
-  const std::size_t limit = least ? 0 : workspace_limit(Options{.workspace_limit = options.workspace_limit});
-  return vector_bytes(shape) + choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+  const auto bytes = [&](int moduli, std::size_t limit) {
+    return vector_bytes(shape) + choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+  };
+  const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
+  if (least) return smallest;
+  const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit});
+  return std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
 }
 
 template <class T>
@@ -109,10 +113,9 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
   plan.engine = choose_engine<T>(plan, options);
   if (plan.engine == nullptr) {
     p.scheme = native_name;
-    p.engine = native_name;
     return plan;
   }
-  plan.rule = scaling_rule<T>(options.contract, shape.k);
+  plan.rule = scaling_rule<T>(options.contract);
   plan.vector_bytes = vector_bytes(shape);
   const std::size_t limit = workspace_limit(options), least = workspace_bytes<T>(shape, options, true);
   if (limit < least)
