@@ -14,6 +14,9 @@
 namespace vernier {
 namespace {
 
+// Elements of C from which its lines are written past the caches.
+constexpr std::int64_t large_c = std::int64_t{1} << 21;
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <class T>
@@ -278,7 +281,7 @@ class ResidueRun {
     const std::int64_t row_strips = divide_up(rows.count, strip_size),
                        column_strips = divide_up(columns.count, strip_size);
     const double start = now();
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads())
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads())
     for (std::int64_t item = 0; item < row_strips * column_strips; ++item) {
       const std::int64_t t = item / row_strips, v = item % row_strips;
       recombine_tile(state, rows.begin + v * strip_size, columns.begin + t * strip_size,
@@ -303,6 +306,7 @@ class ResidueRun {
                      .ldc = problem_.ldc,
                      .rows = rows,
                      .columns = columns,
+                     .large = plan_.shape.m * plan_.shape.n > large_c,
                      .row_scales = every ? nullptr : vectors_.a_scales + i,
                      .column_scales = every ? nullptr : vectors_.b_scales + j,
                      .ordinary = state.pass.ordinary},
