@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <memory>
 
@@ -57,7 +58,7 @@ class ResidueRun {
         report_(report),
         backend_(backend_of<T>(*plan.engine)),
         arena_(arena),
-        vectors_(carve_vectors(arena_, plan.shape)) {}
+        vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads)) {}
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
   void measure() {
@@ -79,10 +80,16 @@ class ResidueRun {
     (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += now() - start;
   }
 
+  // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
   Scaling scale() {
-    const auto m = static_cast<std::size_t>(plan_.shape.m), n = static_cast<std::size_t>(plan_.shape.n);
-    return choose_scales(plan_.rule, plan_.shape.k, {vectors_.a_statistics, m}, {vectors_.b_statistics, n},
-                         {vectors_.a_scales, m}, {vectors_.b_scales, n});
+    const double start = now();
+    Scaling scaling = scale({}, {});
+    if (scaling.any_wide && plan_.shape.k <= longest_spanned_k) {
+      measure_spans();
+      scaling = scale({vectors_.a_costs, rows()}, {vectors_.b_costs, columns()});
+    }
+    report_.seconds_statistics += now() - start;
+    return scaling;
   }
 
   void run(const PassList& passes) {
@@ -145,6 +152,55 @@ class ResidueRun {
   static void set_exponents(const VectorScales* scales, std::int64_t count, bool ordinary, int* out) {
     for (std::int64_t v = 0; v < count; ++v) out[v] = ordinary ? scales[v].ordinary : scales[v].wide;
     for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;
+  }
+
+  std::size_t rows() const { return static_cast<std::size_t>(plan_.shape.m); }
+  std::size_t columns() const { return static_cast<std::size_t>(plan_.shape.n); }
+
+  Scaling scale(BlockCosts a_costs, BlockCosts b_costs) {
+    return choose_scales(plan_.rule, plan_.shape.k, {vectors_.a_statistics, rows()}, {vectors_.b_statistics, columns()},
+                         {vectors_.a_scales, rows()}, {vectors_.b_scales, columns()}, a_costs, b_costs);
+  }
+
+  // ceil(log2(1-norm / 2^exponent)), which is positive
+  static void set_norm_bits(const VectorStatistics* statistics, std::int64_t count, std::int64_t padded,
+                            std::uint8_t* out) {
+    std::fill(out, out + padded, no_cost);
+    for (std::int64_t v = 0; v < count; ++v)
+      if (!statistics[v].zero())
+        out[v] = static_cast<std::uint8_t>(std::bit_width(statistics[v].sum - 1) - quantum_bits);
+  }
+
+  void measure_spans() {
+    const ProductShape& s = plan_.shape;
+    const VectorBuffers& v = vectors_;
+    set_norm_bits(v.a_statistics, s.m, v.a_stride, v.a_norm_bits);
+    set_norm_bits(v.b_statistics, s.n, v.b_stride, v.b_norm_bits);
+    std::fill(v.a_costs, v.a_costs + v.a_stride * threads(), std::uint8_t{0});
+    std::fill(v.b_costs, v.b_costs + v.b_stride, std::uint8_t{0});
+#pragma omp parallel num_threads(threads())
+    {
+#pragma omp for schedule(dynamic, 1) nowait
+      for (std::int64_t i = 0; i < s.m; i += span_lanes)
+        backend_.block_deficits(problem_.a, i, v.a_statistics + i, v.a_deficits + i, v.a_stride);
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t j = 0; j < s.n; j += span_lanes)
+        backend_.block_deficits(problem_.b, j, v.b_statistics + j, v.b_deficits + j, v.b_stride);
+      const SpanCosts costs{.a_deficits = v.a_deficits,
+                            .b_deficits = v.b_deficits,
+                            .a_stride = v.a_stride,
+                            .b_stride = v.b_stride,
+                            .blocks = span_blocks(s.k),
+                            .rows = s.m,
+                            .row_norm_bits = v.a_norm_bits,
+                            .column_norm_bits = v.b_norm_bits,
+                            .row_costs = v.a_costs + v.a_stride * omp_get_thread_num(),
+                            .column_costs = v.b_costs};
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t j = 0; j < s.n; j += span_lanes) backend_.span_costs(costs, j);
+    }
+    for (int t = 1; t < threads(); ++t)
+      for (std::int64_t i = 0; i < s.m; ++i) v.a_costs[i] = std::max(v.a_costs[i], v.a_costs[v.a_stride * t + i]);
   }
 
   void run_pass(const Pass& pass) {
@@ -271,8 +327,8 @@ class ResidueRun {
     };
     const unsigned a = kinds(vectors_.a_scales, rows, plan_.shape.m),
                    b = kinds(vectors_.b_scales, columns, plan_.shape.n);
-    for (unsigned x = 0; x < 4; ++x)
-      for (unsigned y = 0; y < 4; ++y)
+    for (unsigned x = 0; x < proof_sets; ++x)
+      for (unsigned y = 0; y < proof_sets; ++y)
         if ((a >> x & 1u) != 0 && (b >> y & 1u) != 0 && ((x & y) != 0) == pass.ordinary) return true;
     return false;
   }

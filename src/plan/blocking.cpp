@@ -56,7 +56,7 @@ PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine
   return buffers;
 }
 
-VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape) {
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads) {
   const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
              n = static_cast<std::size_t>(round_up(shape.n, strip_size));
   VectorBuffers v;
@@ -66,6 +66,17 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape) {
   v.b_scales = arena.take<VectorScales>(n);
   v.a_exponents = arena.take<int>(m);
   v.b_exponents = arena.take<int>(n);
+  if (shape.k > longest_spanned_k) return v;
+  v.a_stride = round_up(shape.m, span_lanes);
+  v.b_stride = round_up(shape.n, span_lanes);
+  const auto rows = static_cast<std::size_t>(v.a_stride), columns = static_cast<std::size_t>(v.b_stride);
+  const auto blocks = static_cast<std::size_t>(span_blocks(shape.k));
+  v.a_deficits = arena.take<std::uint8_t>(blocks * rows);
+  v.b_deficits = arena.take<std::uint8_t>(blocks * columns);
+  v.a_norm_bits = arena.take<std::uint8_t>(rows);
+  v.b_norm_bits = arena.take<std::uint8_t>(columns);
+  v.a_costs = arena.take<std::uint8_t>(rows * static_cast<std::size_t>(threads));
+  v.b_costs = arena.take<std::uint8_t>(columns);
   return v;
 }
 

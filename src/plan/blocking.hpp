@@ -8,6 +8,7 @@
 #include "base/workspace.hpp"
 #include "engine/int8_engine.hpp"
 #include "plan/cost.hpp"
+#include "scheme/block_spans.hpp"
 #include "scheme/scaling.hpp"
 
 namespace vernier {
@@ -41,7 +42,12 @@ struct VectorBuffers {
   VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
   VectorScales *a_scales = nullptr, *b_scales = nullptr;
   int *a_exponents = nullptr, *b_exponents = nullptr;  // scales of the pass at hand, padded to strips with zeros
+  // block spans, padded to 64 vectors; null if k is too long for them
+  std::uint8_t *a_deficits = nullptr, *b_deficits = nullptr;
+  std::uint8_t *a_norm_bits = nullptr, *b_norm_bits = nullptr;
+  std::uint8_t *a_costs = nullptr, *b_costs = nullptr;  // a_costs: one set a thread
+  std::int64_t a_stride = 0, b_stride = 0;
 };
-VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape);
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads);
 
 }  // namespace vernier

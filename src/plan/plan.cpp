@@ -20,9 +20,9 @@ int thread_count(const Options& options) { return options.threads > 0 ? options.
 
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
-std::size_t vector_bytes(const ProductShape& shape) {
+std::size_t vector_bytes(const ProductShape& shape, int threads) {
   Arena count;
-  carve_vectors(count, shape);
+  carve_vectors(count, shape, threads);
   return count.used();
 }
 
@@ -83,7 +83,8 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   if (empty(shape)) return 0;
   const Int8Engine& engine = find_int8_engine(requested_engine(options.engine) == native_name ? "" : options.engine);
   const auto bytes = [&](int moduli, std::size_t limit) {
-    return vector_bytes(shape) + choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+    return vector_bytes(shape, thread_count(options)) +
+           choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
   };
   const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
   if (least) return smallest;
@@ -116,7 +117,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
     return plan;
   }
   plan.rule = scaling_rule<T>(options.contract);
-  plan.vector_bytes = vector_bytes(shape);
+  plan.vector_bytes = vector_bytes(shape, p.threads);
   const std::size_t limit = workspace_limit(options), least = workspace_bytes<T>(shape, options, true);
   if (limit < least)
     fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
