@@ -33,7 +33,7 @@ void multiply(benchmark::State& state, const vernier::Int8Engine& engine) {
   constexpr std::int64_t n = 1024, strips = n / vernier::strip_size, block = 16;  // rows of 512: 512 KiB
   constexpr int modulus = 251;
   const Bytes rows = random_residues(n * n, modulus), columns = random_residues(n * n, modulus);
-  const Bytes out = aligned_bytes(n * n), scratch = aligned_bytes(engine.scratch_bytes(block));
+  const Bytes out = aligned_bytes(n * n), scratch = aligned_bytes(engine.scratch_bytes());
   engine.enter_thread();
   for (auto _ : state)
     for (std::int64_t v = 0; v < strips; v += block)
@@ -42,7 +42,6 @@ void multiply(benchmark::State& state, const vernier::Int8Engine& engine) {
                        .rows = rows.get() + v * vernier::strip_size * n,
                        .row_strips = block,
                        .steps = n / vernier::step_size,
-                       .chunk_steps = 16,
                        .modulus = modulus,
                        .out = out.get() + v * vernier::block_elements,
                        .out_strips = strips,

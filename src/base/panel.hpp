@@ -5,8 +5,8 @@
 // operands.
 //   columns (of B): [2 tiles][16 columns][64 k]            a tile row is 64 bytes of one column
 //   rows (of A):    [2 tiles][16 groups][16 rows][4 k]     groups of four k, as AMX and VNNI read their second operand
-// Strips are grouped in blocks and steps in chunks, so that what an engine streams is contiguous:
-//   [block][chunk][strip of the block][step of the chunk][2048 bytes]
+// Steps are grouped in slices of about 1024 k, and a plane is [slice][strip][step of the slice][2048 bytes]: what an
+// engine reads in one product is contiguous, and a strip's slice of B (32 KiB) stays in a first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -29,22 +29,28 @@ constexpr int column_byte(int column, int b) { return (column >> 4) * 1024 + (co
 constexpr int row_byte(int row, int b) { return (row >> 4) * 1024 + (b >> 2) * 64 + (row & 15) * 4 + (b & 3); }
 
 struct PanelLayout {
-  std::int64_t strips = 0;        // of 32 rows or columns
-  std::int64_t steps = 0;         // of 64 k
-  std::int64_t block_strips = 1;  // strips a block; the last block may hold fewer
-  std::int64_t chunk_steps = 1;   // steps a chunk; the last chunk may hold fewer
+  std::int64_t strips = 0;       // of 32 rows or columns
+  std::int64_t steps = 0;        // of 64 k
+  std::int64_t slice_steps = 1;  // steps a slice; the last slice may hold fewer
 
   constexpr std::int64_t bytes() const { return strips * steps * step_bytes; }
+  constexpr std::int64_t slices() const { return divide_up(steps, slice_steps); }
+  constexpr std::int64_t steps_of(std::int64_t slice) const {
+    return std::min(slice_steps, steps - slice * slice_steps);
+  }
 
   // Start of the 2048 bytes of a strip and a step.
   constexpr std::int64_t offset(std::int64_t strip, std::int64_t step) const {
-    const std::int64_t block = strip / block_strips, first = block * block_strips;
-    const std::int64_t chunk = step / chunk_steps, begin = chunk * chunk_steps;
-    const std::int64_t in_block = std::min(block_strips, strips - first);
-    const std::int64_t in_chunk = std::min(chunk_steps, steps - begin);
-    return (first * steps + begin * in_block + (strip - first) * in_chunk + (step - begin)) * step_bytes;
+    const std::int64_t slice = step / slice_steps, begin = slice * slice_steps;
+    return (begin * strips + strip * steps_of(slice) + (step - begin)) * step_bytes;
   }
 };
+
+// Slices of nearly equal length, 16 steps at most.
+constexpr PanelLayout panel_layout(std::int64_t vectors, std::int64_t k) {
+  const std::int64_t steps = divide_up(k, step_size);
+  return {divide_up(vectors, strip_size), steps, divide_up(steps, divide_up(steps, 16))};
+}
 
 // Residues of C: blocks of 32 x 32, one byte an element, in the order in which four accumulator rows of 16 are packed.
 inline constexpr int block_elements = strip_size * strip_size;

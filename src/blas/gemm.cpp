@@ -46,6 +46,16 @@ void check_shape(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k)
   check_dimension("k", k);
 }
 
+// The plan for a person: with the name of the BLAS where the native product is taken.
+Plan printable(const ProductPlan& plan) {
+  Plan p = plan.printable;
+  if (p.scheme == "native") {
+    const std::string name = native_blas();
+    p.engine = name.substr(0, name.find(' ', name.find(' ') + 1));  // without its configuration
+  }
+  return p;
+}
+
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
   if (beta == 1) return;
@@ -81,7 +91,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
 
   Report report;
   const ProductPlan plan = plan_product<T>({m, n, reads ? k : 0}, options);
-  report.plan = plan.printable;
+  report.plan = printable(plan);
   report.plan.k = k;
   if (!reads) {
     scale_only(m, n, beta, C, ldc);
@@ -101,7 +111,7 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape(opa, opb, m, n, k);
   check_options(options);
-  return plan_product<T>({m, n, k}, options).printable;
+  return printable(plan_product<T>({m, n, k}, options));
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <memory>
 
@@ -13,6 +14,9 @@
 
 namespace vernier {
 namespace {
+
+// Elements of C from which its lines are written past the caches.
+constexpr std::int64_t large_c = std::int64_t{1} << 21;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -54,7 +58,7 @@ class ResidueRun {
         report_(report),
         backend_(backend_of<T>(*plan.engine)),
         arena_(arena),
-        vectors_(carve_vectors(arena_, plan.shape)) {}
+        vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads)) {}
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
   void measure() {
@@ -66,9 +70,9 @@ class ResidueRun {
     planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
 #pragma omp parallel num_threads(threads())
     {
-      measure_strips(problem_.a, state, state.row_digits, b.rows(s.m, s.k), vectors_.a_statistics, vectors_.a_exponents,
-                     state.buffers.a, state.buffers.a_stride);
-      measure_strips(problem_.b, state, state.column_digits, b.columns(s.n, s.k), vectors_.b_statistics,
+      measure_strips(problem_.a, state, state.row_digits, panel_layout(s.m, s.k), vectors_.a_statistics,
+                     vectors_.a_exponents, state.buffers.a, state.buffers.a_stride);
+      measure_strips(problem_.b, state, state.column_digits, panel_layout(s.n, s.k), vectors_.b_statistics,
                      vectors_.b_exponents, state.buffers.b, state.buffers.b_stride);
     }
     summarise(problem_.a, vectors_.a_statistics, report_.span_a, report_.nonfinite_rows);
@@ -76,10 +80,16 @@ class ResidueRun {
     (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += now() - start;
   }
 
+  // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
   Scaling scale() {
-    const auto m = static_cast<std::size_t>(plan_.shape.m), n = static_cast<std::size_t>(plan_.shape.n);
-    return choose_scales(plan_.rule, plan_.shape.k, {vectors_.a_statistics, m}, {vectors_.b_statistics, n},
-                         {vectors_.a_scales, m}, {vectors_.b_scales, n});
+    const double start = now();
+    Scaling scaling = scale({}, {});
+    if (scaling.any_wide && plan_.shape.k <= longest_spanned_k) {
+      measure_spans();
+      scaling = scale({vectors_.a_costs, rows()}, {vectors_.b_costs, columns()});
+    }
+    report_.seconds_statistics += now() - start;
+    return scaling;
   }
 
   void run(const PassList& passes) {
@@ -144,6 +154,55 @@ class ResidueRun {
     for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;
   }
 
+  std::size_t rows() const { return static_cast<std::size_t>(plan_.shape.m); }
+  std::size_t columns() const { return static_cast<std::size_t>(plan_.shape.n); }
+
+  Scaling scale(BlockCosts a_costs, BlockCosts b_costs) {
+    return choose_scales(plan_.rule, plan_.shape.k, {vectors_.a_statistics, rows()}, {vectors_.b_statistics, columns()},
+                         {vectors_.a_scales, rows()}, {vectors_.b_scales, columns()}, a_costs, b_costs);
+  }
+
+  // ceil(log2(1-norm / 2^exponent)), which is positive
+  static void set_norm_bits(const VectorStatistics* statistics, std::int64_t count, std::int64_t padded,
+                            std::uint8_t* out) {
+    std::fill(out, out + padded, no_cost);
+    for (std::int64_t v = 0; v < count; ++v)
+      if (!statistics[v].zero())
+        out[v] = static_cast<std::uint8_t>(std::bit_width(statistics[v].sum - 1) - quantum_bits);
+  }
+
+  void measure_spans() {
+    const ProductShape& s = plan_.shape;
+    const VectorBuffers& v = vectors_;
+    set_norm_bits(v.a_statistics, s.m, v.a_stride, v.a_norm_bits);
+    set_norm_bits(v.b_statistics, s.n, v.b_stride, v.b_norm_bits);
+    std::fill(v.a_costs, v.a_costs + v.a_stride * threads(), std::uint8_t{0});
+    std::fill(v.b_costs, v.b_costs + v.b_stride, std::uint8_t{0});
+#pragma omp parallel num_threads(threads())
+    {
+#pragma omp for schedule(dynamic, 1) nowait
+      for (std::int64_t i = 0; i < s.m; i += span_lanes)
+        backend_.block_deficits(problem_.a, i, v.a_statistics + i, v.a_deficits + i, v.a_stride);
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t j = 0; j < s.n; j += span_lanes)
+        backend_.block_deficits(problem_.b, j, v.b_statistics + j, v.b_deficits + j, v.b_stride);
+      const SpanCosts costs{.a_deficits = v.a_deficits,
+                            .b_deficits = v.b_deficits,
+                            .a_stride = v.a_stride,
+                            .b_stride = v.b_stride,
+                            .blocks = span_blocks(s.k),
+                            .rows = s.m,
+                            .row_norm_bits = v.a_norm_bits,
+                            .column_norm_bits = v.b_norm_bits,
+                            .row_costs = v.a_costs + v.a_stride * omp_get_thread_num(),
+                            .column_costs = v.b_costs};
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t j = 0; j < s.n; j += span_lanes) backend_.span_costs(costs, j);
+    }
+    for (int t = 1; t < threads(); ++t)
+      for (std::int64_t i = 0; i < s.m; ++i) v.a_costs[i] = std::max(v.a_costs[i], v.a_costs[v.a_stride * t + i]);
+  }
+
   void run_pass(const Pass& pass) {
     const PassState state(pass, arena_, *plan_.engine);
     const ProductShape& s = plan_.shape;
@@ -176,9 +235,8 @@ class ResidueRun {
 
   // Products of one block of C over one block of k, added to what the residue planes of C hold from earlier ones.
   void multiply_block(const PassState& state, Range rows, Range columns, Range ks, bool decompose_a, bool decompose_b) {
-    const PanelLayout a_layout = state.blocking.rows(rows.count, ks.count),
-                      b_layout = state.blocking.columns(columns.count, ks.count);
-    const std::int64_t blocks = divide_up(a_layout.strips, a_layout.block_strips);
+    const PanelLayout a_layout = panel_layout(rows.count, ks.count), b_layout = panel_layout(columns.count, ks.count);
+    const std::int64_t blocks = divide_up(a_layout.strips, state.blocking.row_block_strips);
     const double start = now();
     double planes_ready = start;
 #pragma omp parallel num_threads(threads())
@@ -227,24 +285,25 @@ class ResidueRun {
   // One modulus, one block of strips of A, all strips of B that hold entries of this pass.
   void multiply_item(const PassState& state, int q, std::int64_t block, const PanelLayout& a_layout,
                      const PanelLayout& b_layout, Range rows, Range columns, Range ks) {
-    const std::int64_t first = block * a_layout.block_strips;
-    const std::int64_t strips = std::min(a_layout.block_strips, a_layout.strips - first);
+    const std::int64_t first = block * state.blocking.row_block_strips;
+    const std::int64_t strips = std::min(state.blocking.row_block_strips, a_layout.strips - first);
     const auto plane = static_cast<std::size_t>(q);
+    const PassBuffers& buffers = state.buffers;
     const std::int64_t c_strips = a_layout.strips;
     const auto multiply = [&](std::int64_t begin, std::int64_t end) {
       if (begin == end) return;
-      plan_.engine->multiply(
-          {.columns = state.buffers.b + plane * state.buffers.b_stride + b_layout.offset(begin, 0),
-           .column_strips = end - begin,
-           .rows = state.buffers.a + plane * state.buffers.a_stride + a_layout.offset(first, 0),
-           .row_strips = strips,
-           .steps = a_layout.steps,
-           .chunk_steps = a_layout.chunk_steps,
-           .modulus = moduli[plane],
-           .accumulate = ks.begin > 0,
-           .out = state.buffers.c + plane * state.buffers.c_stride + (begin * c_strips + first) * block_elements,
-           .out_strips = c_strips,
-           .scratch = scratch(state)});
+      for (std::int64_t slice = 0; slice < a_layout.slices(); ++slice)
+        plan_.engine->multiply(
+            {.columns = buffers.b + plane * buffers.b_stride + b_layout.offset(begin, slice * b_layout.slice_steps),
+             .column_strips = end - begin,
+             .rows = buffers.a + plane * buffers.a_stride + a_layout.offset(first, slice * a_layout.slice_steps),
+             .row_strips = strips,
+             .steps = a_layout.steps_of(slice),
+             .modulus = moduli[plane],
+             .accumulate = ks.begin > 0 || slice > 0,
+             .out = buffers.c + plane * buffers.c_stride + (begin * c_strips + first) * block_elements,
+             .out_strips = c_strips,
+             .scratch = scratch(state)});
     };
     if (state.pass.every_entry) return multiply(0, b_layout.strips);
     const Range block_rows{rows.begin + first * strip_size, strips * strip_size};
@@ -268,8 +327,8 @@ class ResidueRun {
     };
     const unsigned a = kinds(vectors_.a_scales, rows, plan_.shape.m),
                    b = kinds(vectors_.b_scales, columns, plan_.shape.n);
-    for (unsigned x = 0; x < 4; ++x)
-      for (unsigned y = 0; y < 4; ++y)
+    for (unsigned x = 0; x < proof_sets; ++x)
+      for (unsigned y = 0; y < proof_sets; ++y)
         if ((a >> x & 1u) != 0 && (b >> y & 1u) != 0 && ((x & y) != 0) == pass.ordinary) return true;
     return false;
   }
@@ -278,7 +337,7 @@ class ResidueRun {
     const std::int64_t row_strips = divide_up(rows.count, strip_size),
                        column_strips = divide_up(columns.count, strip_size);
     const double start = now();
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads())
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads())
     for (std::int64_t item = 0; item < row_strips * column_strips; ++item) {
       const std::int64_t t = item / row_strips, v = item % row_strips;
       recombine_tile(state, rows.begin + v * strip_size, columns.begin + t * strip_size,
@@ -303,6 +362,7 @@ class ResidueRun {
                      .ldc = problem_.ldc,
                      .rows = rows,
                      .columns = columns,
+                     .large = plan_.shape.m * plan_.shape.n > large_c,
                      .row_scales = every ? nullptr : vectors_.a_scales + i,
                      .column_scales = every ? nullptr : vectors_.b_scales + j,
                      .ordinary = state.pass.ordinary},

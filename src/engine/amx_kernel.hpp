@@ -2,8 +2,8 @@
 // only.
 //
 // A block is one column strip by one row strip: 2 x 2 accumulator tiles. One step is four TDPBSSD (64 cycles) and four
-// tile loads, 64 bytes a cycle, more than the second-level cache gives. So the columns of a chunk (32 KiB for 16 steps)
-// stay in the first level, and the rows stream through TILELOADDT1, whose hint keeps them from evicting the columns.
+// tile loads, 64 bytes a cycle, more than the second-level cache gives. So a column strip (32 KiB for 16 steps) stays
+// in the first level, and the rows stream through TILELOADDT1, whose hint keeps them from evicting the columns.
 //
 //     tmm0 .. tmm3  sums: column tile * 2 + row tile        tmm4, tmm5  columns        tmm6, tmm7  rows
 //
@@ -48,46 +48,42 @@ struct Prefetch {
   }
 };
 
-// Puts an accumulator's sums away for the block before, and starts or resumes it for this one.
-template <class Tile, int Sums, bool Resume>
-inline __attribute__((always_inline)) void change_block(std::int32_t* previous, const std::int32_t* sums) {
+// Puts an accumulator's sums away for the block before, and starts it for this one.
+template <class Tile, int Sums>
+inline __attribute__((always_inline)) void change_block(std::int32_t* previous) {
   Tile::template store<Sums>(previous + Sums * tile_elements);
-  if constexpr (Resume)
-    Tile::template load<Sums>(sums + Sums * tile_elements);
-  else
-    Tile::template zero<Sums>();
+  Tile::template zero<Sums>();
 }
 
 // The first step of a block stores the block before it, each tile just before its register is needed, so that the
 // multiplier never drains.
-template <class Tile, bool Resume>
+template <class Tile>
 inline __attribute__((always_inline)) void first_step(const std::int8_t* columns, const std::int8_t* rows,
-                                                      std::int32_t* previous, const std::int32_t* sums) {
+                                                      std::int32_t* previous) {
   Tile::template load_streamed<6>(rows);
   Tile::template load<4>(columns);
-  change_block<Tile, 0, Resume>(previous, sums);
+  change_block<Tile, 0>(previous);
   Tile::template dot<0, 4, 6>();
   Tile::template load<5>(columns + tile_bytes);
-  change_block<Tile, 2, Resume>(previous, sums);
+  change_block<Tile, 2>(previous);
   Tile::template dot<2, 5, 6>();
   Tile::template load_streamed<7>(rows + tile_bytes);
-  change_block<Tile, 1, Resume>(previous, sums);
+  change_block<Tile, 1>(previous);
   Tile::template dot<1, 4, 7>();
-  change_block<Tile, 3, Resume>(previous, sums);
+  change_block<Tile, 3>(previous);
   Tile::template dot<3, 5, 7>();
 }
 
-// One block over one chunk. Its sums stay in the tiles for the next call to store. The units of the finished block are
+// One block. Its sums stay in the tiles for the next call to store. The units of the finished block are
 // reduced between the steps, where they hide behind the multiplier.
-template <class Tile, bool Resume, bool Reduce>
-void multiply_block(const std::int8_t* columns, const std::int8_t* rows, int steps, std::int32_t* previous,
-                    const std::int32_t* sums, FinishedBlock finished, const VectorReduction& constants,
-                    Prefetch prefetch) {
+template <class Tile, bool Reduce>
+void multiply_block(const std::int8_t* columns, const std::int8_t* rows, std::int64_t steps, std::int32_t* previous,
+                    FinishedBlock finished, const VectorReduction& constants, Prefetch prefetch) {
   const VectorReduction reduction = constants;  // in registers, past the stores that might change the original
-  first_step<Tile, Resume>(columns, rows, previous, sums);
+  first_step<Tile>(columns, rows, previous);
   [[maybe_unused]] const std::int32_t* end = Reduce ? finished.sums + block_elements : nullptr;
-  int due = 0;
-  for (int s = 1; s < steps; ++s) {
+  std::int64_t due = 0;
+  for (std::int64_t s = 1; s < steps; ++s) {
     columns += step_bytes;
     rows += step_bytes;
     Tile::template load_streamed<6>(rows);
@@ -113,56 +109,28 @@ void store_sums(std::int32_t* sums) {
   Tile::template store<3>(sums + 3 * tile_elements);
 }
 
+// All blocks, one column strip after another. The sums of a block are stored and reduced while the next one runs, so
+// that one buffer serves them all.
 template <class Tile>
-class TileProduct {
- public:
-  explicit TileProduct(const Int8Product& p)
-      : p_(p), reduction_(make_vector_reduction(p.modulus, p.steps * step_size, p.accumulate)) {
-    sums_ = static_cast<std::int32_t*>(p.scratch);
-    previous_ = sums_ + p.row_strips * block_elements;  // the first store writes rubbish: into the spare block
-  }
-
-  void run() {
-    for (std::int64_t t = 0; t < p_.column_strips; ++t)
-      for (std::int64_t begin = 0; begin < p_.steps; begin += p_.chunk_steps) multiply_chunk(t, begin);
-    store_sums<Tile>(previous_);
-    reduce_until(finished_.sums + block_elements, finished_, reduction_);
-  }
-
- private:
-  void multiply_chunk(std::int64_t t, std::int64_t begin) {
-    const bool last = p_.steps - begin <= p_.chunk_steps;
-    const int steps = static_cast<int>(last ? p_.steps - begin : p_.chunk_steps);
-    const std::int8_t* columns = p_.columns + (t * p_.steps + begin) * step_bytes;
-    const std::int8_t* rows = p_.rows + begin * p_.row_strips * step_bytes;
-    // The chunk of columns that comes next lies behind this one.
-    const std::int64_t lines = divide_up(step_bytes / line_bytes, p_.row_strips);
-    Prefetch prefetch{reinterpret_cast<const char*>(columns) + steps * step_bytes, lines * line_bytes};
-    for (std::int64_t v = 0; v < p_.row_strips; ++v) {
-      std::int32_t* sums = sums_ + v * block_elements;
-      multiply(begin != 0, columns, rows, steps, sums, prefetch);
-      rows += steps * step_bytes;
-      prefetch.next += steps * prefetch.bytes_per_step;
-      previous_ = sums;
-      finished_ = {};
-      if (last) finished_ = {sums, p_.out + (t * p_.out_strips + v) * block_elements};
+void multiply_tiles(const Int8Product& p) {
+  const VectorReduction reduction = make_vector_reduction(p.modulus, p.steps * step_size, p.accumulate);
+  auto* sums = static_cast<std::int32_t*>(p.scratch);
+  FinishedBlock finished;  // none yet: the first store writes rubbish
+  const std::int64_t lines = divide_up(step_bytes / line_bytes, p.row_strips);
+  for (std::int64_t t = 0; t < p.column_strips; ++t) {
+    const std::int8_t* columns = p.columns + t * p.steps * step_bytes;
+    // The strip of columns that comes next lies behind this one.
+    Prefetch prefetch{reinterpret_cast<const char*>(columns) + p.steps * step_bytes, lines * line_bytes};
+    for (std::int64_t v = 0; v < p.row_strips; ++v) {
+      const auto block = finished.sums != nullptr ? multiply_block<Tile, true> : multiply_block<Tile, false>;
+      block(columns, p.rows + v * p.steps * step_bytes, p.steps, sums, finished, reduction, prefetch);
+      prefetch.next += p.steps * prefetch.bytes_per_step;
+      finished = {sums, p.out + (t * p.out_strips + v) * block_elements};
     }
   }
-
-  void multiply(bool resume, const std::int8_t* columns, const std::int8_t* rows, int steps, const std::int32_t* sums,
-                const Prefetch& prefetch) {
-    const bool reduce = finished_.sums != nullptr;
-    const auto block = resume ? (reduce ? multiply_block<Tile, true, true> : multiply_block<Tile, true, false>)
-                              : (reduce ? multiply_block<Tile, false, true> : multiply_block<Tile, false, false>);
-    block(columns, rows, steps, previous_, sums, finished_, reduction_, prefetch);
-  }
-
-  const Int8Product& p_;
-  VectorReduction reduction_;
-  std::int32_t* sums_;      // of the blocks of one column strip; a block is reduced before the next strip's is stored
-  std::int32_t* previous_;  // where the sums in the tiles belong
-  FinishedBlock finished_;
-};
+  store_sums<Tile>(sums);
+  reduce_until(sums + block_elements, finished, reduction);
+}
 
 }  // namespace
 }  // namespace vernier

@@ -56,6 +56,6 @@ void tilerelease() { asm volatile("tilerelease"); }
 void configure_amx_tiles() { ldtilecfg(TileConfiguration{}); }
 void release_amx_tiles() { tilerelease(); }
 
-void multiply_amx(const Int8Product& product) { TileProduct<AmxTile>(product).run(); }
+void multiply_amx(const Int8Product& product) { multiply_tiles<AmxTile>(product); }
 
 }  // namespace vernier

@@ -66,13 +66,10 @@ void multiply_unit(const Int8Product& p, std::int64_t v, int row_tile, const std
                    std::int32_t* out) {
   Sums sums;
   for (auto& column : sums.half) column[0] = column[1] = _mm256_setzero_si256();
-  for (std::int64_t begin = 0; begin < p.steps; begin += p.chunk_steps) {
-    const std::int64_t count = begin + p.chunk_steps < p.steps ? p.chunk_steps : p.steps - begin;
-    const std::int8_t* rows = p.rows + (begin * p.row_strips + v * count) * step_bytes + row_tile;
-    for (std::int64_t s = 0; s < count; ++s, rows += step_bytes, unpacked += unpacked_step)
-      for (int g = 0; g < group_count; ++g)
-        add_group(rows + g * step_size, unpacked + g * unpacked_step / group_count, sums);
-  }
+  const std::int8_t* rows = p.rows + v * p.steps * step_bytes + row_tile;
+  for (std::int64_t s = 0; s < p.steps; ++s, rows += step_bytes, unpacked += unpacked_step)
+    for (int g = 0; g < group_count; ++g)
+      add_group(rows + g * step_size, unpacked + g * unpacked_step / group_count, sums);
   for (int c = 0; c < columns_at_once; ++c)
     for (int h = 0; h < 2; ++h) _mm256_store_si256(reinterpret_cast<__m256i*>(out + 16 * c + 8 * h), sums.half[c][h]);
 }

@@ -50,13 +50,10 @@ void multiply_columns(const Int8Product& p, std::int64_t v, const std::int8_t* c
                       const VectorReduction& reduction, std::int8_t* out) {
   Sums sums;
   for (int c = 0; c < columns_at_once; ++c) sums.tile[0][c] = sums.tile[1][c] = _mm512_set1_epi32(starts[c]);
-  for (std::int64_t begin = 0; begin < p.steps; begin += p.chunk_steps) {
-    const std::int64_t count = begin + p.chunk_steps < p.steps ? p.chunk_steps : p.steps - begin;
-    const std::int8_t* rows = p.rows + (begin * p.row_strips + v * count) * step_bytes;
-    for (std::int64_t s = 0; s < count; ++s, rows += step_bytes, columns += step_bytes) {
+  const std::int8_t* rows = p.rows + v * p.steps * step_bytes;
+  for (std::int64_t s = 0; s < p.steps; ++s, rows += step_bytes, columns += step_bytes) {
 #pragma GCC unroll 16  // else GCC 12 copies and spills sums in each group: 370 instead of 440 Gop/s on Zen 4 (peak 460)
-      for (int g = 0; g < group_count; ++g) add_group(rows + g * step_size, columns + g * 4, sums);
-    }
+    for (int g = 0; g < group_count; ++g) add_group(rows + g * step_size, columns + g * 4, sums);
   }
   for (int tile = 0; tile < 2; ++tile)
     for (int c = 0; c < columns_at_once; c += 4) {

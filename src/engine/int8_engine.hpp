@@ -20,15 +20,14 @@ inline constexpr std::int64_t max_product_k = 32768;
 struct Int8Product {
   const std::int8_t* columns = nullptr;  // [column strip][step][2048 bytes], 64-byte aligned
   std::int64_t column_strips = 0;
-  const std::int8_t* rows = nullptr;  // one block: [chunk][row strip][step of the chunk][2048 bytes]
+  const std::int8_t* rows = nullptr;  // [row strip][step][2048 bytes], likewise
   std::int64_t row_strips = 0;
   std::int64_t steps = 0;  // of 64 k; at least 1, steps * 64 <= max_product_k
-  std::int64_t chunk_steps = 0;
   int modulus = 0;
   bool accumulate = false;
   std::int8_t* out = nullptr;  // block (column strip t, row strip v) at out + (t * out_strips + v) * 1024
   std::int64_t out_strips = 0;
-  void* scratch = nullptr;  // scratch_bytes(row_strips), 64-byte aligned, one per thread
+  void* scratch = nullptr;  // scratch_bytes(), 64-byte aligned, one per thread
 };
 
 class Int8Engine {
@@ -37,7 +36,7 @@ class Int8Engine {
   virtual std::string_view name() const = 0;
   virtual std::string_view description() const = 0;
   virtual std::string missing() const = 0;  // what this machine lacks; empty if the engine runs here
-  virtual std::size_t scratch_bytes(std::int64_t row_strips) const = 0;
+  virtual std::size_t scratch_bytes() const = 0;
   virtual void enter_thread() const {}  // before and after a thread's products
   virtual void leave_thread() const {}
   virtual void multiply(const Int8Product& product) const = 0;

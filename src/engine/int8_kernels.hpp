@@ -23,9 +23,7 @@ void release_amx_tiles();
 // Four columns of the whole k as 16-bit values.
 inline constexpr std::size_t avx2_scratch_bytes = 4 * sizeof(std::int16_t) * max_product_k;
 
-// int32 sums of all blocks of a column strip, and one block to write and forget.
-constexpr std::size_t amx_scratch_bytes(std::int64_t row_strips) {
-  return static_cast<std::size_t>(row_strips + 1) * block_elements * sizeof(std::int32_t);
-}
+// int32 sums of one block.
+inline constexpr std::size_t amx_scratch_bytes = block_elements * sizeof(std::int32_t);
 
 }  // namespace vernier

@@ -46,7 +46,6 @@ void add_products(const Run& run, int length, std::int32_t* sums) {
 
 void multiply_portable(const Int8Product& p) {
   const Reduction reduction = make_reduction(p.modulus);
-  const PanelLayout rows{p.row_strips, p.steps, p.row_strips, p.chunk_steps};
   Run run;
   for (std::int64_t t = 0; t < p.column_strips; ++t)
     for (std::int64_t v = 0; v < p.row_strips; ++v) {
@@ -55,7 +54,7 @@ void multiply_portable(const Int8Product& p) {
         const int count = static_cast<int>(std::min<std::int64_t>(run_steps, p.steps - begin));
         for (int s = 0; s < count; ++s) {
           unpack_columns(p.columns + (t * p.steps + begin + s) * step_bytes, s * step_size, run);
-          unpack_rows(p.rows + rows.offset(v, begin + s), s * step_size, run);
+          unpack_rows(p.rows + (v * p.steps + begin + s) * step_bytes, s * step_size, run);
         }
         add_products(run, count * step_size, sums);
       }

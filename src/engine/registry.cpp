@@ -11,25 +11,21 @@ struct Entry {
   const char* name;
   const char* description;
   InstructionSet needs;
-  std::size_t (*scratch_bytes)(std::int64_t row_strips);
+  std::size_t scratch_bytes;
   void (*multiply)(const Int8Product&);
   void (*enter_thread)() = [] {};
   void (*leave_thread)() = [] {};
 };
-
-std::size_t no_scratch(std::int64_t) { return 0; }
 
 // In order of preference.
 constexpr Entry entries[] = {
 #if VERNIER_X86
     {"amx", "AMX tiles (TDPBSSD)", InstructionSet::amx, amx_scratch_bytes, multiply_amx, configure_amx_tiles,
      release_amx_tiles},
-    {"avx512_vnni", "AVX-512 byte dot products (VPDPBUSD)", InstructionSet::avx512_vnni, no_scratch,
-     multiply_avx512_vnni},
-    {"avx2", "AVX2 16-bit multiply-add (VPMADDWD)", InstructionSet::avx2,
-     [](std::int64_t) { return avx2_scratch_bytes; }, multiply_avx2},
+    {"avx512_vnni", "AVX-512 byte dot products (VPDPBUSD)", InstructionSet::avx512_vnni, 0, multiply_avx512_vnni},
+    {"avx2", "AVX2 16-bit multiply-add (VPMADDWD)", InstructionSet::avx2, avx2_scratch_bytes, multiply_avx2},
 #endif
-    {"portable", "plain C++, any processor", InstructionSet::baseline, no_scratch, multiply_portable},
+    {"portable", "plain C++, any processor", InstructionSet::baseline, 0, multiply_portable},
 };
 
 class BuiltEngine final : public Int8Engine {
@@ -38,7 +34,7 @@ class BuiltEngine final : public Int8Engine {
   std::string_view name() const override { return entry_.name; }
   std::string_view description() const override { return entry_.description; }
   std::string missing() const override { return missing_features(entry_.needs); }
-  std::size_t scratch_bytes(std::int64_t row_strips) const override { return entry_.scratch_bytes(row_strips); }
+  std::size_t scratch_bytes() const override { return entry_.scratch_bytes; }
   void enter_thread() const override { entry_.enter_thread(); }
   void leave_thread() const override { entry_.leave_thread(); }
   void multiply(const Int8Product& product) const override { entry_.multiply(product); }

@@ -8,6 +8,7 @@
 #include "base/workspace.hpp"
 #include "engine/int8_engine.hpp"
 #include "plan/cost.hpp"
+#include "scheme/block_spans.hpp"
 #include "scheme/scaling.hpp"
 
 namespace vernier {
@@ -17,17 +18,8 @@ struct Blocking {
   int moduli = 0;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;  // multiples of 32, 32 and 64
   std::int64_t row_block_strips = 1;                   // strips of A that a thread streams at a time
-  std::int64_t chunk_steps = 1;
   int threads = 1;
   std::size_t bytes = 0;  // of PassBuffers
-
-  PanelLayout rows(std::int64_t m, std::int64_t k) const {
-    return {divide_up(m, strip_size), divide_up(k, step_size), row_block_strips, chunk_steps};
-  }
-  PanelLayout columns(std::int64_t n, std::int64_t k) const {
-    const std::int64_t steps = divide_up(k, step_size);
-    return {divide_up(n, strip_size), steps, 1, steps};
-  }
 };
 
 // The largest blocks that fit, whole C if they can; bytes > limit in the result if even the smallest do not.
@@ -50,7 +42,12 @@ struct VectorBuffers {
   VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
   VectorScales *a_scales = nullptr, *b_scales = nullptr;
   int *a_exponents = nullptr, *b_exponents = nullptr;  // scales of the pass at hand, padded to strips with zeros
+  // block spans, padded to 64 vectors; null if k is too long for them
+  std::uint8_t *a_deficits = nullptr, *b_deficits = nullptr;
+  std::uint8_t *a_norm_bits = nullptr, *b_norm_bits = nullptr;
+  std::uint8_t *a_costs = nullptr, *b_costs = nullptr;  // a_costs: one set a thread
+  std::int64_t a_stride = 0, b_stride = 0;
 };
-VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape);
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads);
 
 }  // namespace vernier

@@ -14,14 +14,10 @@ constexpr int budget_7 = 875;    // 54.69 of 54.71
 constexpr int budget_14 = 1746;  // 109.13 of 109.16
 constexpr int budget_15 = 1868;  // 116.75 of 116.78
 
-// A conventional product's error relative to |A||B| falls as k grows: 14 moduli beat its mean error up to here, 15
-// beyond.
-constexpr std::int64_t short_k = 256;
-
 }  // namespace
 
 template <class T>
-ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
+ScalingRule scaling_rule(const Contract& contract) {
   using F = Ieee754<T>;
   const int n = contract.bits_asked;
   ScalingRule rule;
@@ -35,7 +31,7 @@ ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
       rule.largest_exponent = narrow_exponent;
       break;
     case Contract::Kind::fp64:
-      rule.twice_norm_bits_16 = k <= short_k ? budget_14 : budget_15;
+      rule.twice_norm_bits_16 = budget_15;
       break;
     case Contract::Kind::normwise:
       rule.twice_norm_bits_16 = budget_14;
@@ -58,7 +54,7 @@ double log2_promised_bound(const Contract& contract, std::int64_t k) {
 
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k) {
-  const ScalingRule rule = scaling_rule<T>(contract, k);
+  const ScalingRule rule = scaling_rule<T>(contract);
   const double root_k = std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
   // The 2-norm of a scaled vector: the budget, or k elements of the largest exponent; and its rounding to integers.
   const double norm =
@@ -66,8 +62,8 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
   return moduli_for(2 * std::log2(norm) + 1e-8);
 }
 
-template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
-template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
+template ScalingRule scaling_rule<double>(const Contract&);
+template ScalingRule scaling_rule<float>(const Contract&);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);
 template double log2_promised_bound<float>(const Contract&, std::int64_t);
 template int ordinary_moduli<double>(const Contract&, std::int64_t);

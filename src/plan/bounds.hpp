@@ -9,7 +9,7 @@
 namespace vernier {
 
 template <class T>
-ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
+ScalingRule scaling_rule(const Contract& contract);
 
 // log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T.
 template <class T>

@@ -20,9 +20,9 @@ int thread_count(const Options& options) { return options.threads > 0 ? options.
 
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
-std::size_t vector_bytes(const ProductShape& shape) {
+std::size_t vector_bytes(const ProductShape& shape, int threads) {
   Arena count;
-  carve_vectors(count, shape);
+  carve_vectors(count, shape, threads);
   return count.used();
 }
 
@@ -42,7 +42,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
     reason = "the native product was asked for";
     return nullptr;
   }
-  const Int8Engine& engine = find_int8_engine(requested);
+  const Int8Engine& engine = find_int8_engine(options.engine);
   plan.forced = contract.reproducible || !requested.empty();
   if (!requested.empty()) {
     reason = fmt::format("engine {} was asked for", requested);
@@ -82,9 +82,14 @@ template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
   if (empty(shape)) return 0;
   const Int8Engine& engine = find_int8_engine(requested_engine(options.engine) == native_name ? "" : options.engine);
-  const int moduli = least ? max_moduli : ordinary_moduli<T>(options.contract, shape.k);
-  const std::size_t limit = least ? 0 : workspace_limit(Options{.workspace_limit = options.workspace_limit});
-  return vector_bytes(shape) + choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+  const auto bytes = [&](int moduli, std::size_t limit) {
+    return vector_bytes(shape, thread_count(options)) +
+           choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+  };
+  const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
+  if (least) return smallest;
+  const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit});
+  return std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
 }
 
 template <class T>
@@ -109,11 +114,10 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
   plan.engine = choose_engine<T>(plan, options);
   if (plan.engine == nullptr) {
     p.scheme = native_name;
-    p.engine = native_name;
     return plan;
   }
-  plan.rule = scaling_rule<T>(options.contract, shape.k);
-  plan.vector_bytes = vector_bytes(shape);
+  plan.rule = scaling_rule<T>(options.contract);
+  plan.vector_bytes = vector_bytes(shape, p.threads);
   const std::size_t limit = workspace_limit(options), least = workspace_bytes<T>(shape, options, true);
   if (limit < least)
     fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "scheme/block_spans.hpp"
 #include "scheme/decompose.hpp"
 #include "scheme/recombine.hpp"
 #include "scheme/statistics.hpp"
@@ -18,6 +19,9 @@ struct SchemeBackend {
   void (*recombine)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes, const int* row_scales,
                     const int* column_scales, T* tile);
   void (*update)(const TileUpdate<T>&, const T* tile);
+  void (*block_deficits)(const Operand<T>&, std::int64_t first, const VectorStatistics*, std::uint8_t* out,
+                         std::int64_t stride);
+  void (*span_costs)(const SpanCosts&, std::int64_t first);
 };
 
 template <class T>

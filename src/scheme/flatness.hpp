@@ -8,10 +8,10 @@
 
 namespace vernier {
 
-// Flatness tries thresholds tau = 2^-r of the maximum. The first four use the quantised elements and cost one minimum
-// each; only where all four fail is the vector read again for the deeper ones, which count exponents.
-inline constexpr std::array<int, 4> shallow_depths = {2, 4, 6, 8};
-inline constexpr std::array<int, 12> deep_depths = {10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192};
+// Flatness tries thresholds tau = 2^-r of the maximum. The first three use the quantised elements and cost one minimum
+// each; only where all of them fail is the vector read again for the deeper ones, which count exponents.
+inline constexpr std::array<int, 3> shallow_depths = {2, 4, 6};
+inline constexpr std::array<int, 13> deep_depths = {8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192};
 
 struct VectorSums {
   std::uint64_t squares = 0, sum = 0;

@@ -158,7 +158,10 @@ inline void group_sums(const RecombineTables& tables, int g, const std::int8_t* 
                        __m512i (&out)[4]) {
   const __m512i zero = _mm512_setzero_si512();
   const auto load = [&](int q) {
-    return q < tables.system.count ? _mm512_load_si512(residues + static_cast<std::size_t>(q) * plane_bytes) : zero;
+    if (q >= tables.system.count) return zero;
+    const std::int8_t* p = residues + static_cast<std::size_t>(q) * plane_bytes;
+    _mm_prefetch(reinterpret_cast<const char*>(p + block_elements), _MM_HINT_T0);  // of the next block
+    return _mm512_load_si512(p);
   };
   const __m512i a = load(3 * g), b = load(3 * g + 1), c = load(3 * g + 2);
   const __m512i ab_low = _mm512_unpacklo_epi8(a, b), ab_high = _mm512_unpackhi_epi8(a, b);

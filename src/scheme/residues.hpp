@@ -36,11 +36,11 @@ int moduli_for(double log2_bound);
 // A scaled element x = RN(a 2^s) is split into limbs of 54 bits, x = sum_t x_t 2^(54 t), each offset to be positive and
 // read as eight digits of seven bits. Dot products of digits with weights modulo p give the residue; a group is four
 // digits.
-//   narrow: |x| < 2^27, one group;   otherwise two groups a limb, |x| < 2^(54 limbs + 1)
+//   narrow: |x| <= 2^26, one group;    otherwise two groups a limb, |x| < 2^(54 limbs + 1)
 inline constexpr int limb_bits = 54;
 inline constexpr int max_limbs = 4;
 inline constexpr int max_groups = 2 * max_limbs;
-inline constexpr int narrow_exponent = 26;  // largest exponent of an element in narrow form
+inline constexpr int narrow_exponent = 25;  // largest of an element in narrow form, which may round up to 2^26
 constexpr int largest_exponent(int limbs) { return limb_bits * limbs; }
 
 enum class PanelSide { rows, columns };

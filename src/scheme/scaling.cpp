@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "number/int128.hpp"
+#include "scheme/block_spans.hpp"
 
 namespace vernier {
 namespace {
@@ -16,6 +17,10 @@ constexpr int unreachable = 1 << 24;
 
 // A vector whose flatness costs more than this (in half bits) is wide: it does not set the pace for the others.
 constexpr int ordinary_roughness_2 = 12;
+
+// A larger share of wide entries than this makes all of them wide: blocks of C are multiplied whole, so that scattered
+// wide vectors would have nearly all of C multiplied twice.
+constexpr double most_wide_entries = 1.0 / 16;
 
 // floor(2^(62 + f / 16))
 constexpr std::array<std::uint64_t, 16> sixteenth_powers = {
@@ -47,7 +52,8 @@ struct Needs {
   int own = unreachable;     // ... from which the rounding is small against each element
   int flat_2 = unreachable;  // ... against flat partners, before their roughness is added
   int roughness_2 = unreachable;
-  int ordinary = 0;  // scaled exponent of the ordinary scale
+  int blocks = unreachable;  // ... by block spans, against all partners
+  int ordinary = 0;          // scaled exponent of the ordinary scale
 };
 
 class Chooser {
@@ -56,7 +62,7 @@ class Chooser {
     guard_ = floor_log2(static_cast<std::uint64_t>(k)) + 2;
   }
 
-  Needs needs(const VectorStatistics& v) const {
+  Needs needs(const VectorStatistics& v, std::uint8_t block_cost = no_cost) const {
     Needs need;
     need.exact = v.exponent - std::max(v.lowest - (rule_.precision - 1), rule_.last_bit);
     need.own = std::min(need.exact, rule_.unit_bits + v.span() - twice_log2_k_ / 2 + 1);
@@ -64,6 +70,7 @@ class Chooser {
       need.flat_2 = 2 * rule_.unit_bits - twice_log2_k_ + v.flatness + 1;
       need.roughness_2 = std::max(0, v.flatness + mean_2(v, k_));
     }
+    if (block_cost != no_cost) need.blocks = std::max((2 * (rule_.unit_bits + block_cost) - twice_log2_k_) / 2, guard_);
     const int by_norm = quantum_bits + norm_exponent(v.squares, rule_.twice_norm_bits_16);
     need.ordinary = std::min({by_norm, rule_.largest_exponent, need.exact});
     return need;
@@ -79,11 +86,13 @@ class Chooser {
     if (!rule_.componentwise) return proof_flat;
     const bool flat = need.roughness_2 <= ordinary_roughness_2 && need.ordinary >= flat_exponent(need, partners_2);
     const bool own = need.ordinary >= need.own;
-    return static_cast<std::uint8_t>((flat ? proof_flat : 0) | (own ? proof_own_span : 0));
+    const bool blocks = need.ordinary >= need.blocks;
+    return static_cast<std::uint8_t>((flat ? proof_flat : 0) | (own ? proof_own_span : 0) |
+                                     (blocks ? proof_blocks : 0));
   }
 
   int wide_exponent(const Needs& need, int partners_2) const {
-    const int wanted = std::min(need.own, flat_exponent(need, partners_2));
+    const int wanted = std::min({need.own, flat_exponent(need, partners_2), need.blocks});
     return std::min(std::max(need.ordinary, wanted), need.exact);
   }
 
@@ -103,14 +112,15 @@ class Chooser {
 struct Side {
   std::span<const VectorStatistics> statistics;
   std::span<VectorScales> scales;
+  BlockCosts costs;
   int ordinary_roughness_2 = 0, roughness_2 = 0;  // largest among the vectors that may be ordinary, and among all
-  unsigned kinds = 0;                             // bit p set: some vector has the set of proofs p
+  std::int64_t kinds[proof_sets] = {};            // how many vectors have each set of proofs
   std::uint8_t all_proofs = 0;                    // union over the vectors
   double wide_log2 = 0;                           // largest 2-norm in wide entries
   std::int64_t wide_vectors = 0;                  // without any ordinary entry
 
-  Side(const Chooser& chooser, std::span<const VectorStatistics> s, std::span<VectorScales> out)
-      : statistics(s), scales(out) {
+  Side(const Chooser& chooser, std::span<const VectorStatistics> s, std::span<VectorScales> out, BlockCosts c)
+      : statistics(s), scales(out), costs(c) {
     for (const VectorStatistics& v : statistics) {
       if (v.zero()) continue;
       const int r = chooser.needs(v).roughness_2;
@@ -119,26 +129,48 @@ struct Side {
     }
   }
 
+  Needs needs(const Chooser& chooser, std::size_t i) const {
+    return chooser.needs(statistics[i], costs.empty() ? no_cost : costs[i]);
+  }
+
   void prove(const Chooser& chooser, const Side& other) {
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      const VectorStatistics& v = statistics[i];
-      // a zero vector has exact products with everything
-      const bool exact = v.zero();
       scales[i] = VectorScales{};
-      scales[i].proofs =
-          exact ? proof_flat | proof_own_span : chooser.proofs(chooser.needs(v), other.ordinary_roughness_2);
-      kinds |= 1u << scales[i].proofs;
-      all_proofs |= scales[i].proofs;
+      scales[i].proofs = statistics[i].zero() ? proof_sets - 1  // has exact products with everything
+                                              : chooser.proofs(needs(chooser, i), other.ordinary_roughness_2);
     }
+    count_kinds();
+  }
+
+  void count_kinds() {
+    std::fill(std::begin(kinds), std::end(kinds), 0);
+    all_proofs = 0;
+    for (const VectorScales& v : scales) {
+      ++kinds[v.proofs];
+      all_proofs |= v.proofs;
+    }
+  }
+
+  void withdraw_proofs() {
+    for (VectorScales& v : scales) v.proofs = proof_none;
+    count_kinds();
   }
 
   void set_scales(const Chooser& chooser, const Side& other, Scaling& result);
 };
 
-bool disjoint_from_some(std::uint8_t proofs, unsigned kinds) {
-  for (unsigned p = 0; p < 4; ++p)
-    if ((kinds >> p & 1u) != 0 && (proofs & p) == 0) return true;
+bool disjoint_from_some(std::uint8_t proofs, const Side& other) {
+  for (unsigned p = 0; p < proof_sets; ++p)
+    if (other.kinds[p] != 0 && (proofs & p) == 0) return true;
   return false;
+}
+
+double wide_entries(const Side& rows, const Side& columns) {
+  double count = 0;
+  for (unsigned p = 0; p < proof_sets; ++p)
+    for (unsigned q = 0; q < proof_sets; ++q)
+      if ((p & q) == 0) count += static_cast<double>(rows.kinds[p]) * static_cast<double>(columns.kinds[q]);
+  return count;
 }
 
 void Side::set_scales(const Chooser& chooser, const Side& other, Scaling& result) {
@@ -146,9 +178,9 @@ void Side::set_scales(const Chooser& chooser, const Side& other, Scaling& result
     const VectorStatistics& v = statistics[i];
     if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
     if (v.zero()) continue;
-    const Needs need = chooser.needs(v);
+    const Needs need = needs(chooser, i);
     scales[i].ordinary = scales[i].wide = need.ordinary - v.exponent;
-    if (!disjoint_from_some(scales[i].proofs, other.kinds)) continue;
+    if (!disjoint_from_some(scales[i].proofs, other)) continue;
     const int exponent = chooser.wide_exponent(need, other.roughness_2);
     scales[i].wide = exponent - v.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
@@ -174,15 +206,20 @@ int ordinary_scale(const ScalingRule& rule, std::int64_t k, const VectorStatisti
 
 Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> a,
                       std::span<const VectorStatistics> b, std::span<VectorScales> a_scales,
-                      std::span<VectorScales> b_scales) {
+                      std::span<VectorScales> b_scales, BlockCosts a_costs, BlockCosts b_costs) {
   const Chooser chooser(rule, k);
-  Side rows(chooser, a, a_scales), columns(chooser, b, b_scales);
+  Side rows(chooser, a, a_scales, a_costs), columns(chooser, b, b_scales, b_costs);
   rows.prove(chooser, columns);
   columns.prove(chooser, rows);
+  double wide = wide_entries(rows, columns);
+  if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
+    rows.withdraw_proofs();
+    columns.withdraw_proofs();
+    wide = 1;
+  }
   Scaling result;
   result.any_ordinary = (rows.all_proofs & columns.all_proofs) != 0;
-  for (unsigned p = 0; p < 4; ++p)
-    if ((rows.kinds >> p & 1u) != 0) result.any_wide |= disjoint_from_some(static_cast<std::uint8_t>(p), columns.kinds);
+  result.any_wide = wide > 0;
   rows.set_scales(chooser, columns, result);
   columns.set_scales(chooser, rows, result);
   result.wide_rows = rows.wide_vectors;

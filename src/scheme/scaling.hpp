@@ -21,7 +21,8 @@ struct ScalingRule {
 
 // Which argument proves the componentwise bound for a vector at its ordinary scale (docs/accuracy.md, theorem 2).
 // An entry (i, j) is ordinary if row i and column j share one; all other entries are wide.
-enum ScaleProof : std::uint8_t { proof_none = 0, proof_flat = 1, proof_own_span = 2 };
+enum ScaleProof : std::uint8_t { proof_none = 0, proof_flat = 1, proof_own_span = 2, proof_blocks = 4 };
+inline constexpr unsigned proof_sets = 8;
 
 struct VectorScales {
   int ordinary = 0;         // s: elements are multiplied by 2^s and rounded to integers
@@ -40,10 +41,13 @@ struct Scaling {
 // The scale of ordinary entries: it depends on the vector alone.
 int ordinary_scale(const ScalingRule& rule, std::int64_t k, const VectorStatistics& v);
 
+// What block_spans.hpp found out about the vectors of one operand; empty if it was not asked.
+using BlockCosts = std::span<const std::uint8_t>;
+
 // Writes the scales of the rows of op(A) and of the columns of op(B); k > 0.
 Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> a,
                       std::span<const VectorStatistics> b, std::span<VectorScales> a_scales,
-                      std::span<VectorScales> b_scales);
+                      std::span<VectorScales> b_scales, BlockCosts a_costs = {}, BlockCosts b_costs = {});
 
 // Largest x with squares * 4^x <= 2^(budget_16 / 16), squares > 0: integer arithmetic only.
 int norm_exponent(std::uint64_t squares, int budget_16);

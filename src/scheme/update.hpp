@@ -17,6 +17,7 @@ struct TileUpdate {
   T* c;  // the tile's first entry
   std::int64_t ldc;
   std::int64_t rows, columns;
+  bool large = false;                        // all of C is more than caches hold
   const VectorScales* row_scales = nullptr;  // both null: every entry
   const VectorScales* column_scales = nullptr;
   bool ordinary = true;

@@ -129,6 +129,24 @@ TEST_P(SameBits, in_the_callers_own_workspace_and_nothing_is_written_behind_it) 
   });
 }
 
+TEST_P(SameBits, in_a_workspace_of_the_size_that_is_told_for_any_shape) {
+  with_type([this]<class T>(T) {
+    for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {1, 300, 2}, {300, 1, 40}, {33, 5, 3000}, {64, 64, 64}})
+      for (const Contract& contract : {Contract::fp32(), Contract::fp64(), Contract::bits(4), Contract::bits(110)}) {
+        const auto [a, b] = make_operands<T>("wide_row_against_wide_column", m, n, k, 49);
+        Options own = options<T>(contract);
+        const Matrix<T> expected = reference<T>({.a = a, .b = b}, own);
+        for (const bool least : {true, false}) {
+          std::vector<std::byte> memory(gemm_workspace<T>(m, n, k, own, least));
+          own.workspace = memory.data();
+          own.workspace_bytes = memory.size();
+          EXPECT_NO_THROW(EXPECT_EQ(difference(multiply<T>({.a = a, .b = b}, own).c, expected), ""))
+              << joined(m, " x ", n, " x ", k, ", ", contract.text(), ", least ", least);
+        }
+      }
+  });
+}
+
 TEST_P(SameBits, from_every_storage_of_the_operands) {
   with_type([this]<class T>(T) {
     Call<T> call = awkward_call<T>();

@@ -20,7 +20,7 @@ class AmxKernelTest : public testing::Test {
 };
 
 struct EmulatedEngine {
-  std::size_t scratch_bytes(std::int64_t row_strips) const { return amx_scratch_bytes(row_strips); }
+  std::size_t scratch_bytes() const { return amx_scratch_bytes; }
   void multiply(const Int8Product& product) const { multiply_on_emulated_tiles(product); }
 };
 

@@ -33,7 +33,7 @@ TEST_P(Int8EngineTest, IsTheOneAskedFor) { EXPECT_EQ(&find_int8_engine(engine().
 
 // Rows hold i + 1 and columns j + 1 at one k alone: the product is an outer product that can be read off.
 TEST_P(Int8EngineTest, GivesAnOuterProductInResidueOrder) {
-  AlignedBytes rows(step_bytes), columns(step_bytes), out(block_elements), scratch(engine().scratch_bytes(1));
+  AlignedBytes rows(step_bytes), columns(step_bytes), out(block_elements), scratch(engine().scratch_bytes());
   std::fill_n(rows.data(), step_bytes, std::int8_t{0});
   std::fill_n(columns.data(), step_bytes, std::int8_t{0});
   for (int i = 0; i < strip_size; ++i) {
@@ -45,7 +45,6 @@ TEST_P(Int8EngineTest, GivesAnOuterProductInResidueOrder) {
                      .rows = rows.data(),
                      .row_strips = 1,
                      .steps = 1,
-                     .chunk_steps = 1,
                      .modulus = 247,
                      .out = out.data(),
                      .out_strips = 1,

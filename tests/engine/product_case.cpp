@@ -66,8 +66,8 @@ void ProductCase::fill(Values values) {
   for (std::size_t i = 0; i < old_.size(); ++i) old_.data()[i] = static_cast<std::int8_t>(value(true));
 
   const std::int64_t k = shape_.steps * step_size;
-  const PanelLayout rows{shape_.row_strips, shape_.steps, shape_.row_strips, shape_.chunk_steps};
-  const PanelLayout columns{shape_.column_strips, shape_.steps, 1, 1};
+  const PanelLayout rows{shape_.row_strips, shape_.steps, shape_.steps};
+  const PanelLayout columns{shape_.column_strips, shape_.steps, shape_.steps};
   for (std::int64_t s = 0; s < shape_.steps; ++s)
     for (int b = 0; b < step_size; ++b) {
       const std::int64_t l = s * step_size + k_of_byte(b);
@@ -103,7 +103,6 @@ void ProductCase::prepare(void* scratch) {
               .rows = rows_.data(),
               .row_strips = shape_.row_strips,
               .steps = shape_.steps,
-              .chunk_steps = shape_.chunk_steps,
               .modulus = modulus_,
               .accumulate = accumulate_,
               .out = out_.data(),
@@ -130,8 +129,8 @@ std::string ProductCase::judge(const AlignedBytes& scratch) const {
 
 std::string ProductCase::label() const {
   return "p = " + std::to_string(modulus_) + ", " + std::to_string(shape_.column_strips) + " column strips, " +
-         std::to_string(shape_.row_strips) + " row strips, " + std::to_string(shape_.steps) + " steps in chunks of " +
-         std::to_string(shape_.chunk_steps) + (accumulate_ ? ", accumulating: " : ": ");
+         std::to_string(shape_.row_strips) + " row strips, " + std::to_string(shape_.steps) + " steps" +
+         (accumulate_ ? ", accumulating: " : ": ");
 }
 
 }  // namespace vernier::test

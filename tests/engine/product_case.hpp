@@ -25,7 +25,7 @@ class AlignedBytes {
 };
 
 struct Shape {
-  std::int64_t column_strips = 1, row_strips = 1, steps = 1, chunk_steps = 16;
+  std::int64_t column_strips = 1, row_strips = 1, steps = 1;
 };
 
 enum class Values { random, smallest, largest, opposite, ends };  // opposite: rows largest, columns smallest

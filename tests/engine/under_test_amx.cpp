@@ -4,7 +4,7 @@
 
 namespace vernier::test {
 
-void multiply_on_emulated_tiles(const Int8Product& product) { TileProduct<EmulatedTile>(product).run(); }
+void multiply_on_emulated_tiles(const Int8Product& product) { multiply_tiles<EmulatedTile>(product); }
 
 void reduce_unit_avx512(const std::int32_t* sums, int modulus, std::int64_t k, bool accumulate, std::int8_t* out) {
   reduce_unit(_mm512_load_si512(sums), _mm512_load_si512(sums + 16), _mm512_load_si512(sums + 32),
