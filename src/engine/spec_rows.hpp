@@ -51,16 +51,24 @@ constexpr Engine fma_chain(Format in, Format out, int k) {
   return e;
 }
 
-// DMMA of Hopper: NaNs pass through, as in its scalar arithmetic.
+// DMMA of Hopper hands NaNs on.
 constexpr Engine hopper_double(int k) {
   Engine e = fma_chain(Format::fp64, Format::fp64, k);
   e.nan = 0xfff8000000000000;
+  e.nan_rule = NanRule::bsa;
+  return e;
+}
+
+// x86 hands NaNs on; the NaN of an invalid operation is the negative one.
+constexpr Engine x86_chain(Format in, int k) {
+  Engine e = fma_chain(in, Format::fp32, k);
+  e.nan = 0xffc00000;
   e.nan_rule = NanRule::abs;
   return e;
 }
 
 constexpr Engine amx_float(Format in) {
-  Engine e = fma_chain(in, Format::fp32, 32);
+  Engine e = x86_chain(in, 32);
   e.lanes = 2;
   e.join = Join::last;
   e.flush_inputs = in == Format::bf16;
@@ -69,7 +77,7 @@ constexpr Engine amx_float(Format in) {
 }
 
 constexpr Engine vdpbf16ps() {
-  Engine e = fma_chain(Format::bf16, Format::fp32, 2);
+  Engine e = x86_chain(Format::bf16, 2);
   e.reverse_pairs = true;
   e.flush_inputs = e.flush_c = e.flush_output = true;
   return e;

@@ -58,10 +58,14 @@ void validate_chain(const Engine& e) {
   one_of("c", e.c, {Format::fp16, Format::bf16, Format::fp32, Format::fp64});
   in_range("sum_bits", e.sum_bits, 2, 53);
   in_range("lanes", e.lanes, 1, e.k);
-  const bool one_format = e.a == e.c && e.b == e.c && e.sum_bits == shape_of(e.c).fraction_bits + 1;
-  if (e.nan_rule != NanRule::canonical && (!one_format || e.lanes != 1 || e.join != Join::first))
+  const auto widens = [&](Format f) {
+    return shape_of(f).specials == SpecialCodes::ieee && shape_of(f).fraction_bits <= shape_of(e.c).fraction_bits;
+  };
+  const int bits = shape_of(e.c).fraction_bits;
+  const bool sums_like_c = e.sum_bits == bits + 1 && e.output_fraction_bits == bits;
+  if (e.nan_rule != NanRule::canonical && (!sums_like_c || !widens(e.a) || !widens(e.b)))
     reject("nan_rule", std::string(name_of(e.nan_rule)),
-           "canonical, unless a, b, c and the sums have one format, and one chain begins with c");
+           "canonical, unless the sums have the format of c, and a and b have NaNs that fit it");
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(Probe, NoticesEveryWrongParameter) {
       {"subnormal c flushed", "hopper-mma-bf16-fp32", [](Engine& e) { e.flush_c = true; }},
       {"subnormal results flushed", "hopper-mma-bf16-fp32", [](Engine& e) { e.flush_output = true; }},
       {"minus zero kept", "hopper-mma-fp16-fp32", [](Engine& e) { e.zero_sign = ZeroSign::ieee; }},
-      {"another NaN first", "hopper-fp64", [](Engine& e) { e.nan_rule = NanRule::bsa; }},
+      {"another NaN first", "hopper-fp64", [](Engine& e) { e.nan_rule = NanRule::abs; }},
       {"one NaN for all", "hopper-fp64", [](Engine& e) { e.nan_rule = NanRule::canonical; }},
       {"another NaN", "hopper-mma-fp16-fp32", [](Engine& e) { e.nan = 0x7fc00000; }},
       {"overflow stays finite", "hopper-mma-bf16-fp32", [](Engine& e) { e.overflow = Overflow::largest; }},

@@ -65,19 +65,27 @@ void probe_zero_sign(const Bench& bench, ProbeReport& report) {
   add(report, "sum of minus zeros", std::signbit(r.d) ? "-0" : "+0", r.text);
 }
 
-// Which NaN of several a chain of one format hands on: every pair of a0, b0 and c, told apart by their payloads.
+// Which NaN of several a chain hands on: every pair of a factor a, a factor b and the sum before them, told apart by
+// their payloads. The sum is c, or a product before where c comes last.
 void probe_nan_rule(const Bench& bench, ProbeReport& report) {
-  if (bench.a() != bench.c() || bench.b() != bench.c()) return;
-  const std::uint64_t nan = encode(bench.c(), NAN), one = encode(bench.c(), 1),
-                      payload[3] = {nan | 1, nan | 2, nan | 3};
+  const bool last = report.estimate.join == Join::last;
+  const int slot = last ? report.estimate.lanes : 0;
+  if (report.estimate.sum != Sum::chain || slot >= bench.k()) return;
+  const int bits = shape_of(bench.c()).fraction_bits, up_a = bits - shape_of(bench.a()).fraction_bits,
+            up_b = bits - shape_of(bench.b()).fraction_bits;
+  if (up_a < 0 || up_b < 0) return;
+  const std::uint64_t nan = encode(bench.c(), NAN),
+                      payload[3] = {nan | std::uint64_t{1} << up_a, nan | std::uint64_t{2} << up_b,
+                                    nan | std::uint64_t{3} << (last ? up_a : 0)};
   const auto run = [&](bool a, bool b, bool s, const char* text) {
     Words w(bench);
-    w.a[0] = a ? payload[0] : one;
-    w.b[0] = b ? payload[1] : one;
-    return bench.run_words(w.a, w.b, s ? payload[2] : 0, text);
+    if (last && s) w.a[0] = encode(bench.a(), NAN) | 3;
+    w.a[slot] = a ? encode(bench.a(), NAN) | 1 : encode(bench.a(), 1);
+    w.b[slot] = b ? encode(bench.b(), NAN) | 2 : encode(bench.b(), 1);
+    return bench.run_words(w.a, w.b, !last && s ? payload[2] : 0, text);
   };
-  const auto ab = run(true, true, false, "a0 = NaN 1, b0 = NaN 2"),
-             as = run(true, false, true, "a0 = NaN 1, c = NaN 3"), bs = run(false, true, true, "b0 = NaN 2, c = NaN 3");
+  const auto ab = run(true, true, false, "a = NaN 1, b = NaN 2"), as = run(true, false, true, "a = NaN 1, sum = NaN 3"),
+             bs = run(false, true, true, "b = NaN 2, sum = NaN 3");
   const std::string evidence =
       ab.text + " " + hex(ab.bits) + "; " + as.text + " " + hex(as.bits) + "; " + bs.text + " " + hex(bs.bits);
   const bool a_b = ab.bits == payload[0], a_s = as.bits == payload[0], b_s = bs.bits == payload[1];
