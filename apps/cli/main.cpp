@@ -3,6 +3,7 @@
 #include <new>
 
 #include "command.hpp"
+#include "probe.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -13,6 +14,7 @@ constexpr const char* examples = R"(Examples:
   vernier gemm A.npy B.mtx -o C.npy --contract fp64 --check
   vernier gemm A.npy B.npy --transa T --contract 'bits(60)+reproducible' --json
   vernier bench gemm --n 512,1024,2048 --baseline native --json
+  vernier probe --engine hopper-wgmma-fp16-fp32
 
 Exit codes: 0 done, 1 failed, 2 wrong usage. `vernier COMMAND --help` tells more.)";
 
@@ -27,6 +29,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_explain(program, console, chosen);
   add_gemm(program, console, chosen);
   add_bench(program, console, chosen);
+  add_probe(program, console, chosen);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
@@ -36,7 +39,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen) throw UsageError("a command is expected: info, explain, gemm or bench gemm");
+  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, bench gemm or probe");
   return chosen();
 }
 
