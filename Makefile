@@ -20,7 +20,7 @@ test: build  ## build everything and run every test
 bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON object a line
 	@$(CMAKE_BUILD) --target vernier_cli >&2
 	@$(BUILD)/bin/vernier bench gemm --contract fp64 $(BENCH)
-	@$(BUILD)/bin/vernier bench gemm --contract fp32 $(BENCH)
+	@$(BUILD)/bin/vernier bench gemm --type float $(BENCH)
 
 gpu-test: gpu build  ## the tests of the CUDA part, on a machine with a GPU
 	@ctest --preset $(PRESET) -L gpu --no-tests=error

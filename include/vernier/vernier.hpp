@@ -63,11 +63,14 @@ enum class Fallback {
 //   fp64      |T - AB| <= (k + 1) u64 |A||B|                      componentwise (Grade A of Demmel et al.)
 //   fp32      |T - AB| <= (k + 1) u32 |A||B|                      the same with u32
 //   bits(n)   |T - AB| <= (k 2^-n + u) |A||B|                     u of the output type: the final rounding
-//   normwise  |T_ij - (AB)_ij| <= (sqrt(k) + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
+//   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
 //
-// If the output type is float, u32 |T| comes on top of each. The result is then
+// If the output type is float, u32 |T| comes on top of each; where T is subnormal, half the smallest subnormal number;
+// a T beyond the largest number is an infinity. The result is then
 //     C = RN(alpha * T + RN(beta * C))      one fused multiply-add; RN(alpha * T) when beta = 0; T when alpha = 1 too.
-// The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it.
+// The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it. (It
+// is a function of all of A and B: the scale of a row may depend on how wide the columns are.) The native product,
+// where it is taken, has the classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
 struct VERNIER_API Contract {
   enum class Kind { fp32, fp64, normwise, bits };
 
@@ -89,14 +92,14 @@ struct VERNIER_API Contract {
 };
 
 struct VERNIER_API Options {
-  Contract contract = {};   // for float data fp32 is the usual choice: see default_contract()
+  Contract contract = {};   // fp64, for float data too: then default_contract<float>() is usual
   std::string engine = {};  // "" chooses; else a name of engines(), or "native". VERNIER_ENGINE overrides "".
-  int threads = 0;          // 0: OpenMP's choice (OMP_NUM_THREADS)
+  int threads = 0;          // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
   std::size_t workspace_limit =
       0;                      // bytes; 0: default_workspace_limit. Larger products go block by block over m and n.
   void* workspace = nullptr;  // caller's own workspace: nothing is allocated then
   std::size_t workspace_bytes = 0;            // its size; gemm_workspace() tells what is enough
-  std::function<void(double)> progress = {};  // called now and then from the calling thread with the fraction done
+  std::function<void(double)> progress = {};  // called from the calling thread with the fraction done; must not throw
 };
 
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;
@@ -134,7 +137,7 @@ struct VERNIER_API Report {
   int wide_moduli = 0;            // moduli of the entries in those rows and columns
   int span_a = 0, span_b = 0;     // widest exponent span (max - min over nonzeros) of a row of op(A), a column of op(B)
   std::int64_t nonfinite_rows = 0, nonfinite_columns = 0;  // rows, columns that hold a NaN or an infinity
-  bool fallback = false;                                   // the data were too wide: native product taken
+  bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
   // seconds, wall clock
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
 

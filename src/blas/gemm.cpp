@@ -28,8 +28,12 @@ void check_options(const Options& o) {
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
 }
 
+// So that no size in bytes overflows.
+constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
+
 void check_dimension(const char* name, std::int64_t value) {
   require(value >= 0, "gemm: {} = {}: expected 0 or more", name, value);
+  require(value <= largest_dimension, "gemm: {} = {}: expected at most 2^40", name, value);
 }
 
 void check_leading(const char* name, std::int64_t value, std::int64_t rows) {
@@ -46,13 +50,17 @@ void check_shape(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k)
   check_dimension("k", k);
 }
 
+void take_native(Plan& p) {
+  const std::string name = native_blas();
+  p.scheme = "native";
+  p.engine = name.substr(0, name.find(' ', name.find(' ') + 1));  // without its configuration
+  p.moduli = 0;
+}
+
 // The plan for a person: with the name of the BLAS where the native product is taken.
 Plan printable(const ProductPlan& plan) {
   Plan p = plan.printable;
-  if (p.scheme == "native") {
-    const std::string name = native_blas();
-    p.engine = name.substr(0, name.find(' ', name.find(' ') + 1));  // without its configuration
-  }
+  if (p.scheme == "native") take_native(p);
   return p;
 }
 
@@ -101,7 +109,10 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
       const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
       done = residue_gemm(plan, problem, options, report);
     }
-    if (!done) native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
+    if (!done) {
+      if (report.fallback) take_native(report.plan);
+      native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
+    }
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

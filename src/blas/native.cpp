@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <string>
 
 namespace vernier {
@@ -33,27 +34,30 @@ Function symbol(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));  // OpenBLAS only; other BLAS keep their own settings
 }
 
-// The number of threads of one native product: OpenBLAS's own setting holds unless the caller named a number.
+// The number of threads of native products whose caller named one. OpenBLAS has one setting for the process: the first
+// caller in changes it, the last one out restores it, and meanwhile it holds for all.
 class ThreadSetting {
  public:
-  explicit ThreadSetting(int threads) {
-    if (threads <= 0 || get_ == nullptr || set_ == nullptr) return;
-    before_ = get_();
-    if (before_ != threads)
-      set_(threads);
-    else
-      before_ = 0;
+  explicit ThreadSetting(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
+    if (!active_) return;
+    const std::lock_guard lock(mutex);
+    if (users++ == 0) before = get();
+    if (get() != threads) set(threads);
   }
   ~ThreadSetting() {
-    if (before_ > 0) set_(before_);
+    if (!active_) return;
+    const std::lock_guard lock(mutex);
+    if (--users == 0 && get() != before) set(before);
   }
   ThreadSetting(const ThreadSetting&) = delete;
   ThreadSetting& operator=(const ThreadSetting&) = delete;
 
  private:
-  int (*get_)() = symbol<int (*)()>("openblas_get_num_threads");
-  void (*set_)(int) = symbol<void (*)(int)>("openblas_set_num_threads");
-  int before_ = 0;
+  inline static int (*const get)() = symbol<int (*)()>("openblas_get_num_threads");
+  inline static void (*const set)(int) = symbol<void (*)(int)>("openblas_set_num_threads");
+  inline static std::mutex mutex;
+  inline static int users = 0, before = 0;
+  bool active_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/environment.hpp"
 #include "base/status.hpp"
 #include "scheme/backend.hpp"
 #include "scheme/specials.hpp"
@@ -70,6 +71,7 @@ class ResidueRun {
     planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
 #pragma omp parallel num_threads(threads())
     {
+      const FloatingEnvironment environment;
       measure_strips(problem_.a, state, state.row_digits, panel_layout(s.m, s.k), vectors_.a_statistics,
                      vectors_.a_exponents, state.buffers.a, state.buffers.a_stride);
       measure_strips(problem_.b, state, state.column_digits, panel_layout(s.n, s.k), vectors_.b_statistics,
@@ -111,31 +113,17 @@ class ResidueRun {
   void measure_strips(const Operand<T>& x, const PassState& state, const DigitTables& digits, const PanelLayout& layout,
                       VectorStatistics* statistics, int* exponents, std::int8_t* planes, std::size_t stride) {
     T* buffer = reinterpret_cast<T*>(scratch(state));
+    const bool fits = x.k <= state.blocking.k_block;
 #pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t strip = 0; strip < layout.strips; ++strip) {
-      const std::int64_t first = strip * strip_size;
-      const bool fits = x.k <= state.blocking.k_block;
-      Operand<T> view = fits ? gather_strip(x, first, buffer) : x;
-      const std::int64_t in_view = fits ? 0 : first, count = std::min<std::int64_t>(strip_size, x.vectors - first);
-      backend_.statistics(view, in_view, count, statistics + first);
+      const std::int64_t first = strip * strip_size, count = std::min<std::int64_t>(strip_size, x.vectors - first);
+      const Operand<T> view = fits ? gather_strip(x, first, 0, x.k, buffer) : x;
+      backend_.statistics(view, fits ? 0 : first, count, statistics + first);
       if (!planes_ready_) continue;
       for (std::int64_t v = 0; v < strip_size; ++v)
         exponents[first + v] = v < count ? ordinary_scale(plan_.rule, x.k, statistics[first + v]) : 0;
-      backend_.decompose(view, digits,
-                         {.first_vector = in_view,
-                          .k_begin = 0,
-                          .k_count = x.k,
-                          .scales = exponents + first,
-                          .planes = planes,
-                          .plane_bytes = stride,
-                          .layout = layout,
-                          .strip = strip,
-                          .has_nonfinite = any_nonfinite(statistics + first, count)});
+      decompose_strip(view, digits, layout, strip, statistics + first, exponents + first, planes, stride);
     }
-  }
-
-  static bool any_nonfinite(const VectorStatistics* statistics, std::int64_t count) {
-    return std::any_of(statistics, statistics + count, [](const VectorStatistics& v) { return v.nonfinite; });
   }
 
   std::byte* scratch(const PassState& state) const {
@@ -180,6 +168,7 @@ class ResidueRun {
     std::fill(v.b_costs, v.b_costs + v.b_stride, std::uint8_t{0});
 #pragma omp parallel num_threads(threads())
     {
+      const FloatingEnvironment environment;
 #pragma omp for schedule(dynamic, 1) nowait
       for (std::int64_t i = 0; i < s.m; i += span_lanes)
         backend_.block_deficits(problem_.a, i, v.a_statistics + i, v.a_deficits + i, v.a_stride);
@@ -241,12 +230,13 @@ class ResidueRun {
     double planes_ready = start;
 #pragma omp parallel num_threads(threads())
     {
+      const FloatingEnvironment environment;
       plan_.engine->enter_thread();
       if (decompose_a)
-        decompose_strips(problem_.a, state.row_digits, rows, ks, a_layout, vectors_.a_statistics, vectors_.a_exponents,
-                         state.buffers.a, state.buffers.a_stride);
+        decompose_strips(problem_.a, state, state.row_digits, rows, ks, a_layout, vectors_.a_statistics,
+                         vectors_.a_exponents, state.buffers.a, state.buffers.a_stride);
       if (decompose_b)
-        decompose_strips(problem_.b, state.column_digits, columns, ks, b_layout, vectors_.b_statistics,
+        decompose_strips(problem_.b, state, state.column_digits, columns, ks, b_layout, vectors_.b_statistics,
                          vectors_.b_exponents, state.buffers.b, state.buffers.b_stride);
 #pragma omp barrier
 #pragma omp master
@@ -262,24 +252,32 @@ class ResidueRun {
   }
 
   // Work-shared over the strips of one operand; no barrier at the end.
-  void decompose_strips(const Operand<T>& x, const DigitTables& digits, Range range, Range ks,
+  void decompose_strips(const Operand<T>& x, const PassState& state, const DigitTables& digits, Range range, Range ks,
                         const PanelLayout& layout, const VectorStatistics* statistics, const int* exponents,
                         std::int8_t* planes, std::size_t stride) {
+    T* buffer = reinterpret_cast<T*>(scratch(state));
 #pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t strip = 0; strip < layout.strips; ++strip) {
       const std::int64_t first = range.begin + strip * strip_size;
-      const std::int64_t count = std::min<std::int64_t>(strip_size, x.vectors - first);
-      backend_.decompose(x, digits,
-                         {.first_vector = first,
-                          .k_begin = ks.begin,
-                          .k_count = ks.count,
-                          .scales = exponents + first,
-                          .planes = planes,
-                          .plane_bytes = stride,
-                          .layout = layout,
-                          .strip = strip,
-                          .has_nonfinite = any_nonfinite(statistics + first, count)});
+      const Operand<T> view = gather_strip(x, first, ks.begin, ks.count, buffer);
+      decompose_strip(view, digits, layout, strip, statistics + first, exponents + first, planes, stride);
     }
+  }
+
+  // view: the strip's vectors, the k of the block
+  void decompose_strip(const Operand<T>& view, const DigitTables& digits, const PanelLayout& layout, std::int64_t strip,
+                       const VectorStatistics* statistics, const int* exponents, std::int8_t* planes,
+                       std::size_t stride) {
+    const bool nonfinite =
+        std::any_of(statistics, statistics + view.vectors, [](const auto& v) { return v.nonfinite; });
+    backend_.decompose(view, digits,
+                       {.k_count = view.k,
+                        .scales = exponents,
+                        .planes = planes,
+                        .plane_bytes = stride,
+                        .layout = layout,
+                        .strip = strip,
+                        .has_nonfinite = nonfinite});
   }
 
   // One modulus, one block of strips of A, all strips of B that hold entries of this pass.
@@ -337,11 +335,15 @@ class ResidueRun {
     const std::int64_t row_strips = divide_up(rows.count, strip_size),
                        column_strips = divide_up(columns.count, strip_size);
     const double start = now();
-#pragma omp parallel for schedule(dynamic, 16) num_threads(threads())
-    for (std::int64_t item = 0; item < row_strips * column_strips; ++item) {
-      const std::int64_t t = item / row_strips, v = item % row_strips;
-      recombine_tile(state, rows.begin + v * strip_size, columns.begin + t * strip_size,
-                     state.buffers.c + (t * row_strips + v) * block_elements);
+#pragma omp parallel num_threads(threads())
+    {
+      const FloatingEnvironment environment;
+#pragma omp for schedule(dynamic, 16)
+      for (std::int64_t item = 0; item < row_strips * column_strips; ++item) {
+        const std::int64_t t = item / row_strips, v = item % row_strips;
+        recombine_tile(state, rows.begin + v * strip_size, columns.begin + t * strip_size,
+                       state.buffers.c + (t * row_strips + v) * block_elements);
+      }
     }
     report_.seconds_recombine += now() - start;
   }

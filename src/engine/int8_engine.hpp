@@ -48,6 +48,9 @@ const std::vector<const Int8Engine*>& int8_engines();  // all that were built, i
 // is for the caller to handle (see requested_engine). Throws Error on an unknown or unsupported name.
 const Int8Engine& find_int8_engine(std::string_view name);
 
+// The first that runs here, whatever the environment says.
+const Int8Engine& preferred_int8_engine();
+
 // name, or VERNIER_ENGINE if name is empty, or "".
 std::string requested_engine(std::string_view name);
 

@@ -68,16 +68,22 @@ std::string requested_engine(std::string_view name) {
   return variable != nullptr ? variable : "";
 }
 
+const Int8Engine& preferred_int8_engine() {
+  for (const Int8Engine* engine : int8_engines())
+    if (engine->missing().empty()) return *engine;
+  fail(Status::internal_error, "no int8 engine was built");  // portable runs everywhere
+}
+
 const Int8Engine& find_int8_engine(std::string_view name) {
   const std::string wanted = requested_engine(name);
+  if (wanted.empty()) return preferred_int8_engine();
   const char* source = name.empty() ? "VERNIER_ENGINE" : "engine";
   for (const Int8Engine* engine : int8_engines()) {
-    if (!wanted.empty() && wanted != engine->name()) continue;
+    if (wanted != engine->name()) continue;
     const std::string missing = engine->missing();
     if (missing.empty()) return *engine;
-    if (!wanted.empty())
-      fail(Status::unsupported, "{} \"{}\" cannot run on this machine, which lacks {}; it has: {}", source, wanted,
-           missing, supported_names());
+    fail(Status::unsupported, "{} \"{}\" cannot run on this machine, which lacks {}; it has: {}", source, wanted,
+         missing, supported_names());
   }
   fail(Status::invalid_argument, "{} \"{}\" is not the name of an int8 engine; this machine has: {}", source, wanted,
        supported_names());

@@ -24,7 +24,7 @@ ScalingRule scaling_rule(const Contract& contract) {
   rule.unit_bits = n;
   rule.precision = F::precision;
   rule.last_bit = F::min_exponent - (F::precision - 1);
-  rule.largest_exponent = n + 1;
+  rule.largest_exponent = largest_exponent(1 + n / limb_bits);
   switch (contract.kind) {
     case Contract::Kind::fp32:
       rule.twice_norm_bits_16 = budget_7;
@@ -46,10 +46,8 @@ ScalingRule scaling_rule(const Contract& contract) {
 
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k) {
-  const double inner =
-      contract.kind == Contract::Kind::normwise ? std::sqrt(static_cast<double>(k)) : static_cast<double>(k);
   const double u = std::ldexp(1.0, -contract.bits_asked), final_rounding = std::ldexp(1.0, -Ieee754<T>::precision);
-  return std::log2(inner * u + final_rounding);
+  return std::log2(static_cast<double>(k) * u + final_rounding);
 }
 
 template <class T>

@@ -1,11 +1,10 @@
 #include "plan/plan.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <string>
 #include <type_traits>
 
+#include "base/environment.hpp"
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
@@ -16,7 +15,13 @@ namespace {
 
 constexpr std::string_view native_name = "native";
 
-int thread_count(const Options& options) { return options.threads > 0 ? options.threads : omp_get_max_threads(); }
+int thread_count(const Options& options) { return usable_threads(options.threads); }
+
+// Unknown and unsupported names are errors for every product, also where no engine is needed.
+void check_engine_name(const Options& options) {
+  const std::string requested = requested_engine(options.engine);
+  if (!requested.empty() && requested != native_name) find_int8_engine(options.engine);
+}
 
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
@@ -26,9 +31,10 @@ std::size_t vector_bytes(const ProductShape& shape, int threads) {
   return count.used();
 }
 
-std::size_t workspace_limit(const Options& options) {
+// The default gives way where not even the least workspace fits it.
+std::size_t workspace_limit(const Options& options, std::size_t least) {
   if (options.workspace != nullptr) return options.workspace_bytes;
-  return options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
+  return options.workspace_limit != 0 ? options.workspace_limit : std::max(default_workspace_limit, least);
 }
 
 // Which int8 engine, or null for the native product, and why.
@@ -38,7 +44,9 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
   const std::string requested = requested_engine(options.engine);
   std::string& reason = plan.printable.reason;
   if (requested == native_name) {
-    require(!contract.reproducible, "engine: \"native\" cannot keep a reproducible contract; expected an int8 engine");
+    require(!contract.reproducible && plan.native_keeps_contract,
+            "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(),
+            plan.printable.type);
     reason = "the native product was asked for";
     return nullptr;
   }
@@ -53,7 +61,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
     return &engine;
   }
   if (!plan.native_keeps_contract) {
-    reason = "the contract asks for more than the native product gives";
+    reason = "the native product cannot keep the contract";
     return &engine;
   }
   const int threads = thread_count(options), moduli = ordinary_moduli<T>(contract, plan.shape.k);
@@ -81,14 +89,15 @@ void describe_residues(ProductPlan& plan) {
 template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
   if (empty(shape)) return 0;
-  const Int8Engine& engine = find_int8_engine(requested_engine(options.engine) == native_name ? "" : options.engine);
+  const bool native = requested_engine(options.engine) == native_name;
+  const Int8Engine& engine = native ? preferred_int8_engine() : find_int8_engine(options.engine);
   const auto bytes = [&](int moduli, std::size_t limit) {
     return vector_bytes(shape, thread_count(options)) +
            choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
   };
   const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
   if (least) return smallest;
-  const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit});
+  const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
   return std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
 }
 
@@ -106,6 +115,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
   p.contract = options.contract;
   p.threads = thread_count(options);
   p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
+  check_engine_name(options);
   if (empty(shape)) {
     p.scheme = "none";
     p.reason = "there is nothing to multiply";
@@ -118,7 +128,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
   }
   plan.rule = scaling_rule<T>(options.contract);
   plan.vector_bytes = vector_bytes(shape, p.threads);
-  const std::size_t limit = workspace_limit(options), least = workspace_bytes<T>(shape, options, true);
+  const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit(options, least);
   if (limit < least)
     fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
          "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
@@ -163,7 +173,8 @@ PassList plan_passes(const ProductPlan& plan, const Scaling& scaling) {
   }
   for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
   list.native = list.beyond_scheme;
-  if (!list.native && !plan.forced && scaling.any_wide && plan.native_keeps_contract) {
+  const bool may_be_native = plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+  if (!list.native && !plan.forced && scaling.any_wide && may_be_native) {
     double seconds = 0;
     for (int i = 0; i < list.count; ++i) {
       ProductShape shape = plan.shape;

@@ -36,7 +36,7 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
 struct Pass {
   Blocking blocking;
   bool narrow = false;   // scaled elements fit narrow digits
-  int limbs = 1;         // else: limbs of 54 bits
+  int limbs = 1;         // else: limbs of 62 bits
   bool ordinary = true;  // which entries are written ...
   bool every_entry = true;
 };

@@ -58,7 +58,8 @@ std::string Plan::json() const { return to_json(*this).dump(); }
 
 std::string Report::text() const {
   std::string out = plan.text();
-  if (fallback) out += "  fallback   the data are too wide: the native product was taken\n";
+  if (fallback)
+    out += "  fallback   the data are too wide for the scheme, or for it to be faster: the native product was taken\n";
   if (wide_moduli > 0)
     out += fmt::format("  wide       {} rows, {} columns: {} moduli for their entries\n", wide_rows, wide_columns,
                        wide_moduli);

@@ -1,5 +1,7 @@
-// Residues by dot products of seven-bit digits (VPMULTISHIFTQB, VPDPBUSD): per 64 elements and modulus two dot products
+// Residues by dot products of bytes (VPDPBUSD): per 64 elements and modulus two dot products
 // a register and limb, one quotient in fp32, one multiply-subtract.
+#include <limits>
+
 #include "scheme/tile_avx512.hpp"
 
 namespace vernier {
@@ -14,20 +16,13 @@ struct Digits {
   __m512i group[4][groups_of(Limbs)];
 };
 
-inline __m512i seven_bit_digits(__m512i x, long long offsets) {
-  return _mm512_and_si512(_mm512_multishift_epi64_epi8(_mm512_set1_epi64(offsets), x), _mm512_set1_epi8(127));
-}
-
-inline __m512i limb_digits(__m512i x) {
-  return seven_bit_digits(_mm512_add_epi64(x, _mm512_set1_epi64(1LL << (limb_bits + 1))), 0x312a231c150e0700LL);
-}
-
 // One limb of eight scaled elements; rest keeps what is below it.
 inline __m512i next_limb(__m512d& rest, bool last) {
-  if (last) return _mm512_cvtpd_epi64(rest);  // the one rounding
+  const __m512i sign = _mm512_set1_epi64(std::numeric_limits<long long>::min());  // turned: 2^63 added
+  if (last) return _mm512_xor_si512(_mm512_cvtpd_epi64(rest), sign);              // the one rounding
   const __m512d whole = _mm512_roundscale_pd(rest, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-  rest = _mm512_mul_pd(_mm512_sub_pd(rest, whole), _mm512_set1_pd(0x1p54));
-  return _mm512_cvtpd_epi64(whole);
+  rest = _mm512_mul_pd(_mm512_sub_pd(rest, whole), _mm512_set1_pd(0x1p62));
+  return _mm512_xor_si512(_mm512_cvtpd_epi64(whole), sign);
 }
 
 // Low and high dwords of two registers of eight digits an element, in the order of the side.
@@ -53,8 +48,7 @@ __m512i narrow_digits(__m512d x, __m512d y) {
     const __m512i turns = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     both = _mm512_permutex2var_epi64(low, turns, _mm512_castsi256_si512(_mm512_cvtpd_epi32(y)));
   }
-  both = _mm512_add_epi32(both, _mm512_set1_epi32(1 << (narrow_exponent + 1)));
-  return seven_bit_digits(both, 0x352e2720150e0700LL);
+  return _mm512_xor_si512(both, _mm512_set1_epi32(std::numeric_limits<int>::min()));
 }
 
 // Digits of sixteen elements, x and y, with the powers of two that scale them.
@@ -67,7 +61,7 @@ void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&g
     group[0] = narrow_digits<Side>(x, y);
   } else {
     for (int t = Limbs - 1; t >= 0; --t) {
-      const __m512i xd = limb_digits(next_limb(x, t == 0)), yd = limb_digits(next_limb(y, t == 0));
+      const __m512i xd = next_limb(x, t == 0), yd = next_limb(y, t == 0);
       part<Side>(xd, yd, group[2 * t], group[2 * t + 1]);
     }
   }
@@ -154,10 +148,8 @@ void decompose_avx512(const Operand<T>& operand, const DigitTables& tables, cons
       return decompose<1>(operand, tables, task);
     case 2:
       return decompose<2>(operand, tables, task);
-    case 3:
-      return decompose<3>(operand, tables, task);
     default:
-      return decompose<4>(operand, tables, task);
+      return decompose<3>(operand, tables, task);
   }
 }
 

@@ -10,14 +10,14 @@ struct Limbs {
   std::int64_t limb[max_limbs];  // least significant first
 };
 
-// x = RN(a 2^scale), cut into limbs of 54 bits toward zero; exact but for the one rounding of the last limb.
+// x = RN(a 2^scale), cut into limbs of 62 bits toward zero; exact but for the one rounding of the last limb.
 Limbs scaled_integer(double a, int scale, int limbs) {
   Limbs x{};
   double rest = std::ldexp(a, scale - limb_bits * (limbs - 1));
   for (int t = limbs - 1; t > 0; --t) {
     const double whole = std::trunc(rest);
     x.limb[t] = static_cast<std::int64_t>(whole);
-    rest = (rest - whole) * 0x1p54;
+    rest = (rest - whole) * 0x1p62;
   }
   x.limb[0] = static_cast<std::int64_t>(std::nearbyint(rest));
   return x;

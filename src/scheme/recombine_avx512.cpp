@@ -148,7 +148,7 @@ void store_rounded(const Leading& c, __m512i row_scales, int column_scale, T* ou
   _mm512_store_si512(exponents, exponent);
   for (int i = 0; i < 8; ++i) {
     const std::int64_t x = significand[i];
-    const auto magnitude = static_cast<std::uint64_t>(x < 0 ? -x : x);
+    const auto bits = static_cast<std::uint64_t>(x), magnitude = x < 0 ? 0 - bits : bits;
     if ((low >> i & 1) != 0) out[i] = round_scaled<T>(x < 0, magnitude, static_cast<int>(exponents[i]));
   }
 }

@@ -42,7 +42,7 @@ const ResidueSystem& residue_system(int count) {
 DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool narrow, int limb_count)
     : count(system.count), limbs(narrow ? 0 : limb_count), side(panel_side) {
   const int digits = narrow ? 4 : 8 * limb_count;
-  const int offset_bit = narrow ? narrow_exponent + 1 : limb_bits + 1;  // every limb has 2^offset_bit added
+  const int offset_bit = narrow ? 31 : 63;  // every limb has 2^offset_bit added
   for (int q = 0; q < count; ++q) {
     const auto i = static_cast<std::size_t>(q);
     const int p = moduli[i];
@@ -52,8 +52,8 @@ DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool
     w = {.offset = 0, .inverse = std::nextafter(1.0f / static_cast<float>(p), 1.0f), .modulus = p, .group = {}};
     int negative = 0, added = 0;
     for (int d = 0; d < digits; ++d) {
-      const int weight = multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + 7 * (d % 8), p), p);
-      if (weight < 0) negative += -weight * 127;
+      const int weight = multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + 8 * (d % 8), p), p);
+      if (weight < 0) negative += -weight * 255;
       w.group[static_cast<std::size_t>(d / 4)] |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(weight))
                                                   << (8 * (d % 4));
       if (d % 8 == 0) added += multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + offset_bit, p), p);

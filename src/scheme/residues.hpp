@@ -33,15 +33,14 @@ int moduli_for(double log2_bound);
 
 // ---- scaled integers as digits -------------------------------------------------------------------------------------
 //
-// A scaled element x = RN(a 2^s) is split into limbs of 54 bits, x = sum_t x_t 2^(54 t), each offset to be positive and
-// read as eight digits of seven bits. Dot products of digits with weights modulo p give the residue; a group is four
-// digits.
-//   narrow: |x| <= 2^26, one group;    otherwise two groups a limb, |x| < 2^(54 limbs + 1)
-inline constexpr int limb_bits = 54;
-inline constexpr int max_limbs = 4;
+// A scaled element x = RN(a 2^s) is split into limbs of 62 bits, x = sum_t x_t 2^(62 t), each offset to be positive and
+// read as eight bytes. Dot products of these digits with weights modulo p give the residue; a group is four digits.
+//   narrow: |x| <= 2^30 in 32 bits, one group;   otherwise two groups a limb, |x_t| <= 2^62
+inline constexpr int limb_bits = 62;
+inline constexpr int max_limbs = 3;
 inline constexpr int max_groups = 2 * max_limbs;
-inline constexpr int narrow_exponent = 25;  // largest of an element in narrow form, which may round up to 2^26
-constexpr int largest_exponent(int limbs) { return limb_bits * limbs; }
+inline constexpr int narrow_exponent = 29;  // largest of an element in narrow form, which may round up to 2^30
+constexpr int largest_exponent(int limbs) { return limb_bits * limbs - 1; }
 
 enum class PanelSide { rows, columns };
 

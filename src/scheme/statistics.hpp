@@ -10,6 +10,7 @@ namespace vernier {
 
 // Elements are measured against the power of two below the vector's maximum:
 //     v_l = ceil(|x_l| 2^(quantum_bits - exponent)),   0 <= v_l <= 2^(quantum_bits + 1)
+// (0 also where the scaled |x_l| is below the range of double, which no bound notices).
 inline constexpr int quantum_bits = 11;
 
 inline constexpr int not_flat = 1 << 20;

@@ -10,17 +10,18 @@
 
 namespace vernier {
 
-// The strip as an operand of its own with vectors 0 .. count - 1: a view where each vector is contiguous, else a copy
-// in buffer (k * 32 elements).
+// The strip and a range of k as an operand of its own with vectors 0 .. count - 1: a view where each vector is
+// contiguous, else a copy in buffer (k_count * 32 elements).
 template <class T>
-Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, T* buffer) {
+Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
+                        T* buffer) {
   const std::int64_t count = std::min<std::int64_t>(strip_size, operand.vectors - first);
-  const T* source = operand.at(first, 0);
-  if (operand.k_contiguous) return {source, count, operand.k, operand.ld, true};
+  const T* source = operand.at(first, k_begin);
+  if (operand.k_contiguous) return {source, count, k_count, operand.ld, true};
   constexpr std::int64_t ahead = 24;  // each k may lie in another page: the hardware does not see it coming
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t l = 0; l < operand.k; ++l, source += operand.ld) {
-    if (l + ahead < operand.k)
+  for (std::int64_t l = 0; l < k_count; ++l, source += operand.ld) {
+    if (l + ahead < k_count)
       for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(source + ahead * operand.ld + i);
     T* to = buffer + l * strip_size;
     if (count == strip_size) {
@@ -30,7 +31,7 @@ Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, T* buffer
       std::fill(to + count, to + strip_size, T{0});
     }
   }
-  return {buffer, count, operand.k, strip_size, false};
+  return {buffer, count, k_count, strip_size, false};
 }
 
 }  // namespace vernier

@@ -50,8 +50,7 @@ mpz_class overflow_threshold() {
 template <class T>
 bool kept(T value, const mpz_class& sum, const mpz_class& bound) {
   if (std::isnan(value)) return false;
-  if (std::isinf(value))
-    return sgn(sum) == (value < 0 ? -1 : 1) && (abs(sum) << extra) + bound >= overflow_threshold<T>();
+  if (std::isinf(value)) return ((value < 0 ? mpz_class(-sum) : sum) << extra) + bound >= overflow_threshold<T>();
   const mpz_class exact = exact_value(static_cast<double>(value));
   mpz_class allowed = bound;
   if (sizeof(T) == 4) allowed += abs(exact) << (extra - 24);
