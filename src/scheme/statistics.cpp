@@ -36,17 +36,19 @@ int shallow_flatness(const VectorSums& sums, std::int64_t k) {
 
 template <class T>
 int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int exponent) {
-  std::array<std::int64_t, deep_depths.size()> large{};  // elements of at least 2^(exponent - r)
+  std::array<std::int64_t, deep_depths.back() + 1> at_depth{};  // elements from 2^(exponent - r) up to twice that
   for (std::int64_t l = 0; l < count; ++l) {
     const auto bits = magnitude_bits(x[l * stride]);
     if (bits == 0 || bits >= infinity_bits<T>) continue;
     const int depth = exponent - exponent_of<T>(bits);
-    for (std::size_t i = 0; i < deep_depths.size(); ++i) large[i] += depth <= deep_depths[i] ? 1 : 0;
+    if (depth <= deep_depths.back()) ++at_depth[static_cast<std::size_t>(depth)];
   }
-  int best = not_flat;
-  for (std::size_t i = 0; i < deep_depths.size(); ++i) {
-    const int ratio = log2_ratio_up(2 * large[i] - count, count);
-    if (ratio != not_flat) best = std::min(best, 2 * deep_depths[i] + ratio);
+  int best = not_flat, depth = 0;
+  std::int64_t large = 0;  // elements of at least 2^(exponent - r)
+  for (const int r : deep_depths) {
+    for (; depth <= r; ++depth) large += at_depth[static_cast<std::size_t>(depth)];
+    const int ratio = log2_ratio_up(2 * large - count, count);
+    if (ratio != not_flat) best = std::min(best, 2 * r + ratio);
   }
   return best;
 }

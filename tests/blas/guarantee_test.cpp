@@ -119,8 +119,7 @@ TEST_P(Bounds, the_plan_proves_what_the_contract_asks) {
     EXPECT_LE(log2_bound(Contract::fp64()), std::log2((k + 1) * 0x1p-53 + (sizeof(T) == 4 ? u : 0)) + slack);
     EXPECT_LE(log2_bound(Contract::fp32()), std::log2((k + 1) * 0x1p-24 + (sizeof(T) == 4 ? u : 0)) + slack);
     EXPECT_LE(log2_bound(Contract::bits(80)), std::log2(k * 0x1p-80 + u) + slack);
-    EXPECT_LE(log2_bound(Contract::normwise()),
-              std::log2((std::sqrt(k) + 1) * 0x1p-53 + (sizeof(T) == 4 ? u : 0)) + slack);
+    EXPECT_LE(log2_bound(Contract::normwise()), std::log2((k + 1) * 0x1p-53 + (sizeof(T) == 4 ? u : 0)) + slack);
   });
 }
 
