@@ -422,8 +422,12 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
     report.fallback = true;
     return false;
   }
-  for (int i = 0; i < passes.count; ++i)
-    (passes.pass[i].ordinary ? report.plan.moduli : report.wide_moduli) = passes.pass[i].blocking.moduli;
+  for (int i = 0; i < passes.count; ++i) {
+    const Pass& pass = passes.pass[i];
+    if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
+    if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
+  }
+  report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
   run.run(passes);
   return true;
 }

@@ -29,24 +29,39 @@ inline void sort_block(Lanes (&x)[span_block]) {
           if ((i + j) / (2 * p) == (i + j + k) / (2 * p)) order(x[i + j], x[i + j + k]);
 }
 
+// From the exponent field alone; zeros, subnormal and non-finite numbers have none.
 template <class T>
 std::uint8_t deficit(T value, int exponent) {
-  const auto bits = magnitude_bits(value);
-  if (bits == 0 || bits >= infinity_bits<T>) return no_deficit;
-  return static_cast<std::uint8_t>(std::min<int>(exponent - exponent_of<T>(bits), no_deficit));
+  constexpr int zero_exponent = Ieee754<T>::max_exponent, no_field = 2 * zero_exponent + 1;
+  const int field = static_cast<int>(magnitude_bits(value) >> (Ieee754<T>::precision - 1));
+  const int depth = exponent + zero_exponent - field;
+  const bool none = field == 0 || field == no_field || depth > no_deficit;
+  return none ? no_deficit : static_cast<std::uint8_t>(depth);
 }
 
 template <class T>
 void block_deficits(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics, std::uint8_t* out,
                     std::int64_t stride) {
   const std::int64_t count = std::min<std::int64_t>(span_lanes, x.vectors - first);
+  int exponents[span_lanes] = {};
+  for (std::int64_t v = 0; v < count; ++v) exponents[v] = statistics[v].exponent;
   for (std::int64_t block = 0; block < span_blocks(x.k); ++block, out += stride) {
     alignas(64) Lanes lanes[span_block];
     for (auto& lane : lanes) std::fill(lane, lane + span_lanes, no_deficit);
     const std::int64_t begin = block * span_block, length = std::min<std::int64_t>(span_block, x.k - begin);
-    for (std::int64_t v = 0; v < count; ++v)
-      for (std::int64_t l = 0; l < length; ++l)
-        lanes[l][v] = deficit(*x.at(first + v, begin + l), statistics[v].exponent);
+    if (x.k_contiguous) {
+      for (std::int64_t v = 0; v < count; ++v) {
+        const T* p = x.at(first + v, begin);
+        std::uint8_t row[span_block];
+        for (std::int64_t l = 0; l < length; ++l) row[l] = deficit(p[l], exponents[v]);
+        for (std::int64_t l = 0; l < length; ++l) lanes[l][v] = row[l];
+      }
+    } else {
+      for (std::int64_t l = 0; l < length; ++l) {
+        const T* p = x.at(first, begin + l);
+        for (std::int64_t v = 0; v < count; ++v) lanes[l][v] = deficit(p[v], exponents[v]);
+      }
+    }
     sort_block(lanes);
     std::copy(lanes[span_block / 2], lanes[span_block / 2] + span_lanes, out);  // ninth smallest deficit
   }

@@ -21,13 +21,13 @@ std::vector<VectorStatistics> statistics_of(const Matrix<T>& x) {
   return s;
 }
 
-// From the exponent of the maximum to that of the ninth largest magnitude of the block.
+// From the exponent of the maximum to that of the ninth largest magnitude of the block; only normal numbers count.
 template <class T>
 int expected_deficit(const Matrix<T>& x, std::int64_t v, std::int64_t block, int exponent) {
   std::vector<int> deficits(span_block, no_deficit);
   for (std::int64_t l = 0; l < span_block && block * span_block + l < x.rows(); ++l) {
     const T value = x(block * span_block + l, v);
-    if (std::isfinite(value) && value != 0)
+    if (std::isnormal(value))
       deficits[static_cast<std::size_t>(l)] = std::min<int>(no_deficit, exponent - std::ilogb(value));
   }
   std::sort(deficits.begin(), deficits.end());
