@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "number/ieee754.hpp"
 #include "scheme/block_spans.hpp"
@@ -11,6 +12,7 @@ namespace vernier {
 namespace {
 
 using Lanes = std::uint8_t[span_lanes];
+using LaneVector [[gnu::vector_size(span_lanes)]] = std::uint8_t;
 
 inline void order(Lanes& low, Lanes& high) {
   for (int i = 0; i < span_lanes; ++i) {
@@ -73,17 +75,19 @@ inline void span_costs(const SpanCosts& c, std::int64_t first) {
   alignas(64) Lanes column_costs = {}, column_norms;
   std::copy(c.column_norm_bits + first, c.column_norm_bits + first + span_lanes, column_norms);
   for (std::int64_t i = 0; i < c.rows; i += together) {
-    alignas(64) std::uint8_t spans[together][span_lanes];
-    std::fill(&spans[0][0], &spans[0][0] + together * span_lanes, std::uint8_t{2 * no_deficit});
+    LaneVector least[together];  // in registers, which arrays are not
+    for (LaneVector& x : least) x = LaneVector{} + static_cast<std::uint8_t>(2 * no_deficit);
     for (std::int64_t block = 0; block < c.blocks; ++block) {
       const std::uint8_t* a = c.a_deficits + block * c.a_stride + i;
-      const std::uint8_t* b = c.b_deficits + block * c.b_stride + first;
-      for (int r = 0; r < together; ++r)
-        for (int j = 0; j < span_lanes; ++j) {
-          const auto sum = static_cast<std::uint8_t>(a[r] + b[j]);
-          spans[r][j] = sum < spans[r][j] ? sum : spans[r][j];
-        }
+      LaneVector b;
+      std::memcpy(&b, c.b_deficits + block * c.b_stride + first, sizeof b);
+      for (int r = 0; r < together; ++r) {
+        const LaneVector sum = b + a[r];
+        least[r] = sum < least[r] ? sum : least[r];
+      }
     }
+    Lanes spans[together];
+    std::memcpy(spans, least, sizeof spans);
     for (int r = 0; r < together && i + r < c.rows; ++r) {
       const std::uint8_t row_norm = c.row_norm_bits[i + r];
       if (row_norm == no_cost) continue;
