@@ -397,6 +397,7 @@ class ResidueRun {
 
 template <class T>
 bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report) {
+  const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
   const std::unique_ptr<Workspace> workspace = options.workspace != nullptr
                                                    ? std::make_unique<Workspace>(options.workspace, bytes)

@@ -15,7 +15,7 @@ namespace vernier {
 //   rows:    tile[l * 32 + vector]       columns: tile[vector * 64 + l]
 inline constexpr std::size_t tile_elements = static_cast<std::size_t>(strip_size) * step_size;
 
-// The residues of steps first_step .. first_step + steps - 1 (of the k block that begins at k_begin) of one strip.
+// The residues of one strip over k_begin .. k_begin + k_count - 1, which are all steps of the layout.
 //   scales: of the strip's 32 vectors;  planes: modulus q at planes + q * plane_bytes, laid out as layout says
 struct DecomposeTask {
   std::int64_t first_vector = 0;  // of the strip, in the operand

@@ -1,6 +1,7 @@
 // One product, one set of bits: whatever the engine, the threads, the workspace, the storage and the company.
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cstddef>
 #include <thread>
 
@@ -80,6 +81,23 @@ TEST_P(SameBits, on_every_call) {
     for (int repeat = 0; repeat < 5; ++repeat) {
       if (repeat == 3) release_workspace();
       EXPECT_EQ(difference(multiply(call, options<T>()).c, expected), "") << "call " << repeat;
+    }
+  });
+}
+
+TEST_P(SameBits, under_every_rounding_mode_which_stays_the_callers) {
+  with_type([this]<class T>(T) {
+    for (const char* family : {"random_phi_4", "subnormal_products"}) {
+      const auto [a, b] = make_operands<T>(family, 70, 50, 90, 47);
+      const Matrix<T> expected = reference<T>({.a = a, .b = b}, options<T>(Contract::fp64()));
+      for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        std::fesetround(mode);
+        const auto out = multiply<T>({.a = a, .b = b}, options<T>(Contract::fp64()));
+        const int after = std::fegetround();
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(after, mode);
+        EXPECT_EQ(difference(out.c, expected), "") << family << ", rounding mode " << mode;
+      }
     }
   });
 }
