@@ -5,11 +5,11 @@
 namespace vernier {
 namespace {
 
-// A slice of a block of A's strips is streamed from the second-level cache: half of 2 MiB, so that the strips of B
-// which come next fit too. On Emerald Rapids, two cores, n = k = 4096: blocks of 8, 16, 24, 32, 48 strips
-// gave 10.5, 11.2, 11.3, 11.5 and 10.9 TOP/s (bench/results/).
+// A slice of a block of A's strips is streamed from the second-level cache, 2 MiB on Emerald Rapids, while that of the
+// next product is being fetched.
 constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
-constexpr std::int64_t items_per_thread = 15;  // of (modulus, row block): enough to end together
+constexpr std::int64_t items_per_thread = 12;  // of (modulus, row block): enough to end together
+
 constexpr std::int64_t least_k_block = 1024;
 
 // Not a multiple of a page: planes of all moduli would fall into the same cache sets.

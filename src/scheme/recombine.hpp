@@ -28,6 +28,12 @@ struct RecombineTables {
   std::array<std::array<std::uint64_t, max_limbs>, max_pairs> pair_factor{};  // P / (P_1 P_2)
   std::array<std::uint64_t, max_limbs> minus_product{};                       // -P modulo 2^(52 limbs)
   double inverse_top;                                                         // 2^(52 (limbs - 2)) / P
+
+  // Where all that fits 63 bits: C + kappa P = sum y_g P / P_g, kappa < 16.
+  bool one_word;
+  std::array<std::uint64_t, 4> group_factor{};  // P / P_g
+  std::array<std::int64_t, 16> multiple{};      // kappa P
+  double inverse_product = 0;                   // 1 / P
 };
 
 // Block of 32 x 32: residues of modulus q at residues + q * plane_bytes in the order of residue_index(). T goes to

@@ -79,6 +79,24 @@ inline Leading leading_bits_of_two_words(const __m512i (&t)[3]) {
           _mm512_maskz_sub_epi64(static_cast<__mmask8>(~one_word), set1(64), shift)};
 }
 
+// C where one word holds it: by tables of P / P_g and of the multiples of P.
+inline Leading one_word_remainder(const RecombineTables& tables, int groups, const __m512i* y) {
+  __m512i low = _mm512_setzero_si512(), high = low;
+#pragma GCC unroll 3
+  for (int g = 0; g < groups; ++g) {
+    const __m512i factor = set1(tables.group_factor[static_cast<std::size_t>(g)]);
+    low = _mm512_madd52lo_epu64(low, y[g], factor);
+    high = _mm512_madd52hi_epu64(high, y[g], factor);
+  }
+  const __m512i sum = _mm512_add_epi64(low, _mm512_slli_epi64(high, 52));
+  const __m512d kappa = _mm512_fmadd_pd(_mm512_cvtepi64_pd(sum), _mm512_set1_pd(tables.inverse_product),
+                                        _mm512_set1_pd(0x1.8p52));  // the low bits are the nearest integer
+  const __m512i multiple =
+      _mm512_permutex2var_epi64(_mm512_loadu_si512(tables.multiple.data()), _mm512_castpd_si512(kappa),
+                                _mm512_loadu_si512(tables.multiple.data() + 8));
+  return {_mm512_sub_epi64(sum, multiple), _mm512_setzero_si512()};
+}
+
 // How much of the recombination is known when it is compiled: the usual cases are unrolled, Groups = 0 loops.
 template <int LimbCount, int FactorLimbCount, int GroupCount>
 struct Form {
@@ -177,6 +195,21 @@ inline void group_sums(const RecombineTables& tables, int g, const std::int8_t* 
                               _mm512_slli_epi32(_mm512_dpbusd_epi32(zero, high, triples[v]), 8));
 }
 
+// C from the sums of the groups.
+template <class F>
+inline Leading integer(const RecombineTables& tables, const __m512i* y) {
+  if constexpr (F::limbs == 1) {
+    return one_word_remainder(tables, F::groups_of(tables), y);
+  } else {
+    __m512i t[F::limbs];
+    chinese_remainder<F>(tables, y, t);
+    if constexpr (F::limbs == 3)
+      return leading_bits_of_two_words(t);
+    else
+      return leading_bits(t);
+  }
+}
+
 template <class T, class F>
 void recombine(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                const int* row_scales, const int* column_scales, T* tile) {
@@ -193,14 +226,8 @@ void recombine(const RecombineTables& tables, const std::int8_t* residues, std::
         for (int g = 0; g < groups; ++g)
           y[g] = _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(sums[g][v])
                                                  : _mm512_extracti64x4_epi64(sums[g][v], 1));
-        __m512i t[F::limbs];
-        chinese_remainder<F>(tables, y, t);
-        Leading c;
-        if constexpr (F::limbs == 3)
-          c = leading_bits_of_two_words(t);
-        else
-          c = leading_bits(t);
-        store_rounded(c, rows, column_scales[column + v], tile + (column + v) * strip_size + row + 8 * half);
+        store_rounded(integer<F>(tables, y), rows, column_scales[column + v],
+                      tile + (column + v) * strip_size + row + 8 * half);
       }
     }
   }
@@ -213,10 +240,11 @@ auto loop_form(const RecombineTables& tables) {
 
 template <class T>
 auto choose_form(const RecombineTables& tables) {
+  if (tables.one_word) return tables.groups == 3 ? recombine<T, Form<1, 1, 3>> : recombine<T, Form<1, 1, 0>>;
   if (tables.limbs == 3 && tables.factor_limbs <= 2) {
     switch (tables.groups) {
       case 3:
-        return recombine<T, Form<3, 2, 3>>;  // 7 to 9 moduli: fp32
+        return recombine<T, Form<3, 2, 3>>;  // 8 and 9 moduli; 7, for fp32, are one word
       case 5:
         return recombine<T, Form<3, 2, 5>>;  // 13 to 15: fp64
       default:

@@ -9,8 +9,9 @@ namespace vernier {
 namespace {
 
 constexpr int limb52 = 52;
-constexpr int kappa_bits = 7;   // kappa < 4 groups <= 68
-constexpr int two_words = 127;  // bits of P up to which three limbs are read as two words
+constexpr int kappa_bits = 7;      // kappa < 4 groups <= 68
+constexpr int two_words = 127;     // bits of P up to which three limbs are read as two words
+constexpr int one_word_bits = 59;  // ... and up to which 16 P fits one
 
 // P / (product of the six moduli of a pair of groups)
 WideInteger without_pair(int count, int pair) {
@@ -51,6 +52,14 @@ RecombineTables::RecombineTables(const ResidueSystem& s) : system(s) {
   const int shift = limb52 * (limbs - 2);
   const int top = std::max(0, s.product.bit_width() - 64);
   inverse_top = std::ldexp(1.0 / static_cast<double>(s.product.bits(top, 64)), shift - top);
+  one_word = groups <= 3 && s.product.bit_width() <= one_word_bits;
+  if (!one_word) return;
+  const std::uint64_t product = s.product.bits(0, 64);
+  inverse_product = 1.0 / static_cast<double>(product);
+  for (int g = 0; g < groups; ++g)
+    group_factor[static_cast<std::size_t>(g)] = product / group_product[static_cast<std::size_t>(g)];
+  for (std::size_t kappa = 0; kappa < multiple.size(); ++kappa)
+    multiple[kappa] = static_cast<std::int64_t>(kappa * product);
 }
 
 namespace {
