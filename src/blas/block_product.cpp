@@ -43,8 +43,7 @@ class Block {
         a_(rows_block(state, task.rows, task.ks)),
         b_(columns_block(state, task.columns, task.ks)),
         a_layout_(a_.layout()),
-        b_layout_(b_.layout()),
-        row_blocks_(divide_up(a_layout_.strips, state.blocking.row_block_strips)) {}
+        b_layout_(b_.layout()) {}
 
   // Everything below is shared among the threads of a parallel region.
   void run(StageSeconds& seconds) const {
@@ -64,66 +63,48 @@ class Block {
   }
 
  private:
-  // One modulus, one block of strips of A: in the order in which they are dealt out.
+  // One modulus, one block of strips of A.
   struct Item {
     std::int64_t modulus, first, strips;
   };
 
-  Item item(std::int64_t index) const {
-    const std::int64_t first = index % row_blocks_ * state_.blocking.row_block_strips;
-    return {index / row_blocks_, first, std::min(state_.blocking.row_block_strips, a_layout_.strips - first)};
-  }
-
   void multiply() const {
-    const std::int64_t items = state_.system.count * row_blocks_;
-#pragma omp for schedule(dynamic, 1)
-    for (std::int64_t index = 0; index < items; ++index) {
-      const std::int64_t next = index + omp_get_num_threads();  // the threads take turns
-      multiply_item(item(index), next < items ? item(next) : Item{0, 0, 0});
-    }
+    const std::int64_t most = state_.blocking.row_block_strips, blocks = divide_up(a_layout_.strips, most);
+#pragma omp for schedule(dynamic, 1) collapse(2)
+    for (std::int64_t q = 0; q < state_.system.count; ++q)
+      for (std::int64_t block = 0; block < blocks; ++block)
+        multiply_item({q, block * most, std::min(most, a_layout_.strips - block * most)});
   }
 
   // All strips of B that hold entries of this pass.
-  void multiply_item(const Item& now, const Item& next) const {
-    if (state_.pass.every_entry) return multiply_strips(0, b_layout_.strips, now, next);
-    const Range rows{task_.rows.begin + now.first * strip_size, now.strips * strip_size};
+  void multiply_item(const Item& item) const {
+    if (state_.pass.every_entry) return multiply_strips(item, 0, b_layout_.strips);
+    const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
     std::int64_t begin = 0;  // of the run of strips with entries
     for (std::int64_t t = 0; t < b_layout_.strips; ++t) {
       if (state_.has_entries(rows, {task_.columns.begin + t * strip_size, strip_size})) continue;
-      multiply_strips(begin, t, now, next);
+      multiply_strips(item, begin, t);
       begin = t + 1;
     }
-    multiply_strips(begin, b_layout_.strips, now, next);
+    multiply_strips(item, begin, b_layout_.strips);
   }
 
-  void multiply_strips(std::int64_t begin, std::int64_t end, const Item& now, const Item& next) const {
+  void multiply_strips(const Item& item, std::int64_t begin, std::int64_t end) const {
     if (begin == end) return;
     const PassBuffers& buffers = state_.buffers;
-    const auto q = static_cast<std::size_t>(now.modulus);
-    const std::int64_t slices = a_layout_.slices();
-    for (std::int64_t slice = 0; slice < slices; ++slice) {
-      const bool last = slice + 1 == slices;
-      const std::int64_t steps = a_layout_.steps_of(slice), next_slice = last ? 0 : slice + 1;
-      const Item& after = last ? next : now;
+    const auto q = static_cast<std::size_t>(item.modulus);
+    for (std::int64_t slice = 0; slice < a_layout_.slices(); ++slice)
       state_.plan.engine->multiply(
           {.columns = buffers.b + q * buffers.b_stride + b_layout_.offset(begin, slice * b_layout_.slice_steps),
            .column_strips = end - begin,
-           .rows = rows_of(now, slice),
-           .row_strips = now.strips,
-           .steps = steps,
+           .rows = buffers.a + q * buffers.a_stride + a_layout_.offset(item.first, slice * a_layout_.slice_steps),
+           .row_strips = item.strips,
+           .steps = a_layout_.steps_of(slice),
            .modulus = moduli[q],
            .accumulate = task_.accumulate() || slice > 0,
-           .out = residues(begin, now.first) + q * buffers.c_stride,
+           .out = residues(begin, item.first) + q * buffers.c_stride,
            .out_strips = a_layout_.strips,
-           .scratch = state_.scratch(omp_get_thread_num()),
-           .next_rows = rows_of(after, next_slice),
-           .next_rows_bytes = after.strips * a_layout_.steps_of(next_slice) * step_bytes});
-    }
-  }
-
-  const std::int8_t* rows_of(const Item& item, std::int64_t slice) const {
-    return state_.buffers.a + static_cast<std::size_t>(item.modulus) * state_.buffers.a_stride +
-           a_layout_.offset(item.first, slice * a_layout_.slice_steps);
+           .scratch = state_.scratch(omp_get_thread_num())});
   }
 
   // A block in the first plane of C.
@@ -169,7 +150,6 @@ class Block {
   const BlockTask& task_;
   const OperandBlock<T> a_, b_;
   const PanelLayout a_layout_, b_layout_;
-  const std::int64_t row_blocks_;
 };
 
 }  // namespace

@@ -28,9 +28,6 @@ struct Int8Product {
   std::int8_t* out = nullptr;  // block (column strip t, row strip v) at out + (t * out_strips + v) * 1024
   std::int64_t out_strips = 0;
   void* scratch = nullptr;  // scratch_bytes(), 64-byte aligned, one per thread
-  // The rows that the thread's next product will probably read, for an engine to fetch in the meantime.
-  const std::int8_t* next_rows = nullptr;
-  std::int64_t next_rows_bytes = 0;
 };
 
 class Int8Engine {
