@@ -1,10 +1,5 @@
-# Sets VERNIER_HAS_CUDA. The CUDA part is built when there are kernels and a compiler for them, and says so when not.
+# Sets VERNIER_HAS_CUDA. The CUDA part is built when there is a compiler for it, and says so when not.
 set(VERNIER_HAS_CUDA OFF)
-file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.cu)
-if(NOT kernels)
-  message(NOTICE "CUDA part: left out, there are no kernels in the sources")
-  return()
-endif()
 
 include(CheckLanguage)
 set(CMAKE_CUDA_ARCHITECTURES OFF)
@@ -21,4 +16,6 @@ set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # which CMake 3.25 does no
 set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-gencode=arch=compute_90a,code=sm_90a;-fmad=false>"
                     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-Wall,-Wextra>")
+# fmt 9 switches its constexpr off for nvcc, and then misses it.
+add_compile_definitions("$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
 message(NOTICE "CUDA part: built for sm_90a with ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")

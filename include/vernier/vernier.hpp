@@ -33,6 +33,7 @@ enum class Status {
   out_of_memory,     // the workspace could not be had
   unsupported,       // the engine or the contract is not available on this machine
   bound_not_met,     // the data ask for more than the scheme can hold and Fallback::none was given
+  device_error,      // a CUDA call failed; the message names it
   internal_error,
 };
 

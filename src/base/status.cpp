@@ -14,6 +14,8 @@ const char* to_string(Status status) {
       return "unsupported";
     case Status::bound_not_met:
       return "bound not met";
+    case Status::device_error:
+      return "device error";
     case Status::internal_error:
       return "internal error";
   }

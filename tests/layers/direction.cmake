@@ -3,15 +3,17 @@ cmake_minimum_required(VERSION 3.25)
 # A layer can include its own headers and those of the layers below it; any other include must not compile.
 set(number_may number)
 set(base_may number vernier base)
-set(engine_may number vernier base engine)
-set(scheme_may number vernier base scheme)
-set(plan_may number vernier base engine scheme plan)
-set(blas_may number vernier base engine scheme plan blas)
+set(cuda_may number vernier base cuda)
+set(engine_may number vernier base cuda engine)
+set(scheme_may number vernier base cuda scheme)
+set(plan_may number vernier base cuda engine scheme plan)
+set(blas_may number vernier base cuda engine scheme plan blas)
 set(program_may vernier)  # the public headers alone
 
-foreach(user number base engine scheme plan blas program)
+string(REPLACE "|" ";" layers "${layers}")  # cuda is among them where it was built
+foreach(user ${layers} program)
   string(REGEX REPLACE "([^|]+)\\|?" "-I;\\1;" folders "${folders_of_${user}}")
-  foreach(layer number base engine scheme plan blas vernier)
+  foreach(layer ${layers} vernier)
     file(GLOB headers RELATIVE ${source}/src ${source}/src/${layer}/*.hpp)
     if(layer STREQUAL "vernier")
       set(headers vernier/vernier.hpp)

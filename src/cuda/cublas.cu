@@ -1,0 +1,128 @@
+#include "cuda/cublas.hpp"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+#include "cuda/device.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+// The functions used, under their own names. The headers may map a name to its current version (cublasCreate_v2), so
+// the symbol is spelt out beside the type.
+struct Functions {
+  std::string missing;
+  decltype(&cublasCreate_v2) create = nullptr;
+  decltype(&cublasDestroy_v2) destroy = nullptr;
+  decltype(&cublasSetStream_v2) set_stream = nullptr;
+  decltype(&cublasSetPointerMode_v2) set_pointer_mode = nullptr;
+  decltype(&cublasGetProperty) get_property = nullptr;
+  decltype(&cublasGetStatusName) status_name = nullptr;
+  decltype(&cublasSgemm_v2_64) sgemm = nullptr;
+  decltype(&cublasDgemm_v2_64) dgemm = nullptr;
+  decltype(&cublasGemmEx_64) gemm_ex = nullptr;
+};
+
+// A copy that the process has loaded comes first: two in one process would each hold workspaces and contexts' state.
+void* open_library() {
+  const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+  for (const int mode : {RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY})
+    for (const char* name : names)
+      if (void* library = dlopen(name, mode)) return library;
+  return nullptr;
+}
+
+template <class F>
+void find(Functions& functions, void* library, const char* name, F& function) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  if (function == nullptr && functions.missing.empty())
+    functions.missing = std::string("this cuBLAS has no ") + name + "; expected CUDA 12.0 or later";
+}
+
+Functions load() {
+  Functions f;
+  void* const library = open_library();
+  if (library == nullptr) {
+    f.missing = "no cuBLAS: the loader finds none of libcublas.so.13, .12, .11";
+    return f;
+  }
+  find(f, library, "cublasCreate_v2", f.create);
+  find(f, library, "cublasDestroy_v2", f.destroy);
+  find(f, library, "cublasSetStream_v2", f.set_stream);
+  find(f, library, "cublasSetPointerMode_v2", f.set_pointer_mode);
+  find(f, library, "cublasGetProperty", f.get_property);
+  find(f, library, "cublasGetStatusName", f.status_name);
+  find(f, library, "cublasSgemm_v2_64", f.sgemm);
+  find(f, library, "cublasDgemm_v2_64", f.dgemm);
+  find(f, library, "cublasGemmEx_64", f.gemm_ex);
+  return f;
+}
+
+const Functions& functions() {
+  static const Functions loaded = load();
+  return loaded;
+}
+
+void check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error, "{}: {}", what,
+       functions().status_name(status));
+}
+
+cublasOperation_t operation(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+}  // namespace
+
+std::string Cublas::missing() {
+  const std::string device = missing_device();
+  return device.empty() ? functions().missing : device;
+}
+
+Cublas::Cublas() {
+  const std::string what = missing();
+  if (!what.empty()) fail(Status::unsupported, "{}", what);
+  check(functions().create(&handle_), "cublasCreate");
+}
+
+Cublas::~Cublas() { (void)functions().destroy(handle_); }
+
+void Cublas::set_stream(cudaStream_t stream) { check(functions().set_stream(handle_, stream), "cublasSetStream"); }
+
+void Cublas::set_pointer_mode(cublasPointerMode_t mode) {
+  check(functions().set_pointer_mode(handle_, mode), "cublasSetPointerMode");
+}
+
+std::string Cublas::version() const {
+  int major = 0, minor = 0, patch = 0;
+  check(functions().get_property(MAJOR_VERSION, &major), "cublasGetProperty");
+  check(functions().get_property(MINOR_VERSION, &minor), "cublasGetProperty");
+  check(functions().get_property(PATCH_LEVEL, &patch), "cublasGetProperty");
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+template <class T>
+void Cublas::gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+                  std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc) {
+  if constexpr (std::is_same_v<T, double>)
+    check(functions().dgemm(handle_, operation(opa), operation(opb), m, n, k, alpha, A, lda, B, ldb, beta, C, ldc),
+          "cublasDgemm");
+  else
+    check(functions().sgemm(handle_, operation(opa), operation(opb), m, n, k, alpha, A, lda, B, ldb, beta, C, ldc),
+          "cublasSgemm");
+}
+
+template void Cublas::gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const float*, const float*, std::int64_t,
+                           const float*, std::int64_t, const float*, float*, std::int64_t);
+template void Cublas::gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const double*, const double*, std::int64_t,
+                           const double*, std::int64_t, const double*, double*, std::int64_t);
+
+void Cublas::gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
+                     cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,
+                     const void* beta, void* C, cudaDataType_t c_type, std::int64_t ldc, cublasComputeType_t compute) {
+  check(functions().gemm_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, B, b_type, ldb,
+                            beta, C, c_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,43 @@
+// cuBLAS, found at run time: the conventional product underneath, the baseline of measurements, and a check.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+
+#include "vernier/vernier.hpp"
+
+namespace vernier::cuda {
+
+// One handle on the calling thread's current device. The library is the one that the process has loaded already, else
+// the newest of libcublas.so.13 .. 11 that the loader finds. Not safe to share between threads.
+class Cublas {
+ public:
+  static std::string missing();  // why cuBLAS cannot be had, or ""
+
+  Cublas();  // throws Error(Status::unsupported) with missing()
+  ~Cublas();
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+
+  void set_stream(cudaStream_t stream);
+  void set_pointer_mode(cublasPointerMode_t mode);  // of alpha and beta; CUBLAS_POINTER_MODE_HOST at first
+  std::string version() const;
+
+  // C = alpha op(A) op(B) + beta C, column-major, device pointers. T is float or double.
+  template <class T>
+  void gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+            std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc);
+
+  // cublasGemmEx_64 with the default algorithm.
+  void gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
+               cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,
+               const void* beta, void* C, cudaDataType_t c_type, std::int64_t ldc, cublasComputeType_t compute);
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+}  // namespace vernier::cuda

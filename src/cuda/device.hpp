@@ -1,0 +1,98 @@
+// The current CUDA device, and owners of its memory, streams and events.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "cuda/status.hpp"
+
+namespace vernier::cuda {
+
+// What plans and kernels ask of a device.
+struct Device {
+  int number = 0;
+  std::string name;
+  int compute_capability = 0;  // 90 for 9.0
+  int multiprocessors = 0;
+  std::size_t shared_memory_per_block = 0;  // that a block may opt in to
+  std::size_t l2_bytes = 0, memory_bytes = 0;
+  int driver_version = 0, runtime_version = 0;  // 13000 for 13.0
+
+  bool hopper() const { return compute_capability == 90; }  // sm_90a code runs on 9.0 alone
+};
+
+// Why no device can be used ("no CUDA device: ..."), or "".
+std::string missing_device();
+
+// The calling thread's current device; throws Error(Status::unsupported) with missing_device() where there is none.
+// Queried once per device and process.
+const Device& current_device();
+
+// count objects of T in device memory, uninitialised.
+template <class T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t count) : count_(count) {
+    if (count != 0) check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "cudaMalloc");
+  }
+  ~DeviceBuffer() { (void)cudaFree(data_); }
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+
+ private:
+  void swap(DeviceBuffer& other) {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+  }
+
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  ~Stream() { (void)cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+  void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  ~Event() { (void)cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  operator cudaEvent_t() const { return event_; }
+  void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  void wait() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+
+  float milliseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start, event_), "cudaEventElapsedTime");
+    return milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace vernier::cuda
