@@ -126,7 +126,7 @@ struct Replay {
 // D = C + A B on the engine. Row i of A begins at A + i * lda elements and column j of B at B + j * ldb, k contiguous,
 // in the storage of their formats; C and D column-major (element (i, j) at i + j * ldc), in the storage of engine.c. k
 // is padded with zeros to whole instructions. Sums outside the engine are rounded to nearest even in engine.c (integers
-// wrap). D may be C.
+// wrap). D may be C. OpenMP's threads share the work; their number leaves no trace in D.
 VERNIER_MODEL_API void multiply(const Engine& engine, const Replay& replay, std::int64_t m, std::int64_t n,
                                 std::int64_t k, const void* A, std::int64_t lda, const void* B, std::int64_t ldb,
                                 const void* C, void* D, std::int64_t ldc);
