@@ -87,7 +87,7 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
   b.threads = threads;
   b.m_block = round_up(shape.m, strip_size);
   b.n_block = round_up(shape.n, strip_size);
-  b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, max_product_k)), step_size);
+  b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, engine.longest_k())), step_size);
   for (set_bytes(b, engine); b.bytes > limit; set_bytes(b, engine)) {
     if (b.n_block > strip_size && b.n_block >= b.m_block)
       b.n_block = half(b.n_block, strip_size);
