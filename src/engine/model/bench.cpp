@@ -44,6 +44,8 @@ std::string show(double value) {
     std::snprintf(text, sizeof text, "%s2^%d", m < 0 ? "-" : "", e);
   else if (std::fabs(m) < 1e6)
     std::snprintf(text, sizeof text, "%.0f*2^%d", m, e);
+  else if (e == 0 && std::fabs(value) < 1e12)
+    std::snprintf(text, sizeof text, "%.0f", value);
   else
     std::snprintf(text, sizeof text, "%a", value);
   return text;
