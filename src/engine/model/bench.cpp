@@ -59,6 +59,15 @@ Bench::Bench(const MatrixEngine& engine) : engine_(engine) {
 }
 
 bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
+  const auto [known, unknown] = factors_.try_emplace(value);
+  Factors& factors = known->second;
+  if (unknown) factors.found = find_factors(value, factors.a, factors.b);
+  a = factors.a;
+  b = factors.b;
+  return factors.found;
+}
+
+bool Bench::find_factors(double value, std::uint64_t& a, std::uint64_t& b) const {
   a = b = 0;
   if (value == 0) return true;
   int e = 0;
