@@ -93,9 +93,11 @@ struct VERNIER_API Contract {
 };
 
 struct VERNIER_API Options {
-  Contract contract = {};   // fp64, for float data too: then default_contract<float>() is usual
-  std::string engine = {};  // "" chooses; else a name of engines(), or "native". VERNIER_ENGINE overrides "".
-  int threads = 0;          // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
+  Contract contract = {};  // fp64, for float data too: then default_contract<float>() is usual
+  // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), "native", or "model:NAME" for an engine of
+  // vernier/model.hpp: the same bits, slowly.
+  std::string engine = {};
+  int threads = 0;  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
   std::size_t workspace_limit =
       0;                      // bytes; 0: default_workspace_limit. Larger products go block by block over m and n.
   void* workspace = nullptr;  // caller's own workspace: nothing is allocated then

@@ -58,8 +58,12 @@ class Int8Engine {
 
 const std::vector<const Int8Engine*>& int8_engines();  // all that were built, in order of preference
 
-// The engine of that name; "" asks VERNIER_ENGINE and then takes the first that runs here. "native" in VERNIER_ENGINE
-// is for the caller to handle (see requested_engine). Throws Error on an unknown or unsupported name.
+// The engine "model:ROW" of a row of the table; throws Error where the row cannot hold residues or is unknown.
+const Int8Engine& modelled_int8_engine(std::string_view row_name);
+
+// The engine of that name, modelled ones included; "" asks VERNIER_ENGINE and then takes the first that runs here.
+// "native" in VERNIER_ENGINE is for the caller to handle (see requested_engine). Throws Error on an unknown or
+// unsupported name.
 const Int8Engine& find_int8_engine(std::string_view name);
 
 // The first that runs here, whatever the environment says.

@@ -96,6 +96,7 @@ const Int8Engine& preferred_int8_engine() {
 const Int8Engine& find_int8_engine(std::string_view name) {
   const std::string wanted = requested_engine(name);
   if (wanted.empty()) return preferred_int8_engine();
+  if (wanted.starts_with("model:")) return modelled_int8_engine(std::string_view(wanted).substr(6));
   const char* source = name.empty() ? "VERNIER_ENGINE" : "engine";
   for (const Int8Engine* engine : int8_engines()) {
     if (wanted != engine->name()) continue;

@@ -103,8 +103,8 @@ void multiply_on(std::string_view path_name, const Engine& e, const Replay& repl
   const StripOperands operands{A, lda, B, ldb, C, D, ldc};
   const int columns = path == nullptr ? 16 : path->lanes;
   const std::int64_t bands = (m + band_rows - 1) / band_rows, strips = (n + columns - 1) / columns;
-  const auto threads =
-      static_cast<int>(std::clamp<std::int64_t>(bands * strips, 1, std::max(1, omp_get_max_threads())));
+  const int available = omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
+  const auto threads = static_cast<int>(std::clamp<std::int64_t>(bands * strips, 1, std::max(1, available)));
   std::vector<StripProduct> products;  // one a thread; memory runs out here or nowhere
   products.reserve(static_cast<std::size_t>(threads));
   for (int t = 0; t < threads; ++t)
