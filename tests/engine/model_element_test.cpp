@@ -66,7 +66,14 @@ double dot_oracle(const Engine& e, const Cases::Dot& x) {
   return e.join == Join::first ? d : static_cast<double>(static_cast<float>(d) + static_cast<float>(c));
 }
 
-// The model runs in the compiler too: 2^23 - 2^23 - 0.5 - 0.25 - 0.125, the fingerprint of a generation.
+// The model runs in the compiler too, which refuses undefined shifts.
+constexpr std::uint64_t of_zeros(const Engine& e) {  // whose exponents lie far above that of zeros
+  const std::uint64_t a[32] = {}, b[32] = {};
+  return element<32>(e, a, b, 0);
+}
+static_assert(of_zeros(fp8_engine(Format::e4m3, Format::fp16, 32, 32, -133)) == 0);
+
+// 2^23 - 2^23 - 0.5 - 0.25 - 0.125, the fingerprint of a generation.
 constexpr std::uint64_t fingerprint(const Engine& e) {
   const std::uint64_t a[16] = {0x6800, 0xe800, 0xb800, 0xb400, 0xb000},
                       b[16] = {0x6c00, 0x6c00, 0x3c00, 0x3c00, 0x3c00};
