@@ -65,6 +65,7 @@ enum class Fallback {
 //   fp32      |T - AB| <= (k + 1) u32 |A||B|                      the same with u32
 //   bits(n)   |T - AB| <= (k 2^-n + u) |A||B|                     u of the output type: the final rounding
 //   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
+//   exact     C = RN(alpha AB + beta C): the exact real number, rounded once to the type of C
 //
 // If the output type is float, u32 |T| comes on top of each; where T is subnormal, half the smallest subnormal number;
 // a T beyond the largest number is an infinity. The result is then
@@ -72,11 +73,15 @@ enum class Fallback {
 // The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it. (It
 // is a function of all of A and B: the scale of a row may depend on how wide the columns are.) The native product,
 // where it is taken, has the classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
+//
+// exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
+// (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that
+// underflows keeps its sign. NaN and infinities are those of alpha times the sum of the terms, plus beta C.
 struct VERNIER_API Contract {
-  enum class Kind { fp32, fp64, normwise, bits };
+  enum class Kind { fp32, fp64, normwise, bits, exact };
 
   Kind kind = Kind::fp64;
-  int bits_asked = 53;                   // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise
+  int bits_asked = 53;                   // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise; 0 for exact
   bool reproducible = false;             // always the integer scheme, also where the native product would be faster
   Fallback fallback = Fallback::native;  // reproducible contracts never take the native product: they throw instead
 
@@ -84,8 +89,10 @@ struct VERNIER_API Contract {
   static Contract fp64();
   static Contract normwise();   // of fp64
   static Contract bits(int n);  // 4 <= n <= 110
+  static Contract exact();
 
-  // "fp32", "fp64", "fp64-normwise", "bits(60)", each optionally followed by "+reproducible" and "+no-fallback".
+  // "fp32", "fp64", "fp64-normwise", "bits(60)", "exact", each optionally followed by "+reproducible" and
+  // "+no-fallback".
   static Contract parse(std::string_view text);
   std::string text() const;  // what parse() reads
 
@@ -138,9 +145,12 @@ struct VERNIER_API Report {
   int wide_moduli = 0;            // moduli of the entries in those rows and columns
   int span_a = 0, span_b = 0;     // widest exponent span (max - min over nonzeros) of a row of op(A), a column of op(B)
   std::int64_t nonfinite_rows = 0, nonfinite_columns = 0;  // rows, columns that hold a NaN or an infinity
+  // contract exact: entries that the residues leave open, and those of them that only the sum of all products decided
+  std::int64_t undecided = 0, accumulated = 0;
   bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
   // seconds, wall clock
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
+  double seconds_undecided = 0;
 
   std::string text() const;
   std::string json() const;

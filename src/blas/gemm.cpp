@@ -11,14 +11,14 @@ namespace {
 bool valid(Op op) { return op == Op::none || op == Op::transpose || op == Op::conjugate_transpose; }
 
 void check_contract(const Contract& c) {
-  require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::bits, "gemm: contract: unknown kind {}",
+  require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::exact, "gemm: contract: unknown kind {}",
           static_cast<int>(c.kind));
   const int n = c.bits_asked;
   if (c.kind == Contract::Kind::bits)
     require(n >= 4 && n <= 110, "gemm: contract: bits({}): expected a number from 4 to 110", n);
   else
-    require(n == (c.kind == Contract::Kind::fp32 ? 24 : 53), "gemm: contract: bits_asked = {} does not belong to {}", n,
-            c.text());
+    require(n == Contract::parse(Contract{.kind = c.kind}.text()).bits_asked,
+            "gemm: contract: bits_asked = {} does not belong to {}", n, c.text());
 }
 
 void check_options(const Options& o) {

@@ -6,9 +6,11 @@
 #include <bit>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/exact_stage.hpp"
 #include "scheme/backend.hpp"
 #include "scheme/specials.hpp"
 #include "scheme/strip.hpp"
@@ -59,7 +61,9 @@ class ResidueRun {
         report_(report),
         backend_(backend_of<T>(*plan.engine)),
         arena_(arena),
-        vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads)) {}
+        vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads, plan.exact)) {
+    if (plan.exact) exact_.emplace(plan, problem, backend_, vectors_, report);
+  }
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
   void measure() {
@@ -73,20 +77,21 @@ class ResidueRun {
     {
       const FloatingEnvironment environment;
       measure_strips(problem_.a, state, state.row_digits, panel_layout(s.m, s.k), vectors_.a_statistics,
-                     vectors_.a_exponents, state.buffers.a, state.buffers.a_stride);
+                     vectors_.a_grains, vectors_.a_exponents, state.buffers.a, state.buffers.a_stride);
       measure_strips(problem_.b, state, state.column_digits, panel_layout(s.n, s.k), vectors_.b_statistics,
-                     vectors_.b_exponents, state.buffers.b, state.buffers.b_stride);
+                     vectors_.b_grains, vectors_.b_exponents, state.buffers.b, state.buffers.b_stride);
     }
     summarise(problem_.a, vectors_.a_statistics, report_.span_a, report_.nonfinite_rows);
     summarise(problem_.b, vectors_.b_statistics, report_.span_b, report_.nonfinite_columns);
+    if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), pass.blocking.k_block);
     (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += now() - start;
   }
 
   // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
   Scaling scale() {
     const double start = now();
-    Scaling scaling = scale({}, {});
-    if (scaling.any_wide && plan_.shape.k <= longest_spanned_k) {
+    Scaling scaling = exact_ ? exact_->scale() : scale({}, {});
+    if (!exact_ && scaling.any_wide && plan_.shape.k <= longest_spanned_k) {
       measure_spans();
       scaling = scale({vectors_.a_costs, rows()}, {vectors_.b_costs, columns()});
     }
@@ -111,7 +116,8 @@ class ResidueRun {
   int threads() const { return plan_.printable.threads; }
 
   void measure_strips(const Operand<T>& x, const PassState& state, const DigitTables& digits, const PanelLayout& layout,
-                      VectorStatistics* statistics, int* exponents, std::int8_t* planes, std::size_t stride) {
+                      VectorStatistics* statistics, int* grains, int* exponents, std::int8_t* planes,
+                      std::size_t stride) {
     T* buffer = reinterpret_cast<T*>(scratch(state));
     const bool fits = x.k <= state.blocking.k_block;
 #pragma omp for schedule(dynamic, 1) nowait
@@ -119,6 +125,8 @@ class ResidueRun {
       const std::int64_t first = strip * strip_size, count = std::min<std::int64_t>(strip_size, x.vectors - first);
       const Operand<T> view = fits ? gather_strip(x, first, 0, x.k, buffer) : x;
       backend_.statistics(view, fits ? 0 : first, count, statistics + first);
+      if (exact_)
+        exact_->measure(fits ? view : Operand<T>{x.at(first, 0), count, x.k, x.ld, x.k_contiguous}, grains + first);
       if (!planes_ready_) continue;
       for (std::int64_t v = 0; v < strip_size; ++v)
         exponents[first + v] = v < count ? ordinary_scale(plan_.rule, x.k, statistics[first + v]) : 0;
@@ -197,6 +205,7 @@ class ResidueRun {
     const ProductShape& s = plan_.shape;
     set_exponents(vectors_.a_scales, s.m, pass.ordinary, vectors_.a_exponents);
     set_exponents(vectors_.b_scales, s.n, pass.ordinary, vectors_.b_exponents);
+    if (exact_) exact_->begin_pass();
     const Blocking& b = pass.blocking;
     const bool keep_a = s.k <= b.k_block;  // the planes of A then serve all blocks of columns
     for (std::int64_t i = 0; i < s.m; i += b.m_block) {
@@ -346,12 +355,22 @@ class ResidueRun {
       }
     }
     report_.seconds_recombine += now() - start;
+    if (exact_) settle_block(state, rows, columns);
+  }
+
+  void settle_block(const PassState& state, Range rows, Range columns) {
+    const double start = now();
+    const PassBuffers& buffers = state.buffers;
+    exact_->settle(state.recombine, {rows.begin, rows.count, columns.begin, columns.count, buffers.c, buffers.c_stride},
+                   buffers.scratch, buffers.scratch_stride, state.blocking.k_block);
+    report_.seconds_undecided += now() - start;
   }
 
   void recombine_tile(const PassState& state, std::int64_t i, std::int64_t j, const std::int8_t* residues) {
     const std::int64_t rows = std::min<std::int64_t>(strip_size, plan_.shape.m - i);
     const std::int64_t columns = std::min<std::int64_t>(strip_size, plan_.shape.n - j);
     if (!block_has_entries(state.pass, {i, rows}, {j, columns})) return;
+    if (exact_) return exact_->round(state.recombine, residues, state.buffers.c_stride, i, j);
     alignas(64) T tile[block_elements];
     backend_.recombine(state.recombine, residues, state.buffers.c_stride, vectors_.a_exponents + i,
                        vectors_.b_exponents + j, tile);
@@ -388,6 +407,7 @@ class ResidueRun {
   const SchemeBackend<T>& backend_;
   Arena arena_;  // of the passes, behind the vectors' data
   VectorBuffers vectors_;
+  std::optional<ExactStage<T>> exact_;
   bool planes_ready_ = false;        // measure() has written the planes of the ordinary entries
   std::int64_t a_planes_rows_ = -1;  // first row of the block of A whose planes are in memory
   double progress_begin_ = 0, progress_share_ = 1;
@@ -426,7 +446,7 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
   for (int i = 0; i < passes.count; ++i) {
     const Pass& pass = passes.pass[i];
     if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
-    if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
+    if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
   }
   report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
   run.run(passes);

@@ -56,7 +56,7 @@ PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine
   return buffers;
 }
 
-VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads) {
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact) {
   const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
              n = static_cast<std::size_t>(round_up(shape.n, strip_size));
   VectorBuffers v;
@@ -66,6 +66,17 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
   v.b_scales = arena.take<VectorScales>(n);
   v.a_exponents = arena.take<int>(m);
   v.b_exponents = arena.take<int>(n);
+  if (exact) {
+    v.a_grains = arena.take<int>(m);
+    v.b_grains = arena.take<int>(n);
+    v.a_rounding = arena.take<double>(m);
+    v.a_norm = arena.take<double>(m);
+    v.b_rounding = arena.take<double>(n);
+    v.b_norm = arena.take<double>(n);
+    v.lines = arena.take<double>(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(threads));
+    v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
+    return v;  // no block spans: bounds against |A||B| are not asked for
+  }
   if (shape.k > longest_spanned_k) return v;
   v.a_stride = round_up(shape.m, span_lanes);
   v.b_stride = round_up(shape.n, span_lanes);

@@ -1,0 +1,297 @@
+#include "blas/exact_stage.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/environment.hpp"
+#include "number/ieee754.hpp"
+#include "scheme/specials.hpp"
+
+namespace vernier {
+namespace {
+
+// Rows and columns of the sample.
+constexpr std::int64_t sampled_vectors = 16;
+
+// Scales made for the data cost a second conversion of A and B, about a tenth of a product.
+constexpr double worth_other_scales = 0.9;
+
+std::int64_t sample_size(std::int64_t vectors) { return std::min(sampled_vectors, divide_up(vectors, 8)); }
+
+std::int64_t sampled_vector(std::int64_t index, std::int64_t vectors) {
+  return (2 * index + 1) * vectors / (2 * sample_size(vectors));
+}
+
+// The vectors of a sample over the first k, each divided by 2^exponent of its largest element; zeros for what is not
+// finite.
+template <class T>
+void gather_sample(const Operand<T>& x, const VectorStatistics* statistics, std::int64_t k, double* out) {
+  for (std::int64_t s = 0; s < sample_size(x.vectors); ++s) {
+    const std::int64_t v = sampled_vector(s, x.vectors);
+    const int shift = -statistics[v].exponent;
+    const double first = std::ldexp(1.0, shift / 2), second = std::ldexp(1.0, shift - shift / 2);
+    for (std::int64_t l = 0; l < k; ++l) {
+      const double value = static_cast<double>(*x.at(v, l));
+      out[s * k + l] = std::isfinite(value) ? value * first * second : 0;
+    }
+  }
+}
+
+double dot(const double* x, const double* y, std::int64_t k) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t l = 0; l < k; ++l) sum += x[l] * y[l];
+  return sum;
+}
+
+// The largest exact_log2 of an operand's vectors.
+template <class Vector>
+double largest_exact_log2(std::int64_t count, Vector vector) {
+  double largest = 0;
+  for (std::int64_t v = 0; v < count; ++v) largest = std::max(largest, vector(v).exact_log2);
+  return largest;
+}
+
+// Contiguous copies of count vectors over all of k, k apart.
+template <class T>
+void gather_vectors(const Operand<T>& x, std::int64_t first, std::int64_t count, T* out) {
+  constexpr std::int64_t lines = 8;  // a cache line of each vector at a time
+  constexpr std::int64_t ahead = 24;
+  for (std::int64_t begin = 0; begin < x.k; begin += lines) {
+    const std::int64_t end = std::min(begin + lines, x.k);
+    for (std::int64_t l = begin; l < end; ++l)
+      if (l + ahead < x.k)
+        for (std::int64_t v = 0; v < count; v += 64 / static_cast<std::int64_t>(sizeof(T)))
+          __builtin_prefetch(x.at(first + v, l + ahead));
+    for (std::int64_t v = 0; v < count; ++v)
+      for (std::int64_t l = begin; l < end; ++l) out[v * x.k + l] = *x.at(first + v, l);
+  }
+}
+
+}  // namespace
+
+template <class T>
+ExactVector ExactStage<T>::exact_vector(const VectorStatistics& v, int grain) const {
+  if (v.zero()) return {};
+  const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;
+  const double exact = norm + v.exponent - grain;
+  return {.exact_log2 = std::ceil(32 * exact + 0.01) / 32,
+          .ratio_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm};
+}
+
+template <class T>
+void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
+  const std::int64_t k = std::min(plan_.shape.k, k_block);
+  const std::int64_t rows = sample_size(plan_.shape.m), columns = sample_size(plan_.shape.n);
+  double *a = buffer, *b = buffer + rows * k;
+  gather_sample(problem_.a, vectors_.a_statistics, k, a);
+  gather_sample(problem_.b, vectors_.b_statistics, k, b);
+  const auto row_vector = [&](std::int64_t i) { return exact_vector(vectors_.a_statistics[i], vectors_.a_grains[i]); };
+  const auto column_vector = [&](std::int64_t j) {
+    return exact_vector(vectors_.b_statistics[j], vectors_.b_grains[j]);
+  };
+  ExactQuestion& q = question_;
+  q = {.shape = plan_.shape,
+       .engine = plan_.engine->name(),
+       .threads = plan_.printable.threads,
+       .precision = Ieee754<T>::precision,
+       .rows_exact_log2 = largest_exact_log2(plan_.shape.m, row_vector),
+       .columns_exact_log2 = largest_exact_log2(plan_.shape.n, column_vector)};
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t i = sampled_vector(r, plan_.shape.m);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const std::int64_t j = sampled_vector(c, plan_.shape.n);
+      const double squares = dot(a + r * k, a + r * k, k) * dot(b + c * k, b + c * k, k);
+      if (vectors_.a_statistics[i].zero() || vectors_.b_statistics[j].zero() || squares == 0) continue;
+      const double cosine = std::abs(dot(a + r * k, b + c * k, k)) / std::sqrt(squares);
+      q.sample.push_back({.row = row_vector(i), .column = column_vector(j), .cosine_log2 = std::log2(cosine)});
+    }
+  }
+}
+
+template <class T>
+void ExactStage<T>::set_scales(const VectorStatistics* statistics, const int* grains, VectorScales* scales,
+                               std::int64_t count, int budget_16, Scaling& result) const {
+  for (std::int64_t v = 0; v < count; ++v) {
+    const VectorStatistics& s = statistics[v];
+    scales[v] = {.proofs = proof_sets - 1};
+    if (s.zero()) continue;
+    scales[v].ordinary = ordinary_scale(plan_.rule, plan_.shape.k, s);
+    const int exponent = std::min(
+        {quantum_bits + norm_exponent(s.squares, budget_16), s.exponent - grains[v], largest_exponent(max_limbs)});
+    scales[v].wide = exponent - s.exponent;
+    result.wide_exponent = std::max(result.wide_exponent, exponent);
+  }
+}
+
+template <class T>
+Scaling ExactStage<T>::scale() {
+  const ExactChoice best = choose_exact(question_), ordinary = weigh_exact(question_, plan_.ordinary.moduli);
+  Scaling result;
+  result.any_wide = best.seconds < worth_other_scales * ordinary.seconds;
+  result.any_ordinary = !result.any_wide;
+  result.wide_log2 = log2_product_of_moduli(best.moduli) - 1 - 0x1p-19;
+  set_scales(vectors_.a_statistics, vectors_.a_grains, vectors_.a_scales, plan_.shape.m, best.row_budget_16, result);
+  set_scales(vectors_.b_statistics, vectors_.b_grains, vectors_.b_scales, plan_.shape.n, best.column_budget_16, result);
+  return result;
+}
+
+template <class T>
+void ExactStage<T>::begin_pass() {
+  const auto errors = [](const VectorStatistics* statistics, const int* grains, const int* scales, std::int64_t count,
+                         double length, double* rounding, double* norm) {
+    for (std::int64_t v = 0; v < round_up(count, strip_size); ++v) {
+      const VectorError e = v < count ? vector_error(statistics[v], scales[v], grains[v]) : VectorError{};
+      rounding[v] = e.rounding;
+      norm[v] = e.norm + length * e.rounding;
+    }
+  };
+  // The rounding of both sides together, k / 4, is counted on the side of the rows.
+  errors(vectors_.a_statistics, vectors_.a_grains, vectors_.a_exponents, plan_.shape.m,
+         static_cast<double>(plan_.shape.k), vectors_.a_rounding, vectors_.a_norm);
+  errors(vectors_.b_statistics, vectors_.b_grains, vectors_.b_exponents, plan_.shape.n, 0, vectors_.b_rounding,
+         vectors_.b_norm);
+}
+
+template <class T>
+void ExactStage<T>::round(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                          std::int64_t i, std::int64_t j) const {
+  const auto wanted = [](const VectorStatistics* statistics, std::int64_t count, bool finite) {
+    std::uint32_t mask = 0;
+    for (std::int64_t v = 0; v < std::min<std::int64_t>(count, strip_size); ++v)
+      if (statistics[v].nonfinite != finite) mask |= std::uint32_t{1} << v;
+    return mask;
+  };
+  const VectorStatistics *a = vectors_.a_statistics + i, *b = vectors_.b_statistics + j;
+  const std::int64_t rows = plan_.shape.m - i, columns = plan_.shape.n - j;
+  LeadingTile integers;
+  backend_.recombine_leading(tables, residues, plane_bytes, integers);
+  backend_.round_tile(
+      {.alpha = problem_.alpha,
+       .beta = problem_.beta,
+       .c = problem_.c + i + j * problem_.ldc,
+       .ldc = problem_.ldc,
+       .rows = wanted(a, rows, true),
+       .columns = wanted(b, columns, true),
+       .row_scales = vectors_.a_exponents + i,
+       .column_scales = vectors_.b_exponents + j,
+       .errors = {vectors_.a_rounding + i, vectors_.a_norm + i, vectors_.b_rounding + j, vectors_.b_norm + j}},
+      integers, mask_at(i / strip_size, j / strip_size));
+  if (report_.nonfinite_rows + report_.nonfinite_columns > 0)
+    special_entries(i, j, wanted(a, rows, false), wanted(b, columns, false));
+}
+
+template <class T>
+void ExactStage<T>::special_entries(std::int64_t i, std::int64_t j, std::uint32_t rows, std::uint32_t columns) const {
+  if ((rows | columns) == 0) return;
+  T tile[block_elements] = {};
+  patch_specials(problem_.a, problem_.b, i, j, vectors_.a_statistics + i, vectors_.b_statistics + j, tile);
+  for (std::int64_t y = 0; y < std::min<std::int64_t>(strip_size, plan_.shape.n - j); ++y)
+    for (std::int64_t x = 0; x < std::min<std::int64_t>(strip_size, plan_.shape.m - i); ++x) {
+      if (((rows >> x | columns >> y) & 1) == 0) continue;
+      T* c = problem_.c + i + x + (j + y) * problem_.ldc;
+      *c = combined_special(tile[y * strip_size + x], problem_.alpha, problem_.beta, c);
+    }
+}
+
+template <class T>
+void ExactStage<T>::settle(const RecombineTables& tables, const ResidueBlock& block, std::byte* scratch,
+                           std::size_t scratch_stride, std::int64_t k_block) {
+  // The operand whose vectors are scattered in memory is gathered strip by strip.
+  const bool by_rows = !problem_.a.k_contiguous || problem_.b.k_contiguous;
+  const std::int64_t strips = by_rows ? block.row_strips() : block.column_strips();
+  std::int64_t undecided = 0, accumulated = 0;
+#pragma omp parallel num_threads(plan_.printable.threads) reduction(+ : undecided, accumulated)
+  {
+    const FloatingEnvironment environment;
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    T* line = reinterpret_cast<T*>(vectors_.lines + thread * static_cast<std::size_t>(plan_.shape.k));
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t strip = 0; strip < strips; ++strip) {
+      const Counts counts =
+          settle_strip(tables, block, strip, by_rows, reinterpret_cast<T*>(scratch + thread * scratch_stride), line,
+                       plan_.shape.k <= k_block);
+      undecided += counts.undecided;
+      accumulated += counts.accumulated;
+    }
+  }
+  report_.undecided += undecided;
+  report_.accumulated += accumulated;
+}
+
+template <class T>
+typename ExactStage<T>::Counts ExactStage<T>::settle_strip(const RecombineTables& tables, const ResidueBlock& block,
+                                                           std::int64_t strip, bool by_rows, T* buffer, T* line,
+                                                           bool gather) const {
+  const Operand<T>&outer = by_rows ? problem_.a : problem_.b, &inner = by_rows ? problem_.b : problem_.a;
+  const std::int64_t k = plan_.shape.k;
+  const std::int64_t first = (by_rows ? block.first_row : block.first_column) + strip * strip_size;
+  const std::int64_t others = by_rows ? block.column_strips() : block.row_strips();
+  bool gathered = false;
+  std::int64_t in_line = -1;  // vector of the inner operand that line holds
+  Counts counts;
+  for (std::int64_t other = 0; other < others; ++other) {
+    const std::int64_t v = by_rows ? strip : other, t = by_rows ? other : strip;
+    const std::int64_t i0 = block.first_row + v * strip_size, j0 = block.first_column + t * strip_size;
+    const EntryMask& mask = mask_at(i0 / strip_size, j0 / strip_size);
+    for (int y = 0; y < strip_size; ++y)
+      for (std::uint32_t bits = mask[static_cast<std::size_t>(y)]; bits != 0; bits &= bits - 1) {
+        const int x = std::countr_zero(bits);
+        const std::int64_t i = i0 + x, j = j0 + y, from_outer = by_rows ? i : j, from_inner = by_rows ? j : i;
+        const T *p = outer.at(from_outer, 0), *q = inner.at(from_inner, 0);
+        std::int64_t p_stride = outer.k_stride(), q_stride = inner.k_stride();
+        if (gather && p_stride != 1) {
+          if (!gathered)
+            gather_vectors(outer, first, std::min<std::int64_t>(strip_size, outer.vectors - first), buffer);
+          gathered = true;
+          p = buffer + (from_outer - first) * k;
+          p_stride = 1;
+        }
+        if (q_stride != 1) {
+          if (in_line != from_inner) gather_vectors(inner, from_inner, 1, line);
+          in_line = from_inner;
+          q = line;
+          q_stride = 1;
+        }
+        const VectorPair<T> pair{.row = by_rows ? p : q,
+                                 .column = by_rows ? q : p,
+                                 .row_stride = by_rows ? p_stride : q_stride,
+                                 .column_stride = by_rows ? q_stride : p_stride,
+                                 .k = k,
+                                 .row_scale = vectors_.a_exponents[i],
+                                 .column_scale = vectors_.b_exponents[j]};
+        ++counts.undecided;
+        if (!settle_entry(tables, block.tile(v, t) + residue_index(x, y), block.plane_bytes, pair, i, j))
+          ++counts.accumulated;
+      }
+  }
+  return counts;
+}
+
+// False if it took the sum of all products.
+template <class T>
+bool ExactStage<T>::settle_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                                 const VectorPair<T>& pair, std::int64_t i, std::int64_t j) const {
+  T* c = problem_.c + i + j * problem_.ldc;
+  const VectorStatistics &a = vectors_.a_statistics[i], &b = vectors_.b_statistics[j];
+  if (std::min(a.lowest + pair.row_scale, b.lowest + pair.column_scale) >= least_residual_exponent) {
+    const std::optional<T> result =
+        refined_entry(recombine_entry(tables, residues, plane_bytes), backend_.residual(pair), pair.k,
+                      pair.row_scale + pair.column_scale, problem_.alpha, problem_.beta, c);
+    if (result) {
+      *c = *result;
+      return true;
+    }
+  }
+  *c = accumulated_entry(pair, problem_.alpha, problem_.beta, c);
+  return false;
+}
+
+template class ExactStage<double>;
+template class ExactStage<float>;
+
+}  // namespace vernier

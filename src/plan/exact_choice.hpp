@@ -1,0 +1,53 @@
+// How many moduli a correctly rounded product takes: spare bits against entries that have to be computed twice. A pure
+// function; since the result is the same whatever it says, it may weigh samples and measured rates.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "plan/cost.hpp"
+#include "scheme/residues.hpp"
+
+namespace vernier {
+
+// log2 of the 2-norm from which on scaling makes integers of a vector, and of the ratio of its 1-norm to its 2-norm.
+struct ExactVector {
+  double exact_log2 = 0;
+  double ratio_log2 = 0;
+};
+
+// A sampled entry: cosine_log2 = log2 |C_ij| / (|A_i|_2 |B_j|_2), minus infinity for a zero.
+struct ExactEntry {
+  ExactVector row, column;
+  double cosine_log2 = 0;
+};
+
+struct ExactQuestion {
+  ProductShape shape;
+  std::string_view engine;
+  int threads = 1;
+  int precision = 53;                                  // of the result
+  double rows_exact_log2 = 0, columns_exact_log2 = 0;  // largest exact_log2 among all vectors
+  std::vector<ExactEntry> sample;
+};
+
+struct ExactChoice {
+  int moduli = 0;
+  int row_budget_16 = 0, column_budget_16 = 0;  // 2 log2 of the largest 2-norm of a scaled vector, in sixteenths
+  double undecided = 0;                         // expected share of entries that the first look leaves open
+  double seconds = 0;                           // expected, products and second looks
+};
+
+// One number of moduli, and the best.
+ExactChoice weigh_exact(const ExactQuestion& question, int moduli);
+ExactChoice choose_exact(const ExactQuestion& question);
+
+// Moduli for evenly distributed data, before any are read.
+int ordinary_exact_moduli(int precision, std::int64_t k);
+
+// 2 log2 of the largest norm in sixteenths that this many moduli hold on both sides together, rounding to integers
+// included (docs/accuracy.md, theorem 3).
+int exact_budget_16(int moduli, std::int64_t k);
+
+}  // namespace vernier
