@@ -43,7 +43,7 @@ CLI::Validator at_least(std::int64_t least) {
 void ProductOptions::add_to(CLI::App& command) {
   command
       .add_option("--contract", contract,
-                  "fp64, fp64-normwise, fp32 or bits(n), each with +reproducible and +no-fallback as wanted; "
+                  "fp64, fp64-normwise, fp32, bits(n) or exact, each with +reproducible and +no-fallback as wanted; "
                   "fp64 for double and fp32 for float if not given")
       ->check(contract_validator())
       ->type_name("CONTRACT");

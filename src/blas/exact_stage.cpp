@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "number/ieee754.hpp"
@@ -48,6 +50,26 @@ double dot(const double* x, const double* y, std::int64_t k) {
   return sum;
 }
 
+// inexact[e] of ExactVector, of x_l / 2^(exponent of the largest).
+std::vector<double> inexact_counts(const double* x, std::int64_t k) {
+  std::vector<double> counts(static_cast<std::size_t>(largest_exponent(max_limbs)) + 2);
+  const auto last = static_cast<int>(counts.size()) - 1;
+  for (std::int64_t l = 0; l < k; ++l) {
+    if (x[l] == 0) continue;
+    const DoubleParts p = parts_of(x[l]);
+    const int needed = -(p.exponent + std::countr_zero(p.significand));  // exponent from which x_l is an integer
+    ++counts[static_cast<std::size_t>(std::clamp(needed, 0, last))];
+  }
+  double more = 0;  // elements that need more than e
+  for (int e = last; e >= 0; --e) {
+    const double here = counts[static_cast<std::size_t>(e)];
+    counts[static_cast<std::size_t>(e)] = more;
+    more += here;
+  }
+  counts[static_cast<std::size_t>(last)] = counts[static_cast<std::size_t>(last) - 1];
+  return counts;
+}
+
 // The largest exact_log2 of an operand's vectors.
 template <class Vector>
 double largest_exact_log2(std::int64_t count, Vector vector) {
@@ -75,12 +97,19 @@ void gather_vectors(const Operand<T>& x, std::int64_t first, std::int64_t count,
 }  // namespace
 
 template <class T>
-ExactVector ExactStage<T>::exact_vector(const VectorStatistics& v, int grain) const {
+void ExactStage<T>::measure(const Operand<T>& view, const VectorStatistics* statistics, Grain* out) const {
+  int scales[strip_size];
+  for (std::int64_t v = 0; v < view.vectors; ++v) scales[v] = ordinary_scale(plan_.rule, plan_.shape.k, statistics[v]);
+  backend_.grains(view, scales, out);
+}
+
+template <class T>
+ExactVector ExactStage<T>::exact_vector(const VectorStatistics& v, const Grain& grain) const {
   if (v.zero()) return {};
-  const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;
-  const double exact = norm + v.exponent - grain;
-  return {.exact_log2 = std::ceil(32 * exact + 0.01) / 32,
-          .ratio_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm};
+  const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;  // over 2^exponent
+  return {.exact_log2 = std::ceil(32 * (norm + v.exponent - grain.exponent) + 0.01) / 32,
+          .one_norm_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm,
+          .largest_log2 = -norm};
 }
 
 template <class T>
@@ -101,28 +130,36 @@ void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
        .precision = Ieee754<T>::precision,
        .rows_exact_log2 = largest_exact_log2(plan_.shape.m, row_vector),
        .columns_exact_log2 = largest_exact_log2(plan_.shape.n, column_vector)};
+  const auto sampled = [&](const double* x, ExactVector v) {
+    v.inexact = inexact_counts(x, k);
+    return v;
+  };
+  std::vector<ExactVector> partners;
+  for (std::int64_t c = 0; c < columns; ++c)
+    partners.push_back(sampled(b + c * k, column_vector(sampled_vector(c, plan_.shape.n))));
   for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t i = sampled_vector(r, plan_.shape.m);
+    const ExactVector row = sampled(a + r * k, row_vector(sampled_vector(r, plan_.shape.m)));
+    const double row_squares = dot(a + r * k, a + r * k, k);
     for (std::int64_t c = 0; c < columns; ++c) {
-      const std::int64_t j = sampled_vector(c, plan_.shape.n);
-      const double squares = dot(a + r * k, a + r * k, k) * dot(b + c * k, b + c * k, k);
-      if (vectors_.a_statistics[i].zero() || vectors_.b_statistics[j].zero() || squares == 0) continue;
-      const double cosine = std::abs(dot(a + r * k, b + c * k, k)) / std::sqrt(squares);
-      q.sample.push_back({.row = row_vector(i), .column = column_vector(j), .cosine_log2 = std::log2(cosine)});
+      const double* column = b + c * k;
+      const double squares = row_squares * dot(column, column, k);
+      if (squares == 0) continue;
+      const double cosine = std::abs(dot(a + r * k, column, k)) / std::sqrt(squares);
+      q.sample.push_back({row, partners[static_cast<std::size_t>(c)], std::log2(cosine)});
     }
   }
 }
 
 template <class T>
-void ExactStage<T>::set_scales(const VectorStatistics* statistics, const int* grains, VectorScales* scales,
+void ExactStage<T>::set_scales(const VectorStatistics* statistics, const Grain* grains, VectorScales* scales,
                                std::int64_t count, int budget_16, Scaling& result) const {
   for (std::int64_t v = 0; v < count; ++v) {
     const VectorStatistics& s = statistics[v];
     scales[v] = {.proofs = proof_sets - 1};
     if (s.zero()) continue;
     scales[v].ordinary = ordinary_scale(plan_.rule, plan_.shape.k, s);
-    const int exponent = std::min(
-        {quantum_bits + norm_exponent(s.squares, budget_16), s.exponent - grains[v], largest_exponent(max_limbs)});
+    const int exponent = std::min({quantum_bits + norm_exponent(s.squares, budget_16), s.exponent - grains[v].exponent,
+                                   largest_exponent(max_limbs)});
     scales[v].wide = exponent - s.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
   }
@@ -141,20 +178,42 @@ Scaling ExactStage<T>::scale() {
 }
 
 template <class T>
-void ExactStage<T>::begin_pass() {
-  const auto errors = [](const VectorStatistics* statistics, const int* grains, const int* scales, std::int64_t count,
-                         double length, double* rounding, double* norm) {
-    for (std::int64_t v = 0; v < round_up(count, strip_size); ++v) {
-      const VectorError e = v < count ? vector_error(statistics[v], scales[v], grains[v]) : VectorError{};
-      rounding[v] = e.rounding;
-      norm[v] = e.norm + length * e.rounding;
-    }
-  };
-  // The rounding of both sides together, k / 4, is counted on the side of the rows.
-  errors(vectors_.a_statistics, vectors_.a_grains, vectors_.a_exponents, plan_.shape.m,
-         static_cast<double>(plan_.shape.k), vectors_.a_rounding, vectors_.a_norm);
-  errors(vectors_.b_statistics, vectors_.b_grains, vectors_.b_exponents, plan_.shape.n, 0, vectors_.b_rounding,
-         vectors_.b_norm);
+ErrorArrays ExactStage<T>::errors_at(const double* errors, std::int64_t count, std::int64_t first) const {
+  const std::int64_t padded = round_up(count, strip_size);
+  return {errors + first, errors + padded + first, errors + 2 * padded + first};
+}
+
+template <class T>
+void ExactStage<T>::set_errors(const VectorStatistics* statistics, const Grain* grains, const int* scales,
+                               std::int64_t count, bool lengthen, double* errors) const {
+  const std::int64_t padded = round_up(count, strip_size);
+  for (std::int64_t v = 0; v < padded; ++v) {
+    VectorError e = v < count ? vector_error(statistics[v], scales[v], grains[v].inexact) : VectorError{};
+    if (lengthen) e = with_partner_rounding(e);
+    errors[v] = e.rounding;
+    errors[padded + v] = e.half_norm;
+    errors[2 * padded + v] = e.largest;
+  }
+}
+
+template <class T>
+void ExactStage<T>::count_inexact(const Operand<T>& x, const int* scales, Grain* grains) const {
+#pragma omp parallel for num_threads(plan_.printable.threads) schedule(dynamic, 1)
+  for (std::int64_t first = 0; first < x.vectors; first += strip_size) {
+    const FloatingEnvironment environment;
+    const std::int64_t count = std::min<std::int64_t>(strip_size, x.vectors - first);
+    backend_.grains({x.at(first, 0), count, x.k, x.ld, x.k_contiguous}, scales + first, grains + first);
+  }
+}
+
+template <class T>
+void ExactStage<T>::begin_pass(bool ordinary) {
+  if (!ordinary) {  // measure() has counted at other scales
+    count_inexact(problem_.a, vectors_.a_exponents, vectors_.a_grains);
+    count_inexact(problem_.b, vectors_.b_exponents, vectors_.b_grains);
+  }
+  set_errors(vectors_.a_statistics, vectors_.a_grains, vectors_.a_exponents, plan_.shape.m, true, vectors_.a_errors);
+  set_errors(vectors_.b_statistics, vectors_.b_grains, vectors_.b_exponents, plan_.shape.n, false, vectors_.b_errors);
 }
 
 template <class T>
@@ -179,7 +238,7 @@ void ExactStage<T>::round(const RecombineTables& tables, const std::int8_t* resi
        .columns = wanted(b, columns, true),
        .row_scales = vectors_.a_exponents + i,
        .column_scales = vectors_.b_exponents + j,
-       .errors = {vectors_.a_rounding + i, vectors_.a_norm + i, vectors_.b_rounding + j, vectors_.b_norm + j}},
+       .errors = {errors_at(vectors_.a_errors, plan_.shape.m, i), errors_at(vectors_.b_errors, plan_.shape.n, j)}},
       integers, mask_at(i / strip_size, j / strip_size));
   if (report_.nonfinite_rows + report_.nonfinite_columns > 0)
     special_entries(i, j, wanted(a, rows, false), wanted(b, columns, false));

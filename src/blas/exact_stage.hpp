@@ -31,8 +31,8 @@ class ExactStage {
              const VectorBuffers& vectors, Report& report)
       : plan_(plan), problem_(problem), backend_(backend), vectors_(vectors), report_(report) {}
 
-  // One strip's vectors, all of k; out: vectors_.a_grains or b_grains at the strip. Thread-safe.
-  void measure(const Operand<T>& view, int* out) const { backend_.grains(view, out); }
+  // One strip's vectors, all of k, at the scales of ordinary data. Thread-safe.
+  void measure(const Operand<T>& view, const VectorStatistics* statistics, Grain* out) const;
 
   // After all strips are measured: how large the entries of C are. buffer: 32 * k_block doubles.
   void sample(double* buffer, std::int64_t k_block);
@@ -40,8 +40,8 @@ class ExactStage {
   // One scale a vector: that of ordinary data where its moduli serve these data well, else one made for them.
   Scaling scale();
 
-  // Before a pass with these scales.
-  void begin_pass();
+  // Before a pass, whose scales are set.
+  void begin_pass(bool ordinary);
 
   // One block of 32 x 32, starting at (i, j): what is decided goes to C. Thread-safe.
   void round(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes, std::int64_t i,
@@ -59,13 +59,17 @@ class ExactStage {
   EntryMask& mask_at(std::int64_t row_strip, std::int64_t column_strip) const {
     return vectors_.undecided[column_strip * divide_up(plan_.shape.m, strip_size) + row_strip];
   }
-  ExactVector exact_vector(const VectorStatistics& v, int grain) const;
+  ExactVector exact_vector(const VectorStatistics& v, const Grain& grain) const;
+  void count_inexact(const Operand<T>& x, const int* scales, Grain* grains) const;
+  ErrorArrays errors_at(const double* errors, std::int64_t count, std::int64_t first) const;
+  void set_errors(const VectorStatistics* statistics, const Grain* grains, const int* scales, std::int64_t count,
+                  bool lengthen, double* errors) const;
   void special_entries(std::int64_t i, std::int64_t j, std::uint32_t rows, std::uint32_t columns) const;
   Counts settle_strip(const RecombineTables& tables, const ResidueBlock& block, std::int64_t strip, bool by_rows,
                       T* buffer, T* line, bool gather) const;
   bool settle_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                     const VectorPair<T>& pair, std::int64_t i, std::int64_t j) const;
-  void set_scales(const VectorStatistics* statistics, const int* grains, VectorScales* scales, std::int64_t count,
+  void set_scales(const VectorStatistics* statistics, const Grain* grains, VectorScales* scales, std::int64_t count,
                   int budget_16, Scaling& result) const;
 
   const ProductPlan& plan_;

@@ -116,7 +116,7 @@ class ResidueRun {
   int threads() const { return plan_.printable.threads; }
 
   void measure_strips(const Operand<T>& x, const PassState& state, const DigitTables& digits, const PanelLayout& layout,
-                      VectorStatistics* statistics, int* grains, int* exponents, std::int8_t* planes,
+                      VectorStatistics* statistics, Grain* grains, int* exponents, std::int8_t* planes,
                       std::size_t stride) {
     T* buffer = reinterpret_cast<T*>(scratch(state));
     const bool fits = x.k <= state.blocking.k_block;
@@ -126,7 +126,8 @@ class ResidueRun {
       const Operand<T> view = fits ? gather_strip(x, first, 0, x.k, buffer) : x;
       backend_.statistics(view, fits ? 0 : first, count, statistics + first);
       if (exact_)
-        exact_->measure(fits ? view : Operand<T>{x.at(first, 0), count, x.k, x.ld, x.k_contiguous}, grains + first);
+        exact_->measure(fits ? view : Operand<T>{x.at(first, 0), count, x.k, x.ld, x.k_contiguous}, statistics + first,
+                        grains + first);
       if (!planes_ready_) continue;
       for (std::int64_t v = 0; v < strip_size; ++v)
         exponents[first + v] = v < count ? ordinary_scale(plan_.rule, x.k, statistics[first + v]) : 0;
@@ -205,7 +206,7 @@ class ResidueRun {
     const ProductShape& s = plan_.shape;
     set_exponents(vectors_.a_scales, s.m, pass.ordinary, vectors_.a_exponents);
     set_exponents(vectors_.b_scales, s.n, pass.ordinary, vectors_.b_exponents);
-    if (exact_) exact_->begin_pass();
+    if (exact_) exact_->begin_pass(pass.ordinary);
     const Blocking& b = pass.blocking;
     const bool keep_a = s.k <= b.k_block;  // the planes of A then serve all blocks of columns
     for (std::int64_t i = 0; i < s.m; i += b.m_block) {

@@ -67,12 +67,10 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
   v.a_exponents = arena.take<int>(m);
   v.b_exponents = arena.take<int>(n);
   if (exact) {
-    v.a_grains = arena.take<int>(m);
-    v.b_grains = arena.take<int>(n);
-    v.a_rounding = arena.take<double>(m);
-    v.a_norm = arena.take<double>(m);
-    v.b_rounding = arena.take<double>(n);
-    v.b_norm = arena.take<double>(n);
+    v.a_grains = arena.take<Grain>(m);
+    v.b_grains = arena.take<Grain>(n);
+    v.a_errors = arena.take<double>(3 * m);
+    v.b_errors = arena.take<double>(3 * n);
     v.lines = arena.take<double>(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(threads));
     v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
     return v;  // no block spans: bounds against |A||B| are not asked for

@@ -49,10 +49,10 @@ struct VectorBuffers {
   std::uint8_t *a_costs = nullptr, *b_costs = nullptr;  // a_costs: one set a thread
   std::int64_t a_stride = 0, b_stride = 0;
   // correct rounding, padded to strips; null without
-  int *a_grains = nullptr, *b_grains = nullptr;
-  double *a_rounding = nullptr, *a_norm = nullptr, *b_rounding = nullptr, *b_norm = nullptr;  // VectorError each
-  double* lines = nullptr;                                                                    // one vector a thread
-  EntryMask* undecided = nullptr;  // block (row strip v, column strip t) at [t * row strips + v]
+  Grain *a_grains = nullptr, *b_grains = nullptr;
+  double *a_errors = nullptr, *b_errors = nullptr;  // three arrays, a strip's padding apart: VectorError of the pass
+  double* lines = nullptr;                          // one vector a thread
+  EntryMask* undecided = nullptr;                   // block (row strip v, column strip t) at [t * row strips + v]
 };
 VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact = false);
 

@@ -7,13 +7,12 @@
 namespace vernier {
 namespace {
 
-// Ordinary data are planned for one open entry in 2^10: one modulus more makes it 2^14 and adds 5 % to the products,
-// one less 2^6, and the second looks then take half as long as the products.
-constexpr int ordinary_spare_bits = 10;
+// Ordinary data are planned for at most one open entry in 2048: at k = 4096 its second look then costs what half a
+// modulus costs on the fastest engine. Another modulus makes it 16 to 256 times rarer.
+constexpr double ordinary_open_share = 1.0 / 2048;
 
-// A second look on one core: its vectors from the second-level cache, and what does not depend on k. Measured on a Zen
-// 4 (bench/results/).
-constexpr double look_seconds_per_k = 0.45e-9, look_seconds = 1.0e-6;
+// A second look on one core of a Zen 4: its two vectors, partly from memory, and what does not depend on k.
+constexpr double look_seconds_per_k = 0.8e-9, look_seconds = 1.7e-6;
 
 double root_log2(std::int64_t k) { return std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) / 2; }
 
@@ -22,15 +21,38 @@ double with_rounding(double norm_log2, std::int64_t k) {
   return norm_log2 + std::log2(1 + std::exp2(root_log2(k) - 1 - norm_log2));
 }
 
-// Share of the entries like this one that the rounding test leaves open: twice the bound of theorem 6 over the distance
-// of two neighbours, which is at least 2^-precision of the entry.
+double at(const std::vector<double>& inexact, double exponent) {
+  if (exponent < 0) return inexact.empty() ? 0 : inexact.front();
+  const auto e = static_cast<std::size_t>(exponent);
+  return e < inexact.size() ? inexact[e] : 0;
+}
+
+// Theorem 6, one side: what rounding a vector of this norm costs against the product of both 2-norms.
+double rounding_cost(const ExactVector& x, double norm_log2, const ExactVector& partner) {
+  if (norm_log2 >= x.exact_log2) return 0;
+  const double count = at(x.inexact, norm_log2 + x.largest_log2);
+  return std::min(count * std::exp2(partner.largest_log2), std::exp2(partner.one_norm_log2)) / 2 *
+         std::exp2(-norm_log2);
+}
+
+// Share of the entries like this one that the rounding test leaves open: twice the bound over the distance of two
+// neighbours, which is at least 2^-precision of the entry.
 double open_share(const ExactEntry& e, int precision, double row_budget, double column_budget) {
-  const double row = std::min(row_budget, e.row.exact_log2), column = std::min(column_budget, e.column.exact_log2);
-  double relative = 0;
-  if (row < e.row.exact_log2) relative += std::exp2(e.column.ratio_log2 - row);
-  if (column < e.column.exact_log2) relative += std::exp2(e.row.ratio_log2 - column);
-  if (relative == 0) return 0;
-  return std::min(1.0, relative * std::exp2(precision - e.cosine_log2));
+  const double relative = rounding_cost(e.row, row_budget, e.column) + rounding_cost(e.column, column_budget, e.row);
+  return relative == 0 ? 0 : std::min(1.0, 2 * relative * std::exp2(precision - e.cosine_log2));
+}
+
+// Evenly distributed data: elements of eight times the root mean square at most, entries that are normally distributed.
+std::vector<ExactEntry> ordinary_sample(int precision, std::int64_t k) {
+  constexpr double peak_log2 = 3, small_share = 6;  // share of elements below 2^-d of the largest: 6 * 2^-d
+  constexpr double quantiles[] = {0.03, 0.16, 0.28, 0.42, 0.57, 0.74, 0.95, 1.22, 1.58, 2.15};
+  const double root = root_log2(k);
+  ExactVector v{.exact_log2 = 1e9, .one_norm_log2 = root, .largest_log2 = std::min(0.0, peak_log2 - root)};
+  for (int e = 0; e < 256; ++e)
+    v.inexact.push_back(static_cast<double>(k) * std::min(1.0, small_share * std::exp2(precision - 1 - e)));
+  std::vector<ExactEntry> sample;
+  for (const double q : quantiles) sample.push_back({v, v, std::log2(q) - root});
+  return sample;
 }
 
 double seconds_of_looks(const ExactQuestion& q, double share) {
@@ -77,12 +99,10 @@ ExactChoice choose_exact(const ExactQuestion& q) {
 }
 
 int ordinary_exact_moduli(int precision, std::int64_t k) {
-  // The 1-norm is sqrt(k) times the 2-norm at most; a sum of k products of random signs is as large as one of sqrt(k)
-  // terms.
-  const double relative_log2 = 1 + 2 * root_log2(k);
-  const double norm = precision + relative_log2 + ordinary_spare_bits;
+  ExactQuestion q{.shape = {1, 1, k}, .precision = precision, .rows_exact_log2 = 1e9, .columns_exact_log2 = 1e9};
+  q.sample = ordinary_sample(precision, k);
   for (int moduli = 2; moduli < max_moduli; ++moduli)
-    if (exact_budget_16(moduli, k) >= 32 * norm) return moduli;
+    if (weigh_exact(q, moduli).undecided <= ordinary_open_share) return moduli;
   return max_moduli;
 }
 

@@ -11,10 +11,12 @@
 
 namespace vernier {
 
-// log2 of the 2-norm from which on scaling makes integers of a vector, and of the ratio of its 1-norm to its 2-norm.
+// A vector as far as the choice sees it, against its 2-norm.
 struct ExactVector {
-  double exact_log2 = 0;
-  double ratio_log2 = 0;
+  double exact_log2 = 0;        // log2 of the 2-norm from which on scaling makes integers of all elements
+  double one_norm_log2 = 0;     // log2 of the 1-norm over the 2-norm
+  double largest_log2 = 0;      // log2 of the largest element over the 2-norm
+  std::vector<double> inexact;  // [e]: elements that are no integers if the largest has exponent e; 0 beyond the end
 };
 
 // A sampled entry: cosine_log2 = log2 |C_ij| / (|A_i|_2 |B_j|_2), minus infinity for a zero.

@@ -25,7 +25,7 @@ struct SchemeBackend {
   void (*span_costs)(const SpanCosts&, std::int64_t first);
   void (*recombine_leading)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes,
                             LeadingTile& out);
-  void (*grains)(const Operand<T>&, int* out);
+  void (*grains)(const Operand<T>&, const int* scales, Grain* out);
   void (*round_tile)(const ExactTile<T>&, const LeadingTile&, EntryMask& undecided);
   RoundingResidual (*residual)(const VectorPair<T>&);
 };

@@ -15,27 +15,37 @@
 
 namespace vernier {
 
-// The exponent of the lowest bit that is set in a vector's finite elements; no_grain if all are zero. With it 2^s x is
-// a vector of integers exactly if s + grain >= 0.
+// Of a vector's finite elements: the exponent of the lowest bit that is set, no_grain if all are zero, so that 2^s x is
+// a vector of integers exactly if s + grain >= 0; and how many elements the given scale does not make integers.
 inline constexpr int no_grain = 1 << 20;
+struct Grain {
+  int exponent = no_grain;
+  std::int64_t inexact = 0;
+};
 
-// Vectors 0 .. vectors - 1 of the view.
+// Vectors 0 .. vectors - 1 of the view, 32 at most.
 template <class T>
-void grains_portable(const Operand<T>& view, int* out);
+void grains_portable(const Operand<T>& view, const int* scales, Grain* out);
 template <class T>
-void grains_avx512(const Operand<T>& view, int* out);
+void grains_avx512(const Operand<T>& view, const int* scales, Grain* out);
 
 // What a vector x = 2^s a brings to the bound of theorem 6.
 struct VectorError {
-  double rounding = 0;  // of an element to an integer: 1/2, or 0 if all are integers
-  double norm = 0;      // at least |x|_1
+  double rounding = 0;   // half the number of elements that are no integers
+  double half_norm = 0;  // at least |x|_1 / 2
+  double largest = 0;    // at least max |x_l|
 };
-VectorError vector_error(const VectorStatistics& v, int scale, int grain);
+VectorError vector_error(const VectorStatistics& v, int scale, std::int64_t inexact);
 
-// The errors of 32 rows and of 32 columns, as arrays.
+// Lengthened on one side so that the bound covers the product of both roundings as well.
+VectorError with_partner_rounding(VectorError e);
+
+// The errors of 32 rows, lengthened, or of 32 columns, as arrays.
+struct ErrorArrays {
+  const double *rounding, *half_norm, *largest;
+};
 struct TileErrors {
-  const double *row_rounding, *row_norm;  // row_norm has k * row_rounding added
-  const double *column_rounding, *column_norm;
+  ErrorArrays row, column;
 };
 
 // C = alpha * T + beta * C, rounded once, on one block of 32 x 32. Bit i of rows and bit j of columns: does entry (i,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "scheme/exact_loop.hpp"
+#include "scheme/tile_avx512.hpp"
 
 namespace vernier {
 namespace {
@@ -44,9 +45,12 @@ class FastTile {
     const __m512i exponent = _mm512_sub_epi64(
         unit,
         _mm512_add_epi64(widen(tile_.row_scales + i), _mm512_set1_epi64(tile_.column_scales[j] - alpha_exponent_)));
-    const __m512d error = _mm512_fmadd_pd(
-        _mm512_loadu_pd(tile_.errors.row_rounding + i), _mm512_set1_pd(tile_.errors.column_norm[j]),
-        _mm512_mul_pd(_mm512_loadu_pd(tile_.errors.row_norm + i), _mm512_set1_pd(tile_.errors.column_rounding[j])));
+    const ErrorArrays &row = tile_.errors.row, &column = tile_.errors.column;
+    const __m512d error =
+        _mm512_add_pd(_mm512_min_pd(_mm512_mul_pd(_mm512_loadu_pd(row.rounding + i), _mm512_set1_pd(column.largest[j])),
+                                    _mm512_set1_pd(column.half_norm[j])),
+                      _mm512_min_pd(_mm512_mul_pd(_mm512_set1_pd(column.rounding[j]), _mm512_loadu_pd(row.largest + i)),
+                                    _mm512_loadu_pd(row.half_norm + i)));
     const __mmask8 normalised = _mm512_movepi64_mask(_mm512_xor_si512(high, _mm512_slli_epi64(high, 1)));
     const __mmask8 exact = _mm512_cmp_pd_mask(error, _mm512_setzero_pd(), _CMP_EQ_OQ);
     const auto clear = static_cast<__mmask8>((clear_of_boundaries(high, low, unit, error) & normalised) | exact);
@@ -98,16 +102,46 @@ class FastTile {
   int alpha_exponent_;
 };
 
+// Eight elements of a vector, scaled.
+template <class T>
+class ScaledElements {
+ public:
+  ScaledElements(const T* x, int scale) : x_(x), scale_(_mm512_set1_pd(scale)) {}
+  __m512d load(std::int64_t l, __mmask8 mask) const { return _mm512_scalef_pd(load8(x_ + l, mask), scale_); }
+
+ private:
+  const T* x_;
+  __m512d scale_;
+};
+
+inline __m512d nearest_integer(__m512d x) {
+  return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
 }  // namespace
 
 template <class T>
-void grains_avx512(const Operand<T>& view, int* out) {
-  grains(view, out);
+void grains_avx512(const Operand<T>& view, const int* scales, Grain* out) {
+  grains(view, scales, out);
 }
 
 template <class T>
 RoundingResidual residual_avx512(const VectorPair<T>& pair) {
-  return residual(pair);
+  if (pair.row_stride != 1 || pair.column_stride != 1) return residual(pair);
+  const ScaledElements<T> row(pair.row, pair.row_scale), column(pair.column, pair.column_scale);
+  __m512d row_sum = _mm512_setzero_pd(), column_sum = row_sum, row_magnitude = row_sum, column_magnitude = row_sum;
+  for (std::int64_t l = 0; l < pair.k; l += 8) {
+    const __mmask8 mask = lanes_below(pair.k - l);
+    const __m512d x = row.load(l, mask), y = column.load(l, mask);
+    const __m512d xi = nearest_integer(x), yi = nearest_integer(y);
+    const __m512d dx = _mm512_sub_pd(x, xi), dy = _mm512_sub_pd(y, yi);
+    row_sum = _mm512_fmadd_pd(dx, y, row_sum);
+    column_sum = _mm512_fmadd_pd(xi, dy, column_sum);
+    row_magnitude = _mm512_fmadd_pd(_mm512_abs_pd(dx), _mm512_abs_pd(y), row_magnitude);
+    column_magnitude = _mm512_fmadd_pd(_mm512_abs_pd(xi), _mm512_abs_pd(dy), column_magnitude);
+  }
+  return {_mm512_reduce_add_pd(_mm512_add_pd(row_sum, column_sum)),
+          _mm512_reduce_add_pd(_mm512_add_pd(row_magnitude, column_magnitude))};
 }
 
 template <class T>
@@ -124,8 +158,8 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
   }
 }
 
-template void grains_avx512(const Operand<double>&, int*);
-template void grains_avx512(const Operand<float>&, int*);
+template void grains_avx512(const Operand<double>&, const int*, Grain*);
+template void grains_avx512(const Operand<float>&, const int*, Grain*);
 template RoundingResidual residual_avx512(const VectorPair<double>&);
 template RoundingResidual residual_avx512(const VectorPair<float>&);
 template void round_tile_avx512(const ExactTile<double>&, const LeadingTile&, EntryMask&);

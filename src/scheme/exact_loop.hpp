@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "number/ieee754.hpp"
 #include "scheme/exact.hpp"
@@ -22,28 +23,60 @@ inline T lowest_set_bit(T x) {
   return bits == 0 || bits >= infinity_bits<T> ? std::numeric_limits<T>::infinity() : low;
 }
 
+// Of 32 vectors: the minimum of lowest_set_bit, and how often it is below unit.
 template <class T>
-void grains(const Operand<T>& view, int* out) {
-  constexpr T infinity = std::numeric_limits<T>::infinity();
-  alignas(64) T least[strip_size];
-  std::fill(std::begin(least), std::end(least), infinity);
+struct GrainSums {
+  using Count = std::make_signed_t<typename Ieee754<T>::Bits>;
+  alignas(64) T least[strip_size], unit[strip_size];
+  alignas(64) Count inexact[strip_size];
+};
+
+template <class T>
+void add_grains(const Operand<T>& view, std::int64_t begin, std::int64_t end, GrainSums<T>& sums) {
   if (view.k_contiguous) {
     for (std::int64_t v = 0; v < view.vectors; ++v) {
-      const T* x = view.at(v, 0);
-      T low = infinity;
-#pragma omp simd reduction(min : low)
-      for (std::int64_t l = 0; l < view.k; ++l) low = std::min(low, lowest_set_bit(x[l]));
-      least[v] = low;
+      const T *x = view.at(v, 0), unit = sums.unit[v];
+      T least = sums.least[v];
+      typename GrainSums<T>::Count inexact = 0;
+#pragma omp simd reduction(min : least) reduction(+ : inexact)
+      for (std::int64_t l = begin; l < end; ++l) {
+        const T bit = lowest_set_bit(x[l]);
+        least = std::min(least, bit);
+        inexact += bit < unit ? 1 : 0;
+      }
+      sums.least[v] = least;
+      sums.inexact[v] += inexact;
     }
   } else {
-    for (std::int64_t l = 0; l < view.k; ++l) {
+    for (std::int64_t l = begin; l < end; ++l) {
       const T* x = view.at(0, l);
 #pragma omp simd
-      for (std::int64_t v = 0; v < view.vectors; ++v) least[v] = std::min(least[v], lowest_set_bit(x[v]));
+      for (std::int64_t v = 0; v < view.vectors; ++v) {
+        const T bit = lowest_set_bit(x[v]);
+        sums.least[v] = std::min(sums.least[v], bit);
+        sums.inexact[v] += bit < sums.unit[v] ? 1 : 0;
+      }
     }
   }
+}
+
+template <class T>
+void grains(const Operand<T>& view, const int* scales, Grain* out) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  constexpr std::int64_t piece = std::int64_t{1} << 30;  // counts of floats are 32 bits wide
+  GrainSums<T> sums;
+  std::fill(std::begin(sums.least), std::end(sums.least), infinity);
+  for (std::int64_t v = 0; v < view.vectors; ++v) {
+    sums.unit[v] = std::ldexp(T{1}, -scales[v]);
+    out[v].inexact = 0;
+  }
+  for (std::int64_t begin = 0; begin < view.k; begin += piece) {
+    std::fill(std::begin(sums.inexact), std::end(sums.inexact), 0);
+    add_grains(view, begin, std::min(begin + piece, view.k), sums);
+    for (std::int64_t v = 0; v < view.vectors; ++v) out[v].inexact += sums.inexact[v];
+  }
   for (std::int64_t v = 0; v < view.vectors; ++v)
-    out[v] = least[v] == infinity ? no_grain : exponent_of<T>(magnitude_bits(least[v]));
+    out[v].exponent = sums.least[v] == infinity ? no_grain : exponent_of<T>(magnitude_bits(sums.least[v]));
 }
 
 // RN(x) to an integer, written so that it becomes a few vector instructions wherever it is compiled.
@@ -80,7 +113,8 @@ RoundingResidual residual(const VectorPair<T>& p) {
 }
 
 inline double entry_error(const TileErrors& e, int i, int j) {
-  return e.row_rounding[i] * e.column_norm[j] + e.row_norm[i] * e.column_rounding[j];
+  return std::min(e.row.rounding[i] * e.column.largest[j], e.column.half_norm[j]) +
+         std::min(e.column.rounding[j] * e.row.largest[i], e.row.half_norm[i]);
 }
 
 // Theorem 6: T of entry (i, j) as a bracket; nothing if it is hopelessly wide.

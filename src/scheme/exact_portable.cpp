@@ -4,16 +4,19 @@
 
 namespace vernier {
 
-VectorError vector_error(const VectorStatistics& v, int scale, int grain) {
+VectorError vector_error(const VectorStatistics& v, int scale, std::int64_t inexact) {
   if (v.zero()) return {};
   // The slack covers the rounding of the few operations up to the radius of a bracket, and elements that v leaves out.
-  const double norm = std::ldexp(static_cast<double>(v.sum) * (1 + 0x1p-30), v.exponent + scale - quantum_bits);
-  return {scale + grain >= 0 ? 0.0 : 0.5, norm};
+  const double half_norm =
+      std::ldexp(static_cast<double>(v.sum) * (1 + 0x1p-30), v.exponent + scale - quantum_bits - 1);
+  return {static_cast<double>(inexact) / 2, half_norm, std::ldexp(1 + 0x1p-30, v.exponent + scale + 1)};
 }
 
+VectorError with_partner_rounding(VectorError e) { return {e.rounding, e.half_norm + e.rounding / 2, e.largest + 0.5}; }
+
 template <class T>
-void grains_portable(const Operand<T>& view, int* out) {
-  grains(view, out);
+void grains_portable(const Operand<T>& view, const int* scales, Grain* out) {
+  grains(view, scales, out);
 }
 
 template <class T>
@@ -132,7 +135,7 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
-  template void grains_portable(const Operand<T>&, int*);                                                         \
+  template void grains_portable(const Operand<T>&, const int*, Grain*);                                           \
   template RoundingResidual residual_portable(const VectorPair<T>&);                                              \
   template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
   template T combined_special(T, T, T, const T*);                                                                 \
