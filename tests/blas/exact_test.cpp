@@ -58,6 +58,21 @@ TEST_P(Exact, rounds_boundaries_correctly) {
   });
 }
 
+TEST(Boundaries, LieWhereTheRoundingTurns) {
+  for (const Type type : {Type::float32, Type::float64})
+    with_type(type, []<class T>(T) {
+      for (const std::string& family : boundary_families()) {
+        const auto [a, b] = make_boundary_operands<T>(family, 30, 20, 33, 10);
+        const ExactProduct<T> exact(a, b);
+        for (std::int64_t i = 0; i < 30; ++i)
+          for (std::int64_t j = 0; j < 20; ++j) {
+            const mpz_class &x = exact.sum(i, j), beside = abs(x) >> 58;
+            EXPECT_NE(rounded<T>(x - beside), rounded<T>(x + beside)) << family << ' ' << i << ' ' << j;
+          }
+      }
+    });
+}
+
 TEST_P(Exact, applies_alpha_and_beta_before_the_rounding) {
   with_type([this]<class T>(T) {
     const T tiny = std::numeric_limits<T>::denorm_min() * 3, large = std::numeric_limits<T>::max() / 16;

@@ -29,7 +29,7 @@ constexpr std::int64_t m = 96, n = 100;  // cut tiles
 
 struct Arguments {
   double results = 1e7;
-  std::string engine, output;
+  std::string engine, output, commit;
   std::uint64_t seed = 1;
 };
 
@@ -152,18 +152,29 @@ Arguments parse(int count, char** words) {
       arguments.engine = value;
     else if (name == "--output")
       arguments.output = value;
+    else if (name == "--commit")
+      arguments.commit = value;
     else if (name == "--seed")
       arguments.seed = std::stoull(value);
     else
-      throw std::invalid_argument(name + ": expected --results, --engine, --seed or --output");
+      throw std::invalid_argument(name + ": expected --results, --engine, --seed, --commit or --output");
   }
   return arguments;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
 }
 
 int main_of(int count, char** words) {
   const Arguments arguments = parse(count, words);
   Json json = {{"contract", "exact"},
+               {"cpu", cpu_model()},
                {"version", version()},
+               {"commit", arguments.commit},
                {"engine", arguments.engine.empty() ? default_engine() : arguments.engine},
                {"seed", arguments.seed},
                {"results", 0},

@@ -23,12 +23,14 @@ mpz_class product(double x, double y) {  // in units of 2^-2148
   return mpz_class(exact_value(x) * exact_value(y)) >> static_cast<unsigned long>(-exact_unit);
 }
 
-// Sums are made at the size of 1 and brought to where they belong by a power of two in the columns of B.
+// Sums are made at the size of 1 and brought to where they belong by powers of two, so that no element is rounded.
 struct Family {
   bool beside = false, on = true;
-  int shift = 0;         // of every column
-  int scatter = 0;       // and up to so much more or less
-  int half_bit = 0;      // boundaries are odd multiples of 2^half_bit; 0: where the type's own are
+  int shift = 0;      // of every column
+  int scatter = 0;    // and up to so much more or less
+  int half_bit = 0;   // boundaries are odd multiples of 2^half_bit; 0: where the type's own are
+  int row_shift = 0;  // of A
+  int least_step = -1000;
   bool largest = false;  // the boundary above the largest number with the exponent 0
 };
 
@@ -39,7 +41,11 @@ Family family_of(const std::string& name) {
   if (name == "near_ties") return {.beside = true, .on = false, .scatter = 20};
   if (name == "subnormal_ties") {
     const int shift = Limits::min_exponent - 4;
-    return {.beside = true, .shift = shift, .half_bit = Limits::min_exponent - 1 - Limits::digits - shift};
+    return {.beside = true,
+            .shift = shift / 2,
+            .half_bit = Limits::min_exponent - 1 - Limits::digits - shift,
+            .row_shift = shift - shift / 2,
+            .least_step = sizeof(T) == 4 ? -80 : -300};
   }
   if (name == "overflow_ties") return {.beside = true, .shift = Limits::max_exponent - 1, .largest = true};
   throw std::out_of_range("no boundary family " + name);
@@ -77,7 +83,7 @@ Operands<T> make_boundary_operands(const std::string& name, std::int64_t m, std:
   for (std::int64_t i = 0; i < m; ++i) {
     mpz_class missing = boundary<T>(f, r);
     if (f.beside && !(f.on && r.uniform() < 0.3)) {
-      const mpz_class step = power(static_cast<int>(r.integer(std::max(least, -1000), most)));
+      const mpz_class step = power(static_cast<int>(r.integer(std::max(least, f.least_step), most)));
       missing += r.sign() < 0 ? mpz_class(-step) : step;
     }
     for (std::int64_t l = 0; l < k - tail; ++l) {
@@ -88,6 +94,7 @@ Operands<T> make_boundary_operands(const std::string& name, std::int64_t m, std:
       made.a(i, l) = rounded<T>(missing);
       missing -= exact_value(static_cast<double>(made.a(i, l)));
     }
+    for (std::int64_t l = 0; l < k; ++l) made.a(i, l) = std::ldexp(made.a(i, l), f.row_shift);
     if (missing != 0) throw std::logic_error("the tail is too short for the boundary");
   }
   for (std::int64_t j = 0; j < n; ++j) {
