@@ -104,6 +104,10 @@ template <class T>
 std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
                                int product_scale, T alpha, T beta, const T* c);
 
+// alpha * sum + beta * c, rounded once; as combined().
+template <class T>
+T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c);
+
 // The last: all products, added exactly. Operands, alpha and beta are finite.
 template <class T>
 T accumulated_entry(const VectorPair<T>& pair, T alpha, T beta, const T* c);

@@ -126,12 +126,17 @@ std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResid
 }
 
 template <class T>
-T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
+T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c) {
   if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
+  return *finish(sum, 0, 0, alpha, beta, c);
+}
+
+template <class T>
+T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
   LongAccumulator sum;
   for (std::int64_t l = 0; l < p.k; ++l)
     sum.add_product(static_cast<double>(p.row[l * p.row_stride]), static_cast<double>(p.column[l * p.column_stride]));
-  return *finish(sum, 0, 0, alpha, beta, c);
+  return combined_sum(sum, alpha, beta, c);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
@@ -142,6 +147,7 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
   template std::optional<T> combined(const Bracket&, T, T, const T*);                                             \
   template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
                                           const T*);                                                              \
+  template T combined_sum(const LongAccumulator&, T, T, const T*);                                                \
   template T accumulated_entry(const VectorPair<T>&, T, T, const T*);
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)

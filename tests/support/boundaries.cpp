@@ -47,7 +47,10 @@ Family family_of(const std::string& name) {
             .row_shift = shift - shift / 2,
             .least_step = sizeof(T) == 4 ? -80 : -300};
   }
-  if (name == "overflow_ties") return {.beside = true, .shift = Limits::max_exponent - 1, .largest = true};
+  if (name == "overflow_ties") {
+    const int shift = Limits::max_exponent - 1;
+    return {.beside = true, .shift = shift / 2, .row_shift = shift - shift / 2, .largest = true};
+  }
   throw std::out_of_range("no boundary family " + name);
 }
 
