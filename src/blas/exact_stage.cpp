@@ -290,7 +290,8 @@ typename ExactStage<T>::Counts ExactStage<T>::settle_strip(const RecombineTables
   const std::int64_t k = plan_.shape.k;
   const std::int64_t first = (by_rows ? block.first_row : block.first_column) + strip * strip_size;
   const std::int64_t others = by_rows ? block.column_strips() : block.row_strips();
-  bool gathered = false;
+  constexpr std::int64_t line_vectors = 64 / static_cast<std::int64_t>(sizeof(T));  // share their cache lines
+  std::uint32_t gathered = 0;                                                       // sets of line_vectors in buffer
   std::int64_t in_line = -1;  // vector of the inner operand that line holds
   Counts counts;
   for (std::int64_t other = 0; other < others; ++other) {
@@ -304,9 +305,10 @@ typename ExactStage<T>::Counts ExactStage<T>::settle_strip(const RecombineTables
         const T *p = outer.at(from_outer, 0), *q = inner.at(from_inner, 0);
         std::int64_t p_stride = outer.k_stride(), q_stride = inner.k_stride();
         if (gather && p_stride != 1) {
-          if (!gathered)
-            gather_vectors(outer, first, std::min<std::int64_t>(strip_size, outer.vectors - first), buffer);
-          gathered = true;
+          const std::int64_t set = (from_outer - first) / line_vectors, begin = first + set * line_vectors;
+          if ((gathered >> set & 1) == 0)
+            gather_vectors(outer, begin, std::min(line_vectors, outer.vectors - begin), buffer + (begin - first) * k);
+          gathered |= std::uint32_t{1} << set;
           p = buffer + (from_outer - first) * k;
           p_stride = 1;
         }

@@ -133,7 +133,7 @@ inline void chinese_remainder(const RecombineTables& tables, const __m512i* y, _
   constexpr int Limbs = F::limbs;
   for (auto& x : t) x = _mm512_setzero_si512();
   const int groups = F::groups_of(tables);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
   for (int g = 0; g < groups; g += 2) {
     const auto i = static_cast<std::size_t>(g);
     __m512i z = y[g];
@@ -288,7 +288,9 @@ auto choose_form(const RecombineTables& tables) {
     case 3:
       return loop_form<Sink, 3>(tables);
     case 4:
-      if (tables.groups == 7 && tables.factor_limbs <= 3) return recombine<Form<4, 3, 7>, Sink>;  // 19 to 21: exact
+      if (tables.groups == 6 && tables.factor_limbs <= 2) return recombine<Form<4, 2, 6>, Sink>;  // 17, 18: exact
+      if (tables.groups == 7 && tables.factor_limbs <= 3) return recombine<Form<4, 3, 7>, Sink>;  // 19 to 21
+      if (tables.groups == 8 && tables.factor_limbs <= 3) return recombine<Form<4, 3, 8>, Sink>;  // 22 to 24
       return loop_form<Sink, 4>(tables);
     case 5:
       return loop_form<Sink, 5>(tables);
