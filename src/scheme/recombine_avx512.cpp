@@ -119,6 +119,37 @@ inline auto leading_bits_of_two_words(const __m512i (&t)[3]) {
   }
 }
 
+// The same for |C| < 2^190, up to 24 moduli: three words in two's complement.
+template <Wanted W>
+inline auto leading_bits_of_three_words(__m512i (&t)[4]) {
+  propagate(t);
+  const __m512i w0 = _mm512_or_si512(t[0], _mm512_slli_epi64(t[1], 52));
+  __m512i w1 = _mm512_or_si512(_mm512_srli_epi64(t[1], 12), _mm512_slli_epi64(t[2], 40));
+  __m512i w2 = _mm512_or_si512(_mm512_srli_epi64(t[2], 24), _mm512_slli_epi64(t[3], 28));
+  __m512i below = w0, exponent = set1(128);
+  // Words that only repeat the sign of the next one say nothing.
+  const __mmask8 two_words = _mm512_cmpeq_epi64_mask(w2, _mm512_srai_epi64(w1, 63));
+  __mmask8 one_word = 0;
+  if (__builtin_expect(two_words != 0, 0)) {
+    one_word = _mm512_mask_cmpeq_epi64_mask(two_words, w1, _mm512_srai_epi64(w0, 63));
+    w2 = _mm512_mask_mov_epi64(w2, two_words, w1);
+    w1 = _mm512_mask_mov_epi64(w1, two_words, w0);
+    below = _mm512_mask_mov_epi64(below, two_words, _mm512_setzero_si512());
+    exponent = _mm512_mask_mov_epi64(exponent, two_words, set1(64));
+  }
+  const __m512i shift = _mm512_sub_epi64(_mm512_lzcnt_epi64(_mm512_xor_si512(w2, _mm512_srai_epi64(w2, 63))), set1(1));
+  const auto more = static_cast<__mmask8>(~one_word);
+  exponent = _mm512_maskz_sub_epi64(more, exponent, shift);
+  const __m512i high = _mm512_shldv_epi64(w2, w1, shift), rest = _mm512_sllv_epi64(below, shift);
+  if constexpr (W == Wanted::one_word) {
+    const __m512i top = with_sticky(high, _mm512_or_si512(_mm512_sllv_epi64(w1, shift), rest));
+    return Leading{_mm512_mask_mov_epi64(top, one_word, w1), exponent};
+  } else {
+    const __m512i low = with_sticky(_mm512_shldv_epi64(w1, below, shift), rest);
+    return LongLeading{_mm512_mask_mov_epi64(high, one_word, w1), _mm512_maskz_mov_epi64(more, low), exponent};
+  }
+}
+
 // How much of the recombination is known when it is compiled: the usual cases are unrolled, Groups = 0 loops.
 template <int LimbCount, int FactorLimbCount, int GroupCount>
 struct Form {
@@ -259,6 +290,8 @@ void recombine(const RecombineTables& tables, const std::int8_t* residues, std::
         chinese_remainder<F>(tables, y, t);
         if constexpr (F::limbs == 3)
           sink.put(leading_bits_of_two_words<Sink::wanted>(t), row + 8 * half, column + v);
+        else if constexpr (F::limbs == 4 && F::groups != 0)
+          sink.put(leading_bits_of_three_words<Sink::wanted>(t), row + 8 * half, column + v);
         else
           sink.put(leading_bits<Sink::wanted>(t), row + 8 * half, column + v);
       }

@@ -76,7 +76,7 @@ TEST(OrdinaryExactModuli, GrowSlowlyWithTheLength) {
       before = moduli;
     }
   }
-  EXPECT_EQ(ordinary_exact_moduli(53, 2048), 18);
+  EXPECT_EQ(ordinary_exact_moduli(53, 2048), 19);
 }
 
 }  // namespace
