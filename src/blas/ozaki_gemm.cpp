@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/environment.hpp"
 #include "base/panel.hpp"
@@ -300,25 +299,6 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
   }
   report.seconds = now() - start;
   return report;
-}
-
-std::string SliceReport::json() const {
-  return nlohmann::ordered_json{{"engine", engine},
-                                {"mode", mode},
-                                {"bits", bits},
-                                {"slices_a", slices_a},
-                                {"slices_b", slices_b},
-                                {"fast", fast},
-                                {"products", products},
-                                {"multiplied", multiplied},
-                                {"skipped", skipped},
-                                {"left_a", left_a},
-                                {"left_b", left_b},
-                                {"seconds", seconds},
-                                {"seconds_split", seconds_split},
-                                {"seconds_products", seconds_products},
-                                {"seconds_sum", seconds_sum}}
-      .dump();
 }
 
 template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
