@@ -103,18 +103,17 @@ void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
     v.inexact = inexact_counts(x, k);
     return v;
   };
-  std::vector<ExactVector> partners;
   for (std::int64_t c = 0; c < columns; ++c)
-    partners.push_back(sampled(b + c * k, column_vector(sampled_vector(c, plan_.shape.n))));
+    q.columns.push_back(sampled(b + c * k, column_vector(sampled_vector(c, plan_.shape.n))));
   for (std::int64_t r = 0; r < rows; ++r) {
-    const ExactVector row = sampled(a + r * k, row_vector(sampled_vector(r, plan_.shape.m)));
+    q.rows.push_back(sampled(a + r * k, row_vector(sampled_vector(r, plan_.shape.m))));
     const double row_squares = dot(a + r * k, a + r * k, k);
     for (std::int64_t c = 0; c < columns; ++c) {
       const double* column = b + c * k;
       const double squares = row_squares * dot(column, column, k);
       if (squares == 0) continue;
       const double cosine = std::abs(dot(a + r * k, column, k)) / std::sqrt(squares);
-      q.sample.push_back({row, partners[static_cast<std::size_t>(c)], std::log2(cosine)});
+      q.entries.push_back({static_cast<std::size_t>(r), static_cast<std::size_t>(c), std::log2(cosine)});
     }
   }
 }

@@ -38,22 +38,24 @@ double rounding_cost(const ExactVector& x, double norm_log2, const ExactVector& 
 
 // Share of the entries like this one that the rounding test leaves open: twice the bound over the distance of two
 // neighbours, which is at least 2^-precision of the entry.
-double open_share(const ExactEntry& e, int precision, double row_budget, double column_budget) {
-  const double relative = rounding_cost(e.row, row_budget, e.column) + rounding_cost(e.column, column_budget, e.row);
-  return relative == 0 ? 0 : std::min(1.0, 2 * relative * std::exp2(precision - e.cosine_log2));
+double open_share(const ExactQuestion& q, const ExactEntry& e, double row_budget, double column_budget) {
+  const ExactVector &row = q.rows[e.row], &column = q.columns[e.column];
+  const double relative = rounding_cost(row, row_budget, column) + rounding_cost(column, column_budget, row);
+  return relative == 0 ? 0 : std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
 }
 
 // Evenly distributed data: elements of eight times the root mean square at most, entries that are normally distributed.
-std::vector<ExactEntry> ordinary_sample(int precision, std::int64_t k) {
+ExactQuestion ordinary_question(int precision, std::int64_t k) {
   constexpr double peak_log2 = 3, small_share = 6;  // share of elements below 2^-d of the largest: 6 * 2^-d
   constexpr double quantiles[] = {0.03, 0.16, 0.28, 0.42, 0.57, 0.74, 0.95, 1.22, 1.58, 2.15};
   const double root = root_log2(k);
   ExactVector v{.exact_log2 = 1e9, .one_norm_log2 = root, .largest_log2 = std::min(0.0, peak_log2 - root)};
   for (int e = 0; e < 256; ++e)
     v.inexact.push_back(static_cast<double>(k) * std::min(1.0, small_share * std::exp2(precision - 1 - e)));
-  std::vector<ExactEntry> sample;
-  for (const double q : quantiles) sample.push_back({v, v, std::log2(q) - root});
-  return sample;
+  ExactQuestion q{.shape = {1, 1, k}, .precision = precision, .rows_exact_log2 = 1e9, .columns_exact_log2 = 1e9};
+  q.rows = q.columns = {v};
+  for (const double cosine : quantiles) q.entries.push_back({0, 0, std::log2(cosine) - root});
+  return q;
 }
 
 double seconds_of_looks(const ExactQuestion& q, double share) {
@@ -83,8 +85,8 @@ ExactChoice weigh_exact(const ExactQuestion& q, int moduli) {
     (row > column ? row : column) -= 1.0 / 32;
   choice.row_budget_16 = static_cast<int>(std::floor(32 * row));
   choice.column_budget_16 = static_cast<int>(std::floor(32 * column));
-  for (const ExactEntry& e : q.sample) choice.undecided += open_share(e, q.precision, row, column);
-  if (!q.sample.empty()) choice.undecided /= static_cast<double>(q.sample.size());
+  for (const ExactEntry& e : q.entries) choice.undecided += open_share(q, e, row, column);
+  if (!q.entries.empty()) choice.undecided /= static_cast<double>(q.entries.size());
   choice.seconds = residue_seconds(q.engine, q.shape, moduli, q.threads) + seconds_of_looks(q, choice.undecided);
   return choice;
 }
@@ -100,8 +102,7 @@ ExactChoice choose_exact(const ExactQuestion& q) {
 }
 
 int ordinary_exact_moduli(int precision, std::int64_t k) {
-  ExactQuestion q{.shape = {1, 1, k}, .precision = precision, .rows_exact_log2 = 1e9, .columns_exact_log2 = 1e9};
-  q.sample = ordinary_sample(precision, k);
+  const ExactQuestion q = ordinary_question(precision, k);
   for (int moduli = 2; moduli < max_moduli; ++moduli)
     if (weigh_exact(q, moduli).undecided <= ordinary_open_share) return moduli;
   return max_moduli;

@@ -2,6 +2,7 @@
 // function; since the result is the same whatever it says, it may weigh samples and measured rates.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,9 @@ struct ExactVector {
   std::vector<double> inexact;  // [e]: elements that are no integers if the largest has exponent e; 0 beyond the end
 };
 
-// A sampled entry: cosine_log2 = log2 |C_ij| / (|A_i|_2 |B_j|_2), minus infinity for a zero.
+// A sampled entry: vectors of the question, and log2 |C_ij| / (|A_i|_2 |B_j|_2), minus infinity for a zero.
 struct ExactEntry {
-  ExactVector row, column;
+  std::size_t row = 0, column = 0;
   double cosine_log2 = 0;
 };
 
@@ -31,7 +32,8 @@ struct ExactQuestion {
   int threads = 1;
   int precision = 53;                                  // of the result
   double rows_exact_log2 = 0, columns_exact_log2 = 0;  // largest exact_log2 among all vectors
-  std::vector<ExactEntry> sample;
+  std::vector<ExactVector> rows, columns;              // sampled
+  std::vector<ExactEntry> entries;
 };
 
 struct ExactChoice {

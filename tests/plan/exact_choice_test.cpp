@@ -17,7 +17,9 @@ ExactQuestion question(double exact_log2, double cosine_log2) {
           .precision = 53,
           .rows_exact_log2 = exact_log2,
           .columns_exact_log2 = exact_log2,
-          .sample = {{v, v, cosine_log2}}};
+          .rows = {v},
+          .columns = {v},
+          .entries = {{0, 0, cosine_log2}}};
 }
 
 TEST(ExactChoice, TakesJustTheModuliThatMakeIntegersOfEverything) {
@@ -48,7 +50,7 @@ TEST(ExactChoice, AddsModuliWhereEntriesCancel) {
 
 TEST(ExactChoice, GivesWhatOneSideLeavesToTheOther) {
   ExactQuestion q = question(100, -6);
-  q.rows_exact_log2 = q.sample[0].row.exact_log2 = 1;
+  q.rows_exact_log2 = q.rows[0].exact_log2 = 1;
   const ExactChoice choice = weigh_exact(q, 18);
   EXPECT_EQ(choice.row_budget_16, 32);
   EXPECT_EQ(choice.column_budget_16, 32 * 100);
