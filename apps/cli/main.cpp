@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "probe.hpp"
+#include "solve.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -13,6 +14,7 @@ constexpr const char* examples = R"(Examples:
   vernier explain -m 4096 -n 4096 -k 512 --contract fp64
   vernier gemm A.npy B.mtx -o C.npy --contract fp64 --check
   vernier gemm A.npy B.npy --transa T --contract 'bits(60)+reproducible' --json
+  vernier solve A.npy b.npy -o x.npy --forward-error
   vernier bench gemm --n 512,1024,2048 --baseline native --json
   vernier probe --engine hopper-wgmma-fp16-fp32
 
@@ -28,6 +30,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_info(program, console, chosen);
   add_explain(program, console, chosen);
   add_gemm(program, console, chosen);
+  add_solve(program, console, chosen);
   add_bench(program, console, chosen);
   add_probe(program, console, chosen);
   try {
@@ -39,7 +42,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, bench gemm or probe");
+  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, solve, bench gemm or probe");
   return chosen();
 }
 
