@@ -1,5 +1,6 @@
 // getrf, getrs, gesv, potrf, potrs, posv: small cases by hand, then all shapes against what they factor.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <tuple>
 
@@ -207,6 +208,51 @@ TYPED_TEST(Factor, nan_and_infinity_spread_and_the_routines_return) {
           EXPECT_LE(pivots[static_cast<std::size_t>(i)], n);
         }
       }
+}
+
+// ---- beyond 32 bits ------------------------------------------------------------------------------------------------
+
+// Columns so far apart that no 32-bit integer counts the distance; memory stands behind the pages in use alone.
+class FarColumns {
+ public:
+  FarColumns(std::int64_t n, std::int64_t ld) : bytes_(static_cast<std::size_t>(n * ld) * sizeof(float)) {
+    address_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  ~FarColumns() {
+    if (given()) munmap(address_, bytes_);
+  }
+  FarColumns(const FarColumns&) = delete;
+  FarColumns& operator=(const FarColumns&) = delete;
+  bool given() const { return address_ != MAP_FAILED; }
+  float* data() const { return static_cast<float*>(address_); }
+
+ private:
+  std::size_t bytes_;
+  void* address_;
+};
+
+TEST(FactorFar, leading_dimensions_beyond_32_bits) {
+  const std::int64_t n = 120, ld = (std::int64_t{1} << 31) + 40;
+  const FarColumns lu(n, ld), cholesky(n, ld), x(3, ld);
+  ASSERT_TRUE(lu.given() && cholesky.given() && x.given()) << "address space for columns 8 GiB apart";
+  const auto a = scattered_matrix<float>(n, n, 0.5, 1), spd = definite_matrix<float>(n, 2);
+  const auto b = scattered_matrix<float>(n, 3, 0.5, 3);
+  const auto spread = [ld](const Matrix<float>& from, float* to) {
+    for (std::int64_t j = 0; j < from.columns(); ++j) std::copy_n(&from(0, j), from.rows(), to + j * ld);
+  };
+  const auto gathered = [ld](const float* from, std::int64_t columns) {
+    return Matrix<float>::of(n, columns, [&](auto i, auto j) { return from[i + j * ld]; });
+  };
+  spread(a, lu.data());
+  spread(spd, cholesky.data());
+  spread(b, x.data());
+  Pivots pivots(static_cast<std::size_t>(n));
+  EXPECT_EQ(getrf<float>(n, n, lu.data(), ld, pivots.data()), 0);
+  EXPECT_LE(lu_error(a, gathered(lu.data(), n), pivots), (n + 1) * unit_roundoff<float>);
+  getrs<float>(Op::none, n, 3, lu.data(), ld, pivots.data(), x.data(), ld);
+  EXPECT_LE(backward_error(Op::none, a, gathered(x.data(), 3), b), 20 * n * unit_roundoff<float>);
+  EXPECT_EQ(potrf<float>(Uplo::lower, n, cholesky.data(), ld), 0);
+  EXPECT_LE(cholesky_error(Uplo::lower, spd, gathered(cholesky.data(), n)), (n + 2) * unit_roundoff<float>);
 }
 
 // ---- arguments -----------------------------------------------------------------------------------------------------
