@@ -38,11 +38,13 @@ double power(int exponent) { return std::ldexp(1.0, exponent); }
 
 std::size_t area(std::int64_t n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
 
+bool is_trivial(const Equilibration& e) { return !e.wanted && (e.rows.empty() || e.rows[0] == 0); }
+
 // The scaled matrix, rounded to S.
 template <class S, class T>
 void convert(const System<T>& s, const Equilibration& e, S* out) {
   const std::int64_t n = s.n;
-  const bool as_it_is = !e.wanted && (n == 0 || e.rows[0] == 0);
+  const bool as_it_is = is_trivial(e);
   std::vector<double> factors(static_cast<std::size_t>(n));
   std::transform(e.rows.begin(), e.rows.end(), factors.begin(), power);
 #pragma omp parallel for num_threads(s.threads) schedule(static) if (n > 64)
@@ -75,11 +77,12 @@ struct StorageRoundoff<Half> {
 template <class S>
 class StoredFactors : public LuFactors {
  public:
-  StoredFactors(std::int64_t n, int threads, Equilibration equilibration, const Options& options)
+  StoredFactors(std::int64_t n, int threads, std::unique_ptr<Workspace> memory, Equilibration equilibration,
+                const Options& options)
       : n_(n),
         threads_(threads),
-        memory_(area(n) * sizeof(S)),
-        lu_(reinterpret_cast<S*>(memory_.data())),
+        memory_(std::move(memory)),
+        lu_(reinterpret_cast<S*>(memory_->data())),
         pivots_(static_cast<std::size_t>(n)),
         scales_(std::move(equilibration)),
         options_(options) {
@@ -142,7 +145,7 @@ class StoredFactors : public LuFactors {
 
   std::int64_t n_;
   int threads_;
-  Workspace memory_;
+  std::unique_ptr<Workspace> memory_;
   S* lu_;
   std::vector<std::int64_t> pivots_;
   Equilibration scales_;
@@ -150,9 +153,13 @@ class StoredFactors : public LuFactors {
 };
 
 template <class S, class T>
-std::unique_ptr<LuFactors> factorise_in(const System<T>& s, const Options& options) {
-  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, equilibrate(s, 0), options);
-  convert(s, factors->scales(), factors->data());
+std::unique_ptr<LuFactors> factorise_in(System<T>& s, const Options& options) {
+  Equilibration scales = equilibrate(s, 0);
+  const bool converted = std::is_same_v<S, float> && s.floats != nullptr && is_trivial(scales);
+  if (!converted) s.floats.reset();
+  auto memory = converted ? std::move(s.floats) : std::make_unique<Workspace>(area(s.n) * sizeof(S));
+  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales), options);
+  if (!converted) convert(s, factors->scales(), factors->data());
   factors->info = factor_lu(Level3<S>(options), s.n, s.n, factors->data(), s.n, factors->pivots());
   return factors;
 }
@@ -161,7 +168,9 @@ template <class T>
 std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& options) {
   std::unique_ptr<StoredFactors<Half>> factors;
   for (int headroom = half_headroom; headroom <= half_headroom + half_headroom_step; headroom += half_headroom_step) {
-    factors = std::make_unique<StoredFactors<Half>>(s.n, s.threads, equilibrate(s, headroom), options);
+    auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Half));
+    factors =
+        std::make_unique<StoredFactors<Half>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom), options);
     const Equilibration& e = factors->scales();
     const auto column_block = [&](std::int64_t first, std::int64_t count, float* out) {
       for (std::int64_t j = 0; j < count; ++j) {
@@ -207,7 +216,7 @@ Equilibration equilibrate(const System<T>& s, int headroom) {
 }
 
 template <class T>
-std::unique_ptr<LuFactors> factorise(const System<T>& system, Factors precision, const Options& options) {
+std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options) {
   switch (precision) {
     case Factors::fp16:
       return factorise_in_half(system, options);
@@ -220,7 +229,7 @@ std::unique_ptr<LuFactors> factorise(const System<T>& system, Factors precision,
 
 template Equilibration equilibrate(const System<float>&, int);
 template Equilibration equilibrate(const System<double>&, int);
-template std::unique_ptr<LuFactors> factorise(const System<float>&, Factors, const Options&);
-template std::unique_ptr<LuFactors> factorise(const System<double>&, Factors, const Options&);
+template std::unique_ptr<LuFactors> factorise(System<float>&, Factors, const Options&);
+template std::unique_ptr<LuFactors> factorise(System<double>&, Factors, const Options&);
 
 }  // namespace vernier

@@ -32,8 +32,9 @@ class LuFactors {
   bool equilibrated = false;
 };
 
-// `precision` is not automatic. Options are those of the products.
+// `precision` is not automatic. Options are those of the products. fp32 factors take system.floats for their own where
+// it holds what they need.
 template <class T>
-std::unique_ptr<LuFactors> factorise(const System<T>& system, Factors precision, const Options& options);
+std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options);
 
 }  // namespace vernier

@@ -55,6 +55,11 @@ void check(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
   explain<T>(Op::none, Op::none, 0, 0, 0, products);  // throws on options that gemm would not take
 }
 
+Factors first_factors(std::int64_t n, const SolveOptions& options) {
+  if (options.factors != Factors::automatic) return options.factors;
+  return n < small_system ? Factors::fp64 : Factors::fp32;
+}
+
 // Right-hand sides as vectors of double whose largest entries lie near 1, and the powers of two that this took.
 struct RightHandSides {
   std::vector<double> b;
@@ -82,7 +87,7 @@ RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T*
 template <class T>
 class Solver {
  public:
-  Solver(const System<T>& system, RightHandSides rhs, const SolveOptions& options, SolveReport& report)
+  Solver(System<T>& system, RightHandSides rhs, const SolveOptions& options, SolveReport& report)
       : system_(system),
         options_(options),
         report_(report),
@@ -91,7 +96,7 @@ class Solver {
 
   // Returns false if the matrix is singular.
   bool find() {
-    std::vector<Factors> plan = {first_factors()};
+    std::vector<Factors> plan = {first_factors(system_.n, options_)};
     if (options_.fallback && plan.front() != Factors::fp64) plan.push_back(Factors::fp64);
     for (const Factors precision : plan) {
       const bool last = precision == plan.back();
@@ -133,11 +138,6 @@ class Solver {
   }
 
  private:
-  Factors first_factors() const {
-    if (options_.factors != Factors::automatic) return options_.factors;
-    return system_.n < small_system ? Factors::fp64 : Factors::fp32;
-  }
-
   // Returns whether the factors were of use.
   bool attempt(Factors precision, bool last) {
     Options products = options_.products;
@@ -187,7 +187,7 @@ class Solver {
                                                  : estimate_forward_error(system_, *factors_, x, b, r);
   }
 
-  const System<T>& system_;
+  System<T>& system_;
   const SolveOptions& options_;
   SolveReport& report_;
   std::vector<int> exponents_;
@@ -214,7 +214,8 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
     return report;
   }
   RightHandSides rhs = read_right_hand_sides(n, nrhs, B, ldb);
-  const System<T> system = measure_system(op, n, A, lda, usable_threads(options.products.threads));
+  const bool with_floats = first_factors(n, options) == Factors::fp32;
+  System<T> system = measure_system(op, n, A, lda, usable_threads(options.products.threads), with_floats);
   Solver<T> solver(system, std::move(rhs), options, report);
   if (solver.find()) solver.write(X, ldx);
   report.seconds = total.seconds();

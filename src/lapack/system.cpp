@@ -12,7 +12,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t rows_at_a_time = 512, columns_at_a_time = 64;
+constexpr std::int64_t rows_at_a_time = 1024, columns_at_a_time = 64;
 
 // Beyond them products of entries and their errors come near the ends of the range of double.
 constexpr int smallest_exponent = -400, largest_exponent = 400;
@@ -31,7 +31,7 @@ struct Sums {
 };
 
 template <class T>
-Sums sums_of(std::int64_t n, const T* a, std::int64_t lda, int threads) {
+Sums sums_of(std::int64_t n, const T* a, std::int64_t lda, int threads, float* floats) {
   const auto size = static_cast<std::size_t>(n);
   Sums all{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
 #pragma omp parallel num_threads(threads) if (n > 64)
@@ -39,10 +39,14 @@ Sums sums_of(std::int64_t n, const T* a, std::int64_t lda, int threads) {
     const FloatingEnvironment environment;
     std::vector<double> row_largest(size), row_sum(size);
 #pragma omp for schedule(static)
-    for (std::int64_t j = 0; j < n; ++j)
-      sum_kernel<T>()(n, 1, a + j * lda, lda,
+    for (std::int64_t j = 0; j < n; ++j) {
+      const T* column = a + j * lda;
+      sum_kernel<T>()(n, 1, column, lda,
                       {row_largest.data(), row_sum.data(), &all.column_largest[static_cast<std::size_t>(j)],
                        &all.column_sum[static_cast<std::size_t>(j)]});
+      if (floats == nullptr) continue;
+      for (std::int64_t i = 0; i < n; ++i) floats[i + j * n] = static_cast<float>(column[i]);
+    }
 #pragma omp critical(vernier_system_sums)
     for (std::size_t i = 0; i < size; ++i) {
       all.row_largest[i] = std::max(all.row_largest[i], row_largest[i]);
@@ -56,7 +60,8 @@ double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_
 
 template <class T>
 void take_figures(System<T>& s) {
-  Sums sums = sums_of(s.n, s.a, s.lda, s.threads);
+  Sums sums =
+      sums_of(s.n, s.a, s.lda, s.threads, s.floats == nullptr ? nullptr : reinterpret_cast<float*>(s.floats->data()));
   const double total = maximum(s.op == Op::none ? sums.row_sum : sums.column_sum);
   s.norm = total * (1 + static_cast<double>(s.n) * 0x1p-52);
   s.row_largest = std::move(sums.row_largest);
@@ -69,19 +74,21 @@ void take_figures(System<T>& s) {
 }  // namespace
 
 template <class T>
-System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads) {
+System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats) {
   System<T> s;
   s.op = op;
   s.n = n;
   s.a = a;
   s.lda = lda;
   s.threads = threads;
+  const auto area = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  if (with_floats) s.floats = std::make_unique<Workspace>(area * sizeof(float));
   take_figures(s);
   if (std::is_same_v<T, float> || s.largest == 0) return s;
   const int exponent = std::ilogb(s.largest);
   if (exponent >= smallest_exponent && exponent <= largest_exponent) return s;
 
-  s.copy.resize(static_cast<std::size_t>(n * n));
+  s.copy.resize(area);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < n; ++i)
@@ -157,7 +164,7 @@ double backward_error(const System<T>& s, const double* x, const double* b, cons
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                      \
-  template System<T> measure_system(Op, std::int64_t, const T*, std::int64_t, int);                 \
+  template System<T> measure_system(Op, std::int64_t, const T*, std::int64_t, int, bool);           \
   template void residuals(const System<T>&, const Columns&, const double*, const double*, double*); \
   template void add_magnitudes(const System<T>&, const double*, double*);                           \
   template double backward_error(const System<T>&, const double*, const double*, const double*);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "base/workspace.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -24,12 +26,14 @@ struct System {
   // 2^-exponent A is in `copy`, and is what a and all figures above mean; 0: A itself.
   int exponent = 0;
   std::vector<T> copy;
+
+  std::unique_ptr<Workspace> floats;  // A, n x n, rounded to float while it was read; null if nobody asked
 };
 
 // Reads A once, or thrice where its largest entry is so large or small that products would leave the range of double.
 // Throws Error(invalid_argument) where an entry is not finite.
 template <class T>
-System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads);
+System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats);
 
 // r = b - op(A) x for the columns named, which lie n apart; every entry is right to about a unit roundoff of its own
 // size plus n 2^-104 (|A||x|)_i.

@@ -61,7 +61,8 @@ class TriangularVectors {
 
   // x[first, last) -= LU(first : last, k : end) x[k, end)
   void subtract_rows(std::int64_t first, std::int64_t last, std::int64_t k, std::int64_t end, double* x) const {
-    constexpr std::int64_t step = 512;
+    const std::int64_t share = (last - first + threads_ - 1) / threads_,
+                       step = std::clamp<std::int64_t>(share, 512, 2048);
     const std::int64_t parts = (last - first + step - 1) / step;
 #pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1 && parts > 1)
     for (std::int64_t p = 0; p < parts; ++p) {
