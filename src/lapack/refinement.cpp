@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -26,6 +27,19 @@ constexpr int gmres_basis = 40;
 
 // Steps of GMRES read A and the factors; from about so many on, fp64 factors cost less.
 std::int64_t steps_worth_a_factorisation(std::int64_t n) { return std::max<std::int64_t>(40, n / 64); }
+
+// Residuals of classical refinement soon point in one direction, that of the error of the factors times the smallest
+// singular vector, and each is rho times the one before. The sum of all corrections to come is then the next one
+// divided by 1 - rho. rho is the component of the residual along the one before.
+double step_length(std::int64_t n, const double* before, const double* now) {
+  double product = 0, square = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    product += before[i] * now[i];
+    square += before[i] * before[i];
+  }
+  const double rho = product / square;
+  return std::abs(rho) < 0.5 ? 1 / (1 - rho) : 1;
+}
 
 constexpr Op opposite(Op op) { return op == Op::none ? Op::transpose : Op::none; }
 
@@ -60,6 +74,25 @@ void RefinedColumns::measure(const System<T>& system, const Columns& columns) {
   }
 }
 
+// x += F^-1 r, with the step length that the residual before suggests.
+template <class T>
+void RefinedColumns::correct(const System<T>& system, const LuFactors& factors, const Columns& columns, bool first) {
+  last_r_.resize(r_.size());
+  std::vector<double> lengths;
+  for (const std::int64_t c : columns) {
+    lengths.push_back(first ? 1 : step_length(n_, last_r_.data() + c * n_, r_.data() + c * n_));
+    std::copy_n(r_.data() + c * n_, n_, last_r_.data() + c * n_);
+  }
+  factors.solve(system.op, columns, r_.data());
+  for (std::size_t q = 0; q < columns.size(); ++q) {
+    const std::int64_t c = columns[q];
+    double* x = x_.data() + c * n_;
+    const double* d = r_.data() + c * n_;
+    for (std::int64_t i = 0; i < n_; ++i) x[i] += lengths[q] * d[i];
+    ++reports_[static_cast<std::size_t>(c)].corrections;
+  }
+}
+
 // Returns the columns that it leaves above the tolerance, since they converge slowly or not at all.
 template <class T>
 Columns RefinedColumns::classical(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits) {
@@ -68,31 +101,23 @@ Columns RefinedColumns::classical(const System<T>& system, const LuFactors& fact
   factors.solve(system.op, active, x_.data());
   measure(system, active);
   const double give_up = limits.method == Refinement::automatic ? slow : stagnant;
+  const int corrections = limits.method == Refinement::gmres ? 0 : limits.corrections;
+  const auto done = [&](std::int64_t c) { return last_error_[static_cast<std::size_t>(c)] <= limits.tolerance; };
   for (int correction = 0;; ++correction) {
-    Columns open;
-    for (const std::int64_t c : active)
-      if (!(last_error_[static_cast<std::size_t>(c)] <= limits.tolerance)) open.push_back(c);
-    if (open.empty()) return left;
-    if (correction == limits.corrections || limits.method == Refinement::gmres) {
-      left.insert(left.end(), open.begin(), open.end());
-      return left;
-    }
+    std::erase_if(active, done);
+    if (active.empty() || correction == corrections) break;
     const std::vector<double> before = last_error_;
-    factors.solve(system.op, open, r_.data());
-    for (const std::int64_t c : open) {
-      for (std::int64_t i = c * n_; i < (c + 1) * n_; ++i)
-        x_[static_cast<std::size_t>(i)] += r_[static_cast<std::size_t>(i)];
-      ++reports_[static_cast<std::size_t>(c)].corrections;
-    }
-    measure(system, open);
-    active.clear();
-    for (const std::int64_t c : open) {
+    correct(system, factors, active, correction == 0);
+    measure(system, active);
+    const auto slow_one = [&](std::int64_t c) {
       const auto q = static_cast<std::size_t>(c);
-      const bool converges = std::isfinite(last_error_[q]) &&
-                             (last_error_[q] <= give_up * before[q] || last_error_[q] <= limits.tolerance);
-      (converges ? active : left).push_back(c);
-    }
+      return !done(c) && !(std::isfinite(last_error_[q]) && last_error_[q] <= give_up * before[q]);
+    };
+    std::copy_if(active.begin(), active.end(), std::back_inserter(left), slow_one);
+    std::erase_if(active, slow_one);
   }
+  left.insert(left.end(), active.begin(), active.end());
+  return left;
 }
 
 template <class T>

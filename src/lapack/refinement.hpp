@@ -41,6 +41,8 @@ class RefinedColumns {
   template <class T>
   Columns classical(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
   template <class T>
+  void correct(const System<T>& system, const LuFactors& factors, const Columns& columns, bool first);
+  template <class T>
   void by_gmres(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits,
                 const Columns& columns);
   template <class T>
@@ -49,7 +51,7 @@ class RefinedColumns {
   bool gmres_is_worth_it(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
 
   std::int64_t n_;
-  std::vector<double> b_, x_, r_, best_;
+  std::vector<double> b_, x_, r_, last_r_, best_;
   std::vector<double> error_, last_error_;  // of the best; of x
   std::vector<SolveColumn> reports_;
 };

@@ -36,7 +36,8 @@ void textbook(Matrix<T>& a, Pivots& pivots) {
       if (std::abs(a(i, j)) > std::abs(a(pivot, j))) pivot = i;
     pivots.push_back(pivot + 1);
     for (std::int64_t l = 0; l < a.columns(); ++l) std::swap(a(j, l), a(pivot, l));
-    for (std::int64_t i = j + 1; i < a.rows(); ++i) a(i, j) /= a(j, j);
+    const T reciprocal = 1 / a(j, j);
+    for (std::int64_t i = j + 1; i < a.rows(); ++i) a(i, j) *= reciprocal;
     for (std::int64_t l = j + 1; l < a.columns(); ++l)
       for (std::int64_t i = j + 1; i < a.rows(); ++i) a(i, l) -= a(i, j) * a(j, l);
   }
