@@ -32,6 +32,14 @@ PanelKernel<double> panel_kernel<double>() {
   return kernels().panel_double;
 }
 template <>
+UnitLowerKernel<float> unit_lower_kernel<float>() {
+  return kernels().unit_lower_float;
+}
+template <>
+UnitLowerKernel<double> unit_lower_kernel<double>() {
+  return kernels().unit_lower_double;
+}
+template <>
 const VectorKernels<Half>& vector_kernels<Half>() {
   return kernels().half;
 }

@@ -26,6 +26,11 @@ inline constexpr std::int64_t widest_panel = 16;
 template <class T>
 using PanelKernel = std::int64_t (*)(std::int64_t m, std::int64_t width, T* a, std::int64_t lda, std::int64_t* pivots);
 
+// B := L^-1 B with the strict lower triangle of a, of order at most widest_panel, and ones on its diagonal.
+template <class T>
+using UnitLowerKernel = void (*)(std::int64_t order, std::int64_t columns, const T* a, std::int64_t lda, T* b,
+                                 std::int64_t ldb);
+
 // A is rows x columns. Without "transposed" x has as many entries as A columns and y as A rows, with it the reverse.
 template <class T>
 using VectorKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda, const double* x,
@@ -52,6 +57,8 @@ using SumKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, 
 struct KernelTable {
   PanelKernel<float> panel_float;
   PanelKernel<double> panel_double;
+  UnitLowerKernel<float> unit_lower_float;
+  UnitLowerKernel<double> unit_lower_double;
   VectorKernels<Half> half;
   VectorKernels<float> single;
   VectorKernels<double> full;
@@ -66,6 +73,8 @@ const KernelTable& kernels();  // the best that this machine runs
 
 template <class T>
 PanelKernel<T> panel_kernel();
+template <class T>
+UnitLowerKernel<T> unit_lower_kernel();
 template <class T>
 const VectorKernels<T>& vector_kernels();
 template <class T>

@@ -13,7 +13,8 @@
 namespace vernier {
 namespace {
 
-inline constexpr int lanes = 8;  // of sums over a column
+inline constexpr int lanes = 8;         // of sums over a column
+inline constexpr std::int64_t few = 4;  // columns of a panel that are not divided further
 
 inline std::int32_t magnitude_order(float x) { return std::bit_cast<std::int32_t>(x) & 0x7fffffff; }
 inline std::int64_t magnitude_order(double x) { return std::bit_cast<std::int64_t>(x) & 0x7fffffffffffffff; }
@@ -56,9 +57,11 @@ void divide(std::int64_t m, T divisor, T* x) {
   }
 }
 
-// Left-looking: a column receives all updates while it is in the first-level cache.
+// Four columns or fewer, left-looking; rows are exchanged in all `whole` columns, which begin `before` columns to the
+// left.
 template <class T>
-std::int64_t factor_panel(std::int64_t m, std::int64_t width, T* a, std::int64_t lda, std::int64_t* pivots) {
+std::int64_t factor_few(std::int64_t m, std::int64_t width, T* a, std::int64_t lda, std::int64_t* pivots,
+                        std::int64_t before, std::int64_t whole) {
   std::int64_t info = 0;
   for (std::int64_t j = 0; j < width; ++j) {
     T* column = a + j * lda;
@@ -66,7 +69,7 @@ std::int64_t factor_panel(std::int64_t m, std::int64_t width, T* a, std::int64_t
     for (std::int64_t p = 0; p < above; ++p)
       for (std::int64_t i = p + 1; i < above; ++i) column[i] -= a[i + p * lda] * column[p];
     if (j >= m) continue;
-    T known[widest_panel];
+    T known[few] = {};
     std::copy(column, column + j, known);
     take_off(m - j, j, a + j, lda, known, column + j);
 
@@ -77,10 +80,56 @@ std::int64_t factor_panel(std::int64_t m, std::int64_t width, T* a, std::int64_t
       continue;
     }
     if (pivot != j)
-      for (std::int64_t l = 0; l < width; ++l) std::swap(a[j + l * lda], a[pivot + l * lda]);
+      for (T* x = a - before * lda; x < a + (whole - before) * lda; x += lda) std::swap(x[j], x[pivot]);
     divide(m - j - 1, column[j], column + j + 1);
   }
   return info;
+}
+
+// Halves down to a few columns. The right half receives the updates of the left in rows that the first-level cache
+// holds, so that the left half is read from afar once and not once a column.
+template <class T>
+std::int64_t factor_part(std::int64_t m, std::int64_t width, T* a, std::int64_t lda, std::int64_t* pivots,
+                         std::int64_t before, std::int64_t whole) {
+  if (width <= few) return factor_few(m, width, a, lda, pivots, before, whole);
+  const std::int64_t left = width <= 2 * few ? few : width / 2 / few * few, right = width - left;
+  std::int64_t info = factor_part(m, left, a, lda, pivots, before, whole);
+  T* b = a + left * lda;
+  const std::int64_t top = std::min(left, m);
+  for (std::int64_t j = 0; j < right; ++j)
+    for (std::int64_t p = 0; p < top; ++p)
+      for (std::int64_t i = p + 1; i < top; ++i) b[i + j * lda] -= a[i + p * lda] * b[p + j * lda];
+  if (m <= left) return info;
+  constexpr std::int64_t step = 512;
+  for (std::int64_t i = left; i < m; i += step)
+    for (std::int64_t j = 0; j < right; ++j)
+      take_off(std::min(step, m - i), left, a + i, lda, b + j * lda, b + i + j * lda);
+  const std::int64_t info_right = factor_part(m - left, right, b + left, lda, pivots + left, before + left, whole);
+  for (std::int64_t i = left; i < std::min(width, m); ++i) pivots[i] += left;
+  return info != 0 || info_right == 0 ? info : info_right + left;
+}
+
+template <class T>
+std::int64_t factor_panel(std::int64_t m, std::int64_t width, T* a, std::int64_t lda, std::int64_t* pivots) {
+  return factor_part(m, width, a, lda, pivots, std::int64_t{0}, width);
+}
+
+// One column of B at a time lies in registers; columns do not depend on each other, so that several are under way.
+template <class T>
+void unit_lower(std::int64_t order, std::int64_t columns, const T* a, std::int64_t lda, T* b, std::int64_t ldb) {
+  constexpr std::int64_t n = widest_panel;
+  T l[n * n] = {};  // zeros on and above the diagonal
+  for (std::int64_t p = 0; p < order; ++p)
+    for (std::int64_t i = p + 1; i < order; ++i) l[i + p * n] = a[i + p * lda];
+  for (std::int64_t j = 0; j < columns; ++j) {
+    T x[n] = {};
+    std::copy_n(b + j * ldb, order, x);
+    for (std::int64_t p = 0; p + 1 < n; ++p) {
+      const T known = x[p];
+      for (std::int64_t i = 0; i < n; ++i) x[i] -= l[i + p * n] * known;
+    }
+    std::copy_n(x, order, b + j * ldb);
+  }
 }
 
 template <class S>
@@ -218,9 +267,9 @@ constexpr VectorKernels<S> vector_table() {
   return {subtract<S>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>, exact_transposed<S>};
 }
 
-constexpr KernelTable table = {factor_panel<float>,   factor_panel<double>,   vector_table<Half>(),
-                               vector_table<float>(), vector_table<double>(), sums<float>,
-                               sums<double>};
+constexpr KernelTable table = {factor_panel<float>,    factor_panel<double>, unit_lower<float>,
+                               unit_lower<double>,     vector_table<Half>(), vector_table<float>(),
+                               vector_table<double>(), sums<float>,          sums<double>};
 
 }  // namespace
 }  // namespace vernier

@@ -12,8 +12,9 @@
 namespace vernier {
 namespace {
 
-// Orders below which a triangle is not divided: by the BLAS underneath, and by our own loops, which are slower.
-constexpr std::int64_t native_triangle = 96, own_triangle = 16;
+// Orders up to which a triangle is not divided: by the BLAS underneath, and by our own loops where nothing else may
+// touch the bits.
+constexpr std::int64_t native_triangle = 128, own_triangle = 16;
 
 // Operations below which gemm is not asked what it would do, and below which a second thread is not worth its start:
 // with one at 2^19, panels of 2048 x 64 took 0.21 ms on two threads and 0.15 ms on one.
@@ -101,10 +102,15 @@ void Level3<T>::solve(Triangle t, std::int64_t m, std::int64_t n, const T* a, st
   if (m == 0 || n == 0) return;
   if (order <= (reproducible() ? own_triangle : native_triangle)) {
     const NativeThreads one(1);
+    const bool unit_lower =
+        !reproducible() && left && t.uplo == Uplo::lower && t.op == Op::none && t.diag == Diag::unit;
     const int threads = operations(order, order, others) < operations_for_threads ? 1 : threads_;
     in_pieces(threads, others, [&](std::int64_t first, std::int64_t count) {
       T* part = left ? b + first * ldb : b + first;
-      solve_small_triangle(t, left ? m : count, left ? count : n, a, lda, part, ldb, reproducible());
+      if (unit_lower)
+        solve_small_unit_lower(m, count, a, lda, part, ldb);
+      else
+        solve_small_triangle(t, left ? m : count, left ? count : n, a, lda, part, ldb, reproducible());
     });
     return;
   }

@@ -4,6 +4,9 @@
 
 #include <limits>
 
+#include "blas/native.hpp"
+#include "lapack/kernels.hpp"
+
 namespace vernier {
 namespace {
 
@@ -62,6 +65,18 @@ void solve_small_triangle(Triangle t, std::int64_t m, std::int64_t n, const T* a
 }
 
 template <class T>
+void solve_small_unit_lower(std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b, std::int64_t ldb) {
+  if (m <= widest_panel) {
+    unit_lower_kernel<T>()(m, n, a, lda, b, ldb);
+    return;
+  }
+  const std::int64_t h = (m / 2 + widest_panel - 1) / widest_panel * widest_panel;
+  solve_small_unit_lower(h, n, a, lda, b, ldb);
+  native_gemm(Op::none, Op::none, m - h, n, h, T{-1}, a + h, lda, b, ldb, T{1}, b + h, ldb, 0);
+  solve_small_unit_lower(m - h, n, a + h + h * lda, lda, b + h, ldb);
+}
+
+template <class T>
 void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c,
                            std::int64_t ldc, bool own) {
   const bool lower = uplo == Uplo::lower;
@@ -81,6 +96,8 @@ template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const f
                                    std::int64_t, bool);
 template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const double*, std::int64_t, double*,
                                    std::int64_t, bool);
+template void solve_small_unit_lower(std::int64_t, std::int64_t, const float*, std::int64_t, float*, std::int64_t);
+template void solve_small_unit_lower(std::int64_t, std::int64_t, const double*, std::int64_t, double*, std::int64_t);
 template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
                                     bool);
 template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const double*, std::int64_t, double*,

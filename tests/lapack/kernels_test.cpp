@@ -50,7 +50,8 @@ TYPED_TEST_SUITE(Kernels, Types);
 
 TYPED_TEST(Kernels, panel_is_bit_for_bit_the_textbook_lu) {
   for (const KernelTable* table : runnable_tables())
-    for (const auto& [m, width] : {std::tuple{1, 1}, {7, 3}, {16, 16}, {100, 16}, {333, 9}, {4, 16}}) {
+    for (const auto& [m, width] :
+         {std::tuple{1, 1}, {7, 3}, {16, 16}, {100, 16}, {333, 9}, {4, 16}, {2, 4}, {6, 16}, {1100, 13}}) {
       auto expected = scattered_matrix<TypeParam>(m, width, 0.5, static_cast<std::uint64_t>(m)),
            got = padded(expected, 2);
       Pivots textbook_pivots, pivots(static_cast<std::size_t>(std::min(m, width)));

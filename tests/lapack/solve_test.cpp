@@ -173,18 +173,24 @@ TYPED_TEST(Solve, singular_matrices_write_nothing) {
 TEST(Solve, condition_decides_the_method) {
   const std::int64_t n = 120;
   const auto b = scattered_matrix<double>(n, 1, 0.5, 4);
-  const auto run = [&](double kappa, Factors factors) {
+  const auto run = [&](double kappa, Factors factors, Refinement refinement, bool fallback) {
     const auto a = conditioned_matrix(n, kappa, Spectrum::geometric, 5);
-    const auto s = solved(Op::none, a, b, {.factors = factors});
+    const auto s = solved(Op::none, a, b, {.factors = factors, .refinement = refinement, .fallback = fallback});
     EXPECT_EQ(s.report.verdict, Verdict::ok) << s.report.text();
     expect_true(Op::none, a, b, s);
     return s.report;
   };
-  EXPECT_FALSE(run(1e1, Factors::fp16).gmres);
-  EXPECT_TRUE(run(1e7, Factors::fp16).gmres);
-  EXPECT_FALSE(run(1e4, Factors::fp32).gmres);
-  EXPECT_TRUE(run(1e9, Factors::fp32).gmres);
-  EXPECT_TRUE(run(1e15, Factors::fp32).fallback);
+  const auto beyond_classical = [&](double kappa, Factors factors) {
+    const SolveReport report = run(kappa, factors, Refinement::automatic, true);
+    return report.gmres || report.fallback;
+  };
+  EXPECT_FALSE(beyond_classical(1e1, Factors::fp16));
+  EXPECT_TRUE(beyond_classical(1e8, Factors::fp16));
+  EXPECT_FALSE(beyond_classical(1e4, Factors::fp32));
+  EXPECT_TRUE(beyond_classical(1e11, Factors::fp32));
+  EXPECT_TRUE(run(1e5, Factors::fp16, Refinement::gmres, false).gmres);
+  EXPECT_TRUE(run(1e8, Factors::fp32, Refinement::gmres, false).gmres);
+  EXPECT_TRUE(run(1e15, Factors::fp32, Refinement::automatic, true).fallback);
 }
 
 TEST(Solve, without_fallback_the_failure_is_told) {
