@@ -184,7 +184,8 @@ bool holds_exactly(const Solution<T>& s, double bound) {
 }
 
 struct Tally {
-  std::int64_t systems = 0, ok = 0, above_tolerance = 0, singular = 0, refused = 0, fallbacks = 0, gmres = 0;
+  std::int64_t systems = 0, ok = 0, above_tolerance = 0, above_after_fallback = 0, singular = 0, refused = 0,
+               fallbacks = 0, gmres = 0;
   double largest_ratio = 0;  // true backward error over the tolerance, of columns called ok
   Json wrong = Json::array();
 
@@ -192,6 +193,7 @@ struct Tally {
     return {{"systems", systems},
             {"ok", ok},
             {"above_tolerance", above_tolerance},
+            {"above_after_fallback", above_after_fallback},
             {"singular", singular},
             {"refused", refused},
             {"fallbacks", fallbacks},
@@ -238,6 +240,7 @@ std::string judge(const Case& c, const Matrix<T>& a, const Matrix<T>& b, const M
     }
   }
   (report.verdict == Verdict::ok ? tally.ok : tally.above_tolerance) += 1;
+  if (report.verdict != Verdict::ok && report.factors == Factors::fp64) ++tally.above_after_fallback;
   return all == (report.verdict == Verdict::ok) ? "" : "columns and verdict differ";
 }
 
