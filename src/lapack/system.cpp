@@ -12,7 +12,8 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t rows_at_a_time = 1024, columns_at_a_time = 64;
+// Rows of A are read in as long pieces of a column as the first-level cache holds the sums of.
+constexpr std::int64_t fewest_rows = 256, most_rows = 2048, columns_at_a_time = 64;
 
 // Beyond them products of entries and their errors come near the ends of the range of double.
 constexpr int smallest_exponent = -400, largest_exponent = 400;
@@ -104,7 +105,8 @@ template <class T>
 void residuals(const System<T>& s, const Columns& columns, const double* x, const double* b, double* r) {
   const std::int64_t n = s.n;
   const bool plain = s.op == Op::none;
-  const std::int64_t step = plain ? rows_at_a_time : columns_at_a_time, parts = (n + step - 1) / step;
+  const std::int64_t rows = std::clamp((n + s.threads - 1) / s.threads, fewest_rows, most_rows);
+  const std::int64_t step = plain ? rows : columns_at_a_time, parts = (n + step - 1) / step;
   const VectorKernels<T>& kernel = vector_kernels<T>();
 #pragma omp parallel num_threads(s.threads) if (n > 64)
   {
