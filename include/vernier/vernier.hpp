@@ -9,6 +9,7 @@
 // u32 = 2^-24 and u64 = 2^-53 are the unit roundoffs of float and double; |A||B| is the product of absolute values.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -72,6 +73,10 @@ enum class Fallback {
 // The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it. (It
 // is a function of all of A and B: the scale of a row may depend on how wide the columns are.) The native product,
 // where it is taken, has the classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
+//
+// Complex matrices: the real and the imaginary part of an entry of T are sums of 2k real products, and each keeps the
+// bound of a real product with 2k for k, |A||B| being the sum of the absolute values of its terms. Where alpha or beta
+// is not real, each part of alpha T + beta C takes four multiplications and roundings in turn, two of them fused.
 struct VERNIER_API Contract {
   enum class Kind { fp32, fp64, normwise, bits };
 
@@ -106,14 +111,14 @@ struct VERNIER_API Options {
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;
 
 template <class T>
-Contract default_contract();  // fp32 for float, fp64 for double
+Contract default_contract();  // fp32 for float and std::complex<float>, fp64 for double and std::complex<double>
 
 // ---- what was done -------------------------------------------------------------------------------------------------
 
 // Every decision about one product. Nothing that runs after it decides anything.
 struct VERNIER_API Plan {
   std::string routine = "gemm";
-  std::string type;  // "float" or "double"
+  std::string type;  // "float", "double", "complex float" or "complex double"
   std::int64_t m = 0, n = 0, k = 0;
   Contract contract;
   std::string scheme;  // "residues", "native" or "none" (nothing to multiply)
@@ -154,13 +159,15 @@ struct VERNIER_API Report {
 //   op(B)  k x n; B is ldb x n with ldb >= max(1, k) for Op::none, ldb x k with ldb >= max(1, n) otherwise
 //   C      m x n, ldc >= max(1, m)
 //
-// T is float or double. alpha = 0 or k = 0: A and B are not read and C = beta C. beta = 0: C is not read. m = 0 or n =
-// 0: nothing happens. NaN and infinities go where a conventional product sends them (0 * inf = NaN). C must not overlap
-// A or B. Safe to call from several threads at once.
+// T is float, double, std::complex<float> or std::complex<double>. alpha = 0 or k = 0: A and B are not read and C =
+// beta C. beta = 0: C is not read. m = 0 or n = 0: nothing happens. NaN and infinities go where a conventional product
+// sends them (0 * inf = NaN). C must not overlap A or B. Safe to call from several threads at once.
 //
 // Scheme: residue number system (Ozaki scheme II). Rows of A and columns of B are scaled by powers of two and rounded
 // to integers, multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder
-// theorem. docs/accuracy.md has the proof of the bounds.
+// theorem. docs/accuracy.md has the proof of the bounds. A complex product is one real product of twice the rows and
+// twice the k: [Re A, -Im A; Im A, Re A] [Re B; Im B], row by row in the order in which a complex C lies in memory. The
+// plan counts m_block and k_block of that one, the report its wide and nonfinite rows.
 //
 // Throws Error with C untouched: invalid_argument (checked in the order of the reference BLAS), out_of_memory,
 // unsupported (engine), bound_not_met.
@@ -204,6 +211,14 @@ inline Contract default_contract<float>() {
 }
 template <>
 inline Contract default_contract<double>() {
+  return Contract::fp64();
+}
+template <>
+inline Contract default_contract<std::complex<float>>() {
+  return Contract::fp32();
+}
+template <>
+inline Contract default_contract<std::complex<double>>() {
   return Contract::fp64();
 }
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -27,6 +28,16 @@ void call(Op opa, Op opb, int m, int n, int k, double alpha, const double* a, in
 void call(Op opa, Op opb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
           float beta, float* c, int ldc) {
   cblas_sgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void call(Op opa, Op opb, int m, int n, int k, std::complex<double> alpha, const std::complex<double>* a, int lda,
+          const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c, int ldc) {
+  cblas_zgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+}
+
+void call(Op opa, Op opb, int m, int n, int k, std::complex<float> alpha, const std::complex<float>* a, int lda,
+          const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c, int ldc) {
+  cblas_cgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
 template <class Function>
@@ -87,9 +98,18 @@ std::string native_blas() {
   return config != nullptr ? std::string(config()) : "BLAS";
 }
 
-template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*, std::int64_t,
-                          const double*, std::int64_t, double, double*, std::int64_t, int);
-template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
-                          const float*, std::int64_t, float, float*, std::int64_t, int);
+std::string native_name() {
+  const std::string name = native_blas();
+  return name.substr(0, name.find(' ', name.find(' ') + 1));
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
+                            std::int64_t, T, T*, std::int64_t, int);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier
