@@ -40,6 +40,9 @@ typedef enum vernier_status {
 /* Enumerators that are letters are the letters of the BLAS. */
 typedef enum vernier_type { VERNIER_S = 'S', VERNIER_D = 'D', VERNIER_C = 'C', VERNIER_Z = 'Z' } vernier_type;
 typedef enum vernier_op { VERNIER_OP_N = 'N', VERNIER_OP_T = 'T', VERNIER_OP_C = 'C' } vernier_op;
+typedef enum vernier_side { VERNIER_LEFT = 'L', VERNIER_RIGHT = 'R' } vernier_side;
+typedef enum vernier_uplo { VERNIER_LOWER = 'L', VERNIER_UPPER = 'U' } vernier_uplo;
+typedef enum vernier_diag { VERNIER_NON_UNIT = 'N', VERNIER_UNIT = 'U' } vernier_diag;
 
 typedef struct vernier_context* vernier_handle;
 
@@ -120,6 +123,50 @@ VERNIER_C_API vernier_status vernier_cgemm(vernier_handle handle, vernier_op opa
 VERNIER_C_API vernier_status vernier_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
                                            int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
                                            int64_t ldb, const void* beta, void* C, int64_t ldc);
+
+/* Level 3, as level3.hpp has it. The factors of herk and the beta of her2k are of the real type. */
+VERNIER_C_API vernier_status vernier_symm(vernier_handle handle, vernier_type type, vernier_side side,
+                                          vernier_uplo uplo, int64_t m, int64_t n, const void* alpha, const void* A,
+                                          int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                          int64_t ldc);
+VERNIER_C_API vernier_status vernier_hemm(vernier_handle handle, vernier_type type, vernier_side side,
+                                          vernier_uplo uplo, int64_t m, int64_t n, const void* alpha, const void* A,
+                                          int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                          int64_t ldc);
+VERNIER_C_API vernier_status vernier_gemmt(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op opa,
+                                           vernier_op opb, int64_t n, int64_t k, const void* alpha, const void* A,
+                                           int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                           int64_t ldc);
+VERNIER_C_API vernier_status vernier_syrk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op,
+                                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
+                                          const void* beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_herk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op,
+                                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
+                                          const void* beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_syr2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op,
+                                           int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
+                                           const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_her2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op,
+                                           int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
+                                           const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_trmm(vernier_handle handle, vernier_type type, vernier_side side,
+                                          vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m, int64_t n,
+                                          const void* alpha, const void* A, int64_t lda, void* B, int64_t ldb);
+VERNIER_C_API vernier_status vernier_trsm(vernier_handle handle, vernier_type type, vernier_side side,
+                                          vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m, int64_t n,
+                                          const void* alpha, const void* A, int64_t lda, void* B, int64_t ldb);
+
+/* Batches; arrays of pointers, or strides in elements. */
+VERNIER_C_API vernier_status vernier_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                  vernier_op opb, int64_t m, int64_t n, int64_t k, const void* alpha,
+                                                  const void* const* A, int64_t lda, const void* const* B, int64_t ldb,
+                                                  const void* beta, void* const* C, int64_t ldc, int64_t count);
+VERNIER_C_API vernier_status vernier_gemm_strided_batched(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                          vernier_op opb, int64_t m, int64_t n, int64_t k,
+                                                          const void* alpha, const void* A, int64_t lda,
+                                                          int64_t stride_a, const void* B, int64_t ldb,
+                                                          int64_t stride_b, const void* beta, void* C, int64_t ldc,
+                                                          int64_t stride_c, int64_t count);
 
 #ifdef __cplusplus
 }

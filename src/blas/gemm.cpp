@@ -80,7 +80,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
     report.plan.k = k;
     scale_only(m, n, beta, C, ldc);
   } else if constexpr (is_complex<T>) {
-    report = complex_gemm<Real<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+    report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
   } else {
     report = real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
   }
@@ -93,7 +93,7 @@ Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, con
   check_shape("gemm", opa, opb, m, n, k);
   check_options("gemm", options);
   if constexpr (is_complex<T>)
-    return complex_plan<Real<T>>(m, n, k, options);
+    return complex_plan<RealType<T>>(m, n, k, options);
   else
     return printable(plan_product<T>({m, n, k}, options));
 }
@@ -103,7 +103,7 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
   check_shape("gemm", Op::none, Op::none, m, n, k);
   check_options("gemm", options);
   if constexpr (is_complex<T>)
-    return complex_workspace<Real<T>>(m, n, k, options, least);
+    return complex_workspace<RealType<T>>(m, n, k, options, least);
   else
     return workspace_bytes<T>({m, n, k}, options, least);
 }

@@ -1,13 +1,13 @@
 #include "blas/native.hpp"
 
 #include <cblas.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <mutex>
 #include <string>
+
+#include "blas/native_threads.hpp"
 
 namespace vernier {
 namespace {
@@ -40,43 +40,12 @@ void call(Op opa, Op opb, int m, int n, int k, std::complex<float> alpha, const 
   cblas_cgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
-template <class Function>
-Function symbol(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));  // OpenBLAS only; other BLAS keep their own settings
-}
-
-// The number of threads of native products whose caller named one. OpenBLAS has one setting for the process: the first
-// caller in changes it, the last one out restores it, and meanwhile it holds for all.
-class ThreadSetting {
- public:
-  explicit ThreadSetting(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
-    if (!active_) return;
-    const std::lock_guard lock(mutex);
-    if (users++ == 0) before = get();
-    if (get() != threads) set(threads);
-  }
-  ~ThreadSetting() {
-    if (!active_) return;
-    const std::lock_guard lock(mutex);
-    if (--users == 0 && get() != before) set(before);
-  }
-  ThreadSetting(const ThreadSetting&) = delete;
-  ThreadSetting& operator=(const ThreadSetting&) = delete;
-
- private:
-  inline static int (*const get)() = symbol<int (*)()>("openblas_get_num_threads");
-  inline static void (*const set)(int) = symbol<void (*)(int)>("openblas_set_num_threads");
-  inline static std::mutex mutex;
-  inline static int users = 0, before = 0;
-  bool active_;
-};
-
 }  // namespace
 
 template <class T>
 void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
                  const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads) {
-  const ThreadSetting setting(threads);
+  const NativeThreads setting(threads);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = lda > largest_int, long_b = ldb > largest_int, long_c = ldc > largest_int;
   const std::int64_t mb = long_a && opa != Op::none ? 1 : block;
@@ -94,7 +63,7 @@ void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
 }
 
 std::string native_blas() {
-  const auto config = symbol<char* (*)()>("openblas_get_config");
+  const auto config = native_symbol<char* (*)()>("openblas_get_config");
   return config != nullptr ? std::string(config()) : "BLAS";
 }
 

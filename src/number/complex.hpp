@@ -11,15 +11,15 @@ template <class R>
 inline constexpr bool is_complex<std::complex<R>> = true;
 
 template <class T>
-struct RealOf {
+struct RealTypeOf {
   using type = T;
 };
 template <class R>
-struct RealOf<std::complex<R>> {
+struct RealTypeOf<std::complex<R>> {
   using type = R;
 };
 template <class T>
-using Real = typename RealOf<T>::type;
+using RealType = typename RealTypeOf<T>::type;
 
 template <class T>
 T conjugate(T x) {

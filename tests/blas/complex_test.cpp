@@ -1,7 +1,7 @@
 // Complex products: against sums of Gaussian integers, which are exact, and entry by entry against the promised bound.
 #include <complex>
-#include <functional>
 
+#include "array.hpp"
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
@@ -10,28 +10,6 @@ namespace {
 
 class ComplexGemm : public PerEngine {};
 INSTANTIATE_TEST_SUITE_P(Engines, ComplexGemm, testing::ValuesIn(engine_cases()), ReadableName());
-
-// By columns, without padding.
-template <class T>
-struct Array {
-  std::int64_t rows, columns;
-  std::vector<T> x = std::vector<T>(static_cast<std::size_t>(rows * columns));
-  T& operator()(std::int64_t i, std::int64_t j) { return x[static_cast<std::size_t>(i + j * rows)]; }
-  const T& operator()(std::int64_t i, std::int64_t j) const { return x[static_cast<std::size_t>(i + j * rows)]; }
-};
-
-template <class T>
-Array<T> filled(std::int64_t rows, std::int64_t columns, const std::function<double()>& next) {
-  using R = typename T::value_type;
-  Array<T> a{rows, columns};
-  for (T& z : a.x) z = T(static_cast<R>(next()), static_cast<R>(next()));
-  return a;
-}
-
-template <class T>
-T element(Op op, const Array<T>& a, std::int64_t i, std::int64_t j) {
-  return op == Op::none ? a(i, j) : op == Op::transpose ? a(j, i) : std::conj(a(j, i));
-}
 
 template <class T>
 Array<T> plain_product(Op opa, const Array<T>& a, Op opb, const Array<T>& b, std::int64_t m, std::int64_t n,

@@ -51,6 +51,55 @@ static void every_type_multiplies(void) {
   vernier_destroy(handle);
 }
 
+static void level_3_is_there(void) {
+  vernier_handle handle = made();
+  /* L = [2 .; 1 4] by columns, with what must not be read: L [1; 2] = [2; 9] and back */
+  const double l[] = {2, 1, NAN, 4};
+  double x[] = {1, 2}, c[] = {1, 1, 77, 1}, d[4] = {0, 0, 0, 0};
+  const void* as[2];
+  void* cs[1];
+  EXPECT(vernier_trmm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_NON_UNIT, 2, 1, &one, l, 2,
+                      x, 2) == VERNIER_SUCCESS);
+  EXPECT(x[0] == 2 && x[1] == 9);
+  EXPECT(vernier_trsm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_NON_UNIT, 2, 1, &one, l, 2,
+                      x, 2) == VERNIER_SUCCESS);
+  EXPECT(x[0] == 1 && x[1] == 2);
+  /* lower triangle of [1; 2] [1 2] + C */
+  EXPECT(vernier_syrk(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, &one, c, 2) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 2 && c[1] == 3 && c[2] == 77 && c[3] == 5);
+  EXPECT(vernier_herk(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, &zero, c, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0] == 1 && c[1] == 2 && c[2] == 77 && c[3] == 4);
+  EXPECT(vernier_syr2k(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, x, 2, &one, c, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0] == 3 && c[1] == 6 && c[3] == 12);
+  EXPECT(vernier_her2k(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, x, 2, &zero, c, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0] == 2 && c[1] == 4 && c[3] == 8);
+  EXPECT(vernier_gemmt(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, VERNIER_OP_T, 2, 1, &one, x, 2, x, 2, &zero, c,
+                       2) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 1 && c[1] == 2 && c[2] == 77 && c[3] == 4);
+  /* the symmetric [2 1; 1 4] of the stored triangle, times [1; 2] */
+  EXPECT(vernier_symm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, 2, 1, &one, l, 2, x, 2, &zero, d, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(d[0] == 4 && d[1] == 9);
+  EXPECT(vernier_hemm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, 2, 1, &one, l, 2, x, 2, &one, d, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(d[0] == 8 && d[1] == 18);
+  as[0] = a;
+  as[1] = b;
+  cs[0] = d;
+  EXPECT(vernier_gemm_batched(handle, VERNIER_D, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, as, 2, as + 1, 2, &zero, cs,
+                              2, 1) == VERNIER_SUCCESS);
+  EXPECT(d[0] == 19 && d[3] == 50);
+  EXPECT(vernier_gemm_strided_batched(handle, VERNIER_D, VERNIER_OP_N, VERNIER_OP_N, 2, 1, 2, &one, a, 2, 0, b, 2, 2,
+                                      &zero, d, 2, 2, 2) == VERNIER_SUCCESS);
+  EXPECT(d[0] == 19 && d[1] == 43 && d[2] == 22 && d[3] == 50);
+  EXPECT(vernier_trsm(handle, VERNIER_D, (vernier_side)'x', VERNIER_LOWER, VERNIER_OP_N, VERNIER_UNIT, 2, 1, &one, l, 2,
+                      x, 2) == VERNIER_INVALID_ARGUMENT);
+  vernier_destroy(handle);
+}
+
 static void errors_have_codes_and_words_and_leave_c_alone(void) {
   vernier_handle handle = made();
   double c[4] = {1, 2, 3, 4};
@@ -145,6 +194,7 @@ static void engines_threads_and_workspaces_are_taken(void) {
 
 int main(void) {
   every_type_multiplies();
+  level_3_is_there();
   errors_have_codes_and_words_and_leave_c_alone();
   data_too_wide_for_the_contract_are_an_error();
   a_contract_for_one_call_is_used_up();
