@@ -9,7 +9,8 @@
 namespace vernier::cli {
 namespace {
 
-constexpr const char* variables[] = {"VERNIER_ENGINE", "OMP_NUM_THREADS"};
+constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT", "VERNIER_MIN_SIZE", "VERNIER_VERBOSE",
+                                     "VERNIER_REPORT", "VERNIER_BLAS",     "OMP_NUM_THREADS"};
 
 struct Default {
   std::string engine;
@@ -37,6 +38,9 @@ Json describe(const Default& chosen) {
   json["threads"] = omp_get_max_threads();
   json["native_blas"] = native_blas();
   json["cuda"] = cuda_compiled();
+  json["preload"] =
+      "reaches programs that call BLAS or CBLAS in a shared library by its usual names; not those that are linked "
+      "statically, that look the functions up by hand, or whose BLAS has renamed symbols (NumPy's wheels from PyPI)";
   for (const char* name : variables) {
     const char* value = std::getenv(name);
     json["environment"][name] = value != nullptr ? Json(value) : Json();
@@ -60,9 +64,10 @@ void print_text(const Json& json, const Console& console) {
   fmt::print("threads      {}\n", json["threads"].get<int>());
   fmt::print("native BLAS  {}\n", json["native_blas"].get<std::string>());
   fmt::print("CUDA         {}\n\n", json["cuda"] ? "built in" : "left out of this build");
+  fmt::print("{}\n  {}\n\n", console.strong("preload (vernier run)"), json["preload"].get<std::string>());
   fmt::print("{}\n", console.strong("environment variables"));
   for (const auto& [name, value] : json["environment"].items()) {
-    fmt::print("  {:<15} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
+    fmt::print("  {:<16} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
   }
 }
 

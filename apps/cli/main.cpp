@@ -15,8 +15,9 @@ constexpr const char* examples = R"(Examples:
   vernier gemm A.npy B.npy --transa T --contract 'bits(60)+reproducible' --json
   vernier bench gemm --n 512,1024,2048 --baseline native --json
   vernier probe --engine hopper-wgmma-fp16-fp32
+  vernier run -- python3 simulation.py
 
-Exit codes: 0 done, 1 failed, 2 wrong usage. `vernier COMMAND --help` tells more.)";
+Exit codes: 0 done, 1 failed, 2 wrong usage; those of `run` are the program's. `vernier COMMAND --help` tells more.)";
 
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
@@ -30,6 +31,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_gemm(program, console, chosen);
   add_bench(program, console, chosen);
   add_probe(program, console, chosen);
+  add_run(program, console, chosen);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
@@ -39,7 +41,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, bench gemm or probe");
+  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, bench gemm, probe or run");
   return chosen();
 }
 
