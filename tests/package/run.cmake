@@ -22,6 +22,9 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}/cmake -G ${generato
 run(${CMAKE_COMMAND} --build ${work}/cmake --config ${config})
 run(${work}/cmake/consumer)
 run(${work}/cmake/consumer_c)
+if(apps AND shared)  # the installed preload finds the installed library
+  run(${prefix}/bin/vernier run --min-size 0 -- ${work}/cmake/consumer)
+endif()
 
 if(NOT shared)
   set(static --static)

@@ -90,6 +90,12 @@ TEST_F(Preload, wrong_arguments_are_reported_as_without_it) {
   EXPECT_NE(outcome.text.find('8'), std::string::npos) << "XERBLA names the eighth argument: " << outcome.text;
 }
 
+TEST_F(Preload, threads_do_not_meet) {
+  const Outcome outcome = run(forced, "threads");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
+}
+
 TEST_F(Preload, data_too_wide_for_a_reproducible_contract_are_passed_on_and_told) {
   const Outcome outcome = run(forced, "wide");
   EXPECT_EQ(outcome.code, 0) << outcome.text;

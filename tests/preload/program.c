@@ -1,8 +1,10 @@
 /* A program that knows BLAS and CBLAS and nothing of Vernier. Its argument says what it does:
  *   products   products and solves of every interface, and says whether each is right
  *   error      a dgemm_ with a wrong argument, which XERBLA is to report with the number that BLAS gives it
+ *   threads    the same products in many threads at once
  *   wide       a product of numbers too far apart for the integer scheme */
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +80,33 @@ static void products(void) {
   }
 }
 
+enum { threads = 6, rounds = 100, order = 20 };
+
+static void* one_thread(void* wrong) {
+  const int n = order;
+  const double one = 1, zero = 0;
+  double a[order * order], c[order * order];
+  int i, round;
+  for (i = 0; i < n * n; ++i) a[i] = i % 7 - 3;
+  for (round = 0; round < rounds; ++round) {
+    double expected = 0;
+    dgemm_("N", "T", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+    for (i = 0; i < n; ++i) expected += a[i * n] * a[1 + i * n];
+    if (c[1] != expected || c[n] != expected) ++*(int*)wrong;
+  }
+  return NULL;
+}
+
+static void in_threads(void) {
+  pthread_t id[threads];
+  int wrong[threads] = {0}, i;
+  for (i = 0; i < threads; ++i) pthread_create(&id[i], NULL, one_thread, &wrong[i]);
+  for (i = 0; i < threads; ++i) {
+    pthread_join(id[i], NULL);
+    failures += wrong[i];
+  }
+}
+
 static void error(void) {
   const int two = 2, one = 1;
   const double factor = 1, a[] = {1, 2, 3, 4};
@@ -96,6 +125,7 @@ static void wide(void) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "products") == 0) products();
+  if (strcmp(what, "threads") == 0) in_threads();
   if (strcmp(what, "error") == 0) error();
   if (strcmp(what, "wide") == 0) wide();
   printf("%d failures\n", failures);
