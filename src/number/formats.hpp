@@ -4,18 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "number/host_device.hpp"
 #include "number/int128.hpp"
-
-#if defined(__CUDACC__)
-#define VERNIER_HD __host__ __device__
-#else
-#define VERNIER_HD
-#endif
-#if defined(__CUDA_ARCH__)
-#define VERNIER_UNROLL _Pragma("unroll")  // keeps small arrays in registers
-#else
-#define VERNIER_UNROLL
-#endif
 
 namespace vernier {
 

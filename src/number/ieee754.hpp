@@ -44,6 +44,11 @@ constexpr int exponent_of(typename Ieee754<T>::Bits magnitude) {
   return F::min_exponent - F::precision + static_cast<int>(std::bit_width(magnitude));
 }
 
+// 2^exponent, which must be a normal number.
+constexpr double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(Ieee754<double>::max_exponent + exponent) << 52);
+}
+
 // The exponent of the last bit of numbers whose leading bit has the given exponent.
 template <class T>
 constexpr int last_bit_exponent(int exponent) {
