@@ -62,24 +62,43 @@ struct WordPlace {
   int offset_bit = -1;  // -1: no offset; may lie beyond the word's own bits
 };
 
+namespace detail {
+
+constexpr int power_mod(int base, int exponent, int p) {
+  int result = symmetric_residue(1, p);
+  for (; exponent > 0; exponent /= 2, base = multiply_mod(base, base, p))
+    if (exponent % 2 == 1) result = multiply_mod(result, base, p);
+  return result;
+}
+
+// The least d >= least with d = 0 modulo p and d = rest modulo 256; p odd, or p = 256 and rest = 0.
+constexpr int multiple_with_low_byte(int p, int least, int rest) {
+  const int d = (least + p - 1) / p * p;
+  if (p % 2 == 0) return d;
+  unsigned inverse = static_cast<unsigned>(p);  // modulo 8; each step doubles the bits
+  for (int i = 0; i < 2; ++i) inverse *= 2 - static_cast<unsigned>(p) * inverse;
+  return d + p * static_cast<int>(static_cast<unsigned>(rest - d) * inverse % 256);
+}
+
+}  // namespace detail
+
 template <int Words>
 ByteReduction<Words> make_byte_reduction(int p, int factor, const std::array<WordPlace, Words>& places, ByteForm form) {
   ByteReduction<Words> r{};
   int added = 0;
   for (int w = 0; w < Words; ++w) {
     const WordPlace& place = places[static_cast<std::size_t>(w)];
-    for (int i = 0; i < 4; ++i) {
-      const int weight = multiply_mod(factor, power_of_two_mod(place.shift + 8 * i, p), p);
+    const int unit = multiply_mod(factor, detail::power_mod(2, place.shift, p), p);
+    int weight = unit;
+    for (int i = 0; i < 4; ++i, weight = multiply_mod(weight, 256, p))
       r.weights[w] |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(weight)) << (8 * i);
-    }
-    if (place.offset_bit >= 0) added += multiply_mod(factor, power_of_two_mod(place.shift + place.offset_bit, p), p);
+    if (place.offset_bit >= 0) added += multiply_mod(unit, detail::power_mod(2, place.offset_bit, p), p);
   }
   // D = 0 modulo p and, in the natural form, 128 modulo 256, which moves the byte by as much. Sums of all weights stay
   // within +- Words * 4 * 255 * 128 < Words * 2^17 of it.
   constexpr std::int32_t one = 0x4b000000;  // bits of 2^23
   const int shift = form == ByteForm::natural && p != 256 ? 128 : 0;
-  int d = (1 << 23) + Words * (1 << 17) + 1024;
-  while (d % p != 0 || d % 256 != shift) ++d;
+  const int d = detail::multiple_with_low_byte(p, (1 << 23) + Words * (1 << 17) + 1024, shift);
   r.start = one + (d - (1 << 23)) - shift - symmetric_residue(added, p);
   r.inverse = static_cast<float>(1.0 / p);
   if (static_cast<double>(r.inverse) * p < 1) r.inverse = std::nextafter(r.inverse, 1.0f);

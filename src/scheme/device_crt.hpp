@@ -130,7 +130,7 @@ VERNIER_HD T round_exactly(const CrtSums<Limbs>& c, int exponent) {
   bool rest = false;
   for (int l = top - 1; l >= 0; --l) {
     // As many bits of the digit as there is room for; the others only show whether there is anything.
-    const int room = std::min(std::countl_zero(significand), width);
+    const int room = std::min(leading_zeros(significand), width);
     significand =
         room == 0 ? significand : significand << room | static_cast<std::uint64_t>(digit[l]) >> (width - room);
     shift -= room;

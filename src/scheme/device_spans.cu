@@ -1,7 +1,5 @@
 #include "scheme/device_spans.hpp"
 
-#include <bit>
-
 #include "cuda/launch.hpp"
 #include "number/ieee754.hpp"
 
@@ -46,7 +44,7 @@ __global__ void __launch_bounds__(threads)
   out.deficits[block * out.stride + v] = static_cast<std::uint8_t>(ninth_smallest(lanes));
   if (block != 0) return;
   const bool counts = v < x.vectors && !statistics[v].zero();
-  out.norm_bits[v] = counts ? static_cast<std::uint8_t>(std::bit_width(statistics[v].sum - 1) - quantum_bits) : no_cost;
+  out.norm_bits[v] = counts ? static_cast<std::uint8_t>(bit_width(statistics[v].sum - 1) - quantum_bits) : no_cost;
   out.costs[v] = 0;
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
+#include "number/host_device.hpp"
 #include "number/int128.hpp"
 #include "scheme/block_spans.hpp"
 #include "scheme/scaling.hpp"
@@ -20,9 +20,9 @@ inline constexpr int most_ordinary_roughness_2 = 12;
 
 namespace detail {
 
-constexpr int floor_log2(std::uint64_t x) { return static_cast<int>(std::bit_width(x)) - 1; }
+VERNIER_HD constexpr int floor_log2(std::uint64_t x) { return bit_width(x) - 1; }
 
-constexpr int floor_twice_log2(std::int64_t k) {
+VERNIER_HD constexpr int floor_twice_log2(std::int64_t k) {
   const Uint128 square = static_cast<Uint128>(k) * static_cast<Uint128>(k);
   const auto high = static_cast<std::uint64_t>(square >> 64);
   return high != 0 ? 64 + floor_log2(high) : floor_log2(static_cast<std::uint64_t>(square));
@@ -41,11 +41,11 @@ constexpr std::uint64_t sixteenth_power(int f) {
 }  // namespace detail
 
 // Largest x with squares * 4^x <= 2^(budget_16 / 16), squares > 0: integer arithmetic only.
-constexpr int norm_exponent(std::uint64_t squares, int budget_16) {
+VERNIER_HD constexpr int norm_exponent(std::uint64_t squares, int budget_16) {
   const int whole = budget_16 >> 4;
   const std::uint64_t power = detail::sixteenth_power(budget_16 & 15);
   // squares <= 2^(i + fraction) with i = whole - 2 x: the smallest such i of the parity of whole
-  int i = static_cast<int>(std::bit_width(squares)) - 2;
+  int i = bit_width(squares) - 2;
   i += (whole - i) & 1;
   while (i < 0 || squares > (power >> (62 - i))) i += 2;
   return (whole - i) / 2;
