@@ -332,7 +332,8 @@ struct Nothing {
 
 // The deeper thresholds, for the vectors that need them. In the first block of the cluster alone the result is right.
 template <class T>
-__device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthHistograms& mine, StripResult& result) {
+__device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthHistograms& mine,
+                                   VectorStatistics* statistics) {
   const cg::cluster_group cluster = cg::this_cluster();
   for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads) mine[0][i] = 0;
   __syncthreads();
@@ -341,7 +342,7 @@ __device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthH
       [&](Nothing&, int v, T x) {
         const auto bits = magnitude_bits(x);
         if (bits == 0 || bits >= infinity_bits<T>) return;
-        const int depth = result.statistics[v].exponent - exponent_of<T>(bits);
+        const int depth = statistics[v].exponent - exponent_of<T>(bits);
         if (depth < depth_bins) atomicAdd(&mine[v][depth], 1u);
       },
       [](int, const Nothing&) {});
@@ -351,7 +352,7 @@ __device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthH
       for (unsigned r = 1; r < cluster.num_blocks(); ++r) mine[0][i] += cluster.map_shared_rank(&mine[0][0], r)[i];
     __syncthreads();
     if (threadIdx.x < s.vectors) {
-      VectorStatistics& st = result.statistics[threadIdx.x];
+      VectorStatistics& st = statistics[threadIdx.x];
       if (!st.zero() && st.flatness == not_flat) st.flatness = deep_flatness_of(mine[threadIdx.x], k);
     }
   }
@@ -362,13 +363,13 @@ __device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthH
 // product. The last strip of all says whether the product is regular.
 template <class T>
 __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first, int vectors,
-                        const StripResult& result) {
+                        const VectorStatistics* statistics, const int* scales) {
   const int v = threadIdx.x;
   int allowance = RegularityState::most_allowance, roughness = 0, not_own = 0, nonfinite = 0;
   if (v < vectors) {
-    const VectorStatistics& st = result.statistics[v];
+    const VectorStatistics& st = statistics[v];
     task.operand[side].statistics[first + v] = st;
-    task.operand[side].scales[first + v] = result.scale[v];
+    task.operand[side].scales[first + v] = scales[v];
     nonfinite = st.nonfinite ? 1 : 0;
     if (!st.zero()) {
       const VectorNeeds need = task.chooser.needs(st);
@@ -409,6 +410,34 @@ union StripBuffer {
   DepthHistograms depths;
 };
 
+// Which strip a cluster has, and which part of it a block.
+template <class T>
+struct ConvertStrip {
+  const DeviceOperand<T>* operand;
+  int side, rank;
+  std::int64_t first;       // vector of the operand
+  std::int64_t padded_end;  // of the block's part in the planes
+  StripPart<T> part;
+
+  __device__ ConvertStrip(const ConvertTask<T>& task, const cg::cluster_group& cluster) {
+    const int strip = static_cast<int>(blockIdx.x / cluster.num_blocks());
+    side = strip < task.strips[0] ? 0 : 1;
+    rank = static_cast<int>(cluster.block_rank());
+    operand = &task.operand[side];
+    first = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * convert_vectors;
+    const Operand<T>& x = operand->x;
+    const std::int64_t begin = rank * task.chunk;
+    padded_end = min(begin + task.chunk, task.pitch);
+    part = {.data = x.at(first, 0),
+            .vector_stride = x.vector_stride(),
+            .k_stride = x.k_stride(),
+            .vectors = static_cast<int>(min(static_cast<std::int64_t>(convert_vectors), x.vectors - first)),
+            .begin = begin,
+            .end = min(begin + task.chunk, x.k),
+            .k_contiguous = x.k_contiguous};
+  }
+};
+
 template <class T, int Words>
 __global__ void __launch_bounds__(convert_threads, 3)
     convert_operands(const __grid_constant__ ConvertTask<T> task,
@@ -417,20 +446,9 @@ __global__ void __launch_bounds__(convert_threads, 3)
   __shared__ StripFindings findings;
   __shared__ StripResult result;
   const cg::cluster_group cluster = cg::this_cluster();
-  const int cluster_strip = static_cast<int>(blockIdx.x / cluster.num_blocks());
-  const int side = cluster_strip < task.strips[0] ? 0 : 1;
-  const DeviceOperand<T>& operand = task.operand[side];
-  const std::int64_t first =
-      static_cast<std::int64_t>(cluster_strip - (side == 0 ? 0 : task.strips[0])) * convert_vectors;
-  const std::int64_t begin = cluster.block_rank() * task.chunk;
-  const StripPart<T> part{
-      .data = operand.x.at(first, 0),
-      .vector_stride = operand.x.vector_stride(),
-      .k_stride = operand.x.k_stride(),
-      .vectors = static_cast<int>(min(static_cast<std::int64_t>(convert_vectors), operand.x.vectors - first)),
-      .begin = begin,
-      .end = min(begin + task.chunk, operand.x.k),
-      .k_contiguous = operand.x.k_contiguous};
+  const ConvertStrip<T> strip(task, cluster);
+  const StripPart<T>& part = strip.part;
+  const Operand<T>& x = strip.operand->x;
   if (threadIdx.x < convert_vectors) {
     const int v = threadIdx.x;
     findings.largest[v] = findings.squares[v] = findings.sum[v] = 0;
@@ -444,94 +462,15 @@ __global__ void __launch_bounds__(convert_threads, 3)
     __syncthreads();
     find_extremes(part, findings, result);
     find_sums(part, task, findings, result);
-    cluster_arrive();  // nobody reads the findings any more once all have arrived
-    bool deep = false;
-    if (result.deep) {
-      cluster_wait();
-      find_deep_flatness(part, operand.x.k, buffer.depths, result);
-      deep = true;
-    }
-    if (cluster.block_rank() == 0 && threadIdx.x < 32) publish(task, side, first, part.vectors, result);
-    if (operand.planes != nullptr) {
-      write_part<T, Words>(part, min(begin + task.chunk, task.pitch), result.scale, buffer.turned, reductions,
-                           task.moduli, operand.planes + first * task.pitch, task.pitch,
-                           operand.x.vectors * task.pitch);
-    }
-    if (!deep) cluster_wait();
-  } else {
-    write_part<T, Words>(part, min(begin + task.chunk, task.pitch), operand.scales + first, buffer.turned, reductions,
-                         task.moduli, operand.planes + first * task.pitch, task.pitch, operand.x.vectors * task.pitch);
+    cluster.sync();  // nobody asks for the findings any more
+    if (result.deep) find_deep_flatness(part, x.k, buffer.depths, result.statistics);
+    if (strip.rank == 0 && threadIdx.x < 32)
+      publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
   }
-}
-
-template <class T>
-std::int64_t strips_of(const DeviceOperand<T>& operand) {
-  return divide_up(operand.x.vectors, convert_vectors);
-}
-
-// Blocks that share a strip, and the part of k that each takes: enough blocks to fill the device, 64 KiB each at best.
-struct StripShare {
-  int blocks;
-  std::int64_t chunk;
-};
-inline StripShare share_of_strip(std::int64_t k) {
-  const std::int64_t wanted = k <= 2048 ? 256 : 512;
-  int blocks = 1;
-  while (blocks < 8 && blocks * wanted < k) blocks *= 2;
-  return {blocks, round_up(divide_up(k, blocks), convert_k)};
-}
-
-template <class T, int Words>
-void launch_conversion(const ConvertTask<T>& task, int blocks, ByteForm form, cudaStream_t stream) {
-  DigitReductions<Words> reductions{};
-  for (int q = 0; q < task.moduli; ++q)
-    reductions.of[q] = digit_reduction<Words>(moduli[static_cast<std::size_t>(q)], form);
-  const auto grid = static_cast<unsigned>((task.strips[0] + task.strips[1]) * blocks);
-  launch("convert_operands", convert_operands<T, Words>,
-         {.grid = dim3(grid),
-          .block = dim3(convert_threads),
-          .cluster = dim3(static_cast<unsigned>(blocks)),
-          .overlap_previous = true},
-         stream, task, reductions);
-}
-
-template <class T>
-void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure, const ScalingRule& rule,
-             const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
-  const std::int64_t k = a.x.k;
-  const StripShare share = share_of_strip(k);
-  const ConvertTask<T> task{.operand = {a, b},
-                            .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
-                            .pitch = device_pitch(k),
-                            .chunk = share.chunk,
-                            .measure = measure,
-                            .chooser = ScaleChooser(rule, k),
-                            .regularity = regularity,
-                            .moduli = form.moduli};
-  switch (form.words) {
-    case 1:
-      return launch_conversion<T, 1>(task, share.blocks, form.form, stream);
-    case 2:
-      return launch_conversion<T, 2>(task, share.blocks, form.form, stream);
-    case 4:
-      return launch_conversion<T, 4>(task, share.blocks, form.form, stream);
-    case 6:
-      return launch_conversion<T, 6>(task, share.blocks, form.form, stream);
-    default:
-      fail(Status::internal_error, "convert_operands: {} words an element: expected 1, 2, 4 or 6", form.words);
-  }
-}
-
-template <class T>
-void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
-                       const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
-  convert(a, b, true, rule, form, regularity, stream);
-}
-
-template <class T>
-void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
-                         cudaStream_t stream) {
-  convert(a, b, false, ScalingRule{}, form, {}, stream);
+  if (strip.operand->planes == nullptr) return;
+  write_part<T, Words>(part, strip.padded_end, task.measure ? result.scale : strip.operand->scales + strip.first,
+                       buffer.turned, reductions, task.moduli, strip.operand->planes + strip.first * task.pitch,
+                       task.pitch, x.vectors * task.pitch);
 }
 
 }  // namespace vernier::cuda

@@ -1,4 +1,4 @@
-#include "scheme/device_convert.cuh"
+#include "scheme/device_convert_launch.cuh"
 
 namespace vernier::cuda {
 

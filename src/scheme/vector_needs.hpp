@@ -72,16 +72,21 @@ class ScaleChooser {
 
   constexpr VectorNeeds needs(const VectorStatistics& v, std::uint8_t block_cost = no_cost) const {
     VectorNeeds need;
-    need.exact = v.exponent - std::max(v.lowest - (rule_.precision - 1), rule_.last_bit);
+    need.exact = exact_exponent(v);
     need.own = std::min(need.exact, rule_.unit_bits + v.span() - twice_log2_k_ / 2 + 1);
     if (v.flatness != not_flat) {
       need.flat_2 = 2 * rule_.unit_bits - twice_log2_k_ + v.flatness + 1;
       need.roughness_2 = std::max(0, v.flatness + mean_2(v));
     }
     if (block_cost != no_cost) need.blocks = std::max((2 * (rule_.unit_bits + block_cost) - twice_log2_k_) / 2, guard_);
-    const int by_norm = quantum_bits + norm_exponent(v.squares, rule_.twice_norm_bits_16);
-    need.ordinary = std::min(std::min(by_norm, rule_.largest_exponent), need.exact);
+    need.ordinary = ordinary_exponent(v);
     return need;
+  }
+
+  // Of the largest element at the ordinary scale.
+  constexpr int ordinary_exponent(const VectorStatistics& v) const {
+    const int by_norm = quantum_bits + norm_exponent(v.squares, rule_.twice_norm_bits_16);
+    return std::min(std::min(by_norm, rule_.largest_exponent), exact_exponent(v));
   }
 
   // The scaled exponent at which flatness proves the bound against partners of the given roughness.
@@ -116,6 +121,10 @@ class ScaleChooser {
   }
 
  private:
+  constexpr int exact_exponent(const VectorStatistics& v) const {
+    return v.exponent - std::max(v.lowest - (rule_.precision - 1), rule_.last_bit);
+  }
+
   // 2 log2 of (1-norm / (k maximum)) in half bits, rounded up: the smallest t with sum^2 <= k^2 4^quantum_bits 2^t; t
   // <= 2.
   constexpr int mean_2(const VectorStatistics& v) const {
