@@ -6,8 +6,10 @@
 
 #if defined(__CUDACC__)
 #define VERNIER_HD __host__ __device__
+#define VERNIER_NOINLINE __noinline__  // for what is rare: it would take registers from what is not
 #else
 #define VERNIER_HD
+#define VERNIER_NOINLINE
 #endif
 #if defined(__CUDA_ARCH__)
 #define VERNIER_UNROLL _Pragma("unroll")  // keeps small arrays in registers

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::int64_t least_block = 256, least_k_block = 4096;
 
-// Rates of one H200.
-constexpr double int8_rate = 1.45e12 * 1000;  // operations a second, reduction included, k long
-constexpr double half_k = 150;                // k at which half of that is reached
-constexpr double memory_rate = 3.6e12;        // bytes a second
-constexpr double residue_launches = 14e-6;    // what the chain of kernels takes at least
-constexpr double wave_seconds = 2.5e-6;       // a last, partial wave of tiles
+// Rates of one H200 (bench/results/gemm_h200.json).
+constexpr double int8_rate = 1.45e15;          // operations a second, reduction included, k long
+constexpr double half_k = 150;                 // k at which half of that is reached
+constexpr double conversion_rate = 1.9e12;     // bytes a second, operands read and residues written
+constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
+constexpr double residue_launches = 16e-6;     // what the chain of kernels takes at least
 constexpr double native_double = 56e12, native_single = 50e12, native_launch = 8e-6;
 
 std::size_t vector_bytes(const ProductShape& shape) {
@@ -95,8 +95,9 @@ DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, con
 double device_residue_seconds(const ProductShape& s, int moduli) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   const double products = 2 * moduli * m * n * (k + half_k) / int8_rate;
-  const double conversions = (m + n) * k * (8 + moduli) + m * n * (2 * moduli + 16);
-  return products + conversions / memory_rate + wave_seconds + residue_launches;
+  const double conversions = (m + n) * k * (8 + moduli) / conversion_rate;
+  const double recombination = m * n * (moduli + 16) / recombination_rate;
+  return products + conversions + recombination + residue_launches;
 }
 
 double device_native_seconds(const ProductShape& s, bool single_precision) {

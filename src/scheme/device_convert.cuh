@@ -97,13 +97,17 @@ struct QuantisedSums {
   }
 };
 
-// ceil(|x| 2^(quantum_bits - exponent)), 0 if x is not finite, as vector_statistics has it.
+// ceil(|x| 2^(quantum_bits - exponent)), as vector_statistics has it.
+template <class T>
+__device__ __forceinline__ std::uint32_t quantised_finite(T x, const QuantumScale& scale) {
+  const double y = fabs(static_cast<double>(x)) * scale.first * scale.second;
+  return static_cast<std::uint32_t>(__double2loint(__dadd_ru(y, 0x1p52)));
+}
+
+// The same, 0 if x is not finite.
 template <class T>
 __device__ __forceinline__ std::uint32_t quantised(T x, const QuantumScale& scale) {
-  const auto bits = magnitude_bits(x);
-  if (bits >= infinity_bits<T>) return 0;
-  const double y = static_cast<double>(std::bit_cast<T>(bits)) * scale.first * scale.second;
-  return static_cast<std::uint32_t>(__double2loint(__dadd_ru(y, 0x1p52)));
+  return magnitude_bits(x) < infinity_bits<T> ? quantised_finite(x, scale) : 0;
 }
 
 // ---- a block's part of a strip -------------------------------------------------------------------------------------
@@ -148,6 +152,11 @@ __device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_o
   }
 }
 
+__device__ __forceinline__ std::uint32_t packed_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                                      std::uint32_t d) {
+  return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
 // Two vectors, four elements each -> one 4-byte store a vector and modulus. The loop over the moduli is outside, so
 // that their constants are loaded once.
 template <int Words>
@@ -167,9 +176,7 @@ __device__ __forceinline__ void write_residues(const double (&x)[2][4], const Tw
       std::uint32_t b[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) b[e] = residue_byte(words[g][e], r);
-      const std::uint32_t packed =
-          __byte_perm(__byte_perm(b[0], b[1], 0x0040), __byte_perm(b[2], b[3], 0x0040), 0x5410);
-      if (wanted[g]) *reinterpret_cast<std::uint32_t*>(to + g * stride) = packed;
+      if (wanted[g]) *reinterpret_cast<std::uint32_t*>(to + g * stride) = packed_bytes(b[0], b[1], b[2], b[3]);
     }
   }
 }
@@ -330,12 +337,10 @@ struct Nothing {
   __device__ Nothing from_lane(int) const { return {}; }
 };
 
-// The deeper thresholds, for the vectors that need them. In the first block of the cluster alone the result is right.
+// How many elements of the block's part have which depth below their vector's maximum.
 template <class T>
-__device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthHistograms& mine,
-                                   VectorStatistics* statistics) {
-  const cg::cluster_group cluster = cg::this_cluster();
-  for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads) mine[0][i] = 0;
+__device__ void count_depths(const StripPart<T>& s, DepthHistograms& counts, const VectorStatistics* statistics) {
+  for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads) counts[0][i] = 0;
   __syncthreads();
   sweep<Nothing>(
       s, [](int v) { return v; },
@@ -343,20 +348,46 @@ __device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthH
         const auto bits = magnitude_bits(x);
         if (bits == 0 || bits >= infinity_bits<T>) return;
         const int depth = statistics[v].exponent - exponent_of<T>(bits);
-        if (depth < depth_bins) atomicAdd(&mine[v][depth], 1u);
+        if (depth < depth_bins) atomicAdd(&counts[v][depth], 1u);
       },
       [](int, const Nothing&) {});
+  __syncthreads();
+}
+
+template <class T>
+__device__ void set_deep_flatness(const StripPart<T>& s, std::int64_t k, const DepthHistograms& counts,
+                                  VectorStatistics* statistics) {
+  if (threadIdx.x < s.vectors) {
+    VectorStatistics& st = statistics[threadIdx.x];
+    if (!st.zero() && st.flatness == not_flat) st.flatness = deep_flatness_of(counts[threadIdx.x], k);
+  }
+  __syncthreads();
+}
+
+// The deeper thresholds, for the vectors that need them, by all blocks of a cluster; the first one has the result.
+template <class T>
+__device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthHistograms& mine,
+                                   VectorStatistics* statistics) {
+  const cg::cluster_group cluster = cg::this_cluster();
+  count_depths(s, mine, statistics);
   cluster.sync();
   if (cluster.block_rank() == 0) {
     for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads)
       for (unsigned r = 1; r < cluster.num_blocks(); ++r) mine[0][i] += cluster.map_shared_rank(&mine[0][0], r)[i];
     __syncthreads();
-    if (threadIdx.x < s.vectors) {
-      VectorStatistics& st = statistics[threadIdx.x];
-      if (!st.zero() && st.flatness == not_flat) st.flatness = deep_flatness_of(mine[threadIdx.x], k);
-    }
+    set_deep_flatness(s, k, mine, statistics);
   }
   cluster.sync();
+}
+
+// By one block, which reads the whole strip again.
+template <class T>
+__device__ void find_deep_flatness_alone(StripPart<T> s, std::int64_t k, DepthHistograms& counts,
+                                         VectorStatistics* statistics) {
+  s.begin = 0;
+  s.end = k;
+  count_depths(s, counts, statistics);
+  set_deep_flatness(s, k, counts, statistics);
 }
 
 // The first warp of the first block of a cluster: results to memory, and the strip's share in what is known about the

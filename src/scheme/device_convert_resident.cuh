@@ -58,9 +58,6 @@ struct ResidentFindings {
   ExponentRange exponents[convert_vectors];
   std::uint32_t squares_low[convert_vectors], squares_high[convert_vectors];  // sums of the halves of lanes' sums
   std::uint32_t sum[convert_vectors], clipped[3][convert_vectors];
-  VectorStatistics statistics[convert_vectors];
-  int scale[convert_vectors];
-  int deep;
 };
 
 // One lane a block of the cluster asks that block; all lanes get the result.
@@ -71,21 +68,40 @@ __device__ __forceinline__ ExponentRange cluster_exponents(ResidentFindings& min
   return {__reduce_max_sync(~0u, r.largest), __reduce_min_sync(~0u, r.lowest), __any_sync(~0u, r.nonfinite) != 0};
 }
 
-__device__ __forceinline__ VectorSums cluster_sums(ResidentFindings& mine, int v, int lane) {
+// sum v_l^2 of vector v in the whole cluster, in every lane.
+__device__ __forceinline__ std::uint64_t cluster_squares(ResidentFindings& mine, int v, int lane) {
   const cg::cluster_group cluster = cg::this_cluster();
-  std::uint32_t low = 0, high = 0, sum = 0, clipped[3] = {};
+  std::uint32_t low = 0, high = 0;
   if (lane < static_cast<int>(cluster.num_blocks())) {
     const ResidentFindings* theirs = cluster.map_shared_rank(&mine, lane);
     low = theirs->squares_low[v];
     high = theirs->squares_high[v];
-    sum = theirs->sum[v];
-    for (int i = 0; i < 3; ++i) clipped[i] = theirs->clipped[i][v];
   }
+  return (static_cast<std::uint64_t>(__reduce_add_sync(~0u, high)) << 16) + __reduce_add_sync(~0u, low);
+}
+
+// All that is known about vector v, in the one lane that asks.
+__device__ inline VectorStatistics cluster_statistics(ResidentFindings& mine, int v, std::int64_t k) {
+  const cg::cluster_group cluster = cg::this_cluster();
+  ExponentRange range{nothing_found, -nothing_found, false};
   VectorSums sums;
-  sums.squares = (static_cast<std::uint64_t>(__reduce_add_sync(~0u, high)) << 16) + __reduce_add_sync(~0u, low);
-  sums.sum = __reduce_add_sync(~0u, sum);
-  for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] = __reduce_add_sync(~0u, clipped[i]);
-  return sums;
+  for (unsigned r = 0; r < cluster.num_blocks(); ++r) {
+    const ResidentFindings* theirs = cluster.map_shared_rank(&mine, r);
+    const ExponentRange& found = theirs->exponents[v];
+    range = {max(range.largest, found.largest), min(range.lowest, found.lowest), range.nonfinite || found.nonfinite};
+    sums.squares += (static_cast<std::uint64_t>(theirs->squares_high[v]) << 16) + theirs->squares_low[v];
+    sums.sum += theirs->sum[v];
+    for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs->clipped[i][v];
+  }
+  VectorStatistics st;
+  st.nonfinite = range.nonfinite;
+  if (range.largest == nothing_found) return st;
+  st.exponent = range.largest;
+  st.lowest = range.lowest;
+  st.squares = sums.squares;
+  st.sum = sums.sum;
+  st.flatness = shallow_flatness(sums, k);
+  return st;
 }
 
 template <class T, int Count>
@@ -97,7 +113,7 @@ __device__ __forceinline__ void find_warp_sums(const T (&x)[Count], int exponent
   static_assert(Count <= 32);
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
-    const std::uint32_t q = quantised(x[i], scale);
+    const std::uint32_t q = quantised_finite(x[i], scale);
     squares += q * q;
     sum += q;
 #pragma unroll
@@ -171,6 +187,46 @@ __device__ __forceinline__ void read_and_turn(const StripPart<T>& s, int warp, i
   }
 }
 
+// NaN and infinity count as zeros from here on.
+template <class T, int Count>
+__device__ __forceinline__ void keep_finite(T (&x)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i)
+    if (magnitude_bits(x[i]) >= infinity_bits<T>) x[i] = T{0};
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+// Pieces `piece` and `piece` + 1 of both vectors, 16 elements a lane, so that the constants of a modulus are loaded
+// once for all of them. width: bytes of k that belong to the block.
+template <class T, int Words, int Pieces>
+__device__ __forceinline__ void write_two_pieces(const T (&x)[2][4 * Pieces], int piece, int width,
+                                                 const TwoFactors (&scale)[2], const bool (&wanted)[2],
+                                                 const DigitReductions<Words>& reductions, int moduli, std::uint8_t* to,
+                                                 std::int64_t stride, std::int64_t plane) {
+  std::uint32_t words[2][8][Words];
+#pragma unroll
+  for (int g = 0; g < 2; ++g)
+#pragma unroll
+    for (int e = 0; e < 8; ++e) scaled_words(static_cast<double>(x[g][4 * piece + e]), scale[g], words[g][e]);
+  const bool first = piece * convert_k < width, second = (piece + 1) * convert_k < width;
+  std::uint8_t* row[2] = {to + piece * convert_k, to + piece * convert_k + stride};
+#pragma unroll 1
+  for (int q = 0; q < moduli; ++q) {
+    const ByteReduction<Words>& r = reductions.of[q];
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      std::uint32_t b[8];
+#pragma unroll
+      for (int e = 0; e < 8; ++e) b[e] = residue_byte(words[g][e], r);
+      if (wanted[g] && first) *reinterpret_cast<std::uint32_t*>(row[g]) = packed_bytes(b[0], b[1], b[2], b[3]);
+      if (wanted[g] && second)
+        *reinterpret_cast<std::uint32_t*>(row[g] + convert_k) = packed_bytes(b[4], b[5], b[6], b[7]);
+      row[g] += plane;
+    }
+  }
+}
+
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
 template <class T, int Words, int Pieces>
@@ -179,11 +235,11 @@ __global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 2 : 3)
                      const __grid_constant__ DigitReductions<Words> reductions) {
   __shared__ StripBuffer<T> buffer;
   __shared__ ResidentFindings findings;
+  __shared__ StripResult result;
   const cg::cluster_group cluster = cg::this_cluster();
   const ConvertStrip<T> strip(task, cluster);
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (threadIdx.x == 0) findings.deep = 0;
   wait_for_previous_kernels();
   allow_next_kernel();
   T x[2][4 * Pieces];
@@ -197,6 +253,7 @@ __global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 2 : 3)
   for (int g = 0; g < 2; ++g) {
     const ExponentRange range = warp_exponents(x[g]);
     if (lane == 0) findings.exponents[vector[g]] = range;
+    if (range.nonfinite) keep_finite(x[g]);
   }
   cluster.sync();
   ExponentRange range[2];
@@ -210,47 +267,37 @@ __global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 2 : 3)
   bool wanted[2];
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
-    const int v = vector[g];
-    const VectorSums sums = cluster_sums(findings, v, lane);
     VectorStatistics st;
-    st.nonfinite = range[g].nonfinite;
-    st.squares = sums.squares;
-    st.sum = sums.sum;
-    int s = 0;
-    if (range[g].largest != nothing_found) {
-      st.exponent = range[g].largest;
-      st.lowest = range[g].lowest;
-      s = st.zero() ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
-    }
-    wanted[g] = v < part.vectors;
+    st.exponent = range[g].largest;
+    st.lowest = range[g].lowest;
+    st.squares = cluster_squares(findings, vector[g], lane);
+    const int s = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+    if (lane == 0) result.scale[vector[g]] = s;
+    wanted[g] = vector[g] < part.vectors;
     scale[g] = scale_factors<Words>(s);
-    if (lane == 0) {
-      if (!st.zero()) st.flatness = shallow_flatness(sums, strip.operand->x.k);
-      if (!st.zero() && st.flatness == not_flat) findings.deep = 1;
-      findings.statistics[v] = st;
-      findings.scale[v] = s;
-    }
   }
-  cluster_arrive();  // nobody asks for the findings any more once all have arrived
   if (strip.operand->planes != nullptr) {
     std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin + 4 * lane;
 #pragma unroll
-    for (int p = 0; p < Pieces; ++p) {
-      if (part.begin + p * convert_k >= strip.padded_end) break;
-      double element[2][4];
-#pragma unroll
-      for (int g = 0; g < 2; ++g)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) element[g][e] = finite_or_zero(x[g][4 * p + e]);
-      write_residues<Words>(element, scale, wanted, reductions, task.moduli, to + p * convert_k,
-                            convert_warps * task.pitch, strip.operand->x.vectors * task.pitch);
-    }
+    for (int p = 0; p < Pieces; p += 2)
+      write_two_pieces<T, Words, Pieces>(x, p, static_cast<int>(strip.padded_end - part.begin), scale, wanted,
+                                         reductions, task.moduli, to, convert_warps * task.pitch,
+                                         strip.operand->x.vectors * task.pitch);
   }
-  __syncthreads();
-  cluster_wait();
-  if (findings.deep != 0) find_deep_flatness(part, strip.operand->x.k, buffer.depths, findings.statistics);
-  if (strip.rank == 0 && threadIdx.x < 32)
-    publish(task, strip.side, strip.first, part.vectors, findings.statistics, findings.scale);
+  if (strip.rank == 0) {
+    result.deep = false;
+    __syncthreads();
+    if (threadIdx.x < part.vectors) {
+      const VectorStatistics st = cluster_statistics(findings, threadIdx.x, strip.operand->x.k);
+      if (!st.zero() && st.flatness == not_flat) result.deep = true;
+      result.statistics[threadIdx.x] = st;
+    }
+    __syncthreads();
+  }
+  cluster.sync();  // nobody asks for the findings any more
+  if (strip.rank != 0) return;
+  if (result.deep) find_deep_flatness_alone(part, strip.operand->x.k, buffer.depths, result.statistics);
+  if (threadIdx.x < 32) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
 }
 
 }  // namespace vernier::cuda

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "number/host_device.hpp"
 #include "number/ieee754.hpp"
@@ -57,23 +58,25 @@ struct CrtTables {
   }
 };
 
-// u of a pair of residues: the bytes 2 half and 2 half + 1 of `residues`, signed.
+inline constexpr std::int32_t sign_turned = std::numeric_limits<std::int32_t>::min();
+
+// u + 2^31 of a pair of residues: the bytes 2 half and 2 half + 1 of `residues`, signed.
 VERNIER_HD inline std::int32_t joined_residues(std::uint32_t pair, std::uint32_t residues, int half) {
 #if defined(__CUDA_ARCH__)
-  return half == 0 ? __dp2a_lo(static_cast<int>(pair), static_cast<int>(residues), 0)
-                   : __dp2a_hi(static_cast<int>(pair), static_cast<int>(residues), 0);
+  return half == 0 ? __dp2a_lo(static_cast<int>(pair), static_cast<int>(residues), sign_turned)
+                   : __dp2a_hi(static_cast<int>(pair), static_cast<int>(residues), sign_turned);
 #else
   const auto byte = [&](int i) {
     return static_cast<std::int32_t>(static_cast<std::int8_t>(residues >> (8 * i) & 255));
   };
-  return static_cast<std::int32_t>(pair & 0xffff) * byte(2 * half) +
+  return sign_turned + static_cast<std::int32_t>(pair & 0xffff) * byte(2 * half) +
          static_cast<std::int32_t>(pair >> 16) * byte(2 * half + 1);
 #endif
 }
 
-// An int32 as double, by the bits: conversions are slow on a GPU.
-VERNIER_HD inline double exact_double(std::int32_t x) {
-  const std::uint64_t bits = std::uint64_t{0x43300000} << 32 | (static_cast<std::uint32_t>(x) ^ 0x80000000u);
+// The u of u + 2^31 as double, by the bits: conversions are slow on a GPU.
+VERNIER_HD inline double exact_double(std::int32_t turned) {
+  const std::uint64_t bits = std::uint64_t{0x43300000} << 32 | static_cast<std::uint32_t>(turned);
   return std::bit_cast<double>(bits) - 4503601774854144.0;  // 2^52 + 2^31
 }
 
@@ -82,8 +85,8 @@ struct CrtSums {
   double s[Limbs] = {};
 
   template <class Tables>
-  VERNIER_HD void add(std::int32_t u, const Tables& tables, int g) {
-    const double d = exact_double(u);
+  VERNIER_HD void add(std::int32_t joined, const Tables& tables, int g) {
+    const double d = exact_double(joined);
     VERNIER_UNROLL
     for (int l = 0; l < Limbs; ++l) s[l] = fma(d, tables.weight[g][l], s[l]);
   }
@@ -103,7 +106,7 @@ struct CrtSums {
 
 // RN(2^exponent sum_l 2^(width l) s_l) by integers: for any value.
 template <class T, int Limbs>
-VERNIER_HD T round_exactly(const CrtSums<Limbs>& c, int exponent) {
+VERNIER_NOINLINE VERNIER_HD T round_exactly(const CrtSums<Limbs> c, int exponent) {
   constexpr int width = crt_limb_width<Limbs>;
   constexpr std::int64_t mask = (std::int64_t{1} << width) - 1;
   std::int64_t digit[Limbs];  // digits of `width` bits, the leading one with the sign
