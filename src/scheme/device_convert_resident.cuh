@@ -230,7 +230,7 @@ __device__ __forceinline__ void write_two_pieces(const T (&x)[2][4 * Pieces], in
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
 template <class T, int Words, int Pieces>
-__global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 2 : 3)
+__global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 3 : 4)
     convert_resident(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
   __shared__ StripBuffer<T> buffer;

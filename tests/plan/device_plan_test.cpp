@@ -5,6 +5,7 @@
 
 #include "engine/sm90_tiles.hpp"
 #include "plan/bounds.hpp"
+#include "scheme/residues.hpp"
 
 namespace vernier {
 namespace {
