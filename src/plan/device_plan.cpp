@@ -21,6 +21,8 @@ constexpr double half_k = 150;                 // k at which half of that is rea
 constexpr double conversion_rate = 1.9e12;     // bytes a second, operands read and residues written
 constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
 constexpr double residue_launches = 16e-6;     // what the chain of kernels takes at least
+// Irregular products: scales by way of the host, and the longer Chinese remainder.
+constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double native_double = 56e12, native_single = 50e12, native_launch = 8e-6;
 
 std::size_t vector_bytes(const ProductShape& shape) {
@@ -206,7 +208,9 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
   const bool may_be_native = plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
   if (!list.native && !plan.forced && scaling.any_wide && may_be_native) {
     double seconds = 0;
-    for (int i = 0; i < list.count; ++i) seconds += device_residue_seconds(plan.shape, list.pass[i].blocking.moduli);
+    for (int i = 0; i < list.count; ++i)
+      seconds += irregular_factor * device_residue_seconds(plan.shape, list.pass[i].blocking.moduli);
+    seconds += irregular_seconds;
     list.native = seconds > device_native_seconds(plan.shape, plan.single_precision);
   }
   return list;
