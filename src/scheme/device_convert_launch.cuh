@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scheme/device_convert_resident.cuh"
+#include "scheme/device_convert_streamed.cuh"
 
 namespace vernier::cuda {
 

@@ -2,7 +2,7 @@
 // sweeps. A warp has two vectors of the strip and, of each piece of 128 k, four elements a lane.
 #pragma once
 
-#include "scheme/device_convert.cuh"
+#include "scheme/device_strip.cuh"
 
 namespace vernier::cuda {
 

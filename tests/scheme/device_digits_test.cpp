@@ -6,6 +6,7 @@
 #include <gmpxx.h>
 
 #include <random>
+#include <vector>
 
 namespace vernier {
 namespace {
@@ -28,6 +29,8 @@ mpz_class scaled_and_rounded(double a, int scale) {
 template <int Words>
 void residues_are_those_of_the_rounded_integer(int largest_exponent_of_element) {
   std::mt19937_64 random(Words);
+  std::vector<ByteReduction<Words>> reductions;
+  for (const int p : moduli) reductions.push_back(digit_reduction<Words>(p, ByteForm::natural));
   for (const int base : {0, 900, -900, -1040}) {
     for (int i = 0; i < 400; ++i) {
       const int depth = i % 5 == 0 ? i : i % 80;  // below the vector's maximum
@@ -37,11 +40,11 @@ void residues_are_those_of_the_rounded_integer(int largest_exponent_of_element) 
       std::uint32_t words[Words];
       scaled_words(a, scale_factors<Words>(scale), words);
       const mpz_class x = scaled_and_rounded(a, scale);
-      for (const int p : moduli) {
-        const auto r = digit_reduction<Words>(p, ByteForm::natural);
-        const int got = static_cast<std::uint8_t>(residue_byte(words, r));
-        const mpz_class difference = x - got;
-        ASSERT_TRUE(difference % p == 0) << a << " scaled by 2^" << scale << " modulo " << p;
+      for (std::size_t q = 0; q < moduli.size(); ++q) {
+        const int byte = static_cast<std::uint8_t>(residue_byte(words, reductions[q]));
+        const mpz_class difference = x - byte;
+        ASSERT_TRUE(mpz_divisible_ui_p(difference.get_mpz_t(), static_cast<unsigned long>(moduli[q])))
+            << a << " scaled by 2^" << scale << " modulo " << moduli[q];
       }
     }
   }
