@@ -2,41 +2,24 @@
 // that bring rows and columns into range first. Host and device: every machine gets the same parts.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "number/formats.hpp"
+#include "number/power_of_two.hpp"
 
 namespace vernier {
 
-VERNIER_HD inline std::uint32_t float_word(float x) {
-#if defined(__CUDA_ARCH__)
-  return __float_as_uint(x);
-#else
-  return std::bit_cast<std::uint32_t>(x);
-#endif
-}
-VERNIER_HD inline float word_float(std::uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return __uint_as_float(word);
-#else
-  return std::bit_cast<float>(word);
-#endif
-}
-
-// 2^e of a normal number.
-VERNIER_HD inline float power_of_two(int e) { return word_float(static_cast<std::uint32_t>(e + 127) << 23); }
-
 // RN of any float to a shape of at most 8 exponent bits, as the stored word.
 VERNIER_HD inline std::uint32_t to_low(const FloatShape& shape, RoundingMode mode, float x) {
-  const Unpacked u = unpack(shape_fp32, float_word(x));
+  constexpr FloatShape fp32 = shape_fp32;  // a copy that device code can refer to
+  const Unpacked u = unpack(fp32, float_word(x));
   std::uint64_t word = u.negative ? shape.sign_bit() : 0;
   if (u.kind == NumberClass::nan)
     word = shape.infinity() | (shape.infinity() >> 1);
   else if (u.kind == NumberClass::infinite)
     word |= shape.infinity();
   else if (!u.is_zero())
-    word = round_to(shape, {.mode = mode}, u.negative, u.significand, u.exponent - shape_fp32.fraction_bits);
+    word = round_to(shape, {.mode = mode}, u.negative, u.significand, u.exponent - fp32.fraction_bits);
   return static_cast<std::uint32_t>(word << shape.ignored_bits);
 }
 
@@ -85,12 +68,5 @@ struct SplitScale {
       : first(power_of_two(s > 127 ? 127 : s)), second(power_of_two(s > 127 ? s - 127 : 0)) {}
   VERNIER_HD float operator()(float x) const { return x * first * second; }
 };
-
-// x 2^e, rounded once for every e: no step under- or overflows unless the result does.
-VERNIER_HD inline float unscale(float x, int e) {
-  const int far = e < -126 ? -100 : e > 127 ? 100 : 0;
-  const int rest = e - far < -126 ? -126 : e - far;
-  return x * power_of_two(far) * power_of_two(rest);
-}
 
 }  // namespace vernier

@@ -71,7 +71,7 @@ Scheme folded() {
   return {.name = "halfhalf_fold",
           .description = "halfhalf on scaled rows and columns, unshifted, one accumulator of 64 k",
           .shifts = {0, 0},
-          .terms = {{0, 1, 0}, {1, 0, 0}, {0, 0, 0}},
+          .terms = {{1, 0, 0}, {0, 1, 0}, {0, 0, 0}},
           .sums = {{64, 0}},
           .step = 64,
           .scaled = true};
