@@ -22,6 +22,7 @@ namespace vernier::split {
 // Part a of A times part b of B goes to the sum of that number.
 struct Term {
   int a = 0, b = 0, sum = 0;
+  int from = 0, length = 0;  // the k of each step that it covers; length 0: the whole step
 };
 
 // Sums begin inside the engine.

@@ -9,6 +9,7 @@ struct SplitOrder {
 
   struct Term {
     int a, b, sum;
+    int from, length;  // in k, within the step
   };
   int terms = 0, sums = 0, step = 16;
   Term term[max_terms] = {};

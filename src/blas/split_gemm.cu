@@ -64,7 +64,7 @@ Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperand
 // For any ops: vectors that lie across memory take more.
 std::size_t workspace_of(const SplitGemmPlan& plan) {
   Arena count;
-  lay_out(count, plan, split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 1, nullptr, 1));
+  lay_out(count, plan, split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 2, nullptr, 2));
   return count.used();
 }
 
@@ -124,7 +124,7 @@ void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::
                          .verdict = plan.judged ? w.verdicts + i : nullptr,
                          .judged = plan.judged,
                          .last = i + 1 == plan.attempts.size()};
-    split_operands(t.form, w.a, w.b, gate, device.multiprocessors, stream);
+    split_operands(t.form, w.a, w.b, gate, stream);
     sm90::multiply_split(t.kernel, {operands.a, operands.b, w.a.plane, w.b.plane, alpha, beta, C, ldc, gate}, stream);
   }
 }
@@ -134,8 +134,7 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
   Layout w = lay_out_in(workspace, plan, x);
   const SplitAttempt& t = plan.attempts.front();
   w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
-  const int multiprocessors = cuda::current_device().multiprocessors;
-  return {[=] { split_operands(t.form, w.a, w.b, {}, multiprocessors, nullptr); },
+  return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
           [=] {
             sm90::multiply_split(t.kernel, {x.a, x.b, w.a.plane, w.b.plane, {1, nullptr}, {0, nullptr}, C, ldc, {}},
                                  nullptr);

@@ -18,7 +18,8 @@ SplitOrder order_of(const Scheme& s) {
           s.sums.size(), SplitOrder::max_terms + 0, SplitOrder::max_sums + 0);
   SplitOrder order;
   order.step = s.step;
-  for (const Term& t : s.terms) order.term[order.terms++] = {t.a, t.b, t.sum};
+  for (const Term& t : s.terms)
+    order.term[order.terms++] = {t.a, t.b, t.sum, t.from, t.length != 0 ? t.length : s.step};
   for (const Sum& sum : s.sums) {
     order.run[order.sums] = sum.run;
     order.shift[order.sums++] = sum.shift;

@@ -18,6 +18,16 @@ struct Vectors {
   float operator()(std::int64_t v, std::int64_t l) const { return data[v * vector_stride + l * k_stride]; }
 };
 
+// A part over some k of each step.
+struct Piece {
+  int part, from, length;
+};
+std::int64_t length_of(const std::vector<Piece>& pieces) {
+  std::int64_t sum = 0;
+  for (const Piece& p : pieces) sum += p.length;
+  return sum;
+}
+
 // The parts of all vectors, k padded with zeros, and the powers of two that they were scaled by.
 class Parts {
  public:
@@ -41,16 +51,16 @@ class Parts {
     }
   }
 
-  // For each step of k, the parts named by the terms, one after the other, in the storage of the format.
-  std::vector<std::uint8_t> interleaved(const Scheme& scheme, const std::vector<int>& parts) const {
+  // For each step of k, the pieces one after the other, in the storage of the format.
+  std::vector<std::uint8_t> interleaved(const Scheme& scheme, const std::vector<Piece>& pieces) const {
     const auto bytes = static_cast<std::size_t>(model::storage_bytes(scheme.low));
-    std::vector<std::uint8_t> out(at(count_ * k_) * parts.size() * bytes);
+    std::vector<std::uint8_t> out(at(count_ * k_ / scheme.step * length_of(pieces)) * bytes);
     std::uint8_t* to = out.data();
     for (std::int64_t v = 0; v < count_; ++v)
       for (std::int64_t k0 = 0; k0 < k_; k0 += scheme.step)
-        for (int p : parts)
-          for (std::int64_t l = k0; l < k0 + scheme.step; ++l, to += bytes) {
-            const std::uint32_t word = words_[static_cast<std::size_t>(p)][at(v * k_ + l)];
+        for (const Piece& p : pieces)
+          for (std::int64_t l = k0 + p.from; l < k0 + p.from + p.length; ++l, to += bytes) {
+            const std::uint32_t word = words_[static_cast<std::size_t>(p.part)][at(v * k_ + l)];
             for (std::size_t b = 0; b < bytes; ++b) to[b] = static_cast<std::uint8_t>(word >> (8 * b));
           }
     return out;
@@ -80,6 +90,10 @@ void check_engine(const Scheme& s, const model::Engine& e) {
           model::to_string(s.low), model::to_string(e.a), model::to_string(e.b), model::to_string(e.c));
   require(s.step > 0 && s.step % e.k == 0, "split: scheme {}: step is {}; expected a multiple of the engine's k = {}",
           s.name, s.step, e.k);
+  for (const Term& t : s.terms)
+    require(t.from >= 0 && t.length >= 0 && t.from + t.length <= s.step && t.from % e.k == 0 && t.length % e.k == 0,
+            "split: scheme {}: a term covers k from {} to {} of a step; expected multiples of {} up to {}", s.name,
+            t.from, t.from + t.length, e.k, s.step);
   for (const Sum& sum : s.sums)
     require(sum.run >= 0 && sum.run % s.step == 0, "split: scheme {}: run is {}; expected a multiple of the step {}",
             s.name, sum.run, s.step);
@@ -113,15 +127,19 @@ void multiply(const Scheme& s, const model::Engine& engine, Op opa, Op opb, std:
   std::vector<std::vector<float>> sums;
   const std::vector<float> zero(static_cast<std::size_t>(m * n), 0.0f);
   for (std::size_t q = 0; q < s.sums.size(); ++q) {
-    std::vector<int> parts_a, parts_b;
-    for (const Term& t : s.terms)
-      if (t.sum == static_cast<int>(q)) parts_a.push_back(t.a), parts_b.push_back(t.b);
-    const auto terms = static_cast<std::int64_t>(parts_a.size());
-    const model::Replay replay{.run = s.sums[q].run * terms, .split_k = split_k};
-    const std::int64_t long_k = padded * terms, ld = std::max<std::int64_t>(1, long_k);
+    std::vector<Piece> pieces_a, pieces_b;
+    for (const Term& t : s.terms) {
+      if (t.sum != static_cast<int>(q)) continue;
+      const int length = t.length != 0 ? t.length : s.step;
+      pieces_a.push_back({t.a, t.from, length});
+      pieces_b.push_back({t.b, t.from, length});
+    }
+    const std::int64_t a_step = length_of(pieces_a), long_k = padded / s.step * a_step;
+    const model::Replay replay{.run = s.sums[q].run / s.step * a_step, .split_k = split_k};
+    const std::int64_t ld = std::max<std::int64_t>(1, long_k);
     sums.push_back(zero);
-    model::multiply(engine, replay, m, n, long_k, a.interleaved(s, parts_a).data(), ld,
-                    b.interleaved(s, parts_b).data(), ld, zero.data(), sums.back().data(),
+    model::multiply(engine, replay, m, n, long_k, a.interleaved(s, pieces_a).data(), ld,
+                    b.interleaved(s, pieces_b).data(), ld, zero.data(), sums.back().data(),
                     std::max<std::int64_t>(1, m));
   }
   for (std::int64_t j = 0; j < n; ++j)

@@ -42,7 +42,7 @@ __device__ __forceinline__ int unscale_of(const std::int32_t* unscale, const std
 // Entries of excluded vectors among 16 columns and `tile_rows` rows of C, by one warp: a sum in double, so that nothing
 // overflows or underflows on the way.
 inline __device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, bool strict,
-                                                  int column, int row, int tile_rows) {
+                                                         int column, int row, int tile_rows) {
   const int lane = threadIdx.x % 32;
   const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
   for (int j = column; j < min(column + 16, columns); ++j) {
@@ -79,7 +79,9 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
       uq[i][s] = unscale_of(g.unscale_q, g.status_q, row + 8 * i + s, rows, strict);
       least = min(least, uq[i][s]), most = max(most, uq[i][s]);
     }
-  const bool ordinary = least + min(up[0], up[1]) >= -126 && most + max(up[0], up[1]) <= 127;
+  // Most tiles: every factor is a normal float, every row exists, pairs may be stored at once.
+  const bool ordinary =
+      least + min(up[0], up[1]) >= -126 && most + max(up[0], up[1]) <= 127 && g.pairs_aligned && row + Rows - 6 <= rows;
   const auto store = [&](auto kind) {
     constexpr bool is_ordinary = decltype(kind)::value;
 #pragma unroll
@@ -93,7 +95,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
         if (scalars.beta != 0)
 #pragma unroll
           for (int i = 0; i < 2 * chunk; ++i)
-            if (row + 8 * (i0 + i / 2) + i % 2 < rows) old[i / 2][i % 2] = c[8 * (i0 + i / 2) + i % 2];
+            if (is_ordinary || row + 8 * (i0 + i / 2) + i % 2 < rows) old[i / 2][i % 2] = c[8 * (i0 + i / 2) + i % 2];
 #pragma unroll
         for (int i = i0; i < i0 + chunk; ++i) {
           float value[2];
@@ -103,9 +105,9 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
             const int e = up[h] + uq[i][s];
             const float scaled = t[4 * i + 2 * h + s];
             value[s] = scalars(is_ordinary ? scaled * power_of_two(e) : unscale(scaled, e), old[i - i0][s]);
-            write[s] = row + 8 * i + s < rows && (is_ordinary || e < excluded_vector / 2);
+            write[s] = is_ordinary || (row + 8 * i + s < rows && e < excluded_vector / 2);
           }
-          if (g.pairs_aligned && write[0] && write[1]) {
+          if (is_ordinary) {
             *reinterpret_cast<float2*>(c + 8 * i) = {value[0], value[1]};
           } else {
             if (write[0]) c[8 * i] = value[0];

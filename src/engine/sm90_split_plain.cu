@@ -32,15 +32,15 @@ __device__ __forceinline__ std::uint32_t load_pair(const PlainOperand& x, std::i
   return reinterpret_cast<const std::uint32_t*>(base)[pair];
 }
 
-// One term over one step of k, inside the engine.
+// One term over its part of a step of k, inside the engine.
 template <PlainInput Input>
 __device__ __forceinline__ void add_term(float (&c)[4], const PlainProduct& g, const SplitOrder::Term& term,
                                          std::int64_t row, std::int64_t column, std::int64_t k0) {
   constexpr int word_bytes = Input == PlainInput::tf32 ? 4 : 2, words_a_pair = 4 / word_bytes;
   const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const std::int64_t bytes = g.padded_k * word_bytes;
-  for (int l = 0; l < g.order.step; l += instruction_k<Input>) {
-    const std::int64_t pair = (k0 + l) / words_a_pair + t;
+  for (int l = 0; l < term.length; l += instruction_k<Input>) {
+    const std::int64_t pair = (k0 + term.from + l) / words_a_pair + t;
     const std::uint32_t a[4] = {
         load_pair(g.a, bytes, term.a, row + group, pair), load_pair(g.a, bytes, term.a, row + group + 8, pair),
         load_pair(g.a, bytes, term.a, row + group, pair + 4), load_pair(g.a, bytes, term.a, row + group + 8, pair + 4)};

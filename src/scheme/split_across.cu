@@ -1,5 +1,5 @@
-// Second kernel of the split: vectors that lie across memory. A block takes 64 vectors and 128 k: 256 bytes of every
-// column of memory come in, whole lines of every vector go out, transposed in shared memory.
+// Second of two kernels for long vectors: those that lie across memory. A block takes 64 vectors and 128 k: 256 bytes
+// of every column of memory come in, whole lines of every vector go out, transposed in shared memory.
 #include <algorithm>
 
 #include "cuda/launch.hpp"
@@ -10,8 +10,9 @@
 namespace vernier {
 namespace {
 
-constexpr int threads = 256, resident_blocks = 4;
-constexpr int pitch = strip_vectors + 1;  // reads and writes of the transposition meet all banks
+constexpr int threads = 256;
+constexpr int strip_vectors = 64, block_k = 128;  // what a block takes
+constexpr int pitch = strip_vectors + 1;          // reads and writes of the transposition meet all banks
 
 struct AcrossJob {
   SplitJob job;
@@ -78,16 +79,11 @@ __device__ __forceinline__ void emit_tile(const AcrossJob& s, std::int64_t first
   SplitTally tally;
   if (vector < s.job.x.count) {
     std::byte* lines = s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes;
+    constexpr int run = emit_k<Form>;
+    for (int l = quarter * run; l < block_k && k0 + l < padded; l += 4 * run) {
+      float v[run];
 #pragma unroll
-    for (int l = quarter * emit_k; l < block_k; l += 4 * emit_k) {
-      if (k0 + l >= padded) break;
-      float v[emit_k];
-#pragma unroll
-      for (int i = 0; i < emit_k; ++i) {
-        const float x = tile.x[(l + i) * pitch + row];
-        v[i] = scale(x);
-        if (k0 + l + i < s.job.x.k) tally.see(x, v[i], s.thresholds);
-      }
+      for (int i = 0; i < run; ++i) v[i] = tally.scaled(tile.x[(l + i) * pitch + row], scale, s.thresholds);
       emit<Form>(v, lines, k0 + l);
     }
   }
@@ -100,8 +96,8 @@ __device__ __forceinline__ void emit_tile(const AcrossJob& s, std::int64_t first
   }
   if (quarter != 0 || vector >= s.job.x.count) return;
   if (k0 == 0) s.job.plane.unscale[vector] = unscaling(largest);
-  if (nothing_to_lose(largest)) {
-    if (k0 == 0) atomicAdd(s.job.plane.status + vector, static_cast<std::uint32_t>(s.job.x.k));
+  if (largest == 0 || largest >= 0x7f800000u) {
+    if (k0 == 0) atomicAdd(s.job.plane.status + vector, final_status(largest, 0, s.job.x.k));
     return;
   }
   atomicAdd(s.job.plane.status + vector, static_cast<std::uint32_t>(large));
@@ -109,7 +105,7 @@ __device__ __forceinline__ void emit_tile(const AcrossJob& s, std::int64_t first
 }
 
 template <SplitForm Form>
-__global__ void __launch_bounds__(threads, resident_blocks)
+__global__ void __launch_bounds__(threads, 4)
     across_kernel(const __grid_constant__ AcrossJob first, const __grid_constant__ AcrossJob second,
                   const SplitGate gate) {
   __shared__ Tile tile;
@@ -117,17 +113,14 @@ __global__ void __launch_bounds__(threads, resident_blocks)
   cuda::wait_for_previous_kernels();
   if (gate_closed(gate)) return;
   const std::int64_t items = first.items + second.items;
-  for (std::int64_t i = blockIdx.x; i < items; i += gridDim.x) {
-    const std::int64_t item = items - 1 - i;  // what the survey read last is still in the cache
-    const bool is_first = item < first.items;
-    const AcrossJob& s = is_first ? first : second;
-    const std::int64_t mine = is_first ? item : item - first.items;
-    const std::int64_t vector = mine % s.strips * strip_vectors, k0 = mine / s.strips * block_k;
-    load_tile(s, vector, k0, tile);
-    join_parts(s, vector, tile);
-    emit_tile<Form>(s, vector, k0, tile);
-    __syncthreads();
-  }
+  const std::int64_t item = items - 1 - blockIdx.x;  // what the survey read last is still in the cache
+  const bool is_first = item < first.items;
+  const AcrossJob& s = is_first ? first : second;
+  const std::int64_t mine = is_first ? item : item - first.items;
+  const std::int64_t vector = mine % s.strips * strip_vectors, k0 = mine / s.strips * block_k;
+  load_tile(s, vector, k0, tile);
+  join_parts(s, vector, tile);
+  emit_tile<Form>(s, vector, k0, tile);
 }
 
 template <SplitForm Form>
@@ -139,32 +132,20 @@ AcrossJob across_job(const SplitJob& job) {
   return s;
 }
 
-template <SplitForm Form>
-void launch_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, int multiprocessors,
-                   cudaStream_t stream) {
-  const AcrossJob first = across_job<Form>(a), second = across_job<Form>(b);
-  std::int64_t grid = first.items + second.items;
-  if (grid == 0) return;
-  if (gate.before != nullptr) grid = std::min<std::int64_t>(grid, resident_blocks * multiprocessors);
-  cuda::launch("across_kernel", across_kernel<Form>,
-               {.grid = static_cast<unsigned>(std::min<std::int64_t>(grid, 1 << 30)),
-                .block = threads,
-                .overlap_previous = true},
-               stream, first, second, gate);
-}
-
 }  // namespace
 
-void split_across(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, int multiprocessors,
-                  cudaStream_t stream) {
-  switch (form) {
-    case SplitForm::half_shifted:
-      return launch_across<SplitForm::half_shifted>(a, b, gate, multiprocessors, stream);
-    case SplitForm::half_unshifted:
-      return launch_across<SplitForm::half_unshifted>(a, b, gate, multiprocessors, stream);
-    case SplitForm::tf32_shifted:
-      return launch_across<SplitForm::tf32_shifted>(a, b, gate, multiprocessors, stream);
-  }
+template <SplitForm Form>
+void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+  const AcrossJob first = across_job<Form>(a), second = across_job<Form>(b);
+  const std::int64_t blocks = first.items + second.items;
+  if (blocks == 0) return;
+  cuda::launch("across_kernel", across_kernel<Form>,
+               {.grid = static_cast<unsigned>(blocks), .block = threads, .overlap_previous = true}, stream, first,
+               second, gate);
 }
+
+template void split_across<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void split_across<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void split_across<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

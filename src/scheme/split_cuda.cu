@@ -33,10 +33,26 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
   return {std::ldexp(1.0f, scaled_exponent - depth), std::ldexp(1.0f, scaled_exponent - window)};
 }
 
-void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, int multiprocessors,
-                    cudaStream_t stream) {
-  survey(form, a, b, gate, multiprocessors, stream);
-  split_across(form, a, b, gate, multiprocessors, stream);
+namespace {
+
+template <SplitForm Form>
+void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+  if (split_once_serves(a, b)) return split_once<Form>(a, b, gate, stream);
+  survey<Form>(a, b, gate, stream);
+  split_across<Form>(a, b, gate, stream);
+}
+
+}  // namespace
+
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+  switch (form) {
+    case SplitForm::half_shifted:
+      return split_both<SplitForm::half_shifted>(a, b, gate, stream);
+    case SplitForm::half_unshifted:
+      return split_both<SplitForm::half_unshifted>(a, b, gate, stream);
+    case SplitForm::tf32_shifted:
+      return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
+  }
 }
 
 }  // namespace vernier

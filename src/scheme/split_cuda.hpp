@@ -1,4 +1,4 @@
-// Splitting of fp32 matrices into planes on a GPU (base/split_plane.hpp), in two kernels.
+// Splitting of fp32 matrices into planes on a GPU (base/split_plane.hpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,16 +20,14 @@ struct SplitThresholds {
 };
 SplitThresholds split_thresholds(SplitForm form, std::int64_t k);
 
-// Vectors that lie across memory are read twice: first for their largest elements, in parts of k.
 struct SplitJob {
   FloatVectors x;
   SplitPlane plane;
-  std::uint32_t* part_maxima = nullptr;  // split_part_count() of each vector
+  std::uint32_t* part_maxima = nullptr;  // split_part_count() of each vector: long ones that lie across memory
 };
 int split_part_count(const FloatVectors& x);
 
-// Splits both operands. Vectors that are contiguous in memory are read once.
-void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, int multiprocessors,
-                    cudaStream_t stream);
+// Splits both operands.
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 }  // namespace vernier

@@ -1,20 +1,21 @@
-// Launches of the two kernels of split_operands().
+// Launches of the kernels of split_operands().
 #pragma once
 
 #include "scheme/split_cuda.hpp"
 
 namespace vernier {
 
-// Contiguous vectors are split; of the others the largest elements are found, part by part, and the status cleared.
-void survey(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, int multiprocessors,
-            cudaStream_t stream);
+// One kernel, where no vector that lies across memory is longer than 16384.
+bool split_once_serves(const SplitJob& a, const SplitJob& b);
+template <SplitForm Form>
+void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
-// Splits vectors that lie across memory, after survey().
-void split_across(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, int multiprocessors,
-                  cudaStream_t stream);
-
-inline constexpr int strip_vectors = 64, block_k = 128;  // what a block of split_across() takes at a time
-inline constexpr int survey_strip = 128;                 // vectors of a block of survey() that lie across memory
+// Two kernels for any length. The first splits contiguous vectors; of the others it finds the largest elements, part by
+// part, and clears the status. The second splits those.
+template <SplitForm Form>
+void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
+template <SplitForm Form>
+void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 

@@ -66,12 +66,13 @@ Scheme scaled(Scheme s) {
   return s;
 }
 
-// Nothing is shifted, so that all three products share one accumulator; the main product comes last in each run.
+// Nothing is shifted, so that all three products share one accumulator; the corrections, 32 k at a time, come before the
+// main product of each run.
 Scheme folded() {
   return {.name = "halfhalf_fold",
           .description = "halfhalf on scaled rows and columns, unshifted, one accumulator of 64 k",
           .shifts = {0, 0},
-          .terms = {{1, 0, 0}, {0, 1, 0}, {0, 0, 0}},
+          .terms = {{1, 0, 0, 0, 32}, {0, 1, 0, 0, 32}, {1, 0, 0, 32, 32}, {0, 1, 0, 32, 32}, {0, 0, 0}},
           .sums = {{64, 0}},
           .step = 64,
           .scaled = true};
