@@ -49,6 +49,9 @@ SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, 
 void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
                 sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream);
 
+// The split_k of split::multiply() that gives the attempt's bits.
+int split_gemm_pieces_of_k(const SplitAttempt& attempt);
+
 // The two stages of the first attempt, each queued on the default stream by itself: for measurements.
 struct SplitStages {
   std::function<void()> split, product;

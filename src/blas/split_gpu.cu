@@ -63,7 +63,16 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
   sm90::multiply_split_plain(g, stream);
 }
 
+bool has_kernel(const Scheme& s) {
+  return s.name == "halfhalf_sep" || s.name == "halfhalf_fold" || s.name == "tf32tf32_sep";
+}
+
 }  // namespace
+
+int gpu_split_k(const Scheme& s, std::int64_t m, std::int64_t n) {
+  return has_kernel(s) && m > 0 && n > 0 ? split_gemm_pieces_of_k(plan_split_gemm(s.name, m, n, 1).attempts.front())
+                                         : 1;
+}
 
 void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                      const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C,
@@ -74,8 +83,7 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
   const SplitOperands x = split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
-  const bool has_kernel = s.name == "halfhalf_sep" || s.name == "halfhalf_fold" || s.name == "tf32tf32_sep";
-  if (plain || !has_kernel) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
+  if (plain || !has_kernel(s)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
   const SplitGemmPlan plan = plan_split_gemm(s.name, m, n, k);
   const cuda::StreamBuffer workspace(plan.workspace, stream);
   split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);

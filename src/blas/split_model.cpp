@@ -2,6 +2,7 @@
 // parts lie interleaved along k, so that the engine meets the terms in the scheme's order.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "base/status.hpp"
@@ -66,6 +67,9 @@ class Parts {
     return out;
   }
 
+  std::int64_t count() const { return count_; }
+  std::int64_t k() const { return k_; }
+
   std::vector<int> scales;
   std::vector<bool> finite;
 
@@ -99,6 +103,35 @@ void check_engine(const Scheme& s, const model::Engine& e) {
             s.name, sum.run, s.step);
 }
 
+// One of `count` equal pieces of k: every sum of the scheme replayed, then joined by Horner's rule.
+std::vector<float> sum_of_piece(const Scheme& s, const model::Engine& engine, const Parts& a, const Parts& b, int piece,
+                                int count) {
+  const std::int64_t m = a.count(), n = b.count();
+  const std::vector<float> zero(static_cast<std::size_t>(m * n), 0.0f);
+  std::vector<float> t, sum = zero;
+  for (std::size_t q = s.sums.size(); q-- > 0;) {
+    std::vector<Piece> pieces_a, pieces_b;
+    for (const Term& term : s.terms) {
+      if (term.sum != static_cast<int>(q)) continue;
+      const int length = term.length != 0 ? term.length : s.step;
+      pieces_a.push_back({term.a, term.from, length});
+      pieces_b.push_back({term.b, term.from, length});
+    }
+    const std::int64_t in_step = length_of(pieces_a), ld = a.k() / s.step * in_step, k = ld / count;
+    const auto offset = static_cast<std::size_t>(piece * k * model::storage_bytes(s.low));
+    const model::Replay replay{.run = s.sums[q].run / s.step * in_step};
+    model::multiply(engine, replay, m, n, k, a.interleaved(s, pieces_a).data() + offset, std::max<std::int64_t>(1, ld),
+                    b.interleaved(s, pieces_b).data() + offset, std::max<std::int64_t>(1, ld), zero.data(), sum.data(),
+                    std::max<std::int64_t>(1, m));
+    if (t.empty())
+      t = sum;
+    else
+      for (std::size_t i = 0; i < t.size(); ++i)
+        t[i] = std::fma(t[i], power_of_two(s.sums[q].shift - s.sums[q + 1].shift), sum[i]);
+  }
+  return t;
+}
+
 }  // namespace
 
 const model::NamedEngine& engine_of(const Scheme& s) {
@@ -124,30 +157,17 @@ void multiply(const Scheme& s, const model::Engine& engine, Op opa, Op opb, std:
   const std::int64_t padded = (k + unit - 1) / unit * unit;
   const Parts a(s, rows, padded), b(s, columns, padded);
 
-  std::vector<std::vector<float>> sums;
-  const std::vector<float> zero(static_cast<std::size_t>(m * n), 0.0f);
-  for (std::size_t q = 0; q < s.sums.size(); ++q) {
-    std::vector<Piece> pieces_a, pieces_b;
-    for (const Term& t : s.terms) {
-      if (t.sum != static_cast<int>(q)) continue;
-      const int length = t.length != 0 ? t.length : s.step;
-      pieces_a.push_back({t.a, t.from, length});
-      pieces_b.push_back({t.b, t.from, length});
-    }
-    const std::int64_t a_step = length_of(pieces_a), long_k = padded / s.step * a_step;
-    const model::Replay replay{.run = s.sums[q].run / s.step * a_step, .split_k = split_k};
-    const std::int64_t ld = std::max<std::int64_t>(1, long_k);
-    sums.push_back(zero);
-    model::multiply(engine, replay, m, n, long_k, a.interleaved(s, pieces_a).data(), ld,
-                    b.interleaved(s, pieces_b).data(), ld, zero.data(), sums.back().data(),
-                    std::max<std::int64_t>(1, m));
+  std::vector<float> total;
+  for (int piece = 0; piece < split_k; ++piece) {
+    const std::vector<float> t = sum_of_piece(s, engine, a, b, piece, split_k);
+    if (piece == 0)
+      total = t;
+    else
+      std::transform(total.begin(), total.end(), t.begin(), total.begin(), std::plus<float>());
   }
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) {
-      const auto at = static_cast<std::size_t>(i + j * m);
-      float t = sums.back()[at];
-      for (std::size_t q = s.sums.size() - 1; q > 0; --q)
-        t = std::fma(t, power_of_two(s.sums[q - 1].shift - s.sums[q].shift), sums[q - 1][at]);
+      float t = total[static_cast<std::size_t>(i + j * m)];
       const auto ui = static_cast<std::size_t>(i), uj = static_cast<std::size_t>(j);
       if (s.scaled)
         t = a.finite[ui] && b.finite[uj] ? unscale(t, -a.scales[ui] - b.scales[uj]) : conventional(rows, columns, i, j);

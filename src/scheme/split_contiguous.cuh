@@ -26,16 +26,11 @@ struct ContiguousJob {
 };
 
 template <int Count>
-__device__ __forceinline__ void load_run(float (&x)[Count], const float* from, int l, int k, bool aligned) {
-  if (aligned && l + Count <= k) {
+__device__ __forceinline__ void load_run(float (&x)[Count], const float* from) {
 #pragma unroll
-    for (int i = 0; i < Count; i += 4) {
-      const float4 v = *reinterpret_cast<const float4*>(from + l + i);
-      x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < Count; ++i) x[i] = l + i < k ? from[l + i] : 0.0f;
+  for (int i = 0; i < Count; i += 4) {
+    const float4 v = *reinterpret_cast<const float4*>(from + i);
+    x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
   }
 }
 
@@ -63,8 +58,17 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
   const float* from = x.data + vector * x.vector_stride;
   float v[runs][run];
   const auto load = [&](int base) {
+    const float* begin = from + base + t * run;
+    if (s.aligned && base + span <= k) {  // one branch, so that all loads are on their way at once
 #pragma unroll
-    for (int g = 0; g < runs; ++g) load_run(v[g], from, base + (g * vector_threads + t) * run, k, s.aligned);
+      for (int g = 0; g < runs; ++g) load_run(v[g], begin + g * vector_threads * run);
+    } else {
+#pragma unroll
+      for (int g = 0; g < runs; ++g)
+#pragma unroll
+        for (int i = 0; i < run; ++i)
+          v[g][i] = base + (g * vector_threads + t) * run + i < k ? begin[g * vector_threads * run + i] : 0.0f;
+    }
   };
   std::uint32_t largest = 0;
   for (int base = 0; base < padded; base += span) {

@@ -45,31 +45,33 @@ struct Meeting {
 // [begin, end) of k into shared memory; the maxima of each thread's four vectors.
 __device__ __forceinline__ void load_strip(const StripJob& s, std::int64_t first, int begin, int end, float* tile,
                                            std::uint32_t (&largest)[4]) {
+  constexpr int columns = split_threads / quads, batch = 4;  // loads that are on their way at once
   const FloatVectors& x = s.job.x;
-  const int r = threadIdx.x % quads * 4;
-  const bool whole = s.aligned && first + r + 4 <= x.count;
+  const int r = threadIdx.x % quads * 4, k = static_cast<int>(x.k);
   const float* from = x.data + first + r;
-  const int k = static_cast<int>(x.k);
-#pragma unroll 8
-  for (int l = begin + threadIdx.x / quads; l < end; l += split_threads / quads) {
-    float4 v{};
-    if (l < k) {
-      const float* here = from + l * x.k_stride;
-      if (whole) {
-        v = *reinterpret_cast<const float4*>(here);
-      } else {
-        if (first + r < x.count) v.x = here[0];
-        if (first + r + 1 < x.count) v.y = here[1];
-        if (first + r + 2 < x.count) v.z = here[2];
-        if (first + r + 3 < x.count) v.w = here[3];
-      }
-    }
+  const auto put = [&](int l, const float4& v) {
     float* to = tile + (l - begin) * pitch + r;
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
     largest[0] = max(largest[0], float_word(v.x) & 0x7fffffffu);
     largest[1] = max(largest[1], float_word(v.y) & 0x7fffffffu);
     largest[2] = max(largest[2], float_word(v.z) & 0x7fffffffu);
     largest[3] = max(largest[3], float_word(v.w) & 0x7fffffffu);
+  };
+  int l = begin + threadIdx.x / quads;
+  if (s.aligned && first + strip <= x.count) {
+    for (; l + (batch - 1) * columns < min(end, k); l += batch * columns) {
+      float4 v[batch];
+#pragma unroll
+      for (int i = 0; i < batch; ++i) v[i] = *reinterpret_cast<const float4*>(from + (l + i * columns) * x.k_stride);
+#pragma unroll
+      for (int i = 0; i < batch; ++i) put(l + i * columns, v[i]);
+    }
+  }
+  for (; l < end; l += columns) {
+    float v[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) v[i] = l < k && first + r + i < x.count ? from[l * x.k_stride + i] : 0.0f;
+    put(l, {v[0], v[1], v[2], v[3]});
   }
 }
 
@@ -150,14 +152,17 @@ __global__ void __launch_bounds__(split_threads, 2)
   cuda::allow_next_kernel();
   cuda::wait_for_previous_kernels();
   if (gate_closed(gate)) return;
-  std::int64_t block = blockIdx.x;
-  if (block < strips.blocks()) {
-    const StripJob& s = strips.take(block);
-    split_strip<Form>(s, block, part_k, tile, meeting);
-  } else if (block - strips.blocks() < contiguous.blocks()) {
-    block -= strips.blocks();
-    const ContiguousJob& s = contiguous.take(block);
-    split_contiguous<Form>(s, block, meeting.part[0]);
+  const std::int64_t blocks = strips.blocks() + contiguous.blocks();
+  for (std::int64_t item = blockIdx.x; item < blocks; item += gridDim.x) {
+    std::int64_t block = item;
+    if (block < strips.blocks()) {  // a whole cluster, or none of it
+      const StripJob& s = strips.take(block);
+      split_strip<Form>(s, block, part_k, tile, meeting);
+    } else {
+      block -= strips.blocks();
+      const ContiguousJob& s = contiguous.take(block);
+      split_contiguous<Form>(s, block, meeting.part[0]);
+    }
   }
 }
 
@@ -197,12 +202,14 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
   strips.first.blocks *= cluster;
   strips.second.blocks *= cluster;
   const auto part_k = static_cast<int>(pieces(pieces(padded, cluster), half_line_k) * half_line_k);
-  const std::int64_t blocks = strips.blocks() + pieces(contiguous.blocks(), cluster) * cluster;
-  if (cluster > 8)  // sizes above 8 have to be asked for
+  std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
+  if (gate.before != nullptr)
+    clusters = std::min<std::int64_t>(clusters, 256 / cluster);  // most often they just return
+  if (cluster > 8)                                               // sizes above 8 have to be asked for
     cuda::check(cudaFuncSetAttribute(split_once_kernel<Form>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                 "split_once_kernel");
   cuda::launch("split_once_kernel", split_once_kernel<Form>,
-               {.grid = static_cast<unsigned>(blocks),
+               {.grid = static_cast<unsigned>(clusters * cluster),
                 .block = split_threads,
                 .shared_bytes = strips.blocks() > 0 ? static_cast<std::size_t>(part_k) * pitch * sizeof(float) : 0,
                 .cluster = static_cast<unsigned>(cluster),

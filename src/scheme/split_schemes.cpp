@@ -66,8 +66,8 @@ Scheme scaled(Scheme s) {
   return s;
 }
 
-// Nothing is shifted, so that all three products share one accumulator; the corrections, 32 k at a time, come before the
-// main product of each run.
+// Nothing is shifted, so that all three products share one accumulator; the corrections, 32 k at a time, come before
+// the main product of each run.
 Scheme folded() {
   return {.name = "halfhalf_fold",
           .description = "halfhalf on scaled rows and columns, unshifted, one accumulator of 64 k",

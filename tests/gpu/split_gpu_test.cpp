@@ -65,10 +65,11 @@ Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matrix<float
   return c;
 }
 
-Matrix<float> on_model(const Scheme& s, const Matrix<float>& a, const Matrix<float>& b) {
+Matrix<float> on_model(const Scheme& s, const Matrix<float>& a, const Matrix<float>& b, bool plain = false) {
   Matrix<float> c(a.rows(), b.columns());
+  const int split_k = plain ? 1 : split::gpu_split_k(s, a.rows(), b.columns());
   split::multiply(s, split::engine_of(s).engine, Op::none, Op::none, a.rows(), b.columns(), a.columns(), a.data(),
-                  a.ld(), b.data(), b.ld(), c.data(), c.ld());
+                  a.ld(), b.data(), b.ld(), c.data(), c.ld(), split_k);
   return c;
 }
 
@@ -107,7 +108,7 @@ TEST(SplitGpu, EverySchemeEqualsTheModel) {
     for (const auto& [m, n, k] : shapes)
       for (int kind = 0; kind < kinds; ++kind) {
         const Operands<float> x = sample(kind, m, n, k);
-        EXPECT_EQ(difference_but_for_nans(on_gpu(s, x.a, x.b, {}, true), on_model(s, x.a, x.b)), "")
+        EXPECT_EQ(difference_but_for_nans(on_gpu(s, x.a, x.b, {}, true), on_model(s, x.a, x.b, true)), "")
             << s.name << ' ' << m << ' ' << n << ' ' << k << " kind " << kind;
       }
 }
@@ -149,7 +150,7 @@ TEST_P(SplitKernelTest, EqualsTheModelForLongK) {
 }
 
 TEST_P(SplitKernelTest, EqualsThePlainKernelWhereManyTilesRun) {
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2500, 2311, 192}, {1024, 1024, 1024}}) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2500, 2311, 192}, {2048, 2048, 512}}) {
     const Operands<float> x = sample(0, m, n, k);
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), on_gpu(scheme(), x.a, x.b, {}, true)), "") << m;
   }
@@ -195,6 +196,18 @@ TEST_P(SplitKernelTest, AlphaAndBetaAddOneRoundingEach) {
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {.pad = 1}, false, u, &old), expected), "") << u.alpha;
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {}, false, u, &old), expected), "") << u.alpha;
   }
+}
+
+// Shapes for both tiles of halfhalf_sep: pieces of k or whole, one tile a block or several.
+TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
+  const Scheme& s = find_scheme("halfhalf_sep");
+  int with_pieces = 0;
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}}) {
+    with_pieces += split::gpu_split_k(s, m, n) == 2;
+    const Operands<float> x = sample(0, m, n, k);
+    EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "") << m << ' ' << n << ' ' << k;
+  }
+  EXPECT_EQ(with_pieces, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(kernel_schemes),

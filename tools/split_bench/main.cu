@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "blas/split_gemm.hpp"
@@ -107,6 +108,12 @@ class Bench {
 
   void stages(const Problem& p);
 
+  // The scheme that the data chose in the last product under the contract.
+  std::string made(const Problem& p) const {
+    const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k);
+    return plan.attempts[static_cast<std::size_t>(split_gemm_made(plan, workspace_.data(), nullptr))].scheme;
+  }
+
  private:
   DeviceBuffer<float> a_, b_, c_;
   DeviceBuffer<std::byte> workspace_, halves_;
@@ -166,32 +173,47 @@ void errors(Bench& bench, std::int64_t m, std::int64_t n, std::int64_t k, const 
     check(cudaMemset(p.c, 0xff, static_cast<std::size_t>(m * n) * 4), "cudaMemset");
     c.run();
     const Error e = judge.judge(p.c);
+    const std::string scheme = c.name == "contract fp32" ? bench.made(p) : "";
     std::printf(
         "{\"what\": \"error\", \"name\": \"%s\", \"data\": \"%s\", \"m\": %ld, \"n\": %ld, \"k\": %ld, \"mean\": %.3g, "
         "\"max\": "
-        "%.3g, \"residual\": %.3g}\n",
-        c.name.c_str(), kind.c_str(), m, n, k, e.mean, e.max, e.residual);
+        "%.3g, \"residual\": %.3g, \"scheme\": \"%s\"}\n",
+        c.name.c_str(), kind.c_str(), m, n, k, e.mean, e.max, e.residual, scheme.c_str());
     std::fflush(stdout);
   }
 }
 
+// Split and product apart; the split for all orders of A and B in memory.
 void Bench::stages(const Problem& p) {
   for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"}) {
     const SplitGemmPlan plan = plan_split_gemm(scheme, p.m, p.n, p.k);
     const Contender whole = split(scheme, plan, p);
-    whole.run();
-    const SplitStages s = split_gemm_stages(
-        plan, split_operands_of(Op::none, Op::none, p.m, p.n, p.k, p.a, p.m, p.b, p.k), p.c, p.m, workspace_.data());
-    from_rest("stage", p,
-              {{std::string(scheme) + " split", s.split}, {std::string(scheme) + " product", s.product}, whole}, 21,
-              50000);
+    std::vector<Contender> all;
+    for (const auto& [ops, opa, opb] :
+         {std::tuple{"NN", Op::none, Op::none}, {"TN", Op::transpose, Op::none}, {"NT", Op::none, Op::transpose}}) {
+      const auto x = split_operands_of(opa, opb, p.m, p.n, p.k, p.a, opa == Op::none ? p.m : p.k, p.b,
+                                       opb == Op::none ? p.k : p.n);
+      const SplitStages s = split_gemm_stages(plan, x, p.c, p.m, workspace_.data());
+      all.push_back({std::string(scheme) + " split " + ops, s.split});
+      if (opa == Op::none && opb == Op::none) all.push_back({std::string(scheme) + " product", s.product});
+    }
+    all.push_back(whole);
+    from_rest("stage", p, all, 21, 50000);
   }
+}
+
+void print_machine() {
+  const cuda::Device& d = cuda::current_device();
+  std::printf(
+      "{\"what\": \"machine\", \"device\": \"%s\", \"driver_cuda\": %d, \"runtime_cuda\": %d, \"cublas\": \"%s\"}\n",
+      d.name.c_str(), d.driver_version, d.runtime_version, cuda::Cublas().version().c_str());
 }
 
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   std::vector<std::int64_t> sizes;
   for (int i = 2; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
+  if (!command.empty()) print_machine();
   const std::int64_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   if (command == "speed" || command == "sustained" || command == "stages" || command == "error") {
     Bench bench(largest * largest);
