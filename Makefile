@@ -14,8 +14,8 @@ demo: configure  ## multiply a real matrix: fp64 accuracy out of int8 products, 
 	@$(CMAKE_BUILD) --target vernier-demo >&2
 	@$(BUILD)/bin/vernier-demo
 
-test: build  ## build everything and run every test
-	@ctest --preset $(PRESET) -j $(JOBS)
+test: build  ## build everything and run every test but those that need a GPU
+	@ctest --preset $(PRESET) -j $(JOBS) -LE gpu
 
 bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON object a line
 	@$(CMAKE_BUILD) --target vernier_cli >&2

@@ -68,7 +68,6 @@ VERNIER_API void multiply(const Scheme& scheme, const model::Engine& engine, Op 
 // queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_fold and tf32tf32_sep run on the fast kernels, the
 // others (and all of them, if plain) on a simple one. The bits of T are those of multiply() on engine_of(scheme); the
 // end is C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there is no such device.
-VERNIER_API int gpu_split_k(const Scheme& scheme, std::int64_t m, std::int64_t n);
 VERNIER_API void multiply_on_gpu(const Scheme& scheme, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                  float alpha, const float* A, std::int64_t lda, const float* B, std::int64_t ldb,
                                  float beta, float* C, std::int64_t ldc, void* stream = nullptr, bool plain = false);

@@ -32,8 +32,14 @@ struct SplitGemmPlan {
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k);
 
+// ... and is that faster than cuBLAS? In seconds, as estimated.
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k);
+
 // For contract fp32.
 SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// Scheme, engine, reason, bound and workspace of the plan that a person reads.
+void describe(const SplitGemmPlan& plan, Plan& printable);
 
 // halfhalf_sep, halfhalf_fold or tf32tf32_sep, whatever the data.
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k);
@@ -48,9 +54,6 @@ SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, 
 // 256. k > 0; the caller has checked the arguments.
 void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
                 sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream);
-
-// The split_k of split::multiply() that gives the attempt's bits.
-int split_gemm_pieces_of_k(const SplitAttempt& attempt);
 
 // The two stages of the first attempt, each queued on the default stream by itself: for measurements.
 struct SplitStages {

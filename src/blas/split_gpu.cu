@@ -69,11 +69,6 @@ bool has_kernel(const Scheme& s) {
 
 }  // namespace
 
-int gpu_split_k(const Scheme& s, std::int64_t m, std::int64_t n) {
-  return has_kernel(s) && m > 0 && n > 0 ? split_gemm_pieces_of_k(plan_split_gemm(s.name, m, n, 1).attempts.front())
-                                         : 1;
-}
-
 void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                      const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C,
                      std::int64_t ldc, void* stream_handle, bool plain) {

@@ -5,8 +5,6 @@
 #if !VERNIER_HAS_CUDA
 namespace vernier::split {
 
-int gpu_split_k(const Scheme&, std::int64_t, std::int64_t) { return 1; }
-
 void multiply_on_gpu(const Scheme&, Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
                      const float*, std::int64_t, float, float*, std::int64_t, void*, bool) {
   fail(Status::unsupported, "split: this library was built without CUDA");

@@ -10,8 +10,8 @@ SplitTile tile_of(SplitKernel kernel) {
     case SplitKernel::half_128x128:
     case SplitKernel::tf32_128x128:
       return {128, 128, 2};
-    case SplitKernel::half_64x128:
-      return {64, 128, 1};
+    case SplitKernel::half_128x64:
+      return {128, 64, 1};
     case SplitKernel::half_folded_128x192:
       return {128, 192, 2};
   }
@@ -23,8 +23,8 @@ void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_
   switch (kernel) {
     case SplitKernel::half_128x128:
       return multiply_half_128x128(product, multiprocessors, stream);
-    case SplitKernel::half_64x128:
-      return multiply_half_64x128(product, multiprocessors, stream);
+    case SplitKernel::half_128x64:
+      return multiply_half_128x64(product, multiprocessors, stream);
     case SplitKernel::half_folded_128x192:
       return multiply_half_folded_128x192(product, multiprocessors, stream);
     case SplitKernel::tf32_128x128:

@@ -15,12 +15,9 @@ namespace vernier::sm90 {
 //   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
 //             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
 //             but elements keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
-//   half_64x128 is separate too; its two warpgroups share a tile, each takes one half of k, and the halves are added:
-//             small products fill the GPU so, and the tensor cores are fed at their full rate.
-//
-// They compute halfhalf_sep, halfhalf_fold and tf32tf32_sep of vernier/split.hpp, bit for bit; half_64x128 with split_k
-// = 2.
-enum class SplitKernel { half_128x128, half_64x128, half_folded_128x192, tf32_128x128 };
+enum class SplitKernel { half_128x128, half_128x64, half_folded_128x192, tf32_128x128 };
+
+// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep.
 
 struct SplitScalar {
   float value = 0;

@@ -19,25 +19,18 @@ namespace vernier::sm90 {
 
 using namespace vernier::cuda;
 
-constexpr int consumers = 2, consumer_columns = 64, run_lines = 2;
+constexpr int tile_columns = 128, consumer_columns = 64, run_lines = 2;
 constexpr int producer_warpgroup = 2, block_threads = 384;
 constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 
 // A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that.
-// Halves: the two consumers share a tile of 64 columns, each takes one half of k; else each takes 64 of 128 columns.
-template <int Rows_, int Sharing_, bool Folded_, bool Tf32_, bool Halves_ = false>
+template <int Rows_, int Sharing_, bool Folded_, bool Tf32_>
 struct SplitConfig {
   static constexpr int Rows = Rows_, Sharing = Sharing_;
-  static constexpr bool Folded = Folded_, Tf32 = Tf32_, Halves = Halves_;
-  static constexpr int Columns = Halves ? consumer_columns : consumers * consumer_columns;
-  static constexpr int p_bytes = Columns * split_line_bytes, q_bytes = Rows * split_line_bytes;
-  static constexpr int stage_bytes = p_bytes + q_bytes;
-  static constexpr int exchange_bytes = Halves ? consumer_columns * Rows * 4 : 0;  // one consumer's half of the sums
-  static constexpr int stages = (ring_bytes - exchange_bytes) / stage_bytes;
-  static constexpr int stride = Halves ? consumers : 1;       // from one of a consumer's stages to its next
-  static constexpr int readers = Halves ? 4 : 4 * consumers;  // warps that read a stage
-  static constexpr int shared_bytes = stages * stage_bytes + exchange_bytes + 1024 + 16 * stages;
-  static_assert(stages % stride == 0);
+  static constexpr bool Folded = Folded_, Tf32 = Tf32_;
+  static constexpr int p_bytes = tile_columns * split_line_bytes, q_bytes = Rows * split_line_bytes;
+  static constexpr int stage_bytes = p_bytes + q_bytes, stages = ring_bytes / stage_bytes;
+  static constexpr int shared_bytes = stages * stage_bytes + 1024 + 16 * stages;
 };
 
 // Tiles in units of clusters: groups of P tiles, inside a group Q is the slow index.
@@ -54,14 +47,13 @@ struct TileOrder {
 };
 
 // Position in the ring of stages.
-template <int Stages, int Stride = 1>
+template <int Stages>
 struct RingPosition {
   int stage = 0;
   std::uint32_t parity = 0;
 
   __device__ __forceinline__ void advance() {
-    stage += Stride;
-    if (stage >= Stages) stage -= Stages, parity ^= 1;
+    if (++stage == Stages) stage = 0, parity ^= 1;
   }
 };
 
@@ -71,8 +63,7 @@ struct Ring {
 
   __device__ std::uint32_t p(int stage) const { return base + stage * Config::stage_bytes; }
   __device__ std::uint32_t q(int stage) const { return p(stage) + Config::p_bytes; }
-  __device__ std::uint32_t exchange() const { return p(Config::stages); }
-  __device__ std::uint32_t full(int stage) const { return exchange() + Config::exchange_bytes + 8 * stage; }
+  __device__ std::uint32_t full(int stage) const { return base + Config::stages * Config::stage_bytes + 8 * stage; }
   __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * Config::stages; }
 };
 
@@ -80,11 +71,17 @@ struct Ring {
 __device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
   bool tiny = false, steep = false;
   const auto look = [&](const std::uint32_t* status, const FloatVectors& x) {
-    for (std::int64_t v = threadIdx.x; v < x.count; v += block_threads) {
-      const std::uint32_t word = status[v];
+    const int count = static_cast<int>(x.count);
+    const auto see = [&](std::uint32_t word) {
       tiny = tiny || (word & tiny_element) != 0;
       steep = steep || 4 * static_cast<std::int64_t>(word & ~tiny_element) < 3 * x.k;
+    };
+#pragma unroll 4
+    for (int v = 4 * threadIdx.x; v + 4 <= count; v += 4 * block_threads) {
+      const uint4 words = *reinterpret_cast<const uint4*>(status + v);
+      see(words.x), see(words.y), see(words.z), see(words.w);
     }
+    if (threadIdx.x < count % 4) see(status[count - 1 - threadIdx.x]);
   };
   look(g.status_p, g.p);
   look(g.status_q, g.q);
@@ -110,12 +107,11 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
   for (int t = blockIdx.x / Config::Sharing; t < order.count(); t += gridDim.x / Config::Sharing) {
     int p, q;
     order.place(t, p, q);
-    const int row_p = (p * Config::Sharing + rank) * Config::Columns, row_q = q * Config::Rows + rank * share;
+    const int row_p = (p * Config::Sharing + rank) * tile_columns, row_q = q * Config::Rows + rank * share;
     for (int line = 0; line < lines; ++line, at.advance()) {
       barrier_wait(ring.empty(at.stage), at.parity);
       const std::uint32_t full = ring.full(at.stage);
-      // Halves: consumers in turn, the second half of k begins after lines / 2 (copies beyond k bring zeros).
-      const int byte = (Config::Halves ? line / 2 + line % 2 * (lines / 2) : line) * split_line_bytes;
+      const int byte = line * split_line_bytes;
       barrier_expect(full, Config::stage_bytes);
       load_box(ring.p(at.stage), &map_p, full, byte, row_p, 0);
       if constexpr (Config::Sharing == 1)
@@ -135,14 +131,11 @@ struct Consumer {
 
   const Ring<Config>& ring;
   std::uint64_t p, q;  // operands in stage 0
-  RingPosition<Config::stages, Config::stride> next, released;
+  RingPosition<Config::stages> next;
+  int released = 0;  // the stage to give back next
 
   __device__ Consumer(const Ring<Config>& r, int warpgroup)
-      : ring(r),
-        p(wgmma_operand(r.p(0) + (Config::Halves ? 0 : warpgroup * consumer_columns * split_line_bytes))),
-        q(wgmma_operand(r.q(0))) {
-    next.stage = released.stage = Config::Halves ? warpgroup : 0;
-  }
+      : ring(r), p(wgmma_operand(r.p(0) + warpgroup * consumer_columns * split_line_bytes)), q(wgmma_operand(r.q(0))) {}
 
   __device__ __forceinline__ void arrived() { barrier_wait(ring.full(next.stage), next.parity); }
 
@@ -150,11 +143,11 @@ struct Consumer {
   __device__ __forceinline__ void release() {
     const int lane = threadIdx.x % 32;
     if constexpr (Config::Sharing == 1) {
-      if (lane == 0) barrier_arrive(ring.empty(released.stage));
+      if (lane == 0) barrier_arrive(ring.empty(released));
     } else {
-      if (lane < Config::Sharing) barrier_arrive_remote(ring.empty(released.stage), lane);
+      if (lane < Config::Sharing) barrier_arrive_remote(ring.empty(released), lane);
     }
-    released.advance();
+    if (++released == Config::stages) released = 0;
   }
 
   // Part a of op(A) times part b of op(B) over one line: two steps of 32 bytes. Part 1 begins 64 bytes into a line.
@@ -231,25 +224,6 @@ struct Consumer {
   }
 };
 
-// The second consumer's half of the sums is added to the first one's. Two named barriers pass the buffer to and fro.
-template <class Config>
-__device__ __forceinline__ void join_halves(const Ring<Config>& ring, int warpgroup, bool first_tile,
-                                            float (&sum)[Config::Rows / 2]) {
-  constexpr int filled = 1, emptied = 2, threads = 256;
-  const std::uint32_t mine = ring.exchange() + threadIdx.x % 128 * 4;
-  if (warpgroup == 1) {
-    if (!first_tile) named_barrier_sync(emptied, threads);
-#pragma unroll
-    for (int i = 0; i < Config::Rows / 2; ++i) store_shared(mine + 512 * i, sum[i]);
-    named_barrier_arrive(filled, threads);
-  } else {
-    named_barrier_sync(filled, threads);
-#pragma unroll
-    for (int i = 0; i < Config::Rows / 2; ++i) sum[i] = __fadd_rn(sum[i], load_shared(mine + 512 * i));
-    named_barrier_arrive(emptied, threads);
-  }
-}
-
 template <class Config>
 __global__ void __launch_bounds__(block_threads, 1)
     multiply_split_kernel(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
@@ -263,7 +237,7 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < Config::stages; ++s) {
       barrier_init(ring.full(s), 1);
-      barrier_init(ring.empty(s), Config::readers * sharing);
+      barrier_init(ring.empty(s), 8 * sharing);
     }
     fence_barrier_init();
     prefetch_tensor_map(&map_p);
@@ -275,15 +249,14 @@ __global__ void __launch_bounds__(block_threads, 1)
   } else {
     __syncthreads();
   }
-  allow_next_kernel();  // most often one that returns at once
   wait_for_previous_kernels();
   bool strict;
   if (!open(g, strict)) return;
   const Scalars scalars{g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
                         g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
-  const int lines = scalars.alpha == 0 ? 0 : Config::Halves ? (g.lines + 3) / 4 * 4 : g.lines;
+  const int lines = scalars.alpha == 0 ? 0 : g.lines;
   const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
-  const TileOrder order{tiles(g.p.count, Config::Columns * sharing), tiles(g.q.count, Config::Rows),
+  const TileOrder order{tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
                         (g.group + sharing - 1) / sharing};
 
   if (warpgroup == producer_warpgroup) {
@@ -295,19 +268,13 @@ __global__ void __launch_bounds__(block_threads, 1)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     for (int t = blockIdx.x / sharing; t < order.count(); t += gridDim.x / sharing) {
       float sum[Config::Rows / 2];
-      const int my_lines = Config::Halves ? lines / 2 : lines;
       if constexpr (Config::Folded)
-        consumer.folded(sum, my_lines);
+        consumer.folded(sum, lines);
       else
-        consumer.separate(sum, my_lines);
-      if constexpr (Config::Halves) {
-        join_halves<Config>(ring, warpgroup, t == blockIdx.x, sum);
-        if (warpgroup == 1) continue;
-      }
+        consumer.separate(sum, lines);
       int p, q;
       order.place(t, p, q);
-      const int first_column = (p * sharing + rank) * Config::Columns + warpgroup * consumer_columns;
-      const int column = first_column + warp * 16 + lane / 4;
+      const int column = (p * sharing + rank) * tile_columns + warpgroup * consumer_columns + warp * 16 + lane / 4;
       store_tile<Config::Rows>(g, scalars, strict, sum, column, q * Config::Rows + lane % 4 * 2);
     }
   }
@@ -340,11 +307,11 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                          .c = x.c,
                          .ldc = x.ldc,
                          .lines = static_cast<int>(x.a_plane.line_count),
-                         .group = Config::Halves ? 32 : 16,
+                         .group = 16,
                          .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
                          .gate = x.gate};
-  constexpr int columns = Config::Columns * Config::Sharing;
-  const std::int64_t clusters = ((x.b.count + columns - 1) / columns) * ((x.a.count + Config::Rows - 1) / Config::Rows);
+  const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
+                                ((x.a.count + Config::Rows - 1) / Config::Rows);
   const auto grid =
       static_cast<unsigned>(Config::Sharing * std::min<std::int64_t>(clusters, multiprocessors / Config::Sharing));
   launch("multiply_split_kernel", multiply_split_kernel<Config>,
@@ -353,8 +320,7 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
           .shared_bytes = Config::shared_bytes,
           .cluster = Config::Sharing,
           .overlap_previous = true},
-         stream, map(x.b_plane, x.b.count, Config::Columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing),
-         g);
+         stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing), g);
 }
 
 }  // namespace vernier::sm90

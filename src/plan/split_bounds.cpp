@@ -15,8 +15,8 @@ double split_error_bound(const SplitBoundRule& rule, std::int64_t k) {
   const double outside = (runs - 1) / (1 - runs * u);
   const double main = inside(static_cast<double>(std::min<std::int64_t>(k, rule.run))) + outside;
   const double corrections = std::ldexp(inside(2.0 * rule.run * runs), -10);
-  const double parts = 8, two_pieces_of_k = 1, unproved_elements = static_cast<double>(k) / 8;
-  return 1.002 * (parts + main + corrections + two_pieces_of_k) + unproved_elements;
+  const double parts = 8, unproved_elements = static_cast<double>(k) / 8;
+  return 1.002 * (parts + main + corrections) + unproved_elements;
 }
 
 bool split_keeps_fp32(std::int64_t k) {

@@ -42,41 +42,46 @@ struct Meeting {
   std::uint32_t largest[strip], large[strip], tiny[strip];  // of the whole vectors; the last two in block 0
 };
 
-// [begin, end) of k into shared memory; the maxima of each thread's four vectors.
-__device__ __forceinline__ void load_strip(const StripJob& s, std::int64_t first, int begin, int end, float* tile,
-                                           std::uint32_t (&largest)[4]) {
+// [begin, end) of k into shared memory; returns the maxima of each thread's four vectors.
+__device__ __forceinline__ uint4 load_strip(const StripJob& s, std::int64_t first, int begin, int end, float* tile) {
   constexpr int columns = split_threads / quads, batch = 4;  // loads that are on their way at once
   const FloatVectors& x = s.job.x;
   const int r = threadIdx.x % quads * 4, k = static_cast<int>(x.k);
   const float* from = x.data + first + r;
+  uint4 largest{};
   const auto put = [&](int l, const float4& v) {
     float* to = tile + (l - begin) * pitch + r;
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    largest[0] = max(largest[0], float_word(v.x) & 0x7fffffffu);
-    largest[1] = max(largest[1], float_word(v.y) & 0x7fffffffu);
-    largest[2] = max(largest[2], float_word(v.z) & 0x7fffffffu);
-    largest[3] = max(largest[3], float_word(v.w) & 0x7fffffffu);
+    largest.x = max(largest.x, float_word(v.x) & 0x7fffffffu);
+    largest.y = max(largest.y, float_word(v.y) & 0x7fffffffu);
+    largest.z = max(largest.z, float_word(v.z) & 0x7fffffffu);
+    largest.w = max(largest.w, float_word(v.w) & 0x7fffffffu);
   };
-  int l = begin + threadIdx.x / quads;
   if (s.aligned && first + strip <= x.count) {
-    for (; l + (batch - 1) * columns < min(end, k); l += batch * columns) {
+    const float* here = from + (begin + threadIdx.x / quads) * x.k_stride;
+    const std::int64_t step = columns * x.k_stride;
+    const int limit = min(end, k);
+    for (int l = begin + threadIdx.x / quads; l < end; l += batch * columns) {
       float4 v[batch];
 #pragma unroll
-      for (int i = 0; i < batch; ++i) v[i] = *reinterpret_cast<const float4*>(from + (l + i * columns) * x.k_stride);
+      for (int i = 0; i < batch; ++i, here += step)
+        v[i] = l + i * columns < limit ? *reinterpret_cast<const float4*>(here) : float4{};
 #pragma unroll
-      for (int i = 0; i < batch; ++i) put(l + i * columns, v[i]);
+      for (int i = 0; i < batch; ++i)
+        if (l + i * columns < end) put(l + i * columns, v[i]);
+    }
+  } else {
+    for (int l = begin + threadIdx.x / quads; l < end; l += columns) {
+      const auto element = [&](int i) { return l < k && first + r + i < x.count ? from[l * x.k_stride + i] : 0.0f; };
+      put(l, {element(0), element(1), element(2), element(3)});
     }
   }
-  for (; l < end; l += columns) {
-    float v[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) v[i] = l < k && first + r + i < x.count ? from[l * x.k_stride + i] : 0.0f;
-    put(l, {v[0], v[1], v[2], v[3]});
-  }
+  return largest;
 }
 
 // Every block of the cluster learns the largest element of every vector. Meeting::largest is zero everywhere before.
-__device__ __forceinline__ void meet(const std::uint32_t (&mine)[4], Meeting& m) {
+__device__ __forceinline__ void meet(const uint4& largest, Meeting& m) {
+  const std::uint32_t mine[4] = {largest.x, largest.y, largest.z, largest.w};
   cg::cluster_group cluster = cg::this_cluster();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
@@ -131,9 +136,7 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t bloc
   const std::int64_t first = block / cluster.num_blocks() * strip;
   const int padded = static_cast<int>(s.job.plane.line_count) * line_k<Form>;
   const int begin = rank * part_k, end = min(begin + part_k, padded);
-  std::uint32_t largest[4] = {};
-  load_strip(s, first, begin, end, tile, largest);
-  meet(largest, m);
+  meet(load_strip(s, first, begin, end, tile), m);
   emit_strip<Form>(s, first, begin, end, tile, m);
   cluster.sync();
   const std::int64_t vector = first + threadIdx.x;
