@@ -23,7 +23,9 @@ TEST(SplitCost, ChoosesWhatWasFasterUnlessTheyAreClose) {
     const bool split = split_gemm_seconds(x.m, x.n, x.k) < device_sgemm_seconds(x.m, x.n, x.k);
     const double taken = split ? x.split : x.sgemm, other = split ? x.sgemm : x.split;
     EXPECT_LE(taken, 1.25 * other) << x.m << ' ' << x.n << ' ' << x.k;
-    if (split) EXPECT_LE(taken, 1.05 * other) << x.m << ' ' << x.n << ' ' << x.k;  // never slower than cuBLAS by more
+    if (split) {  // never slower than cuBLAS by more
+      EXPECT_LE(taken, 1.05 * other) << x.m << ' ' << x.n << ' ' << x.k;
+    }
   }
 }
 
