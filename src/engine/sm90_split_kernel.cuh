@@ -196,7 +196,7 @@ struct Consumer {
   }
 
   // The corrections of a run first, line by line, then its main products: small numbers are cut less among small ones.
-  // All corrections of a line before the next is waited for: with two of four, stages run short (197 against 243
+  // All corrections of a line before the next is waited for: with two of four, stages run short (197 against 223
   // TFLOP/s at n = 8192). One warpgroup adds while the other multiplies.
   __device__ __forceinline__ void folded(Accumulators& sum, int lines) {
     Accumulators run;
