@@ -2,52 +2,18 @@
 #include <cmath>
 
 #include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "blas/native.hpp"
 #include "blas/residue_gemm.hpp"
 
 namespace vernier {
 namespace {
 
-bool valid(Op op) { return op == Op::none || op == Op::transpose || op == Op::conjugate_transpose; }
-
-void check_contract(const Contract& c) {
-  require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::bits, "gemm: contract: unknown kind {}",
-          static_cast<int>(c.kind));
-  const int n = c.bits_asked;
-  if (c.kind == Contract::Kind::bits)
-    require(n >= 4 && n <= 110, "gemm: contract: bits({}): expected a number from 4 to 110", n);
-  else
-    require(n == (c.kind == Contract::Kind::fp32 ? 24 : 53), "gemm: contract: bits_asked = {} does not belong to {}", n,
-            c.text());
-}
-
 void check_options(const Options& o) {
   check_contract(o.contract);
   require(o.threads >= 0, "gemm: threads = {}: expected 0 or more", o.threads);
   require(o.workspace != nullptr || o.workspace_bytes == 0,
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
-}
-
-// So that no size in bytes overflows.
-constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
-
-void check_dimension(const char* name, std::int64_t value) {
-  require(value >= 0, "gemm: {} = {}: expected 0 or more", name, value);
-  require(value <= largest_dimension, "gemm: {} = {}: expected at most 2^40", name, value);
-}
-
-void check_leading(const char* name, std::int64_t value, std::int64_t rows) {
-  const std::int64_t least = rows > 1 ? rows : 1;
-  require(value >= least, "gemm: {} = {}: expected at least {}", name, value, least);
-}
-
-// In the order of the reference BLAS: transa, transb, m, n, k, lda, ldb, ldc; the rest after them.
-void check_shape(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
-  require(valid(opa), "gemm: opa = {}: expected none, transpose or conjugate_transpose", static_cast<int>(opa));
-  require(valid(opb), "gemm: opb = {}: expected none, transpose or conjugate_transpose", static_cast<int>(opb));
-  check_dimension("m", m);
-  check_dimension("n", n);
-  check_dimension("k", k);
 }
 
 void take_native(Plan& p) {
@@ -71,16 +37,6 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) 
     for (std::int64_t i = 0; i < m; ++i) c[i + j * ldc] = beta == 0 ? T{0} : beta * c[i + j * ldc];
 }
 
-template <class T>
-Operand<T> rows_of(Op op, const T* a, std::int64_t m, std::int64_t k, std::int64_t lda) {
-  return {.data = a, .vectors = m, .k = k, .ld = lda, .k_contiguous = op != Op::none};
-}
-
-template <class T>
-Operand<T> columns_of(Op op, const T* b, std::int64_t n, std::int64_t k, std::int64_t ldb) {
-  return {.data = b, .vectors = n, .k = k, .ld = ldb, .k_contiguous = op == Op::none};
-}
-
 }  // namespace
 
 template <class T>
@@ -88,9 +44,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
             const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   check_shape(opa, opb, m, n, k);
-  check_leading("lda", lda, opa == Op::none ? m : k);
-  check_leading("ldb", ldb, opb == Op::none ? k : n);
-  check_leading("ldc", ldc, m);
+  check_leading_dimensions(opa, opb, m, n, k, lda, ldb, ldc);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
   require(!reads || A != nullptr, "gemm: A is null");
   require(!reads || B != nullptr, "gemm: B is null");
