@@ -36,6 +36,10 @@ struct VERNIER_API Options {
 // wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
 // the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
 //
+// float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, where they are
+// faster than cuBLAS: fully asynchronous, fit for capture, and the GPU chooses the scheme by the data. Their bits are
+// not those of residues; `reproducible` contracts keep to those.
+//
 // Stream capture: possible where nothing about the data has to be decided, under the contract fp64-normwise (NaN and
 // infinity included) and for native products; Error(Status::unsupported) otherwise. The workspace must be the caller's,
 // and alpha and beta are captured by value unless they are in device memory.

@@ -116,7 +116,7 @@ struct VERNIER_API Plan {
   std::string type;  // "float" or "double"
   std::int64_t m = 0, n = 0, k = 0;
   Contract contract;
-  std::string scheme;  // "residues", "native" or "none" (nothing to multiply)
+  std::string scheme;  // "residues", "split" (split.hpp; GPUs alone), "native" or "none" (nothing to multiply)
   std::string engine;  // int8 engine, or the name of the BLAS for "native"
   std::string reason;  // why this scheme
   int threads = 1;

@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <type_traits>
 
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
 #include "blas/device_state.hpp"
 #include "blas/residue_gemm_cuda.hpp"
+#include "blas/split_gemm.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "vernier/cuda.hpp"
@@ -53,6 +56,28 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options) {
                                         .own_workspace = options.workspace != nullptr});
 }
 
+// Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
+// beat residues wherever they beat cuBLAS, and keep the contract for any data.
+template <class T>
+std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options) {
+  if (!std::is_same_v<T, float> || options.contract.kind != Contract::Kind::fp32) return {};
+  if (options.contract.reproducible || !options.engine.empty() || !current_device().hopper()) return {};
+  if (!split_gemm_pays(s.m, s.n, s.k)) return {};
+  const SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k);
+  const bool fits = plan.workspace <= workspace_limit<T>(s, options, limits_of(int8_engine(options)));
+  return fits ? std::optional(plan) : std::nullopt;
+}
+
+void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
+                    const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const DeviceWorkspace workspace = options.workspace != nullptr
+                                        ? DeviceWorkspace(options.workspace, options.workspace_bytes)
+                                        : DeviceWorkspace(plan.workspace, stream);
+  split_gemm(plan, operands, {alpha.value, alpha.in_device_memory}, {beta.value, beta.in_device_memory}, C, ldc,
+             workspace.data(), stream);
+}
+
 template <class T>
 DeviceFactor<T> factor(const T* x, PointerMode mode) {
   return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
@@ -86,7 +111,14 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
     scale_on_device<T>(m, n, b, C, ldc, stream);
   } else {
     bool done = false;
-    if (plan.residues) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (const auto split = split_plan_of<T>({m, n, k}, options)) {
+        describe(*split, report.plan);
+        multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options);
+        done = true;
+      }
+    }
+    if (!done && plan.residues) {
       const DeviceResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc};
       done = residue_gemm(plan, int8_engine(options), problem, options, report);
     }
@@ -111,7 +143,9 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape(opa, opb, m, n, k);
   check_options(options);
-  return plan_of<T>({m, n, k}, options).printable;
+  Plan printable = plan_of<T>({m, n, k}, options).printable;
+  if (const auto split = split_plan_of<T>({m, n, k}, options)) describe(*split, printable);
+  return printable;
 }
 
 template <class T>
@@ -122,7 +156,12 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
   const DeviceLimits limits = limits_of(int8_engine(options));
   const std::size_t limit = workspace_limit<T>(
       shape, Options{.contract = options.contract, .workspace_limit = options.workspace_limit}, limits);
-  return device_workspace_bytes<T>(shape, options.contract, limits, limit, least);
+  const std::size_t bytes = device_workspace_bytes<T>(shape, options.contract, limits, limit, least);
+  if (least) return bytes;
+  const auto split = split_plan_of<T>(
+      shape,
+      Options{.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit});
+  return split ? std::max(bytes, split->workspace) : bytes;
 }
 
 void release_workspace() { release_device_memory(); }

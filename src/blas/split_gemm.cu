@@ -108,6 +108,9 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
   printable.reason =
       fmt::format("{}: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
                   split_gemm_seconds(plan.m, plan.n, plan.k) * 1e3, device_sgemm_seconds(plan.m, plan.n, plan.k) * 1e3);
+  printable.moduli = 0;
+  printable.log2_modulus_product = 0;
+  printable.m_block = printable.n_block = printable.k_block = 0;
   printable.log2_bound = std::log2(static_cast<double>(plan.k + 1)) - 24;
   printable.workspace = plan.workspace;
 }

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/status.hpp"
+#include "blas/device_state.hpp"
 #include "blas/split_gemm.hpp"
 #include "cuda/device.hpp"
-#include "cuda/stream_buffer.hpp"
 #include "engine/sm90_split_plain.hpp"
 #include "scheme/split_plain.hpp"
 #include "scheme/split_schemes.hpp"
@@ -50,9 +50,9 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
   const auto words = [&](const FloatVectors& v) {
     return static_cast<std::size_t>(v.count * g.padded_k * rule.parts) * word_bytes;
   };
-  const cuda::StreamBuffer a_words(words(x.a), stream), b_words(words(x.b), stream);
-  const cuda::StreamBuffer a_scales(static_cast<std::size_t>(x.a.count) * 4, stream);
-  const cuda::StreamBuffer b_scales(static_cast<std::size_t>(x.b.count) * 4, stream);
+  const cuda::DeviceWorkspace a_words(words(x.a), stream), b_words(words(x.b), stream);
+  const cuda::DeviceWorkspace a_scales(static_cast<std::size_t>(x.a.count) * 4, stream);
+  const cuda::DeviceWorkspace b_scales(static_cast<std::size_t>(x.b.count) * 4, stream);
   const auto split_one = [&](const FloatVectors& v, std::byte* to, std::byte* scales) {
     auto* unscale = s.scaled ? reinterpret_cast<std::int32_t*>(scales) : nullptr;
     split_plain(rule, v, g.padded_k, to, unscale, stream);
@@ -80,7 +80,7 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   const SplitOperands x = split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
   if (plain || !has_kernel(s)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
   const SplitGemmPlan plan = plan_split_gemm(s.name, m, n, k);
-  const cuda::StreamBuffer workspace(plan.workspace, stream);
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);
 }
 

@@ -4,12 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "blas/device_state.hpp"
 #include "blas/split_gemm.hpp"
 #include "cuda/device.hpp"
-#include "cuda/stream_buffer.hpp"
 #include "support/bound.hpp"
 #include "support/compare.hpp"
 #include "support/generators.hpp"
+#include "vernier/cuda.hpp"
 #include "vernier/split.hpp"
 
 namespace vernier::test {
@@ -223,7 +224,7 @@ Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const SplitG
   Matrix<float> c(a.rows(), b.columns());
   const OnDevice da(a), db(b), dc(c);
   const cuda::Stream stream;
-  const cuda::StreamBuffer workspace(plan.workspace, stream);
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   const auto x = split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
   split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
   const int made = split_gemm_made(plan, workspace.data(), stream);
@@ -259,6 +260,22 @@ TEST(SplitContract, TheDataChooseTheScheme) {
   }
 }
 
+TEST(SplitContract, GemmTakesTheSplitWhereItPays) {
+  const std::int64_t n = 1000;
+  const auto a = scattered_matrix<float>(n, n, 0.5, 1), b = scattered_matrix<float>(n, n, 0.5, 2);
+  Matrix<float> c(n, n);
+  const OnDevice da(a), db(b), dc(c);
+  const float one = 1, zero = 0;
+  const Report report = cuda::gemm<float>(Op::none, Op::none, n, n, n, &one, da.data(), a.ld(), db.data(), b.ld(),
+                                          &zero, dc.data(), c.ld());
+  check(cudaDeviceSynchronize(), "gemm");
+  dc.fetch(c);
+  EXPECT_EQ(report.plan.scheme, "split");
+  EXPECT_EQ(difference(c, on_gpu(find_scheme("halfhalf_sep"), a, b)), "");
+  const Plan small = cuda::explain<float>(Op::none, Op::none, 64, 64, 64);
+  EXPECT_NE(small.scheme, "split");
+}
+
 TEST(SplitContract, HoldsOnEveryFamily) {
   for (const std::string& family : operand_families()) {
     const auto x = make_operands<float>(family, 45, 60, 260, 3);
@@ -290,7 +307,7 @@ TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
   scalars(0, 0) = 2.5f, scalars(1, 0) = -0.5f;
   const OnDevice da(x.a), db(x.b), dc(c), ds(scalars);
   const cuda::Stream stream;
-  const cuda::StreamBuffer workspace(plan.workspace, stream);
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   const auto operands = split_operands_of(Op::none, Op::none, 60, 50, 128, da.data(), 60, db.data(), 128);
   split_gemm(plan, operands, {0, ds.data()}, {0, ds.data() + 1}, dc.data(), c.ld(), workspace.data(), stream);
   stream.wait();
@@ -308,7 +325,7 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   Matrix<float> c(m, n);
   const OnDevice da(even), db(b), dc(c);
   const cuda::Stream stream;
-  const cuda::StreamBuffer workspace(plan.workspace, stream);
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   stream.wait();
   const auto x = split_operands_of(Op::none, Op::none, m, n, k, da.data(), m, db.data(), k);
   cudaGraph_t graph;
