@@ -14,8 +14,8 @@ demo: configure  ## multiply a real matrix: fp64 accuracy out of int8 products, 
 	@$(CMAKE_BUILD) --target vernier-demo >&2
 	@$(BUILD)/bin/vernier-demo
 
-test: build  ## build everything and run every test
-	@ctest --preset $(PRESET) -j $(JOBS)
+test: build  ## build everything and run every test but those that need a GPU
+	@ctest --preset $(PRESET) -j $(JOBS) -LE gpu
 
 bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON object a line
 	@$(CMAKE_BUILD) --target vernier_cli >&2
@@ -25,8 +25,8 @@ bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON 
 gpu-test: gpu build  ## the tests of the CUDA part, on a machine with a GPU
 	@ctest --preset $(PRESET) -L gpu --no-tests=error
 
-gpu-bench: gpu build  ## the benchmarks of the CUDA part, on a machine with a GPU
-	@$(BUILD)/bin/vernier bench gemm --contract fp64 $(BENCH)
+gpu-bench: gpu build  ## fp64 on this GPU beside cuBLAS, and the time of each stage, into build/gemm_gpu.json
+	@tools/gpu_bench $(BUILD)/bin/vernier-gpu-bench -o $(BUILD)/gemm_gpu.json --commit $$(git rev-parse --short HEAD)
 
 format: clang-format  ## format all sources
 	@$(SOURCES) | xargs $(CLANG_FORMAT) -i

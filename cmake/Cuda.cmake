@@ -15,6 +15,7 @@ set(VERNIER_HAS_CUDA ON)
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # which CMake 3.25 does not know
 set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-gencode=arch=compute_90a,code=sm_90a;-fmad=false>"
+                    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcudafe=--diag_suppress=20208>"  # constexpr serves the device too
                     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-Wall,-Wextra>")
 # fmt 9 switches its constexpr off for nvcc, and then misses it.
 add_compile_definitions("$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")

@@ -89,6 +89,11 @@ Json describe(const Arguments& arguments, const Trial& trial, const TrialResult&
                            {"residues", report.seconds_residues},
                            {"products", report.seconds_products},
                            {"recombine", report.seconds_recombine}};
+  if (plan.contract.kind == Contract::Kind::exact) {
+    json["undecided"] = report.undecided;
+    json["accumulated"] = report.accumulated;
+    json["stage_seconds"]["undecided"] = report.seconds_undecided;
+  }
   json["phi"] = trial.phi;
   json["seed"] = trial.seed;
   json["samples"] = result.product.error.compared;

@@ -43,11 +43,13 @@ CLI::Validator at_least(std::int64_t least) {
 void ProductOptions::add_to(CLI::App& command) {
   command
       .add_option("--contract", contract,
-                  "fp64, fp64-normwise, fp32 or bits(n), each with +reproducible and +no-fallback as wanted; "
+                  "fp64, fp64-normwise, fp32, bits(n) or exact, each with +reproducible and +no-fallback as wanted; "
                   "fp64 for double and fp32 for float if not given")
       ->check(contract_validator())
       ->type_name("CONTRACT");
-  command.add_option("--engine", engine, "int8 engine (see vernier info), or native; chosen if not given");
+  command.add_option(
+      "--engine", engine,
+      "int8 engine (see vernier info), model:NAME (see vernier probe --list) or native; chosen if not given");
   command.add_option("--threads", threads, "threads; 0 leaves it to OMP_NUM_THREADS")->check(at_least(0));
   command.add_option("--workspace-limit", workspace_limit, "most workspace in bytes, as in 512M; 0 is the default, 1G")
       ->transform(CLI::AsSizeValue(false));

@@ -31,6 +31,7 @@ void add_info(CLI::App& program, Console& console, Work& chosen);
 void add_explain(CLI::App& program, Console& console, Work& chosen);
 void add_gemm(CLI::App& program, Console& console, Work& chosen);
 void add_bench(CLI::App& program, Console& console, Work& chosen);
+void add_run(CLI::App& program, Console& console, Work& chosen);
 
 // --contract, --engine, --threads and --workspace-limit.
 struct ProductOptions {

@@ -4,21 +4,28 @@
 #include <memory>
 
 #include "command.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cli {
 namespace {
 
 struct Arguments {
   std::int64_t m = 0, n = 0, k = 0;
-  std::string type = "double";
+  std::string type = "double", device = "cpu";
   Transposes ops;
   ProductOptions product;
 };
 
 template <class T>
 int explain_as(const Arguments& arguments, const Console& console) {
-  const Plan plan = vernier::explain<T>(arguments.ops.a, arguments.ops.b, arguments.m, arguments.n, arguments.k,
-                                        arguments.product.options<T>());
+  const Options options = arguments.product.options<T>();
+  const auto& [opa, opb] = arguments.ops;
+  const Plan plan =
+      arguments.device == "cuda"
+          ? cuda::explain<T>(
+                opa, opb, arguments.m, arguments.n, arguments.k,
+                {.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit})
+          : vernier::explain<T>(opa, opb, arguments.m, arguments.n, arguments.k, options);
   const std::string text = console.json ? plan.json() : plan.text();
   fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
   return exit_ok;
@@ -34,6 +41,8 @@ void add_explain(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->check(at_least(0));
   command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")->required()->check(at_least(0));
   command->add_option("--type", arguments->type, "double or float")->check(CLI::IsMember({"double", "float"}));
+  command->add_option("--device", arguments->device, "cpu, or cuda for the current GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);
   add_output_flags(*command, console, false);

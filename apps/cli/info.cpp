@@ -5,11 +5,13 @@
 #include <cstdlib>
 
 #include "command.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cli {
 namespace {
 
-constexpr const char* variables[] = {"VERNIER_ENGINE", "OMP_NUM_THREADS"};
+constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT", "VERNIER_MIN_SIZE", "VERNIER_VERBOSE",
+                                     "VERNIER_REPORT", "VERNIER_BLAS",     "OMP_NUM_THREADS"};
 
 struct Default {
   std::string engine;
@@ -24,19 +26,37 @@ Default find_default() {
   }
 }
 
-Json describe(const Default& chosen) {
-  Json json = {{"version", version()}, {"engines", Json::array()}};
-  for (const EngineInfo& engine : engines()) {
-    json["engines"].push_back({{"name", engine.name},
-                               {"description", engine.description},
-                               {"supported", engine.supported},
-                               {"missing", engine.missing},
-                               {"default", engine.name == chosen.engine}});
+Json list_of(const std::vector<EngineInfo>& engines, const std::string& chosen) {
+  Json list = Json::array();
+  for (const EngineInfo& engine : engines) {
+    list.push_back({{"name", engine.name},
+                    {"description", engine.description},
+                    {"supported", engine.supported},
+                    {"missing", engine.missing},
+                    {"default", engine.name == chosen}});
   }
+  return list;
+}
+
+// The first that runs is the default on a GPU.
+std::string preferred(const std::vector<EngineInfo>& engines) {
+  for (const EngineInfo& engine : engines)
+    if (engine.supported) return engine.name;
+  return "";
+}
+
+Json describe(const Default& chosen) {
+  const std::vector<EngineInfo> on_gpu = cuda::engines();
+  Json json = {{"version", version()},
+               {"engines", list_of(engines(), chosen.engine)},
+               {"cuda_engines", list_of(on_gpu, preferred(on_gpu))}};
   json["default_engine"] = chosen.engine.empty() ? Json() : Json(chosen.engine);
   json["threads"] = omp_get_max_threads();
   json["native_blas"] = native_blas();
   json["cuda"] = cuda_compiled();
+  json["preload"] =
+      "reaches programs that call BLAS or CBLAS in a shared library by its usual names; not those that are linked "
+      "statically, that look the functions up by hand, or whose BLAS has renamed symbols (NumPy's wheels from PyPI)";
   for (const char* name : variables) {
     const char* value = std::getenv(name);
     json["environment"][name] = value != nullptr ? Json(value) : Json();
@@ -44,10 +64,9 @@ Json describe(const Default& chosen) {
   return json;
 }
 
-void print_text(const Json& json, const Console& console) {
-  fmt::print("{} {}\n\n", console.strong("vernier"), json["version"].get<std::string>());
-  fmt::print("{}\n", console.strong("int8 engines, in order of preference"));
-  for (const Json& engine : json["engines"]) {
+void print_engines(const Json& engines, const std::string& title) {
+  fmt::print("{}\n", title);
+  for (const Json& engine : engines) {
     const bool supported = engine["supported"];
     const std::string state = engine["default"] ? "default" : supported ? "supported" : "missing";
     fmt::print("  {:<12} {:<10} {}", engine["name"].get<std::string>(), state,
@@ -55,14 +74,21 @@ void print_text(const Json& json, const Console& console) {
     if (!supported) fmt::print(" [lacks: {}]", engine["missing"].get<std::string>());
     fmt::print("\n");
   }
+}
+
+void print_text(const Json& json, const Console& console) {
+  fmt::print("{} {}\n\n", console.strong("vernier"), json["version"].get<std::string>());
+  print_engines(json["engines"], console.strong("int8 engines, in order of preference"));
+  if (!json["cuda_engines"].empty()) print_engines(json["cuda_engines"], console.strong("int8 engines of the GPU"));
   const Json& chosen = json["default_engine"];
   fmt::print("\ndefault      {}\n", chosen.is_null() ? "none" : chosen.get<std::string>());
   fmt::print("threads      {}\n", json["threads"].get<int>());
   fmt::print("native BLAS  {}\n", json["native_blas"].get<std::string>());
   fmt::print("CUDA         {}\n\n", json["cuda"] ? "built in" : "left out of this build");
+  fmt::print("{}\n  {}\n\n", console.strong("preload (vernier run)"), json["preload"].get<std::string>());
   fmt::print("{}\n", console.strong("environment variables"));
   for (const auto& [name, value] : json["environment"].items()) {
-    fmt::print("  {:<15} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
+    fmt::print("  {:<16} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "probe.hpp"
+#include "solve.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -13,10 +14,12 @@ constexpr const char* examples = R"(Examples:
   vernier explain -m 4096 -n 4096 -k 512 --contract fp64
   vernier gemm A.npy B.mtx -o C.npy --contract fp64 --check
   vernier gemm A.npy B.npy --transa T --contract 'bits(60)+reproducible' --json
+  vernier solve A.npy b.npy -o x.npy --forward-error
   vernier bench gemm --n 512,1024,2048 --baseline native --json
   vernier probe --engine hopper-wgmma-fp16-fp32
+  vernier run -- python3 simulation.py
 
-Exit codes: 0 done, 1 failed, 2 wrong usage. `vernier COMMAND --help` tells more.)";
+Exit codes: 0 done, 1 failed, 2 wrong usage; those of `run` are the program's. `vernier COMMAND --help` tells more.)";
 
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
@@ -28,8 +31,10 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_info(program, console, chosen);
   add_explain(program, console, chosen);
   add_gemm(program, console, chosen);
+  add_solve(program, console, chosen);
   add_bench(program, console, chosen);
   add_probe(program, console, chosen);
+  add_run(program, console, chosen);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
@@ -39,7 +44,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, bench gemm or probe");
+  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, solve, bench gemm, probe or run");
   return chosen();
 }
 

@@ -60,9 +60,9 @@ std::optional<FileFormat> output_format(const std::string& path) {
   return std::nullopt;
 }
 
-Matrix read_matrix(const std::string& path) {
+Matrix read_matrix(const std::string& path, Vectors vectors) {
   const std::string extension = lower_extension(path);
-  if (extension == ".npy") return read_npy(path);
+  if (extension == ".npy") return read_npy(path, vectors);
   if (extension == ".mtx") return read_matrix_market(path);
   if (!is_regular_file(path)) {
     throw FileError(path, "the name says no format (.npy or .mtx), and only a regular file can be asked for its own");
@@ -70,7 +70,7 @@ Matrix read_matrix(const std::string& path) {
   std::string head(matrix_market_magic.size(), '\0');
   InputFile file(path);
   head.resize(file.read_some(head.data(), head.size()));
-  if (head.starts_with(npy_magic)) return read_npy(path);
+  if (head.starts_with(npy_magic)) return read_npy(path, vectors);
   if (head == matrix_market_magic) return read_matrix_market(path);
   throw FileError(path, "neither a NumPy .npy nor a Matrix Market .mtx file");
 }

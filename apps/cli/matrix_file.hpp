@@ -42,8 +42,11 @@ enum class FileFormat { npy, matrix_market };
 // By extension; none where it is neither .npy nor .mtx. "-" (stdout) is .npy.
 std::optional<FileFormat> output_format(const std::string& path);
 
-Matrix read_matrix(const std::string& path);  // by extension, else by the first bytes
-Matrix read_npy(const std::string& path);
+enum class Vectors { refused, columns };  // what a .npy array of one dimension counts as
+
+// By extension, else by the first bytes.
+Matrix read_matrix(const std::string& path, Vectors vectors = Vectors::refused);
+Matrix read_npy(const std::string& path, Vectors vectors = Vectors::refused);
 Matrix read_matrix_market(const std::string& path);
 
 void write_npy(OutputFile& file, const Matrix& matrix);

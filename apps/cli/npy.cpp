@@ -164,9 +164,10 @@ void check_size(const InputFile& file, std::int64_t bytes, const NpyHeader& head
 
 }  // namespace
 
-Matrix read_npy(const std::string& path) {
+Matrix read_npy(const std::string& path, Vectors vectors) {
   InputFile file(path);
-  const NpyHeader header = read_header(file);
+  NpyHeader header = read_header(file);
+  if (header.shape.size() == 1 && vectors == Vectors::columns) header.shape.push_back(1);
   const EntryType type = parse_type(path, header.descr);
   check_shape(path, header.shape);
   const std::int64_t rows = header.shape[0], columns = header.shape[1];

@@ -126,7 +126,7 @@ struct Replay {
 // D = C + A B on the engine. Row i of A begins at A + i * lda elements and column j of B at B + j * ldb, k contiguous,
 // in the storage of their formats; C and D column-major (element (i, j) at i + j * ldc), in the storage of engine.c. k
 // is padded with zeros to whole instructions. Sums outside the engine are rounded to nearest even in engine.c (integers
-// wrap). D may be C.
+// wrap). D may be C. OpenMP's threads share the work; their number leaves no trace in D.
 VERNIER_MODEL_API void multiply(const Engine& engine, const Replay& replay, std::int64_t m, std::int64_t n,
                                 std::int64_t k, const void* A, std::int64_t lda, const void* B, std::int64_t ldb,
                                 const void* C, void* D, std::int64_t ldc);
@@ -136,9 +136,11 @@ VERNIER_MODEL_API void multiply(const Engine& engine, const Replay& replay, std:
 VERNIER_MODEL_API std::string vector_path(const Engine& engine);
 
 // The largest s such that k products of integers below 2^s in magnitude (times one power of two per operand) are summed
-// from zero without any loss; 0 if there is none. And the largest k for a given s.
+// from zero without any loss; 0 if there is none. The largest k for a given s, and for integers of the formats that are
+// at most so large in magnitude (-128 is an int8, though 128 is none). Vernier's own plans cut k by these.
 VERNIER_MODEL_API int exact_bits(const Engine& engine, std::int64_t k);
 VERNIER_MODEL_API std::int64_t exact_length(const Engine& engine, int bits);
+VERNIER_MODEL_API std::int64_t exact_length(const Engine& engine, std::int64_t largest_a, std::int64_t largest_b);
 
 // ---- probes --------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 // u32 = 2^-24 and u64 = 2^-53 are the unit roundoffs of float and double; |A||B| is the product of absolute values.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,7 @@ enum class Fallback {
 //   fp32      |T - AB| <= (k + 1) u32 |A||B|                      the same with u32
 //   bits(n)   |T - AB| <= (k 2^-n + u) |A||B|                     u of the output type: the final rounding
 //   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
+//   exact     C = RN(alpha AB + beta C): the exact real number, rounded once to the type of C
 //
 // If the output type is float, u32 |T| comes on top of each; where T is subnormal, half the smallest subnormal number;
 // a T beyond the largest number is an infinity. The result is then
@@ -72,11 +74,19 @@ enum class Fallback {
 // The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it. (It
 // is a function of all of A and B: the scale of a row may depend on how wide the columns are.) The native product,
 // where it is taken, has the classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
+//
+// exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
+// (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that
+// underflows keeps its sign. NaN and infinities are those of alpha times the sum of the terms, plus beta C.
+//
+// Complex matrices: the real and the imaginary part of an entry of T are sums of 2k real products, and each keeps the
+// bound of a real product with 2k for k, |A||B| being the sum of the absolute values of its terms. Where alpha or beta
+// is not real, each part of alpha T + beta C takes four multiplications and roundings in turn, two of them fused.
 struct VERNIER_API Contract {
-  enum class Kind { fp32, fp64, normwise, bits };
+  enum class Kind { fp32, fp64, normwise, bits, exact };
 
   Kind kind = Kind::fp64;
-  int bits_asked = 53;                   // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise
+  int bits_asked = 53;                   // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise; 0 for exact
   bool reproducible = false;             // always the integer scheme, also where the native product would be faster
   Fallback fallback = Fallback::native;  // reproducible contracts never take the native product: they throw instead
 
@@ -84,8 +94,10 @@ struct VERNIER_API Contract {
   static Contract fp64();
   static Contract normwise();   // of fp64
   static Contract bits(int n);  // 4 <= n <= 110
+  static Contract exact();
 
-  // "fp32", "fp64", "fp64-normwise", "bits(60)", each optionally followed by "+reproducible" and "+no-fallback".
+  // "fp32", "fp64", "fp64-normwise", "bits(60)", "exact", each optionally followed by "+reproducible" and
+  // "+no-fallback".
   static Contract parse(std::string_view text);
   std::string text() const;  // what parse() reads
 
@@ -93,9 +105,11 @@ struct VERNIER_API Contract {
 };
 
 struct VERNIER_API Options {
-  Contract contract = {};   // fp64, for float data too: then default_contract<float>() is usual
-  std::string engine = {};  // "" chooses; else a name of engines(), or "native". VERNIER_ENGINE overrides "".
-  int threads = 0;          // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
+  Contract contract = {};  // fp64, for float data too: then default_contract<float>() is usual
+  // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), "native", or "model:NAME" for an engine of
+  // vernier/model.hpp: the same bits, slowly.
+  std::string engine = {};
+  int threads = 0;  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
   std::size_t workspace_limit =
       0;                      // bytes; 0: default_workspace_limit. Larger products go block by block over m and n.
   void* workspace = nullptr;  // caller's own workspace: nothing is allocated then
@@ -106,17 +120,17 @@ struct VERNIER_API Options {
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;
 
 template <class T>
-Contract default_contract();  // fp32 for float, fp64 for double
+Contract default_contract();  // fp32 for float and std::complex<float>, fp64 for double and std::complex<double>
 
 // ---- what was done -------------------------------------------------------------------------------------------------
 
 // Every decision about one product. Nothing that runs after it decides anything.
 struct VERNIER_API Plan {
   std::string routine = "gemm";
-  std::string type;  // "float" or "double"
+  std::string type;  // "float", "double", "complex float" or "complex double"
   std::int64_t m = 0, n = 0, k = 0;
   Contract contract;
-  std::string scheme;  // "residues", "native" or "none" (nothing to multiply)
+  std::string scheme;  // "residues", "split" (split.hpp; GPUs alone), "native" or "none" (nothing to multiply)
   std::string engine;  // int8 engine, or the name of the BLAS for "native"
   std::string reason;  // why this scheme
   int threads = 1;
@@ -138,9 +152,12 @@ struct VERNIER_API Report {
   int wide_moduli = 0;            // moduli of the entries in those rows and columns
   int span_a = 0, span_b = 0;     // widest exponent span (max - min over nonzeros) of a row of op(A), a column of op(B)
   std::int64_t nonfinite_rows = 0, nonfinite_columns = 0;  // rows, columns that hold a NaN or an infinity
+  // contract exact: entries that the residues leave open, and those of them that only the sum of all products decided
+  std::int64_t undecided = 0, accumulated = 0;
   bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
   // seconds, wall clock
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
+  double seconds_undecided = 0;
 
   std::string text() const;
   std::string json() const;
@@ -154,13 +171,15 @@ struct VERNIER_API Report {
 //   op(B)  k x n; B is ldb x n with ldb >= max(1, k) for Op::none, ldb x k with ldb >= max(1, n) otherwise
 //   C      m x n, ldc >= max(1, m)
 //
-// T is float or double. alpha = 0 or k = 0: A and B are not read and C = beta C. beta = 0: C is not read. m = 0 or n =
-// 0: nothing happens. NaN and infinities go where a conventional product sends them (0 * inf = NaN). C must not overlap
-// A or B. Safe to call from several threads at once.
+// T is float, double, std::complex<float> or std::complex<double>. alpha = 0 or k = 0: A and B are not read and C =
+// beta C. beta = 0: C is not read. m = 0 or n = 0: nothing happens. NaN and infinities go where a conventional product
+// sends them (0 * inf = NaN). C must not overlap A or B. Safe to call from several threads at once.
 //
 // Scheme: residue number system (Ozaki scheme II). Rows of A and columns of B are scaled by powers of two and rounded
 // to integers, multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder
-// theorem. docs/accuracy.md has the proof of the bounds.
+// theorem. docs/accuracy.md has the proof of the bounds. A complex product is one real product of twice the rows and
+// twice the k: [Re A, -Im A; Im A, Re A] [Re B; Im B], row by row in the order in which a complex C lies in memory. The
+// plan counts m_block and k_block of that one, the report its wide and nonfinite rows.
 //
 // Throws Error with C untouched: invalid_argument (checked in the order of the reference BLAS), out_of_memory,
 // unsupported (engine), bound_not_met.
@@ -204,6 +223,14 @@ inline Contract default_contract<float>() {
 }
 template <>
 inline Contract default_contract<double>() {
+  return Contract::fp64();
+}
+template <>
+inline Contract default_contract<std::complex<float>>() {
+  return Contract::fp32();
+}
+template <>
+inline Contract default_contract<std::complex<double>>() {
   return Contract::fp64();
 }
 

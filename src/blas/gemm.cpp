@@ -1,59 +1,18 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/status.hpp"
+#include "blas/arguments.hpp"
+#include "blas/complex_gemm.hpp"
 #include "blas/native.hpp"
 #include "blas/residue_gemm.hpp"
+#include "blas/update.hpp"
 
 namespace vernier {
 namespace {
 
-bool valid(Op op) { return op == Op::none || op == Op::transpose || op == Op::conjugate_transpose; }
-
-void check_contract(const Contract& c) {
-  require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::bits, "gemm: contract: unknown kind {}",
-          static_cast<int>(c.kind));
-  const int n = c.bits_asked;
-  if (c.kind == Contract::Kind::bits)
-    require(n >= 4 && n <= 110, "gemm: contract: bits({}): expected a number from 4 to 110", n);
-  else
-    require(n == (c.kind == Contract::Kind::fp32 ? 24 : 53), "gemm: contract: bits_asked = {} does not belong to {}", n,
-            c.text());
-}
-
-void check_options(const Options& o) {
-  check_contract(o.contract);
-  require(o.threads >= 0, "gemm: threads = {}: expected 0 or more", o.threads);
-  require(o.workspace != nullptr || o.workspace_bytes == 0,
-          "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
-}
-
-// So that no size in bytes overflows.
-constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
-
-void check_dimension(const char* name, std::int64_t value) {
-  require(value >= 0, "gemm: {} = {}: expected 0 or more", name, value);
-  require(value <= largest_dimension, "gemm: {} = {}: expected at most 2^40", name, value);
-}
-
-void check_leading(const char* name, std::int64_t value, std::int64_t rows) {
-  const std::int64_t least = rows > 1 ? rows : 1;
-  require(value >= least, "gemm: {} = {}: expected at least {}", name, value, least);
-}
-
-// In the order of the reference BLAS: transa, transb, m, n, k, lda, ldb, ldc; the rest after them.
-void check_shape(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
-  require(valid(opa), "gemm: opa = {}: expected none, transpose or conjugate_transpose", static_cast<int>(opa));
-  require(valid(opb), "gemm: opb = {}: expected none, transpose or conjugate_transpose", static_cast<int>(opb));
-  check_dimension("m", m);
-  check_dimension("n", n);
-  check_dimension("k", k);
-}
-
 void take_native(Plan& p) {
-  const std::string name = native_blas();
   p.scheme = "native";
-  p.engine = name.substr(0, name.find(' ', name.find(' ') + 1));  // without its configuration
+  p.engine = native_name();
   p.moduli = 0;
 }
 
@@ -66,19 +25,27 @@ Plan printable(const ProductPlan& plan) {
 
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
-  if (beta == 1) return;
+  if (beta == T{1}) return;
   for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < m; ++i) c[i + j * ldc] = beta == 0 ? T{0} : beta * c[i + j * ldc];
+    for (std::int64_t i = 0; i < m; ++i) c[i + j * ldc] = beta == T{0} ? T{0} : times(beta, c[i + j * ldc]);
 }
 
 template <class T>
-Operand<T> rows_of(Op op, const T* a, std::int64_t m, std::int64_t k, std::int64_t lda) {
-  return {.data = a, .vectors = m, .k = k, .ld = lda, .k_contiguous = op != Op::none};
-}
-
-template <class T>
-Operand<T> columns_of(Op op, const T* b, std::int64_t n, std::int64_t k, std::int64_t ldb) {
-  return {.data = b, .vectors = n, .k = k, .ld = ldb, .k_contiguous = op == Op::none};
+Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+                 const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+  Report report;
+  const ProductPlan plan = plan_product<T>({m, n, k}, options);
+  report.plan = printable(plan);
+  bool done = false;
+  if (plan.engine != nullptr) {
+    const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
+    done = residue_gemm(plan, problem, options, report);
+  }
+  if (!done) {
+    if (report.fallback) take_native(report.plan);
+    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
+  }
+  return report;
 }
 
 }  // namespace
@@ -87,32 +54,23 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
             const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  check_shape(opa, opb, m, n, k);
-  check_leading("lda", lda, opa == Op::none ? m : k);
-  check_leading("ldb", ldb, opb == Op::none ? k : n);
-  check_leading("ldc", ldc, m);
-  const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
-  require(!reads || A != nullptr, "gemm: A is null");
-  require(!reads || B != nullptr, "gemm: B is null");
-  require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
-  check_options(options);
+  check_shape("gemm", opa, opb, m, n, k);
+  check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
+  const bool reads = alpha != T{0} && k > 0 && m > 0 && n > 0;
+  check_pointer("gemm", "A", reads, A);
+  check_pointer("gemm", "B", reads, B);
+  check_pointer("gemm", "C", m > 0 && n > 0, C);
+  check_options("gemm", options);
 
   Report report;
-  const ProductPlan plan = plan_product<T>({m, n, reads ? k : 0}, options);
-  report.plan = printable(plan);
-  report.plan.k = k;
   if (!reads) {
+    report.plan = explain<T>(opa, opb, m, n, 0, options);
+    report.plan.k = k;
     scale_only(m, n, beta, C, ldc);
+  } else if constexpr (is_complex<T>) {
+    report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
   } else {
-    bool done = false;
-    if (plan.engine != nullptr) {
-      const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
-      done = residue_gemm(plan, problem, options, report);
-    }
-    if (!done) {
-      if (report.fallback) take_native(report.plan);
-      native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
-    }
+    report = real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
@@ -120,25 +78,34 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
 
 template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
-  check_shape(opa, opb, m, n, k);
-  check_options(options);
-  return printable(plan_product<T>({m, n, k}, options));
+  check_shape("gemm", opa, opb, m, n, k);
+  check_options("gemm", options);
+  if constexpr (is_complex<T>)
+    return complex_plan<RealType<T>>(m, n, k, options);
+  else
+    return printable(plan_product<T>({m, n, k}, options));
 }
 
 template <class T>
 std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
-  check_shape(Op::none, Op::none, m, n, k);
-  check_options(options);
-  return workspace_bytes<T>({m, n, k}, options, least);
+  check_shape("gemm", Op::none, Op::none, m, n, k);
+  check_options("gemm", options);
+  if constexpr (is_complex<T>)
+    return complex_workspace<RealType<T>>(m, n, k, options, least);
+  else
+    return workspace_bytes<T>({m, n, k}, options, least);
 }
 
-template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*, std::int64_t,
-                     const double*, std::int64_t, double, double*, std::int64_t, const Options&);
-template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t, const float*,
-                     std::int64_t, float, float*, std::int64_t, const Options&);
-template Plan explain<double>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);
-template Plan explain<float>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);
-template std::size_t gemm_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
-template std::size_t gemm_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+// For every type T of gemm.
+#define VERNIER_INSTANTIATE(T)                                                                                \
+  template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
+                       std::int64_t, T, T*, std::int64_t, const Options&);                                    \
+  template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                 \
+  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -1,12 +1,13 @@
 #include "blas/native.hpp"
 
 #include <cblas.h>
-#include <dlfcn.h>
 
 #include <algorithm>
+#include <complex>
 #include <limits>
-#include <mutex>
 #include <string>
+
+#include "blas/native_threads.hpp"
 
 namespace vernier {
 namespace {
@@ -29,43 +30,22 @@ void call(Op opa, Op opb, int m, int n, int k, float alpha, const float* a, int 
   cblas_sgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-template <class Function>
-Function symbol(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));  // OpenBLAS only; other BLAS keep their own settings
+void call(Op opa, Op opb, int m, int n, int k, std::complex<double> alpha, const std::complex<double>* a, int lda,
+          const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c, int ldc) {
+  cblas_zgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
-// The number of threads of native products whose caller named one. OpenBLAS has one setting for the process: the first
-// caller in changes it, the last one out restores it, and meanwhile it holds for all.
-class ThreadSetting {
- public:
-  explicit ThreadSetting(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
-    if (!active_) return;
-    const std::lock_guard lock(mutex);
-    if (users++ == 0) before = get();
-    if (get() != threads) set(threads);
-  }
-  ~ThreadSetting() {
-    if (!active_) return;
-    const std::lock_guard lock(mutex);
-    if (--users == 0 && get() != before) set(before);
-  }
-  ThreadSetting(const ThreadSetting&) = delete;
-  ThreadSetting& operator=(const ThreadSetting&) = delete;
-
- private:
-  inline static int (*const get)() = symbol<int (*)()>("openblas_get_num_threads");
-  inline static void (*const set)(int) = symbol<void (*)(int)>("openblas_set_num_threads");
-  inline static std::mutex mutex;
-  inline static int users = 0, before = 0;
-  bool active_;
-};
+void call(Op opa, Op opb, int m, int n, int k, std::complex<float> alpha, const std::complex<float>* a, int lda,
+          const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c, int ldc) {
+  cblas_cgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+}
 
 }  // namespace
 
 template <class T>
 void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
                  const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads) {
-  const ThreadSetting setting(threads);
+  const NativeThreads setting(threads);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = lda > largest_int, long_b = ldb > largest_int, long_c = ldc > largest_int;
   const std::int64_t mb = long_a && opa != Op::none ? 1 : block;
@@ -83,13 +63,22 @@ void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
 }
 
 std::string native_blas() {
-  const auto config = symbol<char* (*)()>("openblas_get_config");
+  const auto config = native_symbol<char* (*)()>("openblas_get_config");
   return config != nullptr ? std::string(config()) : "BLAS";
 }
 
-template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*, std::int64_t,
-                          const double*, std::int64_t, double, double*, std::int64_t, int);
-template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
-                          const float*, std::int64_t, float, float*, std::int64_t, int);
+std::string native_name() {
+  const std::string name = native_blas();
+  return name.substr(0, name.find(' ', name.find(' ') + 1));
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
+                            std::int64_t, T, T*, std::int64_t, int);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -1,14 +1,19 @@
-// The product of the BLAS underneath, in the order of operations that vernier::gemm documents for it: its own.
+// The routines of the BLAS underneath, in the order of operations that vernier documents for them: their own.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "vernier/vernier.hpp"
 
 namespace vernier {
 
+// T is float, double or complex of these.
 template <class T>
 void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
                  const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads);
+
+// native_blas() without its configuration.
+std::string native_name();
 
 }  // namespace vernier

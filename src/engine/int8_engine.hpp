@@ -1,6 +1,7 @@
 // Engines that multiply int8 planes exactly and leave the product modulo p.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,11 +9,21 @@
 #include <vector>
 
 #include "base/panel.hpp"
+#include "number/moduli.hpp"
 
 namespace vernier {
 
-// The longest k of one product: the sums then fit int32, and the reduction's fp32 quotient is off by one at most.
+// The longest k of one product on any engine: the reduction's fp32 quotient is then off by one at most.
 inline constexpr std::int64_t max_product_k = 32768;
+
+// An engine's instruction as the table of engines (vernier/model.hpp) has it, and the bytes that it is given.
+struct Int8Instruction {
+  const char* model = "";                                                       // its row
+  int largest_row = largest_modulus / 2, largest_column = largest_modulus / 2;  // in magnitude; -128 is a residue
+};
+
+// The longest k, in whole steps of 64, of which the instruction loses nothing: the model's exactness predicate.
+std::int64_t longest_exact_k(const Int8Instruction& instruction);
 
 // One modulus, one block of row strips (of A) against consecutive column strips (of B):
 //     out(i, j) = sum_l rows(i, l) columns(l, j)  mod p      (symmetric), plus the old out(i, j) if accumulate
@@ -22,7 +33,7 @@ struct Int8Product {
   std::int64_t column_strips = 0;
   const std::int8_t* rows = nullptr;  // [row strip][step][2048 bytes], likewise
   std::int64_t row_strips = 0;
-  std::int64_t steps = 0;  // of 64 k; at least 1, steps * 64 <= max_product_k
+  std::int64_t steps = 0;  // of 64 k; at least 1, steps * 64 <= longest_k() of the engine
   int modulus = 0;
   bool accumulate = false;
   std::int8_t* out = nullptr;  // block (column strip t, row strip v) at out + (t * out_strips + v) * 1024
@@ -36,16 +47,23 @@ class Int8Engine {
   virtual std::string_view name() const = 0;
   virtual std::string_view description() const = 0;
   virtual std::string missing() const = 0;  // what this machine lacks; empty if the engine runs here
+  virtual Int8Instruction instruction() const = 0;
   virtual std::size_t scratch_bytes() const = 0;
   virtual void enter_thread() const {}  // before and after a thread's products
   virtual void leave_thread() const {}
   virtual void multiply(const Int8Product& product) const = 0;
+
+  std::int64_t longest_k() const { return std::min(max_product_k, longest_exact_k(instruction())); }
 };
 
 const std::vector<const Int8Engine*>& int8_engines();  // all that were built, in order of preference
 
-// The engine of that name; "" asks VERNIER_ENGINE and then takes the first that runs here. "native" in VERNIER_ENGINE
-// is for the caller to handle (see requested_engine). Throws Error on an unknown or unsupported name.
+// The engine "model:ROW" of a row of the table; throws Error where the row cannot hold residues or is unknown.
+const Int8Engine& modelled_int8_engine(std::string_view row_name);
+
+// The engine of that name, modelled ones included; "" asks VERNIER_ENGINE and then takes the first that runs here.
+// "native" in VERNIER_ENGINE is for the caller to handle (see requested_engine). Throws Error on an unknown or
+// unsupported name.
 const Int8Engine& find_int8_engine(std::string_view name);
 
 // The first that runs here, whatever the environment says.

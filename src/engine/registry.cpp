@@ -3,6 +3,7 @@
 #include "base/status.hpp"
 #include "engine/cpu_features.hpp"
 #include "engine/int8_kernels.hpp"
+#include "vernier/model.hpp"
 
 namespace vernier {
 namespace {
@@ -11,6 +12,7 @@ struct Entry {
   const char* name;
   const char* description;
   InstructionSet needs;
+  Int8Instruction instruction;
   std::size_t scratch_bytes;
   void (*multiply)(const Int8Product&);
   void (*enter_thread)() = [] {};
@@ -20,12 +22,23 @@ struct Entry {
 // In order of preference.
 constexpr Entry entries[] = {
 #if VERNIER_X86
-    {"amx", "AMX tiles (TDPBSSD)", InstructionSet::amx, amx_scratch_bytes, multiply_amx, configure_amx_tiles,
+    {"amx",
+     "AMX tiles (TDPBSSD)",
+     InstructionSet::amx,
+     {"amx-int8-int8"},
+     amx_scratch_bytes,
+     multiply_amx,
+     configure_amx_tiles,
      release_amx_tiles},
-    {"avx512_vnni", "AVX-512 byte dot products (VPDPBUSD)", InstructionSet::avx512_vnni, 0, multiply_avx512_vnni},
-    {"avx2", "AVX2 16-bit multiply-add (VPMADDWD)", InstructionSet::avx2, avx2_scratch_bytes, multiply_avx2},
+    {"avx512_vnni",
+     "AVX-512 byte dot products (VPDPBUSD)",
+     InstructionSet::avx512_vnni,
+     {.model = "avx512-vnni", .largest_row = 255},
+     0,
+     multiply_avx512_vnni},
+    {"avx2", "AVX2 16-bit multiply-add (VPMADDWD)", InstructionSet::avx2, {"int32"}, avx2_scratch_bytes, multiply_avx2},
 #endif
-    {"portable", "plain C++, any processor", InstructionSet::baseline, 0, multiply_portable},
+    {"portable", "plain C++, any processor", InstructionSet::baseline, {"int32"}, 0, multiply_portable},
 };
 
 class BuiltEngine final : public Int8Engine {
@@ -34,6 +47,7 @@ class BuiltEngine final : public Int8Engine {
   std::string_view name() const override { return entry_.name; }
   std::string_view description() const override { return entry_.description; }
   std::string missing() const override { return missing_features(entry_.needs); }
+  Int8Instruction instruction() const override { return entry_.instruction; }
   std::size_t scratch_bytes() const override { return entry_.scratch_bytes; }
   void enter_thread() const override { entry_.enter_thread(); }
   void leave_thread() const override { entry_.leave_thread(); }
@@ -51,6 +65,11 @@ std::string supported_names() {
 }
 
 }  // namespace
+
+std::int64_t longest_exact_k(const Int8Instruction& i) {
+  return model::exact_length(model::find_engine(i.model).engine, i.largest_row, i.largest_column) / step_size *
+         step_size;
+}
 
 const std::vector<const Int8Engine*>& int8_engines() {
   static const std::vector<BuiltEngine> built(std::begin(entries), std::end(entries));
@@ -77,6 +96,7 @@ const Int8Engine& preferred_int8_engine() {
 const Int8Engine& find_int8_engine(std::string_view name) {
   const std::string wanted = requested_engine(name);
   if (wanted.empty()) return preferred_int8_engine();
+  if (wanted.starts_with("model:")) return modelled_int8_engine(std::string_view(wanted).substr(6));
   const char* source = name.empty() ? "VERNIER_ENGINE" : "engine";
   for (const Int8Engine* engine : int8_engines()) {
     if (wanted != engine->name()) continue;

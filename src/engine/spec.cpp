@@ -86,6 +86,8 @@ void add_intel_and_ideal(Table& t) {
   add(t, "avx512-vnni", "Cascade Lake, Zen 4", "VPDPBUSD", sdm, integer_engine(uint8, int8, 4, 4, Overflow::wrap));
   add(t, "avx512-vnni-saturating", "Cascade Lake, Zen 4", "VPDPBUSDS", sdm,
       integer_engine(uint8, int8, 4, 4, Overflow::saturate_end));
+  add(t, "int32", "any processor", "a * b + c", "C++; VPMADDWD of 16-bit values",
+      integer_engine(int8, int8, 1, 1, Overflow::wrap));
   add(t, "mma-rn", "ideal", "-", "Ootomo and Yokota 2021, section 3.2", ootomo(Rounding::nearest_even));
   add(t, "mma-rz", "ideal", "-", "Ootomo and Yokota 2021, section 3.2", ootomo(Rounding::toward_zero));
   const char* blanchard = "Blanchard et al. 2020";

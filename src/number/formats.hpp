@@ -4,18 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "number/host_device.hpp"
 #include "number/int128.hpp"
-
-#if defined(__CUDACC__)
-#define VERNIER_HD __host__ __device__
-#else
-#define VERNIER_HD
-#endif
-#if defined(__CUDA_ARCH__)
-#define VERNIER_UNROLL _Pragma("unroll")  // keeps small arrays in registers
-#else
-#define VERNIER_UNROLL
-#endif
 
 namespace vernier {
 
@@ -84,13 +74,7 @@ VERNIER_HD constexpr Unpacked unpack(const FloatShape& shape, std::uint64_t word
   return x;
 }
 
-VERNIER_HD constexpr int leading_bit(std::uint64_t x) {  // of x != 0
-#if defined(__CUDA_ARCH__)
-  return 63 - __clzll(static_cast<long long>(x));
-#else
-  return 63 - std::countl_zero(x);
-#endif
-}
+VERNIER_HD constexpr int leading_bit(std::uint64_t x) { return 63 - leading_zeros(x); }  // of x != 0
 VERNIER_HD constexpr int leading_bit(Uint128 x) {
   const std::uint64_t high = static_cast<std::uint64_t>(x >> 64);
   return high != 0 ? 64 + leading_bit(high) : leading_bit(static_cast<std::uint64_t>(x));

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "number/host_device.hpp"
+
 namespace vernier {
 
 template <class T>
@@ -37,11 +39,16 @@ inline constexpr typename Ieee754<T>::Bits infinity_bits = magnitude_bits(std::n
 
 // floor(log2 |x|) of a finite nonzero x given by its magnitude bits; subnormal numbers included.
 template <class T>
-constexpr int exponent_of(typename Ieee754<T>::Bits magnitude) {
+VERNIER_HD constexpr int exponent_of(typename Ieee754<T>::Bits magnitude) {
   using F = Ieee754<T>;
   const int biased = static_cast<int>(magnitude >> (F::precision - 1));
   if (biased != 0) return biased - F::max_exponent;
-  return F::min_exponent - F::precision + static_cast<int>(std::bit_width(magnitude));
+  return F::min_exponent - F::precision + bit_width(magnitude);
+}
+
+// 2^exponent, which must be a normal number.
+constexpr double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(Ieee754<double>::max_exponent + exponent) << 52);
 }
 
 // The exponent of the last bit of numbers whose leading bit has the given exponent.
@@ -54,12 +61,12 @@ constexpr int last_bit_exponent(int exponent) {
 // RN(+-significand * 2^exponent), ties to even, with overflow to infinity and gradual underflow. If bits below the
 // significand were cut off, its last bit must be set ("sticky") and it must have precision + 3 bits at least.
 template <class T>
-constexpr T round_scaled(bool negative, std::uint64_t significand, int exponent) {
+VERNIER_HD constexpr T round_scaled(bool negative, std::uint64_t significand, int exponent) {
   using F = Ieee754<T>;
   using Bits = typename F::Bits;
   const Bits sign = static_cast<Bits>(negative ? 1 : 0) << (8 * sizeof(Bits) - 1);
   if (significand == 0) return std::bit_cast<T>(sign);
-  const int shift = std::countl_zero(significand);
+  const int shift = leading_zeros(significand);
   significand <<= shift;
   exponent -= shift;
   const int leading = exponent + 63;

@@ -9,7 +9,8 @@ namespace {
 // which come next fit too. On Emerald Rapids, two cores, n = k = 4096: blocks of 8, 16, 24, 32, 48 strips
 // gave 10.5, 11.2, 11.3, 11.5 and 10.9 TOP/s (bench/results/).
 constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
-constexpr std::int64_t items_per_thread = 15;  // of (modulus, row block): enough to end together
+constexpr std::int64_t items_per_thread = 12;  // of (modulus, row block): enough to end together
+
 constexpr std::int64_t least_k_block = 1024;
 
 // Not a multiple of a page: planes of all moduli would fall into the same cache sets.
@@ -56,7 +57,7 @@ PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine
   return buffers;
 }
 
-VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads) {
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact) {
   const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
              n = static_cast<std::size_t>(round_up(shape.n, strip_size));
   VectorBuffers v;
@@ -66,6 +67,15 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
   v.b_scales = arena.take<VectorScales>(n);
   v.a_exponents = arena.take<int>(m);
   v.b_exponents = arena.take<int>(n);
+  if (exact) {
+    v.a_grains = arena.take<Grain>(m);
+    v.b_grains = arena.take<Grain>(n);
+    v.a_errors = arena.take<double>(3 * m);
+    v.b_errors = arena.take<double>(3 * n);
+    v.lines = arena.take<double>(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(threads));
+    v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
+    return v;  // no block spans: bounds against |A||B| are not asked for
+  }
   if (shape.k > longest_spanned_k) return v;
   v.a_stride = round_up(shape.m, span_lanes);
   v.b_stride = round_up(shape.n, span_lanes);
@@ -87,7 +97,7 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
   b.threads = threads;
   b.m_block = round_up(shape.m, strip_size);
   b.n_block = round_up(shape.n, strip_size);
-  b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, max_product_k)), step_size);
+  b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, engine.longest_k())), step_size);
   for (set_bytes(b, engine); b.bytes > limit; set_bytes(b, engine)) {
     if (b.n_block > strip_size && b.n_block >= b.m_block)
       b.n_block = half(b.n_block, strip_size);

@@ -9,6 +9,7 @@
 #include "engine/int8_engine.hpp"
 #include "plan/cost.hpp"
 #include "scheme/block_spans.hpp"
+#include "scheme/exact.hpp"
 #include "scheme/scaling.hpp"
 
 namespace vernier {
@@ -47,7 +48,12 @@ struct VectorBuffers {
   std::uint8_t *a_norm_bits = nullptr, *b_norm_bits = nullptr;
   std::uint8_t *a_costs = nullptr, *b_costs = nullptr;  // a_costs: one set a thread
   std::int64_t a_stride = 0, b_stride = 0;
+  // correct rounding, padded to strips; null without
+  Grain *a_grains = nullptr, *b_grains = nullptr;
+  double *a_errors = nullptr, *b_errors = nullptr;  // three arrays, a strip's padding apart: VectorError of the pass
+  double* lines = nullptr;                          // one vector a thread
+  EntryMask* undecided = nullptr;                   // block (row strip v, column strip t) at [t * row strips + v]
 };
-VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads);
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact = false);
 
 }  // namespace vernier

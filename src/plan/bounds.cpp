@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "number/ieee754.hpp"
+#include "plan/exact_choice.hpp"
 #include "scheme/residues.hpp"
 
 namespace vernier {
@@ -17,7 +18,7 @@ constexpr int budget_15 = 1868;  // 116.75 of 116.78
 }  // namespace
 
 template <class T>
-ScalingRule scaling_rule(const Contract& contract) {
+ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
   using F = Ieee754<T>;
   const int n = contract.bits_asked;
   ScalingRule rule;
@@ -40,19 +41,26 @@ ScalingRule scaling_rule(const Contract& contract) {
     case Contract::Kind::bits:
       rule.twice_norm_bits_16 = 32 * n + (budget_15 - 32 * 53);  // as fp64, with n for 53
       break;
+    case Contract::Kind::exact:
+      rule.unit_bits = F::precision;
+      rule.twice_norm_bits_16 = exact_budget_16(ordinary_exact_moduli(F::precision, k), k);
+      rule.largest_exponent = largest_exponent(1 + rule.twice_norm_bits_16 / (32 * limb_bits));
+      rule.componentwise = false;
+      break;
   }
   return rule;
 }
 
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k) {
+  if (contract.kind == Contract::Kind::exact) return -Ieee754<T>::precision;
   const double u = std::ldexp(1.0, -contract.bits_asked), final_rounding = std::ldexp(1.0, -Ieee754<T>::precision);
   return std::log2(static_cast<double>(k) * u + final_rounding);
 }
 
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k) {
-  const ScalingRule rule = scaling_rule<T>(contract);
+  const ScalingRule rule = scaling_rule<T>(contract, k);
   const double root_k = std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
   // The 2-norm of a scaled vector: the budget, or k elements of the largest exponent; and its rounding to integers.
   const double norm =
@@ -60,8 +68,8 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
   return moduli_for(2 * std::log2(norm) + 1e-8);
 }
 
-template ScalingRule scaling_rule<double>(const Contract&);
-template ScalingRule scaling_rule<float>(const Contract&);
+template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
+template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);
 template double log2_promised_bound<float>(const Contract&, std::int64_t);
 template int ordinary_moduli<double>(const Contract&, std::int64_t);

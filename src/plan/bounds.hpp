@@ -9,9 +9,10 @@
 namespace vernier {
 
 template <class T>
-ScalingRule scaling_rule(const Contract& contract);
+ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
 
-// log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T.
+// log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T;
+// exact: of the c in |T - AB| <= c |AB|.
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k);
 

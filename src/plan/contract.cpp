@@ -8,12 +8,13 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view expected =
-    "fp32, fp64, fp64-normwise or bits(n) with n from 4 to 110, then +reproducible, +no-fallback";
+    "fp32, fp64, fp64-normwise, exact or bits(n) with n from 4 to 110, then +reproducible, +no-fallback";
 
 std::optional<Contract> parse_kind(std::string_view text) {
   if (text == "fp32") return Contract::fp32();
   if (text == "fp64") return Contract::fp64();
   if (text == "fp64-normwise") return Contract::normwise();
+  if (text == "exact") return Contract::exact();
   if (!text.starts_with("bits(") || !text.ends_with(")")) return std::nullopt;
   text = text.substr(5, text.size() - 6);
   int n = 0;
@@ -27,6 +28,7 @@ std::optional<Contract> parse_kind(std::string_view text) {
 Contract Contract::fp32() { return {.kind = Kind::fp32, .bits_asked = 24}; }
 Contract Contract::fp64() { return {.kind = Kind::fp64, .bits_asked = 53}; }
 Contract Contract::normwise() { return {.kind = Kind::normwise, .bits_asked = 53}; }
+Contract Contract::exact() { return {.kind = Kind::exact, .bits_asked = 0}; }
 
 Contract Contract::bits(int n) {
   require(n >= 4 && n <= 110, "contract bits({}): expected a number from 4 to 110", n);
@@ -64,6 +66,9 @@ std::string Contract::text() const {
       break;
     case Kind::bits:
       name = fmt::format("bits({})", bits_asked);
+      break;
+    case Kind::exact:
+      name = "exact";
       break;
   }
   if (reproducible) name += "+reproducible";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace vernier {
 namespace {
@@ -15,14 +16,15 @@ struct EngineRates {
 
 // bench/results/ has the measurements behind these.
 constexpr std::array<EngineRates, 4> engines = {{
-    {"amx", 4.6e12, 250, 8.0e9},
+    {"amx", 5.6e12, 120, 6.8e9},
     {"avx512_vnni", 3.0e11, 60, 6.0e9},
     {"avx2", 0.7e11, 60, 5.0e7},
     {"portable", 0.1e11, 30, 5.0e7},
 }};
 
-constexpr double native_double = 75e9, native_single = 150e9;  // operations a second and core, OpenBLAS
-constexpr double stage_seconds = 10e-6;                        // one parallel stage more or less
+constexpr double native_double = 115e9, native_single = 230e9;  // operations a second and core, OpenBLAS, large sizes
+constexpr double native_half = 250;                             // size, as of a cube, at which half of that is reached
+constexpr double stage_seconds = 5e-5;                          // one parallel stage more or less
 constexpr int stages = 4;
 
 }  // namespace
@@ -38,8 +40,10 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
 }
 
 double native_seconds(const ProductShape& s, bool single_precision, int threads) {
-  const double operations = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  return operations / ((single_precision ? native_single : native_double) * threads);
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double size = std::cbrt(m * n * k);
+  const double rate = (single_precision ? native_single : native_double) * size / (size + native_half);
+  return 2 * m * n * k / (rate * threads);
 }
 
 }  // namespace vernier

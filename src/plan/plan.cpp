@@ -25,9 +25,9 @@ void check_engine_name(const Options& options) {
 
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
-std::size_t vector_bytes(const ProductShape& shape, int threads) {
+std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact) {
   Arena count;
-  carve_vectors(count, shape, threads);
+  carve_vectors(count, shape, threads, exact);
   return count.used();
 }
 
@@ -92,7 +92,7 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   const bool native = requested_engine(options.engine) == native_name;
   const Int8Engine& engine = native ? preferred_int8_engine() : find_int8_engine(options.engine);
   const auto bytes = [&](int moduli, std::size_t limit) {
-    return vector_bytes(shape, thread_count(options)) +
+    return vector_bytes(shape, thread_count(options), options.contract.kind == Contract::Kind::exact) +
            choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
   };
   const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
@@ -106,7 +106,8 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
   ProductPlan plan;
   plan.shape = shape;
   plan.single_precision = std::is_same_v<T, float>;
-  plan.native_keeps_contract = options.contract.bits_asked <= Ieee754<T>::precision;
+  plan.exact = options.contract.kind == Contract::Kind::exact;
+  plan.native_keeps_contract = !plan.exact && options.contract.bits_asked <= Ieee754<T>::precision;
   Plan& p = plan.printable;
   p.type = plan.single_precision ? "float" : "double";
   p.m = shape.m;
@@ -126,8 +127,8 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options) {
     p.scheme = native_name;
     return plan;
   }
-  plan.rule = scaling_rule<T>(options.contract);
-  plan.vector_bytes = vector_bytes(shape, p.threads);
+  plan.rule = scaling_rule<T>(options.contract, shape.k);
+  plan.vector_bytes = vector_bytes(shape, p.threads, plan.exact);
   const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit(options, least);
   if (limit < least)
     fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,

@@ -14,6 +14,7 @@ namespace vernier {
 struct ProductPlan {
   ProductShape shape;
   bool single_precision = false;       // T is float
+  bool exact = false;                  // the contract asks for correct rounding
   bool forced = false;                 // the caller named an int8 engine or asked for reproducible bits
   bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
   const Int8Engine* engine = nullptr;  // null: native

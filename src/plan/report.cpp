@@ -33,6 +33,7 @@ Json to_json(const Plan& p) {
 }
 
 std::string bound_text(const Plan& p) {
+  if (p.contract.kind == Contract::Kind::exact) return "correctly rounded";
   const bool normwise = p.contract.kind == Contract::Kind::normwise;
   return fmt::format("2^{:.1f} {}", p.log2_bound, normwise ? "|A_i| |B_j|" : "|A||B|");
 }
@@ -63,6 +64,9 @@ std::string Report::text() const {
   if (wide_moduli > 0)
     out += fmt::format("  wide       {} rows, {} columns: {} moduli for their entries\n", wide_rows, wide_columns,
                        wide_moduli);
+  if (plan.contract.kind == Contract::Kind::exact && plan.scheme == "residues")
+    out += fmt::format("  undecided  {} entries after the first look, {} after the second; {:.3f} ms for them\n",
+                       undecided, accumulated, seconds_undecided * 1e3);
   if (nonfinite_rows + nonfinite_columns > 0)
     out += fmt::format("  nonfinite  {} rows, {} columns hold NaN or infinity\n", nonfinite_rows, nonfinite_columns);
   if (plan.scheme == "residues") {
@@ -86,6 +90,11 @@ std::string Report::json() const {
   j["span_b"] = span_b;
   j["nonfinite_rows"] = nonfinite_rows;
   j["nonfinite_columns"] = nonfinite_columns;
+  if (plan.contract.kind == Contract::Kind::exact) {
+    j["undecided"] = undecided;
+    j["accumulated"] = accumulated;
+    j["seconds_undecided"] = seconds_undecided;
+  }
   j["fallback"] = fallback;
   j["seconds"] = seconds;
   j["seconds_statistics"] = seconds_statistics;

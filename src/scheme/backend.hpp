@@ -5,6 +5,7 @@
 
 #include "scheme/block_spans.hpp"
 #include "scheme/decompose.hpp"
+#include "scheme/exact.hpp"
 #include "scheme/recombine.hpp"
 #include "scheme/statistics.hpp"
 #include "scheme/update.hpp"
@@ -22,6 +23,11 @@ struct SchemeBackend {
   void (*block_deficits)(const Operand<T>&, std::int64_t first, const VectorStatistics*, std::uint8_t* out,
                          std::int64_t stride);
   void (*span_costs)(const SpanCosts&, std::int64_t first);
+  void (*recombine_leading)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes,
+                            LeadingTile& out);
+  void (*grains)(const Operand<T>&, const int* scales, Grain* out);
+  void (*round_tile)(const ExactTile<T>&, const LeadingTile&, EntryMask& undecided);
+  RoundingResidual (*residual)(const VectorPair<T>&);
 };
 
 template <class T>

@@ -15,11 +15,9 @@ namespace vernier {
 //   rows:    tile[l * 32 + vector]       columns: tile[vector * 64 + l]
 inline constexpr std::size_t tile_elements = static_cast<std::size_t>(strip_size) * step_size;
 
-// The residues of one strip over k_begin .. k_begin + k_count - 1, which are all steps of the layout.
+// The residues of one strip: an operand of at most 32 vectors, whose k are all steps of the layout.
 //   scales: of the strip's 32 vectors;  planes: modulus q at planes + q * plane_bytes, laid out as layout says
 struct DecomposeTask {
-  std::int64_t first_vector = 0;  // of the strip, in the operand
-  std::int64_t k_begin = 0, k_count = 0;
   const int* scales = nullptr;
   std::int8_t* planes = nullptr;
   std::size_t plane_bytes = 0;
@@ -29,8 +27,8 @@ struct DecomposeTask {
 };
 
 template <class T>
-void decompose_portable(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task);
+void decompose_portable(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
 template <class T>
-void decompose_avx512(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task);
+void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
 
 }  // namespace vernier

@@ -124,10 +124,10 @@ void columns_of_step(TileView tile, const int* scales, const DigitTables& tables
 }
 
 template <int Limbs, class T>
-void decompose(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task) {
+void decompose(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
   alignas(64) double buffer[tile_elements];
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
-    const TileView tile = load_tile(operand, task, tables.side, step, buffer);
+    const TileView tile = load_tile(strip, task, tables.side, step, buffer);
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     if (tables.side == PanelSide::rows)
       rows_of_step<Limbs>(tile, task.scales, tables, out, task.plane_bytes);
@@ -140,16 +140,16 @@ void decompose(const Operand<T>& operand, const DigitTables& tables, const Decom
 }  // namespace
 
 template <class T>
-void decompose_avx512(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task) {
+void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
   switch (tables.limbs) {
     case 0:
-      return decompose<0>(operand, tables, task);
+      return decompose<0>(strip, tables, task);
     case 1:
-      return decompose<1>(operand, tables, task);
+      return decompose<1>(strip, tables, task);
     case 2:
-      return decompose<2>(operand, tables, task);
+      return decompose<2>(strip, tables, task);
     default:
-      return decompose<3>(operand, tables, task);
+      return decompose<3>(strip, tables, task);
   }
 }
 

@@ -32,16 +32,15 @@ int residue(const Limbs& x, int limbs, int limb_base, int factor, int p) {
 }  // namespace
 
 template <class T>
-void decompose_portable(const Operand<T>& operand, const DigitTables& tables, const DecomposeTask& task) {
+void decompose_portable(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
   const int limbs = tables.limbs == 0 ? 1 : tables.limbs;
-  const std::int64_t vectors = std::min<std::int64_t>(strip_size, operand.vectors - task.first_vector);
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     for (int v = 0; v < strip_size; ++v) {
       for (int b = 0; b < step_size; ++b) {
         const std::int64_t l = step * step_size + k_of_byte(b);
-        const bool inside = v < vectors && l < task.k_count;
-        const T a = inside ? *operand.at(task.first_vector + v, task.k_begin + l) : T{0};
+        const bool inside = v < strip.vectors && l < strip.k;
+        const T a = inside ? *strip.at(v, l) : T{0};
         const bool used = magnitude_bits(a) < infinity_bits<T>;
         const Limbs x = scaled_integer(used ? static_cast<double>(a) : 0.0, task.scales[v], limbs);
         const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);

@@ -1,9 +1,11 @@
 // Sums over one vector, and the numbers that VectorStatistics makes of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "number/ieee754.hpp"
 #include "scheme/statistics.hpp"
 
 namespace vernier {
@@ -22,13 +24,47 @@ struct VectorSums {
 struct QuantumScale {
   double first, second;
 };
-QuantumScale quantum_scale(int exponent);
+constexpr QuantumScale quantum_scale(int exponent) {
+  const int shift = quantum_bits - exponent, half = shift / 2;
+  return {power_of_two(half), power_of_two(shift - half)};
+}
 
 // Smallest t with numerator * 2^t >= denominator > 0; not_flat if numerator <= 0.
-int log2_ratio_up(std::int64_t numerator, std::int64_t denominator);
+constexpr int log2_ratio_up(std::int64_t numerator, std::int64_t denominator) {
+  if (numerator <= 0) return not_flat;
+  int t = 0;
+  for (; numerator < denominator; ++t) denominator = denominator / 2 + denominator % 2;
+  return t;
+}
 
 // 2 log2(1 / G) from the clipped sums; not_flat if no threshold serves.
-int shallow_flatness(const VectorSums& sums, std::int64_t k);
+constexpr int shallow_flatness(const VectorSums& sums, std::int64_t k) {
+  // |x_l| 2^(quantum_bits - exponent) >= v_l - 1, hence the - k. With M = sum min(|x_l|, tau) / tau, G^2 = tau^2 (2 M -
+  // k) / k.
+  constexpr auto depths = shallow_depths;
+  int best = not_flat;
+  for (std::size_t i = 0; i < depths.size(); ++i) {
+    const std::int64_t tau = std::int64_t{1} << (quantum_bits - depths[i]);
+    const std::int64_t surplus = 2 * (static_cast<std::int64_t>(sums.clipped[i]) - k) - k * tau;
+    const int ratio = log2_ratio_up(surplus, k * tau);
+    if (ratio != not_flat) best = std::min(best, 2 * depths[i] + ratio);
+  }
+  return best;
+}
+
+// The same from the number of elements of each depth r, from 2^(exponent - r) up to twice that.
+template <class Count>
+constexpr int deep_flatness_of(const Count* at_depth, std::int64_t count) {
+  constexpr auto depths = deep_depths;
+  int best = not_flat, depth = 0;
+  std::int64_t large = 0;  // elements of at least 2^(exponent - r)
+  for (const int r : depths) {
+    for (; depth <= r; ++depth) large += at_depth[depth];
+    const int ratio = log2_ratio_up(2 * large - count, count);
+    if (ratio != not_flat) best = std::min(best, 2 * r + ratio);
+  }
+  return best;
+}
 
 template <class T>
 int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int exponent);

@@ -13,11 +13,11 @@ struct Operand {
   std::int64_t ld = 0;
   bool k_contiguous = false;  // the elements of one vector lie side by side; otherwise those of one index of k do
 
-  const T* at(std::int64_t vector, std::int64_t l) const {
+  constexpr const T* at(std::int64_t vector, std::int64_t l) const {
     return data + (k_contiguous ? l + vector * ld : vector + l * ld);
   }
-  std::int64_t k_stride() const { return k_contiguous ? 1 : ld; }
-  std::int64_t vector_stride() const { return k_contiguous ? ld : 1; }
+  constexpr std::int64_t k_stride() const { return k_contiguous ? 1 : ld; }
+  constexpr std::int64_t vector_stride() const { return k_contiguous ? ld : 1; }
 };
 
 }  // namespace vernier

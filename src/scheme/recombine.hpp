@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/panel.hpp"
+#include "number/wide_integer.hpp"
 #include "scheme/residues.hpp"
 
 namespace vernier {
@@ -28,7 +29,30 @@ struct RecombineTables {
   std::array<std::array<std::uint64_t, max_limbs>, max_pairs> pair_factor{};  // P / (P_1 P_2)
   std::array<std::uint64_t, max_limbs> minus_product{};                       // -P modulo 2^(52 limbs)
   double inverse_top;                                                         // 2^(52 (limbs - 2)) / P
+
+  // Where all that fits 63 bits: C + kappa P = sum y_g P / P_g, kappa < 16.
+  bool one_word;
+  std::array<std::uint64_t, 4> group_factor{};  // P / P_g
+  std::array<std::int64_t, 16> multiple{};      // kappa P
+  double inverse_product = 0;                   // 1 / P
 };
+
+// The integers of a block of 32 x 32, element [column * 32 + row], by their leading bits:
+//     C = (high 2^64 + low) 2^(exponent - 64),
+// exactly, or with low's last bit set for all that was cut off. high has 63 bits and its sign, or exponent = low = 0.
+struct LeadingTile {
+  alignas(64) std::array<std::int64_t, block_elements> high;
+  alignas(64) std::array<std::uint64_t, block_elements> low;
+  alignas(64) std::array<std::int32_t, block_elements> exponent;
+};
+
+struct SignedInteger {
+  bool negative = false;
+  WideInteger magnitude;
+};
+
+// C of one element, all of it. residues: of modulus q at residues + q * plane_bytes.
+SignedInteger recombine_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes);
 
 // Block of 32 x 32: residues of modulus q at residues + q * plane_bytes in the order of residue_index(). T goes to
 // tile[column * 32 + row]. row_scales and column_scales: 32 each.
@@ -38,5 +62,10 @@ void recombine_portable(const RecombineTables& tables, const std::int8_t* residu
 template <class T>
 void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                       const int* row_scales, const int* column_scales, T* tile);
+
+void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                                LeadingTile& out);
+void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                              LeadingTile& out);
 
 }  // namespace vernier

@@ -18,6 +18,14 @@ struct Leading {
   __m512i significand, exponent;
 };
 
+// As LeadingTile has it.
+struct LongLeading {
+  __m512i high, low, exponent;
+};
+
+// How much of an integer is wanted: what one rounding to T needs, or two words.
+enum class Wanted { one_word, two_words };
+
 template <int Limbs>
 inline void propagate(__m512i (&t)[Limbs]) {
   for (int l = 0; l + 1 < Limbs; ++l) {
@@ -41,9 +49,23 @@ inline __m512i with_sticky(__m512i top, __m512i rest) {
   return _mm512_mask_or_epi64(top, _mm512_test_epi64_mask(rest, rest), top, set1(1));
 }
 
-// C from limbs that are its value modulo 2^(52 Limbs), |C| < 2^(52 Limbs - 1).
+// The 64 bits behind the two words that leading_bits makes of the upper three limbs, and what lies behind those too.
 template <int Limbs>
-inline Leading leading_bits(__m512i (&t)[Limbs]) {
+inline __m512i below_word(const __m512i (&t)[Limbs]) {
+  __m512i word = _mm512_slli_epi64(t[Limbs - 3], 35);
+  if constexpr (Limbs > 3) word = _mm512_or_si512(word, _mm512_srli_epi64(t[Limbs - 4], 17));
+  return word;
+}
+template <int Limbs>
+inline __m512i rest_of(const __m512i (&t)[Limbs], __m512i rest) {
+  if constexpr (Limbs > 3) rest = _mm512_or_si512(rest, _mm512_slli_epi64(t[Limbs - 4], 47));
+  for (int l = 0; l < Limbs - 4; ++l) rest = _mm512_or_si512(rest, t[l]);
+  return rest;
+}
+
+// C from limbs that are its value modulo 2^(52 Limbs), |C| < 2^(52 Limbs - 1).
+template <Wanted W, int Limbs>
+inline auto leading_bits(__m512i (&t)[Limbs]) {
   static_assert(Limbs > 2);
   propagate(t);
   const __mmask8 negative = make_magnitude(t);
@@ -57,26 +79,93 @@ inline Leading leading_bits(__m512i (&t)[Limbs]) {
   }
   const __m512i high = _mm512_or_si512(_mm512_slli_epi64(t[Limbs - 1], 11), _mm512_srli_epi64(t[Limbs - 2], 41));
   const __m512i low = _mm512_or_si512(_mm512_slli_epi64(t[Limbs - 2], 23), _mm512_srli_epi64(t[Limbs - 3], 29));
-  __m512i below = _mm512_slli_epi64(t[Limbs - 3], 35);
-  for (int l = 0; l < Limbs - 3; ++l) below = _mm512_or_si512(below, t[l]);
-  const __m512i shift = _mm512_sub_epi64(_mm512_lzcnt_epi64(high), set1(1));
-  const __m512i magnitude =
-      with_sticky(_mm512_shldv_epi64(high, low, shift), _mm512_or_si512(_mm512_sllv_epi64(low, shift), below));
-  return {_mm512_mask_sub_epi64(magnitude, negative, _mm512_setzero_si512(), magnitude),
-          _mm512_sub_epi64(_mm512_add_epi64(exponent, set1(41)), shift)};
+  const __m512i below = rest_of(t, below_word(t));
+  // C = 0 has nothing to bring to the top
+  const __mmask8 nonzero = _mm512_test_epi64_mask(high, high);
+  const __m512i shift = _mm512_maskz_sub_epi64(nonzero, _mm512_lzcnt_epi64(high), set1(1));
+  exponent = _mm512_maskz_sub_epi64(nonzero, _mm512_add_epi64(exponent, set1(41)), shift);
+  const __m512i zero = _mm512_setzero_si512(), top = _mm512_shldv_epi64(high, low, shift);
+  if constexpr (W == Wanted::one_word) {
+    const __m512i magnitude = with_sticky(top, _mm512_or_si512(_mm512_sllv_epi64(low, shift), below));
+    return Leading{_mm512_mask_sub_epi64(magnitude, negative, zero, magnitude), exponent};
+  } else {
+    const __m512i next = below_word(t);
+    const __m512i rest = with_sticky(_mm512_shldv_epi64(low, next, shift), rest_of(t, _mm512_sllv_epi64(next, shift)));
+    const __mmask8 borrow = _mm512_mask_test_epi64_mask(negative, rest, rest);
+    const __m512i high_turned =
+        _mm512_mask_sub_epi64(_mm512_sub_epi64(zero, top), borrow, _mm512_sub_epi64(zero, top), set1(1));
+    return LongLeading{_mm512_mask_mov_epi64(top, negative, high_turned),
+                       _mm512_mask_sub_epi64(rest, negative, zero, rest), exponent};
+  }
 }
 
 // The same for |C| < 2^126, which holds for up to 16 moduli: two words in two's complement.
-inline Leading leading_bits_of_two_words(const __m512i (&t)[3]) {
+template <Wanted W>
+inline auto leading_bits_of_two_words(const __m512i (&t)[3]) {
   const __m512i middle = _mm512_add_epi64(t[1], _mm512_srli_epi64(t[0], 52));
   const __m512i low = _mm512_or_si512(_mm512_and_si512(t[0], set1(mask52)), _mm512_slli_epi64(middle, 52));
   const __m512i high = _mm512_add_epi64(_mm512_srli_epi64(middle, 12), _mm512_slli_epi64(t[2], 40));
   const __m512i shift =
       _mm512_sub_epi64(_mm512_lzcnt_epi64(_mm512_xor_si512(high, _mm512_srai_epi64(high, 63))), set1(1));
-  const __m512i top = with_sticky(_mm512_shldv_epi64(high, low, shift), _mm512_sllv_epi64(low, shift));
   const __mmask8 one_word = _mm512_cmpeq_epi64_mask(high, _mm512_srai_epi64(low, 63));
-  return {_mm512_mask_mov_epi64(top, one_word, low),
-          _mm512_maskz_sub_epi64(static_cast<__mmask8>(~one_word), set1(64), shift)};
+  const auto more = static_cast<__mmask8>(~one_word);
+  const __m512i exponent = _mm512_maskz_sub_epi64(more, set1(64), shift), rest = _mm512_sllv_epi64(low, shift);
+  __m512i top = _mm512_shldv_epi64(high, low, shift);
+  if constexpr (W == Wanted::one_word) {
+    top = with_sticky(top, rest);
+    return Leading{_mm512_mask_mov_epi64(top, one_word, low), exponent};
+  } else {
+    return LongLeading{_mm512_mask_mov_epi64(top, one_word, low), _mm512_maskz_mov_epi64(more, rest), exponent};
+  }
+}
+
+// The same for |C| < 2^190, up to 24 moduli: three words in two's complement.
+template <Wanted W>
+inline auto leading_bits_of_three_words(__m512i (&t)[4]) {
+  propagate(t);
+  const __m512i w0 = _mm512_or_si512(t[0], _mm512_slli_epi64(t[1], 52));
+  __m512i w1 = _mm512_or_si512(_mm512_srli_epi64(t[1], 12), _mm512_slli_epi64(t[2], 40));
+  __m512i w2 = _mm512_or_si512(_mm512_srli_epi64(t[2], 24), _mm512_slli_epi64(t[3], 28));
+  __m512i below = w0, exponent = set1(128);
+  // Words that only repeat the sign of the next one say nothing.
+  const __mmask8 two_words = _mm512_cmpeq_epi64_mask(w2, _mm512_srai_epi64(w1, 63));
+  __mmask8 one_word = 0;
+  if (__builtin_expect(two_words != 0, 0)) {
+    one_word = _mm512_mask_cmpeq_epi64_mask(two_words, w1, _mm512_srai_epi64(w0, 63));
+    w2 = _mm512_mask_mov_epi64(w2, two_words, w1);
+    w1 = _mm512_mask_mov_epi64(w1, two_words, w0);
+    below = _mm512_mask_mov_epi64(below, two_words, _mm512_setzero_si512());
+    exponent = _mm512_mask_mov_epi64(exponent, two_words, set1(64));
+  }
+  const __m512i shift = _mm512_sub_epi64(_mm512_lzcnt_epi64(_mm512_xor_si512(w2, _mm512_srai_epi64(w2, 63))), set1(1));
+  const auto more = static_cast<__mmask8>(~one_word);
+  exponent = _mm512_maskz_sub_epi64(more, exponent, shift);
+  const __m512i high = _mm512_shldv_epi64(w2, w1, shift), rest = _mm512_sllv_epi64(below, shift);
+  if constexpr (W == Wanted::one_word) {
+    const __m512i top = with_sticky(high, _mm512_or_si512(_mm512_sllv_epi64(w1, shift), rest));
+    return Leading{_mm512_mask_mov_epi64(top, one_word, w1), exponent};
+  } else {
+    const __m512i low = with_sticky(_mm512_shldv_epi64(w1, below, shift), rest);
+    return LongLeading{_mm512_mask_mov_epi64(high, one_word, w1), _mm512_maskz_mov_epi64(more, low), exponent};
+  }
+}
+
+// C where one word holds it: by tables of P / P_g and of the multiples of P.
+inline Leading one_word_remainder(const RecombineTables& tables, int groups, const __m512i* y) {
+  __m512i low = _mm512_setzero_si512(), high = low;
+#pragma GCC unroll 3
+  for (int g = 0; g < groups; ++g) {
+    const __m512i factor = set1(tables.group_factor[static_cast<std::size_t>(g)]);
+    low = _mm512_madd52lo_epu64(low, y[g], factor);
+    high = _mm512_madd52hi_epu64(high, y[g], factor);
+  }
+  const __m512i sum = _mm512_add_epi64(low, _mm512_slli_epi64(high, 52));
+  const __m512d kappa = _mm512_fmadd_pd(_mm512_cvtepi64_pd(sum), _mm512_set1_pd(tables.inverse_product),
+                                        _mm512_set1_pd(0x1.8p52));  // the low bits are the nearest integer
+  const __m512i multiple =
+      _mm512_permutex2var_epi64(_mm512_loadu_si512(tables.multiple.data()), _mm512_castpd_si512(kappa),
+                                _mm512_loadu_si512(tables.multiple.data() + 8));
+  return {_mm512_sub_epi64(sum, multiple), _mm512_setzero_si512()};
 }
 
 // How much of the recombination is known when it is compiled: the usual cases are unrolled, Groups = 0 loops.
@@ -93,7 +182,7 @@ inline void chinese_remainder(const RecombineTables& tables, const __m512i* y, _
   constexpr int Limbs = F::limbs;
   for (auto& x : t) x = _mm512_setzero_si512();
   const int groups = F::groups_of(tables);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
   for (int g = 0; g < groups; g += 2) {
     const auto i = static_cast<std::size_t>(g);
     __m512i z = y[g];
@@ -177,63 +266,104 @@ inline void group_sums(const RecombineTables& tables, int g, const std::int8_t* 
                               _mm512_slli_epi32(_mm512_dpbusd_epi32(zero, high, triples[v]), 8));
 }
 
-template <class T, class F>
-void recombine(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-               const int* row_scales, const int* column_scales, T* tile) {
+// C from the sums of the groups.
+template <class F, Wanted W>
+inline auto integer(const RecombineTables& tables, const __m512i* y) {
+  if constexpr (F::limbs == 1) {
+    const Leading c = one_word_remainder(tables, F::groups_of(tables), y);
+    if constexpr (W == Wanted::one_word)
+      return c;
+    else
+      return LongLeading{c.significand, _mm512_setzero_si512(), c.exponent};
+  } else {
+    __m512i t[F::limbs];
+    chinese_remainder<F>(tables, y, t);
+    if constexpr (F::limbs == 3)
+      return leading_bits_of_two_words<W>(t);
+    else if constexpr (F::limbs == 4 && F::groups != 0)
+      return leading_bits_of_three_words<W>(t);
+    else
+      return leading_bits<W>(t);
+  }
+}
+
+// What becomes of eight rows of one column: T, or the leading bits.
+template <class T>
+struct RoundedSink {
+  static constexpr Wanted wanted = Wanted::one_word;
+  const int *row_scales, *column_scales;
+  T* tile;
+
+  void put(const Leading& c, int row, int column) const {
+    const __m512i rows = _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row_scales + row)));
+    store_rounded(c, rows, column_scales[column], tile + column * strip_size + row);
+  }
+};
+
+struct LeadingSink {
+  static constexpr Wanted wanted = Wanted::two_words;
+  LeadingTile& tile;
+
+  void put(const LongLeading& c, int row, int column) const {
+    const auto at = static_cast<std::size_t>(column * strip_size + row);
+    _mm512_store_si512(&tile.high[at], c.high);
+    _mm512_store_si512(&tile.low[at], c.low);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(&tile.exponent[at]), _mm512_cvtepi64_epi32(c.exponent));
+  }
+};
+
+template <class F, class Sink>
+void recombine(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes, const Sink& sink) {
   const int groups = F::groups_of(tables);
   for (int quad = 0; quad < 16; ++quad) {  // sixteen rows of four columns: 64 bytes a modulus
     const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16;
     __m512i sums[F::max_groups][4];
     for (int g = 0; g < groups; ++g) group_sums(tables, g, residues + 64 * quad, plane_bytes, sums[g]);
     for (int half = 0; half < 2; ++half) {
-      const __m512i rows =
-          _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row_scales + row + 8 * half)));
       for (int v = 0; v < 4; ++v) {
         __m512i y[F::max_groups];
         for (int g = 0; g < groups; ++g)
           y[g] = _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(sums[g][v])
                                                  : _mm512_extracti64x4_epi64(sums[g][v], 1));
-        __m512i t[F::limbs];
-        chinese_remainder<F>(tables, y, t);
-        Leading c;
-        if constexpr (F::limbs == 3)
-          c = leading_bits_of_two_words(t);
-        else
-          c = leading_bits(t);
-        store_rounded(c, rows, column_scales[column + v], tile + (column + v) * strip_size + row + 8 * half);
+        sink.put(integer<F, Sink::wanted>(tables, y), row + 8 * half, column + v);
       }
     }
   }
 }
 
-template <class T, int Limbs>
+template <class Sink, int Limbs>
 auto loop_form(const RecombineTables& tables) {
-  return tables.factor_limbs < Limbs ? recombine<T, Form<Limbs, Limbs - 1, 0>> : recombine<T, Form<Limbs, Limbs, 0>>;
+  return tables.factor_limbs < Limbs ? recombine<Form<Limbs, Limbs - 1, 0>, Sink>
+                                     : recombine<Form<Limbs, Limbs, 0>, Sink>;
 }
 
-template <class T>
+template <class Sink>
 auto choose_form(const RecombineTables& tables) {
+  if (tables.one_word) return tables.groups == 3 ? recombine<Form<1, 1, 3>, Sink> : recombine<Form<1, 1, 0>, Sink>;
   if (tables.limbs == 3 && tables.factor_limbs <= 2) {
     switch (tables.groups) {
       case 3:
-        return recombine<T, Form<3, 2, 3>>;  // 7 to 9 moduli: fp32
+        return recombine<Form<3, 2, 3>, Sink>;  // 8 and 9 moduli; 7, for fp32, are one word
       case 5:
-        return recombine<T, Form<3, 2, 5>>;  // 13 to 15: fp64
+        return recombine<Form<3, 2, 5>, Sink>;  // 13 to 15: fp64
       default:
-        return recombine<T, Form<3, 2, 0>>;
+        return recombine<Form<3, 2, 0>, Sink>;
     }
   }
   switch (tables.limbs) {
     case 3:
-      return loop_form<T, 3>(tables);
+      return loop_form<Sink, 3>(tables);
     case 4:
-      return loop_form<T, 4>(tables);
+      if (tables.groups == 6 && tables.factor_limbs <= 2) return recombine<Form<4, 2, 6>, Sink>;  // 17, 18: exact
+      if (tables.groups == 7 && tables.factor_limbs <= 3) return recombine<Form<4, 3, 7>, Sink>;  // 19 to 21
+      if (tables.groups == 8 && tables.factor_limbs <= 3) return recombine<Form<4, 3, 8>, Sink>;  // 22 to 24
+      return loop_form<Sink, 4>(tables);
     case 5:
-      return loop_form<T, 5>(tables);
+      return loop_form<Sink, 5>(tables);
     case 6:
-      return loop_form<T, 6>(tables);
+      return loop_form<Sink, 6>(tables);
     default:
-      return loop_form<T, 7>(tables);
+      return loop_form<Sink, 7>(tables);
   }
 }
 
@@ -242,7 +372,12 @@ auto choose_form(const RecombineTables& tables) {
 template <class T>
 void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                       const int* row_scales, const int* column_scales, T* tile) {
-  choose_form<T>(tables)(tables, residues, plane_bytes, row_scales, column_scales, tile);
+  choose_form<RoundedSink<T>>(tables)(tables, residues, plane_bytes, {row_scales, column_scales, tile});
+}
+
+void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                              LeadingTile& out) {
+  choose_form<LeadingSink>(tables)(tables, residues, plane_bytes, {out});
 }
 
 template void recombine_avx512(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,

@@ -9,8 +9,9 @@ namespace vernier {
 namespace {
 
 constexpr int limb52 = 52;
-constexpr int kappa_bits = 7;   // kappa < 4 groups <= 68
-constexpr int two_words = 127;  // bits of P up to which three limbs are read as two words
+constexpr int kappa_bits = 7;      // kappa < 4 groups <= 68
+constexpr int two_words = 127;     // bits of P up to which three limbs are read as two words
+constexpr int one_word_bits = 59;  // ... and up to which 16 P fits one
 
 // P / (product of the six moduli of a pair of groups)
 WideInteger without_pair(int count, int pair) {
@@ -51,6 +52,14 @@ RecombineTables::RecombineTables(const ResidueSystem& s) : system(s) {
   const int shift = limb52 * (limbs - 2);
   const int top = std::max(0, s.product.bit_width() - 64);
   inverse_top = std::ldexp(1.0 / static_cast<double>(s.product.bits(top, 64)), shift - top);
+  one_word = groups <= 3 && s.product.bit_width() <= one_word_bits;
+  if (!one_word) return;
+  const std::uint64_t product = s.product.bits(0, 64);
+  inverse_product = 1.0 / static_cast<double>(product);
+  for (int g = 0; g < groups; ++g)
+    group_factor[static_cast<std::size_t>(g)] = product / group_product[static_cast<std::size_t>(g)];
+  for (std::size_t kappa = 0; kappa < multiple.size(); ++kappa)
+    multiple[kappa] = static_cast<std::int64_t>(kappa * product);
 }
 
 namespace {
@@ -99,26 +108,60 @@ T rounded(Accumulator c, int exponent) {
   return round_scaled<T>(negative, significand | (rest ? 1 : 0), exponent + 64 * top - shift);
 }
 
+// C modulo P, symmetric; one element's residues.
+Accumulator integer_of(const ResidueSystem& system, const std::int8_t* residues, std::size_t plane_bytes) {
+  Accumulator c;
+  double fraction = 0;  // C / P modulo 1
+  for (int q = 0; q < system.count; ++q, residues += plane_bytes) {
+    const auto index = static_cast<std::size_t>(q);
+    c.add_multiple(system.cofactor[index], *residues);
+    fraction += static_cast<double>(*residues) / moduli[index];
+  }
+  c.add_multiple(system.product, -static_cast<std::int64_t>(std::nearbyint(fraction)));
+  return c;
+}
+
 }  // namespace
+
+SignedInteger recombine_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes) {
+  Accumulator c = integer_of(tables.system, residues, plane_bytes);
+  SignedInteger result;
+  result.negative = c.negative();
+  if (result.negative) c.negate();
+  std::copy(std::begin(c.limb), std::end(c.limb), result.magnitude.limb.begin());
+  return result;
+}
+
+void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                                LeadingTile& out) {
+  for (std::size_t e = 0; e < out.high.size(); ++e) {
+    const int index = residue_index(static_cast<int>(e) % strip_size, static_cast<int>(e) / strip_size);
+    const SignedInteger c = recombine_entry(tables, residues + index, plane_bytes);
+    const int cut = c.magnitude.bit_width() - 127;
+    Uint128 leading;
+    if (cut <= -64) {
+      leading = static_cast<Uint128>(c.magnitude.limb[0]) << 64;
+    } else {
+      const int first = std::max(cut, 0);
+      leading = static_cast<Uint128>(c.magnitude.bits(first + 64, 64)) << 64 | c.magnitude.bits(first, 64);
+      if (cut < 0) leading <<= -cut;
+      for (int bit = 0; bit < cut; bit += 64)
+        if (c.magnitude.bits(bit, std::min(64, cut - bit)) != 0) leading |= 1;
+    }
+    if (c.negative) leading = -leading;
+    out.high[e] = static_cast<std::int64_t>(static_cast<std::uint64_t>(leading >> 64));
+    out.low[e] = static_cast<std::uint64_t>(leading);
+    out.exponent[e] = cut <= -64 ? 0 : cut + 64;
+  }
+}
 
 template <class T>
 void recombine_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                         const int* row_scales, const int* column_scales, T* tile) {
-  const ResidueSystem& system = tables.system;
-  for (int j = 0; j < strip_size; ++j) {
-    for (int i = 0; i < strip_size; ++i) {
-      const std::int8_t* r = residues + residue_index(i, j);
-      Accumulator c;
-      double fraction = 0;  // C / P modulo 1
-      for (int q = 0; q < system.count; ++q, r += plane_bytes) {
-        const auto index = static_cast<std::size_t>(q);
-        c.add_multiple(system.cofactor[index], *r);
-        fraction += static_cast<double>(*r) / moduli[index];
-      }
-      c.add_multiple(system.product, -static_cast<std::int64_t>(std::nearbyint(fraction)));
-      tile[j * strip_size + i] = rounded<T>(c, -(row_scales[i] + column_scales[j]));
-    }
-  }
+  for (int j = 0; j < strip_size; ++j)
+    for (int i = 0; i < strip_size; ++i)
+      tile[j * strip_size + i] = rounded<T>(integer_of(tables.system, residues + residue_index(i, j), plane_bytes),
+                                            -(row_scales[i] + column_scales[j]));
 }
 
 template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,

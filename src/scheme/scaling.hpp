@@ -49,10 +49,7 @@ Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const V
                       std::span<const VectorStatistics> b, std::span<VectorScales> a_scales,
                       std::span<VectorScales> b_scales, BlockCosts a_costs = {}, BlockCosts b_costs = {});
 
-// Largest x with squares * 4^x <= 2^(budget_16 / 16), squares > 0: integer arithmetic only.
-int norm_exponent(std::uint64_t squares, int budget_16);
-
-inline bool entry_is_ordinary(const VectorScales& row, const VectorScales& column) {
+constexpr bool entry_is_ordinary(const VectorScales& row, const VectorScales& column) {
   return (row.proofs & column.proofs) != 0;
 }
 

@@ -9,31 +9,6 @@
 
 namespace vernier {
 
-QuantumScale quantum_scale(int exponent) {
-  const int shift = quantum_bits - exponent, half = shift / 2;
-  return {std::ldexp(1.0, half), std::ldexp(1.0, shift - half)};
-}
-
-int log2_ratio_up(std::int64_t numerator, std::int64_t denominator) {
-  if (numerator <= 0) return not_flat;
-  int t = 0;
-  for (; numerator < denominator; ++t) denominator = denominator / 2 + denominator % 2;
-  return t;
-}
-
-int shallow_flatness(const VectorSums& sums, std::int64_t k) {
-  // |x_l| 2^(quantum_bits - exponent) >= v_l - 1, hence the - k. With M = sum min(|x_l|, tau) / tau, G^2 = tau^2 (2 M -
-  // k) / k.
-  int best = not_flat;
-  for (std::size_t i = 0; i < shallow_depths.size(); ++i) {
-    const std::int64_t tau = std::int64_t{1} << (quantum_bits - shallow_depths[i]);
-    const std::int64_t surplus = 2 * (static_cast<std::int64_t>(sums.clipped[i]) - k) - k * tau;
-    const int ratio = log2_ratio_up(surplus, k * tau);
-    if (ratio != not_flat) best = std::min(best, 2 * shallow_depths[i] + ratio);
-  }
-  return best;
-}
-
 template <class T>
 int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int exponent) {
   std::array<std::int64_t, deep_depths.back() + 1> at_depth{};  // elements from 2^(exponent - r) up to twice that
@@ -43,14 +18,7 @@ int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int expon
     const int depth = exponent - exponent_of<T>(bits);
     if (depth <= deep_depths.back()) ++at_depth[static_cast<std::size_t>(depth)];
   }
-  int best = not_flat, depth = 0;
-  std::int64_t large = 0;  // elements of at least 2^(exponent - r)
-  for (const int r : deep_depths) {
-    for (; depth <= r; ++depth) large += at_depth[static_cast<std::size_t>(depth)];
-    const int ratio = log2_ratio_up(2 * large - count, count);
-    if (ratio != not_flat) best = std::min(best, 2 * r + ratio);
-  }
-  return best;
+  return deep_flatness_of(at_depth.data(), count);
 }
 
 template <class T>

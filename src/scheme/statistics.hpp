@@ -26,8 +26,8 @@ struct VectorStatistics {
   int flatness = not_flat;
   bool nonfinite = false;  // NaN or infinity inside; the numbers above then are those of the finite elements
 
-  bool zero() const { return sum == 0; }
-  int span() const { return zero() ? 0 : exponent - lowest; }
+  constexpr bool zero() const { return sum == 0; }
+  constexpr int span() const { return zero() ? 0 : exponent - lowest; }
   bool operator==(const VectorStatistics&) const = default;
 };
 

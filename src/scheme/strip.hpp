@@ -10,14 +10,21 @@
 
 namespace vernier {
 
-// The strip and a range of k as an operand of its own with vectors 0 .. count - 1: a view where each vector is
-// contiguous, else a copy in buffer (k_count * 32 elements).
+// Vectors first .. first + 31, or up to the last one, and a range of k as an operand of their own.
+template <class T>
+Operand<T> strip_of(const Operand<T>& x, std::int64_t first, std::int64_t k_begin, std::int64_t k_count) {
+  const std::int64_t count = std::min<std::int64_t>(strip_size, x.vectors - first);
+  return {x.at(first, k_begin), count, k_count, x.ld, x.k_contiguous};
+}
+
+// The same, as a copy in buffer (k_count * 32 elements) unless each vector is contiguous.
 template <class T>
 Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
                         T* buffer) {
-  const std::int64_t count = std::min<std::int64_t>(strip_size, operand.vectors - first);
-  const T* source = operand.at(first, k_begin);
-  if (operand.k_contiguous) return {source, count, k_count, operand.ld, true};
+  const Operand<T> strip = strip_of(operand, first, k_begin, k_count);
+  if (strip.k_contiguous) return strip;
+  const std::int64_t count = strip.vectors;
+  const T* source = strip.data;
   constexpr std::int64_t ahead = 24;  // each k may lie in another page: the hardware does not see it coming
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t l = 0; l < k_count; ++l, source += operand.ld) {

@@ -76,27 +76,27 @@ struct TileView {
   std::int64_t stride;
 };
 
-// The tile of one step; the operand itself where it is laid out as the kernel wants it, else a copy in buffer.
+// The tile of one step; the strip itself where it is laid out as the kernel wants it, else a copy in buffer.
 template <class T>
-TileView load_tile(const Operand<T>& operand, const DecomposeTask& task, PanelSide side, std::int64_t step,
+TileView load_tile(const Operand<T>& strip, const DecomposeTask& task, PanelSide side, std::int64_t step,
                    double* buffer) {
-  const std::int64_t vectors = std::min<std::int64_t>(strip_size, operand.vectors - task.first_vector);
-  const std::int64_t values = std::min<std::int64_t>(step_size, task.k_count - step * step_size);
-  const T* source = operand.at(task.first_vector, task.k_begin + step * step_size);
+  const std::int64_t vectors = strip.vectors;
+  const std::int64_t values = std::min<std::int64_t>(step_size, strip.k - step * step_size);
+  const T* source = strip.at(0, step * step_size);
   const bool columns = side == PanelSide::columns;
   if constexpr (std::is_same_v<T, double>)
-    if (operand.k_contiguous == columns && vectors == strip_size && values == step_size && !task.has_nonfinite)
-      return {source, operand.ld};
+    if (strip.k_contiguous == columns && vectors == strip_size && values == step_size && !task.has_nonfinite)
+      return {source, strip.ld};
   if (!columns) {
-    if (operand.k_contiguous)
-      load_turned<T, step_size, strip_size>(source, operand.ld, values, vectors, buffer);
+    if (strip.k_contiguous)
+      load_turned<T, step_size, strip_size>(source, strip.ld, values, vectors, buffer);
     else
-      load_straight<T, step_size, strip_size>(source, operand.ld, values, vectors, buffer);
+      load_straight<T, step_size, strip_size>(source, strip.ld, values, vectors, buffer);
   } else {
-    if (operand.k_contiguous)
-      load_straight<T, strip_size, step_size>(source, operand.ld, vectors, values, buffer);
+    if (strip.k_contiguous)
+      load_straight<T, strip_size, step_size>(source, strip.ld, vectors, values, buffer);
     else
-      load_turned<T, strip_size, step_size>(source, operand.ld, vectors, values, buffer);
+      load_turned<T, strip_size, step_size>(source, strip.ld, vectors, values, buffer);
   }
   if (task.has_nonfinite)
     for (std::size_t i = 0; i < tile_elements; i += 8)

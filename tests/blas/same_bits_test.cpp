@@ -47,6 +47,20 @@ TEST_P(SameBits, on_every_engine) {
   });
 }
 
+// Matrix engines that round their sums, of four kinds: the plan cuts k to what each holds.
+TEST(SameBitsOnModels, of_tensor_cores_and_amx) {
+  const auto [a, b] = make_operands<double>("random_phi_2", 20, 20, 1100, 44);
+  Options options{.contract = Contract::parse("fp64+reproducible"), .engine = "portable"};
+  const Matrix<double> expected = multiply<double>({.a = a, .b = b}, options).c;
+  for (const char* row : {"hopper-wgmma-fp16-fp32", "ampere-bf16-fp32", "amx-bf16", "nvidia-int8"}) {
+    options.engine = std::string("model:") + row;
+    const auto outcome = multiply<double>({.a = a, .b = b}, options);
+    EXPECT_EQ(difference(outcome.c, expected), "") << row;
+    EXPECT_EQ(outcome.report.plan.engine, options.engine);
+    EXPECT_EQ(outcome.report.plan.k_block < 1100, std::string(row) != "nvidia-int8") << row;
+  }
+}
+
 TEST_P(SameBits, on_every_engine_with_nan_infinity_alpha_and_beta) {
   with_type([this]<class T>(T) {
     const Call<T> call = awkward_call<T>();

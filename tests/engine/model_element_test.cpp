@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/model/element.hpp"
+#include "engine/spec_rows.hpp"
 #include "model_cases.hpp"
 
 namespace vernier::model::test {
@@ -64,6 +65,24 @@ double dot_oracle(const Engine& e, const Cases::Dot& x) {
   }
   return e.join == Join::first ? d : static_cast<double>(static_cast<float>(d) + static_cast<float>(c));
 }
+
+// The model runs in the compiler too, which refuses undefined shifts.
+constexpr std::uint64_t of_zeros(const Engine& e) {  // whose exponents lie far above that of zeros
+  const std::uint64_t a[32] = {}, b[32] = {};
+  return element<32>(e, a, b, 0);
+}
+static_assert(of_zeros(fp8_engine(Format::e4m3, Format::fp16, 32, 32, -133)) == 0);
+
+// 2^23 - 2^23 - 0.5 - 0.25 - 0.125, the fingerprint of a generation.
+constexpr std::uint64_t fingerprint(const Engine& e) {
+  const std::uint64_t a[16] = {0x6800, 0xe800, 0xb800, 0xb400, 0xb000},
+                      b[16] = {0x6c00, 0x6c00, 0x3c00, 0x3c00, 0x3c00};
+  return element<16>(e, a, b, 0);
+}
+static_assert(fingerprint(block_engine(Format::fp16, Format::fp32, 16, 16, 25, -133)) == 0xbf400000);  // -0.75, Hopper
+static_assert(fingerprint(block_engine(Format::fp16, Format::fp32, 16, 8, 24, -132)) == 0xbf000000);   // -0.5, Ampere
+static_assert(fingerprint(block_engine(Format::fp16, Format::fp32, 8, 8, 24, -132)) == 0xbf000000);    // -0.5, Turing
+static_assert(fingerprint(block_engine(Format::fp16, Format::fp32, 4, 4, 23, -131)) == 0);             // Volta
 
 TEST(ModelElement, BlocksEqualTheOracle) {
   Cases cases(1);

@@ -2,6 +2,7 @@
 #include "engine/model/replay.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cstring>
 #include <numeric>
@@ -86,6 +87,34 @@ TEST(Replay, RunsAndPartsAreSummedOutside) {
       std::memcpy(&got, &d[static_cast<std::size_t>(i + 3 * j) * 4], 4);
       EXPECT_EQ(got, part[0] + part[1]);
     }
+}
+
+// More tiles than threads, bands of rows and strips of columns that are not whole.
+TEST(Replay, ThreadsLeaveNoTrace) {
+  Cases cases(9);
+  const int threads = omp_get_max_threads();
+  for (const char* name : {"hopper-wgmma-fp16-fp32", "hopper-mma-e4m3-fp32", "amx-bf16", "nvidia-int8"}) {
+    const Engine& e = find_engine(name).engine;
+    const Operands x = make(cases, e, Stratum::cluster, 260, 37, 2 * e.k + 1);
+    const Replay replay{{}, e.k, 2, false};
+    omp_set_num_threads(1);
+    const std::vector<char> alone = product("", e, replay, x);
+    for (const int count : {2, 5}) {
+      omp_set_num_threads(count);
+      EXPECT_EQ(product("", e, replay, x), alone) << name << " threads " << count;
+    }
+    omp_set_num_threads(threads);
+  }
+}
+
+TEST(Replay, NothingToAddLeavesC) {
+  for (const char* name : {"hopper-wgmma-fp16-fp32", "amx-bf16"}) {
+    const float c = 1.5;
+    float d = 0;
+    multiply(find_engine(name).engine, {}, 1, 1, 0, nullptr, 1, nullptr, 1, &c, &d, 1);
+    EXPECT_EQ(d, 1.5) << name;
+    multiply(find_engine(name).engine, {}, 0, 1, 4, nullptr, 4, nullptr, 4, &c, &d, 1);
+  }
 }
 
 TEST(Replay, FollowsTheOrderOfK) {

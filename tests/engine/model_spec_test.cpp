@@ -14,7 +14,7 @@ namespace vernier::model::test {
 namespace {
 
 nlohmann::ordered_json load_data(const char* name) {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / name);
+  std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "tests" / "data" / name);
   return nlohmann::ordered_json::parse(file);
 }
 

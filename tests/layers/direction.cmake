@@ -8,6 +8,7 @@ set(engine_may number vernier base cuda engine)
 set(scheme_may number vernier base cuda scheme)
 set(plan_may number vernier base cuda engine scheme plan)
 set(blas_may number vernier base cuda engine scheme plan blas)
+set(lapack_may number vernier base cuda engine scheme plan blas lapack)
 set(program_may vernier)  # the public headers alone
 
 string(REPLACE "|" ";" layers "${layers}")  # cuda is among them where it was built

@@ -1,7 +1,7 @@
 cmake_minimum_required(VERSION 3.25)
 
-# Installs the build into a prefix of its own and builds main.cpp against it twice: with find_package, and with
-# pkg-config and the compiler alone.
+# Installs the build into a prefix of its own and builds main.cpp and main.c against it twice: with find_package, and
+# with pkg-config and the compiler alone.
 set(work ${build}/tests/package)
 set(prefix ${work}/prefix)
 file(REMOVE_RECURSE ${work})
@@ -17,10 +17,14 @@ if(apps)
   run(${prefix}/bin/vernier info)
 endif()
 
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}/cmake -G ${generator} -DCMAKE_CXX_COMPILER=${compiler}
-    -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_BUILD_TYPE=${config} -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}/cmake -G ${generator} -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_C_COMPILER=${c_compiler}
+    -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_C_FLAGS=${flags} -DCMAKE_BUILD_TYPE=${config} -DCMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${work}/cmake --config ${config})
 run(${work}/cmake/consumer)
+run(${work}/cmake/consumer_c)
+if(apps AND shared)  # the installed preload finds the installed library
+  run(${prefix}/bin/vernier run --min-size 0 -- ${work}/cmake/consumer)
+endif()
 
 if(NOT shared)
   set(static --static)
@@ -31,3 +35,7 @@ separate_arguments(pc UNIX_COMMAND "${pc}")
 separate_arguments(flags UNIX_COMMAND "${flags}")
 run(${compiler} -std=c++20 ${flags} ${CMAKE_CURRENT_LIST_DIR}/main.cpp ${pc} -o ${work}/consumer)
 run(${work}/consumer)
+if(shared)  # C needs no C++ library of its own where libvernier brings it along
+  run(${c_compiler} -std=c99 ${flags} ${CMAKE_CURRENT_LIST_DIR}/main.c ${pc} -o ${work}/consumer_c)
+  run(${work}/consumer_c)
+endif()

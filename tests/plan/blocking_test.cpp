@@ -52,14 +52,14 @@ TEST(Blocking, FitsItsLimitOrIsTheSmallest) {
 
 TEST(Blocking, HasWholeStripsAndSteps) {
   for_all_blockings(
-      [](const Blocking& b, const ProductShape& s, const Int8Engine&, std::size_t, const std::string& text) {
+      [](const Blocking& b, const ProductShape& s, const Int8Engine& e, std::size_t, const std::string& text) {
         for (const auto& [block, size, unit] :
              {std::tuple{b.m_block, s.m, strip_size}, {b.n_block, s.n, strip_size}, {b.k_block, s.k, step_size}}) {
           ASSERT_GE(block, unit) << text;
           ASSERT_EQ(block % unit, 0) << text;
           ASSERT_LE(block, round_up(size, unit)) << text;
         }
-        ASSERT_LE(b.k_block, max_product_k) << text;
+        ASSERT_LE(b.k_block, e.longest_k()) << text;
         ASSERT_GE(b.row_block_strips, 1) << text;
         ASSERT_LE(b.row_block_strips, b.m_block / strip_size) << text;
       });
@@ -67,11 +67,11 @@ TEST(Blocking, HasWholeStripsAndSteps) {
 
 TEST(Blocking, WithoutALimitIsOneBlockOfC) {
   for_all_blockings(
-      [](const Blocking& b, const ProductShape& s, const Int8Engine&, std::size_t limit, const std::string& text) {
+      [](const Blocking& b, const ProductShape& s, const Int8Engine& e, std::size_t limit, const std::string& text) {
         if (limit != unlimited) return;
         ASSERT_EQ(b.m_block, round_up(s.m, strip_size)) << text;
         ASSERT_EQ(b.n_block, round_up(s.n, strip_size)) << text;
-        if (s.k <= max_product_k) {
+        if (s.k <= e.longest_k()) {
           ASSERT_EQ(b.k_block, round_up(s.k, step_size)) << text;
         }
       });

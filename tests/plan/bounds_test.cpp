@@ -35,7 +35,7 @@ TEST(OrdinaryModuli, AreThoseOfTheContracts) {
 // The budget of a contract is as large as its moduli allow: one sixteenth more would take another one.
 TEST(OrdinaryModuli, AreUsedUpByTheBudget) {
   for (const Contract& contract : {Contract::fp64(), Contract::fp32(), Contract::normwise()}) {
-    const double budget = scaling_rule<double>(contract).twice_norm_bits_16 / 16.0;
+    const double budget = scaling_rule<double>(contract, 4096).twice_norm_bits_16 / 16.0;
     const int count = ordinary_moduli<double>(contract, 4096);
     EXPECT_EQ(moduli_for(budget), count);
     EXPECT_GT(moduli_for(budget + 1.0 / 16), count) << contract.text();
@@ -56,14 +56,14 @@ TYPED_TEST(BoundsTest, EveryContractHasModuliForEveryK) {
 
 TYPED_TEST(BoundsTest, RulesSayWhatTheContractsAsk) {
   for (const Contract& contract : contracts()) {
-    const ScalingRule rule = scaling_rule<TypeParam>(contract);
+    const ScalingRule rule = scaling_rule<TypeParam>(contract, 4096);
     EXPECT_EQ(rule.unit_bits, contract.bits_asked);
     EXPECT_EQ(rule.componentwise, contract.kind != Contract::Kind::normwise);
     EXPECT_EQ(rule.precision, std::numeric_limits<TypeParam>::digits);
     EXPECT_EQ(std::ldexp(TypeParam{1}, rule.last_bit), std::numeric_limits<TypeParam>::denorm_min());
     EXPECT_LE(rule.largest_exponent, largest_exponent(max_limbs));
   }
-  EXPECT_EQ(scaling_rule<TypeParam>(Contract::fp32()).largest_exponent, narrow_exponent);
+  EXPECT_EQ(scaling_rule<TypeParam>(Contract::fp32(), 4096).largest_exponent, narrow_exponent);
 }
 
 // c = k 2^-n + u, also against norms.
@@ -90,7 +90,7 @@ mpz_class scaled_magnitude(double a, int scale) {  // at least |RN(a 2^scale)|, 
 template <class T>
 void expect_moduli_suffice(const Contract& contract, const Matrix<T>& a, const Matrix<T>& b, const std::string& name) {
   const std::int64_t k = a.columns();
-  const ScalingRule rule = scaling_rule<T>(contract);
+  const ScalingRule rule = scaling_rule<T>(contract, 4096);
   const auto scaled = [&](const T* x, std::int64_t stride) {
     const int scale = ordinary_scale(rule, k, vector_statistics(x, stride, k));
     std::vector<mpz_class> v;

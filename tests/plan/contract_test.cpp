@@ -6,7 +6,7 @@ namespace vernier::test {
 namespace {
 
 TEST(Contract, TextIsWhatParseReads) {
-  std::vector<Contract> contracts = {Contract::fp32(), Contract::fp64(), Contract::normwise()};
+  std::vector<Contract> contracts = {Contract::fp32(), Contract::fp64(), Contract::normwise(), Contract::exact()};
   for (int n = 4; n <= 110; ++n) contracts.push_back(Contract::bits(n));
   for (Contract contract : contracts)
     for (const bool reproducible : {false, true})
@@ -22,6 +22,7 @@ TEST(Contract, ReadsItsNames) {
   EXPECT_EQ(Contract::parse("fp64"), Contract::fp64());
   EXPECT_EQ(Contract::parse("fp64-normwise"), Contract::normwise());
   EXPECT_EQ(Contract::parse("bits(60)"), Contract::bits(60));
+  EXPECT_EQ(Contract::parse("exact"), Contract::exact());
   EXPECT_EQ(Contract::fp32().bits_asked, 24);
   EXPECT_EQ(Contract::normwise().bits_asked, 53);
   const Contract both = Contract::parse("fp64+no-fallback+reproducible");
@@ -38,6 +39,7 @@ TEST(Contract, RefusesWhatItCannotReadAndSaysWhatItExpected) {
                            " fp64",
                            "fp64 ",
                            "fp64-",
+                           "exact(53)",
                            "fp64normwise",
                            "fp32-normwise",
                            "bits",

@@ -7,6 +7,7 @@
 #include "backends.hpp"
 #include "samples.hpp"
 #include "scaled_integer.hpp"
+#include "scheme/strip.hpp"
 
 namespace vernier::test {
 namespace {
@@ -86,11 +87,8 @@ Planes decomposed(decltype(SchemeBackend<T>::decompose) decompose, const Case<T>
   const DigitTables tables(residue_system(count), form.side, form.narrow, form.limbs);
   const StoredOperand<T> stored(c.x, form.k_contiguous, 3);
   Planes planes(panel_layout(3 * strip_size, c.k_count), count);
-  decompose(stored.operand, tables,
-            {.first_vector = c.first_vector,
-             .k_begin = c.k_begin,
-             .k_count = c.k_count,
-             .scales = c.scales.data(),
+  decompose(strip_of(stored.operand, c.first_vector, c.k_begin, c.k_count), tables,
+            {.scales = c.scales.data(),
              .planes = planes.begin,
              .plane_bytes = planes.stride,
              .layout = planes.layout,

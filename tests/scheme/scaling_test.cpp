@@ -7,6 +7,7 @@
 
 #include "backends.hpp"
 #include "scaled.hpp"
+#include "scheme/vector_needs.hpp"
 
 namespace vernier::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/hardware/processor.hpp"
 #include "engine/spec.hpp"
-#include "tiles.hpp"
 
-namespace vernier::model::amx {
+namespace vernier::model::cpu {
 
 enum Stratum : int {
   cluster,
@@ -67,18 +67,21 @@ inline void cancel(std::uint16_t* a, std::uint16_t* b, bool tile, Random& random
   }
 }
 
-// A and B hold bf16: tiles, or 256 pairs that stand alone.
-inline int fill_floats(Tiles& t, bool tile, Random& random) {
+// A and B hold fp16 or bf16: tiles, or 256 pairs that stand alone.
+inline int fill_floats(Tiles& t, Format format, bool tile, Random& random) {
+  const FloatShape shape = shape_of(format);
   const int stratum = random.between(0, strata - 1);
   const int width = 1 << random.between(0, 5);
-  int ea = random.between(-60, 60), eb = random.between(-60, 60);
-  if (stratum == near_floor || stratum == subnormal) eb = -126 - ea + random.between(-30, 30);
+  const int most = std::min(60, shape.emax());
+  int ea = random.between(-most, most), eb = random.between(-most, most);
+  if (stratum == near_floor || stratum == subnormal)
+    eb = std::max(-126 - ea, 2 * shape.emin()) + random.between(-30, 30);
   if (stratum == near_overflow) eb = 127 - ea;
   auto* a = reinterpret_cast<std::uint16_t*>(t.a);
   auto* b = reinterpret_cast<std::uint16_t*>(t.b);
   for (int i = 0; i < 512; ++i) {
-    a[i] = static_cast<std::uint16_t>(make_number(shape_of(Format::bf16), stratum, ea, width, random));
-    b[i] = static_cast<std::uint16_t>(make_number(shape_of(Format::bf16), stratum, eb, width, random));
+    a[i] = static_cast<std::uint16_t>(make_number(shape, stratum, ea, width, random));
+    b[i] = static_cast<std::uint16_t>(make_number(shape, stratum, eb, width, random));
   }
   if (stratum == cancelling) cancel(a, b, tile, random);
   const int ec = ea + eb + random.between(-30, 30);
@@ -105,4 +108,4 @@ inline int fill_integers(Tiles& t, Random& random) {
   return stratum;
 }
 
-}  // namespace vernier::model::amx
+}  // namespace vernier::model::cpu

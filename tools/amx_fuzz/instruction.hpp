@@ -7,12 +7,10 @@
 #include "engine/model/element.hpp"
 #include "engine/spec_rows.hpp"
 
-namespace vernier::model::amx {
+namespace vernier::model::cpu {
 
-struct Instruction {
-  const char* name;  // of the engine in the table
-  void (*run)(Tiles&);
-  bool tile;  // false: pairs that stand alone
+struct Subject {
+  const Instruction& instruction;
   Engine engine;
   int (*fill)(Tiles&, Random&);
   std::uint32_t (*model)(const Tiles&, int row, int column, std::uint32_t c);
@@ -53,4 +51,4 @@ std::uint32_t model_element(const Tiles& t, int row, int column, std::uint32_t c
   }
 }
 
-}  // namespace vernier::model::amx
+}  // namespace vernier::model::cpu

@@ -1,4 +1,4 @@
-// amx_fuzz: the tile instructions of this processor and VDPBF16PS against the model, and probed.
+// amx_fuzz: the matrix instructions of this processor against the model.
 //
 // A "case" is one element of one instruction: k products and c, as vernier::model::dot computes it.
 #include <omp.h>
@@ -12,30 +12,44 @@
 
 #include "instruction.hpp"
 
-namespace vernier::model::amx {
+namespace vernier::model::cpu {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Engine bf16_tiles = amx_float(Format::bf16), bf16_pairs = model::vdpbf16ps();
+constexpr Engine bf16_tiles = amx_float(Format::bf16), bf16_pairs = vdpbf16ps();
+constexpr Engine fp16_tiles = amx_float(Format::fp16);
 constexpr Engine ss = integer_engine(Format::int8, Format::int8, 64, 64, Overflow::wrap);
 constexpr Engine su = integer_engine(Format::int8, Format::uint8, 64, 64, Overflow::wrap);
 constexpr Engine us = integer_engine(Format::uint8, Format::int8, 64, 64, Overflow::wrap);
 constexpr Engine uu = integer_engine(Format::uint8, Format::uint8, 64, 64, Overflow::wrap);
+constexpr Engine us_fours = integer_engine(Format::uint8, Format::int8, 4, 4, Overflow::wrap);
+constexpr Engine us_fours_saturating = integer_engine(Format::uint8, Format::int8, 4, 4, Overflow::saturate_end);
 
-int fill_tiles(Tiles& t, Random& random) { return fill_floats(t, true, random); }
-int fill_pairs(Tiles& t, Random& random) { return fill_floats(t, false, random); }
+int fill_bf16_tiles(Tiles& t, Random& random) { return fill_floats(t, Format::bf16, true, random); }
+int fill_fp16_tiles(Tiles& t, Random& random) { return fill_floats(t, Format::fp16, true, random); }
+int fill_pairs(Tiles& t, Random& random) { return fill_floats(t, Format::bf16, false, random); }
 
-const std::vector<Instruction>& instructions() {
+const Instruction& named(const char* engine) {
+  for (const Instruction& i : instructions())
+    if (std::string_view(i.engine) == engine) return i;
+  std::abort();  // the names below are those of the list
+}
+
+const std::vector<Subject>& subjects() {
   using Half = std::uint16_t;
   using Byte = std::uint8_t;
-  static const std::vector<Instruction> list = {
-      {"amx-bf16", tdpbf16ps, true, bf16_tiles, fill_tiles, model_element<Half, true, bf16_tiles>},
-      {"amx-int8-int8", tdpbssd, true, ss, fill_integers, model_element<Byte, true, ss>},
-      {"amx-int8-uint8", tdpbsud, true, su, fill_integers, model_element<Byte, true, su>},
-      {"amx-uint8-int8", tdpbusd, true, us, fill_integers, model_element<Byte, true, us>},
-      {"amx-uint8-uint8", tdpbuud, true, uu, fill_integers, model_element<Byte, true, uu>},
-      {"avx512-bf16", amx::vdpbf16ps, false, bf16_pairs, fill_pairs, model_element<Half, false, bf16_pairs>},
+  static const std::vector<Subject> list = {
+      {named("amx-bf16"), bf16_tiles, fill_bf16_tiles, model_element<Half, true, bf16_tiles>},
+      {named("amx-fp16"), fp16_tiles, fill_fp16_tiles, model_element<Half, true, fp16_tiles>},
+      {named("amx-int8-int8"), ss, fill_integers, model_element<Byte, true, ss>},
+      {named("amx-int8-uint8"), su, fill_integers, model_element<Byte, true, su>},
+      {named("amx-uint8-int8"), us, fill_integers, model_element<Byte, true, us>},
+      {named("amx-uint8-uint8"), uu, fill_integers, model_element<Byte, true, uu>},
+      {named("avx512-bf16"), bf16_pairs, fill_pairs, model_element<Half, false, bf16_pairs>},
+      {named("avx512-vnni"), us_fours, fill_integers, model_element<Byte, false, us_fours>},
+      {named("avx512-vnni-saturating"), us_fours_saturating, fill_integers,
+       model_element<Byte, false, us_fours_saturating>},
   };
   return list;
 }
@@ -44,30 +58,6 @@ struct Case {
   std::vector<std::uint64_t> a, b;
   std::uint64_t c = 0, hardware = 0, model = 0;
   int stratum = 0;
-};
-
-// This processor as the probes see it: element (0, 0).
-class Processor final : public MatrixEngine {
- public:
-  explicit Processor(const Instruction& instruction) : instruction_(instruction) {}
-  Format a() const override { return instruction_.engine.a; }
-  Format b() const override { return instruction_.engine.b; }
-  Format c() const override { return instruction_.engine.c; }
-  int k() const override { return instruction_.engine.k; }
-  std::uint64_t dot(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) const override {
-    const auto bytes = static_cast<std::size_t>(storage_bytes(instruction_.engine.a)), per_word = 4 / bytes;
-    Tiles t{};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(k()); ++i) {
-      std::memcpy(t.a + i * bytes, &a[i], bytes);
-      std::memcpy(t.b + i / per_word * (instruction_.tile ? 64 : 4) + i % per_word * bytes, &b[i], bytes);
-    }
-    t.c[0] = static_cast<std::uint32_t>(c);
-    instruction_.run(t);
-    return t.d[0];
-  }
-
- private:
-  const Instruction& instruction_;
 };
 
 enum Kind : int { equal, numbers, nan_codes, zero_signs, kinds };
@@ -81,12 +71,12 @@ Kind kind_of(const Engine& e, std::uint64_t hardware, std::uint64_t model) {
 }
 
 // Removes products, c and low bits as long as the difference stays of its kind.
-Case shrink(const Instruction& instruction, Case best) {
-  const Processor processor(instruction);
-  const Engine& e = instruction.engine;
+Case shrink(const Subject& subject, Case best) {
+  const auto processor = open_instruction(subject.instruction);
+  const Engine& e = subject.engine;
   const Kind kind = kind_of(e, best.hardware, best.model);
   const auto attempt = [&](Case next) {
-    next.hardware = processor.dot(next.a.data(), next.b.data(), next.c);
+    next.hardware = processor->dot(next.a.data(), next.b.data(), next.c);
     next.model = dot(e, next.a.data(), next.b.data(), next.c);
     if (kind_of(e, next.hardware, next.model) == kind) best = next;
   };
@@ -128,10 +118,10 @@ Json to_json(const Engine& e, const Case& one) {
           {"stratum", one.stratum}};
 }
 
-Case take(const Instruction& instruction, const Tiles& t, int row, int column, std::uint64_t model, int stratum) {
+Case take(const Subject& subject, const Tiles& t, int row, int column, std::uint64_t model, int stratum) {
   Case one;
-  for (int k = 0; k < instruction.engine.k; ++k) {
-    const bool halves = instruction.engine.a == Format::bf16, tile = instruction.tile;
+  for (int k = 0; k < subject.engine.k; ++k) {
+    const bool halves = storage_bytes(subject.engine.a) == 2, tile = subject.instruction.tile;
     one.a.push_back(halves ? element_a<std::uint16_t>(t, tile, row, column, k)
                            : element_a<std::uint8_t>(t, tile, row, column, k));
     one.b.push_back(halves ? element_b<std::uint16_t>(t, tile, row, column, k)
@@ -159,46 +149,46 @@ struct Outcome {
   }
 };
 
-void compare_tile(const Instruction& instruction, Random& random, Outcome& outcome) {
+void compare_tile(const Subject& subject, Random& random, Outcome& outcome) {
   Tiles t;
-  const int stratum = instruction.fill(t, random);
+  const int stratum = subject.fill(t, random);
   if (stratum == cancels_c)  // c is minus the product, give or take
     for (int i = 0; i < rows * columns; ++i)
-      t.c[i] = (instruction.model(t, i / columns, i % columns, 0) ^ 0x80000000u) +
+      t.c[i] = (subject.model(t, i / columns, i % columns, 0) ^ 0x80000000u) +
                static_cast<std::uint32_t>(random.between(-3, 3));
-  instruction.run(t);
+  subject.instruction.run(t);
   for (int i = 0; i < rows * columns; ++i) {
-    const std::uint32_t m = instruction.model(t, i / columns, i % columns, t.c[i]);
-    const Kind kind = kind_of(instruction.engine, t.d[i], m);
+    const std::uint32_t m = subject.model(t, i / columns, i % columns, t.c[i]);
+    const Kind kind = kind_of(subject.engine, t.d[i], m);
     if (kind == equal) continue;
     if (outcome.differences[kind]++ < 8)
-      outcome.kept[kind].push_back(take(instruction, t, i / columns, i % columns, m, stratum));
+      outcome.kept[kind].push_back(take(subject, t, i / columns, i % columns, m, stratum));
   }
   outcome.cases += static_cast<std::uint64_t>(rows * columns);
 }
 
-Json fuzz(const Instruction& instruction, std::uint64_t seed, double count, double seconds) {
+Json fuzz(const Subject& subject, std::uint64_t seed, double count, double seconds) {
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   Outcome total;
 #pragma omp parallel
   {
-    if (instruction.tile) configure_tiles();
+    if (subject.instruction.tile) configure_tiles();
     Random random(seed * 1000003 + static_cast<std::uint64_t>(omp_get_thread_num()) * 0x100000001b3);
     Outcome mine;
     const double share = count / omp_get_num_threads();
     for (int n = 0; static_cast<double>(mine.cases) < share && (n % 64 != 0 || elapsed() < seconds); ++n)
-      compare_tile(instruction, random, mine);
+      compare_tile(subject, random, mine);
 #pragma omp critical
     total.add(mine);
   }
   const double time = elapsed();
-  std::fprintf(stderr, "%-16s %9.4g cases %7.2f s  differences: %llu, of NaN codes: %llu, of zero signs: %llu\n",
-               instruction.name, static_cast<double>(total.cases), time,
+  std::fprintf(stderr, "%-22s %9.4g cases %7.2f s  differences: %llu, of NaN codes: %llu, of zero signs: %llu\n",
+               subject.instruction.engine, static_cast<double>(total.cases), time,
                static_cast<unsigned long long>(total.differences[numbers]),
                static_cast<unsigned long long>(total.differences[nan_codes]),
                static_cast<unsigned long long>(total.differences[zero_signs]));
-  Json json{{"instruction", instruction.name},
+  Json json{{"instruction", subject.instruction.engine},
             {"cases", total.cases},
             {"seed", seed},
             {"threads", omp_get_max_threads()},
@@ -208,8 +198,8 @@ Json fuzz(const Instruction& instruction, std::uint64_t seed, double count, doub
             {"zero_signs", total.differences[zero_signs]}};
   for (int kind = 1; kind < kinds; ++kind)
     for (const Case& one : total.kept[kind]) {
-      json["differences"].push_back({{"found", to_json(instruction.engine, one)},
-                                     {"shrunk", to_json(instruction.engine, shrink(instruction, one))}});
+      json["differences"].push_back(
+          {{"found", to_json(subject.engine, one)}, {"shrunk", to_json(subject.engine, shrink(subject, one))}});
       std::fprintf(stderr, "    %s\n", json["differences"].back()["shrunk"].dump().c_str());
     }
   return json;
@@ -219,7 +209,7 @@ int run(int argc, char** argv) {
   double count = 1e9, seconds = 60;
   std::uint64_t seed = 1;
   std::string only, path;
-  CLI::App app{"Compares AMX and AVX512_BF16 of this processor with their models, bit for bit"};
+  CLI::App app{"Compares AMX, AVX512_BF16 and AVX512_VNNI of this processor with their models, bit for bit"};
   app.add_option("--count", count, "cases per instruction; a case is one element of one instruction");
   app.add_option("--seconds", seconds, "at most this long per instruction");
   app.add_option("--seed", seed, "seed");
@@ -227,23 +217,19 @@ int run(int argc, char** argv) {
   app.add_option("--json", path, "write everything found to this file");
   CLI11_PARSE(app, argc, argv);
 
-  const std::string no_tiles = missing_amx(), no_pairs = missing_avx512_bf16();
-  Json json{{"processor", processor()}, {"case", "one element of one instruction: k products and c"}};
+  Json json{{"processor", processor_name()},
+            {"case", "one element of one instruction: k products and c; every element of an instruction is a case"}};
   bool same = true, any = false;
-  for (const Instruction& instruction : instructions()) {
-    if (std::string(instruction.name).find(only) == std::string::npos) continue;
-    const std::string& missing = instruction.tile ? no_tiles : no_pairs;
+  for (const Subject& subject : subjects()) {
+    const std::string name = subject.instruction.engine, missing = subject.instruction.missing();
+    if (name.find(only) == std::string::npos) continue;
     if (!missing.empty()) {
-      std::fprintf(stderr, "%-16s not compared: %s\n", instruction.name, missing.c_str());
-      json["not_compared"].push_back({{"instruction", instruction.name}, {"reason", missing}});
+      std::fprintf(stderr, "%-22s not compared: %s\n", name.c_str(), missing.c_str());
+      json["not_compared"].push_back({{"instruction", name}, {"reason", missing}});
       continue;
     }
     any = true;
-    if (instruction.tile) configure_tiles();
-    const ProbeReport report = probe(Processor(instruction));
-    json["probes"].push_back({{"instruction", instruction.name}, {"report", Json::parse(report.json())}});
-    std::fprintf(stderr, "---- %s\n%s", instruction.name, report.text().c_str());
-    json["fuzz"].push_back(fuzz(instruction, seed, count, seconds));
+    json["fuzz"].push_back(fuzz(subject, seed, count, seconds));
     for (const char* kind : {"mismatches", "nan_codes", "zero_signs"}) same = same && json["fuzz"].back()[kind] == 0;
   }
   json["equal"] = any && same;
@@ -252,11 +238,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::model::amx
+}  // namespace vernier::model::cpu
 
 int main(int argc, char** argv) {
   try {
-    return vernier::model::amx::run(argc, argv);
+    return vernier::model::cpu::run(argc, argv);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

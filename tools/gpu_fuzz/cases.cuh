@@ -1,6 +1,7 @@
 // Random operands for the comparison of an engine with its model, in strata that normal or uniform data never reach.
 #pragma once
 
+#include "engine/hardware/warpgroup.cuh"
 #include "engine/spec.hpp"
 
 namespace vernier::model::gpu {
@@ -71,6 +72,13 @@ __device__ inline Recipe make_recipe(const Engine& e, std::uint64_t seed, std::u
       clamp(q.centre_a + q.centre_b + between(random_word(seed, 4 * instruction + 2), -30, 30), c.emin() - 1, c.emax());
   q.width_c = q.width;
   return q;
+}
+
+// Which two of every four elements a sparse instruction takes: four groups, and the same for the next four.
+__device__ inline std::uint32_t make_metadata(std::uint64_t seed, std::uint64_t instruction) {
+  const std::uint32_t r = random_word(seed, 4 * instruction + 3);
+  return sparse_code(r & 255) | sparse_code(r >> 8 & 255) << 4 | sparse_code(r >> 16 & 255) << 8 |
+         sparse_code(r >> 24) << 12;
 }
 
 // One number of the shape with an exponent around the centre.

@@ -1,30 +1,11 @@
 // fp64: chains of fused multiply-adds. One warp per block of operands.
 #include "cases.cuh"
+#include "engine/hardware/fp64.cuh"
 #include "engine/model/element.hpp"
-#include "engine/spec_rows.hpp"
 #include "runner.hpp"
 
 namespace vernier::model::gpu {
 namespace {
-
-__device__ void mma_k4(double (&d)[2], double a, double b) {
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-               : "+d"(d[0]), "+d"(d[1])
-               : "d"(a), "d"(b));
-}
-__device__ void mma_k16(double (&d)[4], const double (&a)[8], const double (&b)[4]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
-      "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
-        "d"(b[2]), "d"(b[3]));
-}
-
-template <int K>
-struct Tile64 {
-  std::uint64_t a[16][K], b[8][K];
-};
 
 __device__ std::uint64_t make_double(const Recipe& q, int centre, std::uint64_t seed, std::uint64_t index) {
   const std::uint64_t r = std::uint64_t{random_word(seed, 3 * index)} << 32 | random_word(seed, 3 * index + 1);
@@ -60,27 +41,6 @@ template <int K>
 struct Chain {
   static constexpr Engine engine = hopper_double(K);
 };
-
-template <int K>
-__device__ void execute64(const Tile64<K>& tile, std::uint64_t (&c)[4]) {
-  const int lane = threadIdx.x, g = lane / 4, t = lane % 4;
-  const auto real = [](std::uint64_t x) { return __longlong_as_double(static_cast<long long>(x)); };
-  const auto word = [](double x) { return static_cast<std::uint64_t>(__double_as_longlong(x)); };
-  if constexpr (K == 4) {
-    for (int half = 0; half < 2; ++half) {
-      double d[2] = {real(c[2 * half]), real(c[2 * half + 1])};
-      mma_k4(d, real(tile.a[g + 8 * half][t]), real(tile.b[g][t]));
-      c[2 * half] = word(d[0]);
-      c[2 * half + 1] = word(d[1]);
-    }
-  } else {
-    double a[8], b[4], d[4];
-    for (int i = 0; i < 8; ++i) a[i] = real(tile.a[g + 8 * (i % 2)][t + 4 * (i / 2)]);
-    for (int i = 0; i < 4; ++i) b[i] = real(tile.b[g][t + 4 * i]), d[i] = real(c[i]);
-    mma_k16(d, a, b);
-    for (int i = 0; i < 4; ++i) c[i] = word(d[i]);
-  }
-}
 
 template <int K>
 __device__ std::uint64_t model64(const Tile64<K>& tile, int row, int column, std::uint64_t c) {
@@ -136,7 +96,7 @@ __global__ void __launch_bounds__(32) compare64(std::uint64_t seed, std::uint64_
         out.b[2 * k + 1] = static_cast<std::uint32_t>(tile.b[column][k] >> 32);
       }
       out.c = c[i];
-      out.hardware = d[i];
+      out.d = d[i];
       out.model = m;
       out.stratum = q.stratum;
     }
@@ -146,25 +106,16 @@ __global__ void __launch_bounds__(32) compare64(std::uint64_t seed, std::uint64_
 template <int K>
 __global__ void __launch_bounds__(32) single64(Case* one) {
   __shared__ Tile64<K> tile;
-  for (int i = threadIdx.x; i < 24 * K; i += 32) (i / K < 16 ? tile.a[i / K] : tile.b[i / K - 16])[i % K] = 0;
-  __syncwarp();
-  if (threadIdx.x < K) {
-    const int k = threadIdx.x;
-    tile.a[0][k] = std::uint64_t{one->a[2 * k + 1]} << 32 | one->a[2 * k];
-    tile.b[0][k] = std::uint64_t{one->b[2 * k + 1]} << 32 | one->b[2 * k];
-  }
-  __syncwarp();
-  std::uint64_t d[4] = {threadIdx.x == 0 ? one->c : 0, 0, 0, 0};
-  execute64<K>(tile, d);
+  const std::uint64_t d = evaluate64<K>(tile, *one);
   if (threadIdx.x != 0) return;
-  one->hardware = d[0];
+  one->d = d;
   one->model = model64<K>(tile, 0, 0, one->c);
 }
 
 template <int K>
 class DoubleRunner final : public Runner {
  public:
-  explicit DoubleRunner(const char* name) : Runner(name, Chain<K>::engine) {}
+  explicit DoubleRunner(const char* name) : Runner(name, Chain<K>::engine, K == 4 ? 64 : 128) {}
   void launch(std::uint64_t seed, std::uint64_t tiles, Outcome* outcome) const override {
     compare64<K><<<4224, 32>>>(seed, tiles, outcome);
   }
@@ -175,8 +126,8 @@ class DoubleRunner final : public Runner {
 }  // namespace
 
 void add_double_runners(Runners& r) {
-  r.push_back(std::make_unique<DoubleRunner<4>>("hopper-mma-fp64-k4"));
-  r.push_back(std::make_unique<DoubleRunner<16>>("hopper-mma-fp64-k16"));
+  r.push_back(std::make_unique<DoubleRunner<4>>("mma-fp64-k4"));
+  r.push_back(std::make_unique<DoubleRunner<16>>("mma-fp64-k16"));
 }
 
 }  // namespace vernier::model::gpu

@@ -1,5 +1,4 @@
-// gpu_fuzz: the matrix instructions of the GPU present against the model, billions of cases; probes and questions on
-// the way.
+// gpu_fuzz: the matrix instructions of the GPU present against the model, billions of cases, and single questions.
 //
 // A "case" is one element of one instruction: a dot product of k products with its c, as vernier::model::dot computes
 // it.
@@ -48,17 +47,10 @@ class DeviceObject {
   T* pointer_ = nullptr;
 };
 
-// An instruction of the GPU as the probes see it.
-class GpuEngine final : public MatrixEngine {
+// Single cases, on the instruction and the model.
+class Single {
  public:
-  explicit GpuEngine(const Runner& runner) : runner_(runner) {}
-  Format a() const override { return runner_.engine().a; }
-  Format b() const override { return runner_.engine().b; }
-  Format c() const override { return runner_.engine().c; }
-  int k() const override { return runner_.engine().k; }
-  std::uint64_t dot(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) const override {
-    return run(a, b, c).hardware;
-  }
+  explicit Single(const Runner& runner) : runner_(runner) {}
 
   Case run(Case one) const {
     device_.write(one);
@@ -69,7 +61,7 @@ class GpuEngine final : public MatrixEngine {
   Case run(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) const {
     Case one{};
     const auto bytes = static_cast<std::size_t>(storage_bytes(runner_.engine().a));
-    for (int i = 0; i < k(); ++i) {
+    for (int i = 0; i < runner_.engine().k; ++i) {
       std::memcpy(reinterpret_cast<char*>(one.a) + static_cast<std::size_t>(i) * bytes, &a[i], bytes);
       std::memcpy(reinterpret_cast<char*>(one.b) + static_cast<std::size_t>(i) * bytes, &b[i], bytes);
     }
@@ -103,20 +95,20 @@ Json to_json(const Engine& e, const Case& one) {
   }
   json["terms"] = terms;
   json["c"] = {hex(one.c), decode(e.c, one.c)};
-  json["hardware"] = {hex(one.hardware), decode(e.c, one.hardware)};
+  json["hardware"] = {hex(one.d), decode(e.c, one.d)};
   json["model"] = {hex(one.model), decode(e.c, one.model)};
   return json;
 }
 
 int kind_of(const Engine& e, const Case& one) {  // 0 none, 1 numbers differ, 2 NaN codes, 3 signs of zero
-  if (one.hardware == one.model) return 0;
-  const double h = decode(e.c, one.hardware), m = decode(e.c, one.model);
+  if (one.d == one.model) return 0;
+  const double h = decode(e.c, one.d), m = decode(e.c, one.model);
   return h != h && m != m ? 2 : h == 0 && m == 0 ? 3 : 1;
 }
 
 // Removes products, c and low bits as long as the difference stays of its kind.
 Case shrink(const Runner& runner, const Case& found) {
-  const GpuEngine gpu(runner);
+  const Single gpu(runner);
   const Engine& e = runner.engine();
   Case best = gpu.run(found);
   const int kind = kind_of(e, best);
@@ -173,6 +165,7 @@ Json fuzz(const Runner& runner, std::uint64_t seed, double count, double seconds
   const Outcome o = outcome.read();
   Json json{{"instruction", runner.name()},
             {"cases", static_cast<std::uint64_t>(cases)},
+            {"whole_instructions", static_cast<std::uint64_t>(cases) / static_cast<std::uint64_t>(runner.elements())},
             {"first_seed", first_seed},
             {"last_seed", seed - 1},
             {"cases_per_seed", step * runner.cases_per_tile()},
@@ -207,13 +200,13 @@ Json ask(const Runners& runners) {
         a[static_cast<std::size_t>(i)] = x;
         b[static_cast<std::size_t>(i)] = y;
       }
-      const Case r = GpuEngine(*runner).run(a.data(), b.data(), q.c);
+      const Case r = Single(*runner).run(a.data(), b.data(), q.c);
       Json json = to_json(runner->engine(), r);
       json["question"] = q.question;
       json["instruction"] = q.instruction;
       answers.push_back(json);
       std::fprintf(stderr, "%-62s %-28s hardware %-12s %-14.8g model %s\n", q.question.c_str(), q.instruction.c_str(),
-                   hex(r.hardware).c_str(), decode(runner->engine().c, r.hardware), hex(r.model).c_str());
+                   hex(r.d).c_str(), decode(runner->engine().c, r.d), hex(r.model).c_str());
     }
   return answers;
 }
@@ -222,15 +215,14 @@ int run(int argc, char** argv) {
   double count = 1e10, seconds = 30;
   std::uint64_t seed = 1;
   std::string only, path;
-  bool list = false, no_fuzz = false, no_probe = false;
+  bool list = false, no_fuzz = false;
   CLI::App app{"Compares the matrix instructions of this GPU with their models, bit for bit"};
   app.add_option("--count", count, "cases per instruction; a case is one element of one instruction");
   app.add_option("--seconds", seconds, "at most this long per instruction");
   app.add_option("--seed", seed, "first seed");
   app.add_option("--only", only, "instructions whose name contains this");
   app.add_option("--json", path, "write everything found to this file");
-  app.add_flag("--no-fuzz", no_fuzz, "questions and probes only");
-  app.add_flag("--no-probe", no_probe, "no probes");
+  app.add_flag("--no-fuzz", no_fuzz, "questions only");
   app.add_flag("--list", list, "list the instructions");
   CLI11_PARSE(app, argc, argv);
 
@@ -253,14 +245,8 @@ int run(int argc, char** argv) {
   }
   Json json;
   for (const auto& [key, value] : describe_device()) json[key] = value;
-  json["case"] = "one element of one instruction: k products and c";
+  json["case"] = "one element of one instruction: k products and c; every element of an instruction is a case";
   json["questions"] = ask(runners);
-  if (!no_probe)
-    for (const auto& r : runners) {
-      const ProbeReport report = probe(GpuEngine(*r));
-      json["probes"].push_back({{"instruction", r->name()}, {"report", Json::parse(report.json())}});
-      std::fprintf(stderr, "---- %s\n%s", r->name().c_str(), report.text().c_str());
-    }
   bool equal = true;
   if (!no_fuzz)
     for (const auto& r : runners) {

@@ -19,7 +19,7 @@ struct Question {
 inline void add_nan_questions(std::vector<Question>& q) {
   const std::uint64_t a = 0x7ff800000000000a, b = 0xfff800000000000b, c = 0x7ff800000000000c, one = 0x3ff0000000000000;
   const std::uint64_t quiet = 0x0008000000000000, infinity = 0x7ff0000000000000;
-  for (const std::string h : {"hopper-mma-fp64-k4", "hopper-mma-fp64-k16"}) {
+  for (const std::string h : {"mma-fp64-k4", "mma-fp64-k16"}) {
     q.push_back({"NaNs: a = ...a, b = ...b", h, {{0, a, b}}});
     q.push_back({"NaNs: a = ...a, c = ...c", h, {{0, a, one}}, c});
     q.push_back({"NaNs: b = ...b, c = ...c", h, {{0, one, b}}, c});
@@ -40,7 +40,7 @@ inline std::vector<Question> questions() {
   std::vector<std::tuple<int, std::uint64_t, std::uint64_t>> minus_zeros;
   for (int i = 0; i < 16; ++i) minus_zeros.push_back({i, 0x8000, 0x3c00});
   for (const std::string way : {"mma", "wgmma"}) {
-    const std::string h = "hopper-" + way + "-";
+    const std::string h = way + "-";
     q.push_back({"a: 2^-25 + 2^-46 with zeros, to fp16", h + "fp16-fp16", {{0, 0x0400, 0x1000}, {1, 0x0002, 0x0002}}});
     q.push_back({"a: 2^-25 + 2^-47 with zeros, to fp16", h + "fp16-fp16", {{0, 0x0400, 0x1000}, {1, 0x0001, 0x0002}}});
     q.push_back({"a: 2^-25 + 2^-48 with zeros, to fp16", h + "fp16-fp16", {{0, 0x0400, 0x1000}, {1, 0x0001, 0x0001}}});
@@ -75,14 +75,11 @@ inline std::vector<Question> questions() {
     q.push_back(
         {"h: INT_MIN - 1 + 1 (product 16), satfinite", h + "int8-satfinite", {{0, 0xff, 1}, {16, 1, 1}}, 0x80000000});
   }
-  q.push_back({"e: 1 + 2^-11 + 2^-13, e4m3 to fp16",
-               "hopper-wgmma-e4m3-fp16",
-               {{0, 0x38, 0x38}, {1, 0x08, 0x10}, {2, 0x08, 0x04}}});
-  q.push_back({"e: 1 + 2^-11 + 2^-14, e4m3 to fp16",
-               "hopper-wgmma-e4m3-fp16",
-               {{0, 0x38, 0x38}, {1, 0x08, 0x10}, {2, 0x08, 0x02}}});
   q.push_back(
-      {"e: 2^-25 + 2^-32 with zeros, e5m2 to fp16", "hopper-wgmma-e5m2-fp16", {{0, 0x04, 0x10}, {1, 0x01, 0x01}}});
+      {"e: 1 + 2^-11 + 2^-13, e4m3 to fp16", "wgmma-e4m3-fp16", {{0, 0x38, 0x38}, {1, 0x08, 0x10}, {2, 0x08, 0x04}}});
+  q.push_back(
+      {"e: 1 + 2^-11 + 2^-14, e4m3 to fp16", "wgmma-e4m3-fp16", {{0, 0x38, 0x38}, {1, 0x08, 0x10}, {2, 0x08, 0x02}}});
+  q.push_back({"e: 2^-25 + 2^-32 with zeros, e5m2 to fp16", "wgmma-e5m2-fp16", {{0, 0x04, 0x10}, {1, 0x01, 0x01}}});
   add_nan_questions(q);
   return q;
 }

@@ -7,16 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "engine/hardware/dot.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier::model::gpu {
 
 inline constexpr unsigned kept_cases = 8;  // of each kind of difference
 
-// One element of one instruction: 32 bytes of a row of A and of a column of B (fp64: the numbers of a shorter k).
-struct Case {
-  std::uint32_t a[32], b[32];  // fp64 uses up to 16 numbers, the others 8 words
-  std::uint64_t c, hardware, model;
+struct Case : Dot {  // d is the hardware's
+  std::uint64_t model;
   int stratum;
 };
 
@@ -29,10 +28,11 @@ struct Outcome {
 
 class Runner {
  public:
-  Runner(const char* name, const Engine& engine) : name_(name), engine_(engine) {}
+  Runner(const char* name, const Engine& engine, int elements) : name_(name), engine_(engine), elements_(elements) {}
   virtual ~Runner() = default;
   const std::string& name() const { return name_; }
   const Engine& engine() const { return engine_; }
+  int elements() const { return elements_; }  // of one instruction
   virtual void launch(std::uint64_t seed, std::uint64_t tiles, Outcome* device_outcome) const = 0;
   virtual void launch_single(Case* device_case) const = 0;
   virtual std::uint64_t cases_per_tile() const = 0;
@@ -40,6 +40,7 @@ class Runner {
  private:
   std::string name_;
   Engine engine_;
+  int elements_;
 };
 
 std::vector<std::pair<std::string, std::string>> describe_device();

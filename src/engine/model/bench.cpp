@@ -44,6 +44,8 @@ std::string show(double value) {
     std::snprintf(text, sizeof text, "%s2^%d", m < 0 ? "-" : "", e);
   else if (std::fabs(m) < 1e6)
     std::snprintf(text, sizeof text, "%.0f*2^%d", m, e);
+  else if (e == 0 && std::fabs(value) < 1e12)
+    std::snprintf(text, sizeof text, "%.0f", value);
   else
     std::snprintf(text, sizeof text, "%a", value);
   return text;
@@ -57,6 +59,15 @@ Bench::Bench(const MatrixEngine& engine) : engine_(engine) {
 }
 
 bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
+  const auto [known, unknown] = factors_.try_emplace(value);
+  Factors& factors = known->second;
+  if (unknown) factors.found = find_factors(value, factors.a, factors.b);
+  a = factors.a;
+  b = factors.b;
+  return factors.found;
+}
+
+bool Bench::find_factors(double value, std::uint64_t& a, std::uint64_t& b) const {
   a = b = 0;
   if (value == 0) return true;
   int e = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,14 @@ class Bench {
 
  private:
   bool factor(double value, std::uint64_t& a, std::uint64_t& b) const;
+  bool find_factors(double value, std::uint64_t& a, std::uint64_t& b) const;
+
+  struct Factors {
+    std::uint64_t a = 0, b = 0;
+    bool found = false;
+  };
   const MatrixEngine& engine_;
+  mutable std::map<double, Factors> factors_;  // the trees ask for the same few values thousands of times
 };
 
 // Names of a rounding found from outcomes: rounded[sign][odd][quarter - 1] says whether a magnitude of n + quarter / 4

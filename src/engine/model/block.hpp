@@ -73,6 +73,7 @@ struct SpecialScan {
 // The magnitude of a term with `from` fraction bits at 2^exponent, cut at 2^(e_max - F).
 VERNIER_HD constexpr std::uint64_t align(const Engine& e, std::uint64_t significand, int from, int exponent, int e_max,
                                          bool negative) {
+  if (significand == 0) return 0;  // whose exponent may lie far above e_max
   return shift_right(significand, (e_max - exponent) + from - e.fraction_bits, mode_of(e.alignment), negative);
 }
 

@@ -5,8 +5,8 @@ namespace vernier::model {
 
 #if VERNIER_X86
 const VectorPath* find_vector_path(std::string_view name) {
-  static constexpr VectorPath avx512{"avx512", 16, row_avx512};
-  static constexpr VectorPath avx2{"avx2", 8, row_avx2};
+  static constexpr VectorPath avx512{"avx512", 16, rows_avx512};
+  static constexpr VectorPath avx2{"avx2", 8, rows_avx2};
   __builtin_cpu_init();
   const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -1,4 +1,4 @@
-// The vector path of the model: one row of A against N columns of B, block by block, on floats that are exact here.
+// The vector path of the model: rows of A against N columns of B, block by block, on floats that are exact here.
 //
 // A term's significand product (at most 22 bits) times 2^(e - e_max + F) is a float without rounding error, and its
 // conversion to an integer cuts toward zero: the sign-magnitude alignment of the engines. Sums of one block fit 32
@@ -93,26 +93,28 @@ template <int N, int L>
 }
 
 template <int N, int L>
-inline void row_of_blocks(const RowTask& task) {
+inline void rows_of_blocks(const RowTask& task) {
   alignas(64) std::int32_t slow[N];
-  for (int q = 0; q < task.blocks; ++q) {
-    alignas(64) std::uint32_t d[N];
-    sum_lanes<N, L>(task.rule, task.row.significand + q * L, task.row.exponent + q * L,
-                    task.strip.significand + q * L * N, task.strip.exponent + q * L * N, task.c, d, slow);
-    std::int32_t any = 0;
-    for (int j = 0; j < N; ++j) any |= slow[j];
-    if (any != 0) [[unlikely]]
-      for (int j = 0; j < N; ++j)
-        if (slow[j] != 0) d[j] = task.scalar(task.context, q, j, task.c[j]);
-    std::memcpy(task.c, d, sizeof d);
-  }
+  for (int q = 0; q < task.blocks; ++q)
+    for (int r = 0; r < task.row_count; ++r) {
+      alignas(64) std::uint32_t d[N];
+      std::uint32_t* const c = task.c + r * N;
+      sum_lanes<N, L>(task.rule, task.rows[r].significand + q * L, task.rows[r].exponent + q * L,
+                      task.strip.significand + q * L * N, task.strip.exponent + q * L * N, c, d, slow);
+      std::int32_t any = 0;
+      for (int j = 0; j < N; ++j) any |= slow[j];
+      if (any != 0) [[unlikely]]
+        for (int j = 0; j < N; ++j)
+          if (slow[j] != 0) d[j] = task.scalar(task.context, r, q, j, c[j]);
+      std::memcpy(c, d, sizeof d);
+    }
 }
 
 template <int N>
-inline void row_of(const RowTask& task) {
-  if (task.block == 4) row_of_blocks<N, 4>(task);
-  if (task.block == 8) row_of_blocks<N, 8>(task);
-  if (task.block == 16) row_of_blocks<N, 16>(task);
+inline void rows_of(const RowTask& task) {
+  if (task.block == 4) rows_of_blocks<N, 4>(task);
+  if (task.block == 8) rows_of_blocks<N, 8>(task);
+  if (task.block == 16) rows_of_blocks<N, 16>(task);
 }
 
 }  // namespace vernier::model

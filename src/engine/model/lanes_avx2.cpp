@@ -3,6 +3,6 @@
 
 namespace vernier::model {
 
-void row_avx2(const RowTask& task) { row_of<8>(task); }
+void rows_avx2(const RowTask& task) { rows_of<8>(task); }
 
 }  // namespace vernier::model

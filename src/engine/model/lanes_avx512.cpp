@@ -3,6 +3,6 @@
 
 namespace vernier::model {
 
-void row_avx512(const RowTask& task) { row_of<16>(task); }
+void rows_avx512(const RowTask& task) { rows_of<16>(task); }
 
 }  // namespace vernier::model

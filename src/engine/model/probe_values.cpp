@@ -140,8 +140,14 @@ void probe_overflow(const Bench& bench, ProbeReport& report) {
   add(report, "overflow", std::isinf(r.d) ? "infinity" : show(r.d), r.text);
 }
 
-void probe_tf32_payload(const Bench& bench, ProbeReport& report) {
+// tf32 operands arrive as fp32 words: what becomes of the 13 bits too many?
+void probe_tf32_bits(const Bench& bench, ProbeReport& report) {
   if (bench.a() != Format::tf32) return;
+  Words ones(bench);
+  ones.a[0] = 0x3f801fff;
+  ones.b[0] = encode(bench.b(), 1);
+  const auto one = bench.run_words(ones.a, ones.b, 0, "a0 = 1 + 2^-10 - 2^-23, b0 = 1");
+  add(report, "bits beyond tf32", one.d == 1 ? "cut" : one.d == 1 + power(-10) ? "rounded" : "kept", one.text);
   Words w(bench);
   w.a[0] = 0x7f800001;
   w.b[0] = encode(bench.b(), 1);
@@ -166,7 +172,7 @@ void probe_inputs(const Bench& bench, ProbeReport& report) {
 void probe_specials(const Bench& bench, ProbeReport& report) {
   probe_zero_sign(bench, report);
   probe_nan(bench, report);
-  probe_tf32_payload(bench, report);
+  probe_tf32_bits(bench, report);
   probe_overflow(bench, report);
 }
 

@@ -1,4 +1,4 @@
-// Tiles of a replayed product: packed operands, and rows of them on the vector units.
+// Tiles of a replayed product: packed operands, and groups of rows on the vector units.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,29 @@ struct BlockRule {
   int zero_exponent;
 };
 
-// One row of A against the columns of one strip, over `blocks` consecutive blocks; c[N] is updated in place.
+// Rows of A against the columns of one strip, over `blocks` consecutive blocks; c, [rows][N], is updated in place.
+// Several rows at a time: a block waits for the result of the one before, and other rows have work meanwhile.
 struct RowTask {
   BlockRule rule;
   int block = 0;  // 4, 8 or 16
   int blocks = 0;
-  RowOperand row{};
+  const RowOperand* rows = nullptr;
+  int row_count = 0;
   StripOperand strip{};
   std::uint32_t* c = nullptr;
-  // The scalar model for block q and lane j.
-  std::uint32_t (*scalar)(const void* context, int q, int j, std::uint32_t c) = nullptr;
+  // The scalar model for block q of a row, in lane j.
+  std::uint32_t (*scalar)(const void* context, int row, int q, int j, std::uint32_t c) = nullptr;
   const void* context = nullptr;
 };
 
 struct VectorPath {
   const char* name;
   int lanes;
-  void (*row)(const RowTask&);
+  void (*rows)(const RowTask&);
 };
 
-void row_avx512(const RowTask& task);
-void row_avx2(const RowTask& task);
+void rows_avx512(const RowTask& task);
+void rows_avx2(const RowTask& task);
 
 // The path of that name, or the widest one for ""; nullptr if this machine has none such.
 const VectorPath* find_vector_path(std::string_view name);

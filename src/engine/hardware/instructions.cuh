@@ -1,4 +1,4 @@
-// The instructions under test, one small function each. K is 32 bytes of operand for all of them, and a warp's
+// The matrix instructions of Hopper, one small function each. K is 32 bytes of operand for all of them, and a warp's
 // fragments depend on bytes only: register r of A holds bytes 4t ... 4t+3 (+ 16 for r >= 2) of row g (+ 8 for odd r),
 // where g = lane / 4 and t = lane % 4; d holds (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1), two to a register if they
 // are fp16.
@@ -37,27 +37,21 @@ __device__ inline void mma_f16_f16(std::uint32_t (&d)[4], const std::uint32_t (&
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Sparse instructions: A holds the first two of every four elements (metadata 0100 per group), so that the stored
-// products are those of the dense instruction.
-inline constexpr std::uint32_t first_two_of_four = 0x44444444;
+// Sparse instructions: A holds two of every four elements, and four bits of metadata a group say which two.
 #define VERNIER_MMA_SPARSE(NAME, ASM)                                                                          \
-  __device__ inline void NAME(std::uint32_t(&w)[4], const std::uint32_t(&a)[4], const std::uint32_t(&b)[4]) {  \
+  __device__ inline void NAME(std::uint32_t(&w)[4], const std::uint32_t(&a)[4], const std::uint32_t(&b)[4],    \
+                              std::uint32_t metadata) {                                                        \
     float d[4] = {__uint_as_float(w[0]), __uint_as_float(w[1]), __uint_as_float(w[2]), __uint_as_float(w[3])}; \
     asm volatile(ASM " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%0,%1,%2,%3}, %12, 0x0;"                \
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                              \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),     \
-                   "r"(first_two_of_four));                                                                    \
+                   "r"(metadata));                                                                             \
     for (int i = 0; i < 4; ++i) w[i] = __float_as_uint(d[i]);                                                  \
   }
 VERNIER_MMA_SPARSE(mma_sp_f16_f32, "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
 VERNIER_MMA_SPARSE(mma_sp_bf16_f32, "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32")
 
-// Shared-memory operands of wgmma: K-major rows of 128 bytes, 128-byte swizzle, groups of 8 rows 1024 bytes apart.
-__device__ inline std::uint64_t wgmma_operand(std::uint32_t address) {
-  return std::uint64_t(address >> 4 & 0x3fff) | std::uint64_t(1) << 16 | std::uint64_t(1024 >> 4) << 32 |
-         std::uint64_t(1) << 62;
-}
-
+// a and b of wgmma are operands in shared memory (cuda::wgmma_operand).
 #define VERNIER_WGMMA32F(NAME, ASM, TAIL)                                                                      \
   __device__ inline void NAME(std::uint32_t(&w)[4], std::uint64_t a, std::uint64_t b) {                        \
     float d[4] = {__uint_as_float(w[0]), __uint_as_float(w[1]), __uint_as_float(w[2]), __uint_as_float(w[3])}; \
@@ -70,16 +64,16 @@ __device__ inline std::uint64_t wgmma_operand(std::uint32_t address) {
                  : "memory");                                                                                  \
     for (int i = 0; i < 4; ++i) w[i] = __float_as_uint(d[i]);                                                  \
   }
-#define VERNIER_WGMMA_SPARSE(NAME, ASM)                                                                        \
-  __device__ inline void NAME(std::uint32_t(&w)[4], std::uint64_t a, std::uint64_t b) {                        \
-    float d[4] = {__uint_as_float(w[0]), __uint_as_float(w[1]), __uint_as_float(w[2]), __uint_as_float(w[3])}; \
-    asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, 1, 0;\n wgmma.fence.sync.aligned;\n " ASM                 \
-                 " {%0,%1,%2,%3}, %4, %5, %6, 0, p, 1, 1, 0, 0;\n"                                             \
-                 "wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;\n}"                      \
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                              \
-                 : "l"(a), "l"(b), "r"(first_two_of_four)                                                      \
-                 : "memory");                                                                                  \
-    for (int i = 0; i < 4; ++i) w[i] = __float_as_uint(d[i]);                                                  \
+#define VERNIER_WGMMA_SPARSE(NAME, ASM)                                                                         \
+  __device__ inline void NAME(std::uint32_t(&w)[4], std::uint64_t a, std::uint64_t b, std::uint32_t metadata) { \
+    float d[4] = {__uint_as_float(w[0]), __uint_as_float(w[1]), __uint_as_float(w[2]), __uint_as_float(w[3])};  \
+    asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, 1, 0;\n wgmma.fence.sync.aligned;\n " ASM                  \
+                 " {%0,%1,%2,%3}, %4, %5, %6, 0, p, 1, 1, 0, 0;\n"                                              \
+                 "wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;\n}"                       \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                               \
+                 : "l"(a), "l"(b), "r"(metadata)                                                                \
+                 : "memory");                                                                                   \
+    for (int i = 0; i < 4; ++i) w[i] = __float_as_uint(d[i]);                                                   \
   }
 #define VERNIER_WGMMA16(NAME, ASM, TAIL)                                                       \
   __device__ inline void NAME(std::uint32_t(&d)[4], std::uint64_t a, std::uint64_t b) {        \

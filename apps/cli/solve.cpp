@@ -1,0 +1,178 @@
+// vernier solve: linear systems from files, and the certificate of the answer.
+#include "solve.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vernier/lapack.hpp>
+
+#include "input_file.hpp"
+#include "matrix_file.hpp"
+
+namespace vernier::cli {
+namespace {
+
+const std::map<std::string, Factors> factor_names = {
+    {"auto", Factors::automatic}, {"fp16", Factors::fp16}, {"fp32", Factors::fp32}, {"fp64", Factors::fp64}};
+const std::map<std::string, Refinement> refinement_names = {
+    {"auto", Refinement::automatic}, {"classical", Refinement::classical}, {"gmres", Refinement::gmres}};
+const std::map<std::string, Op> op_names = {{"N", Op::none}, {"T", Op::transpose}};
+
+struct Arguments {
+  std::string a, b, output, contract;
+  std::string factors = "auto", refinement = "auto", op = "N";
+  SolveOptions options;
+  bool no_fallback = false;
+};
+
+FileFormat check_arguments(const Arguments& arguments, const Console& console) {
+  if (arguments.output == "-" && console.json) throw UsageError("-o - and --json both want stdout");
+  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
+    throw UsageError("-o - writes binary data, and stdout is a terminal");
+  }
+  if (arguments.output.empty()) return FileFormat::npy;
+  if (const auto format = output_format(arguments.output)) return *format;
+  throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", arguments.output));
+}
+
+Matrix read_finite(const std::string& path, Vectors vectors) {
+  Matrix matrix = read_matrix(path, vectors);
+  const NonFinite count = count_nonfinite(matrix);
+  if (count.nans + count.infinities > 0) {
+    throw FileError(path, fmt::format("{} NaN and {} infinite entries of {}: a system needs finite numbers", count.nans,
+                                      count.infinities, matrix.rows * matrix.columns));
+  }
+  return matrix;
+}
+
+struct Problem {
+  Matrix a, b;
+};
+
+Problem read_problem(const Arguments& arguments) {
+  Matrix a = read_finite(arguments.a, Vectors::refused), b = read_finite(arguments.b, Vectors::columns);
+  if (a.rows != a.columns) throw FileError(arguments.a, fmt::format("is {} x {}, not square", a.rows, a.columns));
+  if (b.rows != a.rows) {
+    throw FileError(arguments.b, fmt::format("has {} rows, and A has {} ({})", b.rows, a.rows, arguments.a));
+  }
+  return {std::move(a), std::move(b)};
+}
+
+template <class T>
+std::vector<T> entries_as(const Matrix& matrix) {
+  return std::visit([](const auto& x) { return std::vector<T>(x.begin(), x.end()); }, matrix.entries);
+}
+
+// The right-hand sides by columns, whatever the order of the file.
+template <class T>
+std::vector<T> by_columns(const Matrix& matrix) {
+  std::vector<T> entries = entries_as<T>(matrix);
+  if (matrix.order == Order::column_major) return entries;
+  std::vector<T> out(entries.size());
+  for (std::int64_t j = 0; j < matrix.columns; ++j)
+    for (std::int64_t i = 0; i < matrix.rows; ++i)
+      out[static_cast<std::size_t>(i + j * matrix.rows)] = entries[static_cast<std::size_t>(matrix.offset(i, j))];
+  return out;
+}
+
+// A failure that leaves no file behind.
+void judge(const SolveReport& report, const Arguments& arguments) {
+  if (report.verdict == Verdict::singular) {
+    throw FileError(arguments.a,
+                    fmt::format("is singular: U({0}, {0}) of its LU factors is exactly zero", report.info));
+  }
+  if (report.verdict != Verdict::ok) {
+    throw std::runtime_error(
+        fmt::format("the backward error is {:.2e}, above the tolerance {:.2e}: nothing was written "
+                    "(--tolerance accepts more)",
+                    report.largest_backward_error(), report.tolerance));
+  }
+}
+
+template <class T>
+int run(const Problem& problem, const Arguments& arguments, FileFormat format, const Console& console) {
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
+  SolveOptions options = arguments.options;
+  options.factors = factor_names.at(arguments.factors);
+  options.refinement = refinement_names.at(arguments.refinement);
+  options.fallback = !arguments.no_fallback;
+  if (!arguments.contract.empty()) options.contract = Contract::parse(arguments.contract);
+  const std::vector<T> a = entries_as<T>(problem.a), b = by_columns<T>(problem.b);
+  const std::int64_t n = problem.a.rows, nrhs = problem.b.columns, ld = problem.a.leading_dimension();
+  std::vector<T> x(b.size());
+  // A matrix by rows is its transpose by columns.
+  const bool transposed = (problem.a.order == Order::row_major) != (op_names.at(arguments.op) == Op::transpose);
+  const SolveReport report =
+      solve<T>(transposed ? Op::transpose : Op::none, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
+  if (console.json) {
+    Json json = Json::parse(report.json());
+    json["output"] = arguments.output.empty() || report.verdict != Verdict::ok ? Json() : Json(arguments.output);
+    print_json(json);
+  } else {
+    console.note(report.text());
+  }
+  judge(report, arguments);
+  if (file) {
+    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x)});
+    file->commit();
+  }
+  return exit_ok;
+}
+
+int solve_files(const Arguments& arguments, const Console& console) {
+  const FileFormat format = check_arguments(arguments, console);
+  const Problem problem = read_problem(arguments);
+  return problem.a.is_double() || problem.b.is_double() ? run<double>(problem, arguments, format, console)
+                                                        : run<float>(problem, arguments, format, console);
+}
+
+template <class Map>
+CLI::IsMember one_of(const Map& names) {
+  std::vector<std::string> keys;
+  for (const auto& [name, value] : names) keys.push_back(name);
+  return CLI::IsMember(keys);
+}
+
+}  // namespace
+
+void add_solve(CLI::App& program, Console& console, Work& chosen) {
+  CLI::App* command = program.add_subcommand("solve", "op(A) X = B of matrices in .npy or .mtx files.");
+  auto arguments = std::make_shared<Arguments>();
+  SolveOptions& options = arguments->options;
+  command->add_option("A", arguments->a, "square matrix: .npy or .mtx")->required();
+  command->add_option("B", arguments->b, "right-hand sides, as columns; a vector is one")->required();
+  command->add_option("-o,--output", arguments->output,
+                      "file for X: .npy or .mtx; - is .npy on stdout; none: report only");
+  command->add_option("--factor", arguments->factors, "precision of the LU factors: auto, fp16, fp32 or fp64")
+      ->check(one_of(factor_names));
+  command->add_option("--refine", arguments->refinement, "auto, classical or gmres")->check(one_of(refinement_names));
+  command->add_option("--op", arguments->op, "N: A as it is; T: its transpose")->check(one_of(op_names));
+  command->add_option("--tolerance", options.tolerance, "of the backward error; 0: max(4, sqrt(n)) u")
+      ->check(CLI::Range(0.0, 0.999));
+  command->add_option("--max-iterations", options.max_iterations, "corrections of one right-hand side")
+      ->check(CLI::Range(0, 100000));
+  command->add_flag("--no-fallback", arguments->no_fallback, "no fp64 factors where coarser ones fail");
+  command->add_flag("--condition", options.condition, "estimate the condition number");
+  command->add_flag("--componentwise", options.componentwise_error, "measure the componentwise backward error, too");
+  command->add_flag("--forward-error", options.forward_error, "estimate a bound of the forward error, too");
+  command->add_option("--contract", arguments->contract,
+                      "of the products in the factorisation: see vernier gemm --help");
+  command->add_option("--engine", options.products.engine, "int8 engine (see vernier info), or native");
+  command->add_option("--threads", options.products.threads, "threads; 0 leaves it to OMP_NUM_THREADS")
+      ->check(at_least(0));
+  add_output_flags(*command, console);
+  command->footer(
+      "Two float matrices are solved in float, any others in double. X is written only where every backward error is\n"
+      "measured to be at most the tolerance; on any failure a file of that name is left as it was.\n\n"
+      "Examples:\n  vernier solve A.npy b.npy -o x.npy\n"
+      "  vernier solve A.mtx B.npy -o X.npy --factor fp16 --forward-error\n"
+      "  vernier solve A.npy b.npy --json | jq .backward_error");
+  command->callback(
+      [arguments, &console, &chosen] { chosen = [arguments, &console] { return solve_files(*arguments, console); }; });
+}
+
+}  // namespace vernier::cli

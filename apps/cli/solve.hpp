@@ -1,0 +1,10 @@
+// vernier solve.
+#pragma once
+
+#include "command.hpp"
+
+namespace vernier::cli {
+
+void add_solve(CLI::App& program, Console& console, Work& chosen);
+
+}  // namespace vernier::cli

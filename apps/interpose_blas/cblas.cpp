@@ -1,0 +1,269 @@
+// The CBLAS symbols of level 3: cblas_dgemm with integers of 32 bits, cblas_dgemm64_ with 64.
+//
+// A matrix by rows is its transpose by columns; each routine below turns its call accordingly.
+#include <type_traits>
+#include <utility>
+
+#include "symbol.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+constexpr int by_rows = 101, by_columns = 102;
+
+// An order that is none makes the call invalid: it is passed on to be complained about.
+bool known(int order) { return order == by_rows || order == by_columns; }
+
+char op_letter(int op, vernier_type type) {
+  const bool real = type == VERNIER_S || type == VERNIER_D;
+  return op == 111 ? 'N' : op == 112 ? 'T' : op == 113 ? (real ? 'T' : 'C') : 0;
+}
+char uplo_letter(int uplo, bool rows) {
+  if (uplo != 121 && uplo != 122) return 0;
+  return (uplo == 121) != rows ? 'U' : 'L';
+}
+char side_letter(int side, bool rows) {
+  if (side != 141 && side != 142) return 0;
+  return (side == 141) != rows ? 'L' : 'R';
+}
+char diag_letter(int diag) { return diag == 131 ? 'N' : diag == 132 ? 'U' : 0; }
+
+// The transpose that takes A to A^T by columns, for updates: N to T or C and back.
+char turned(char op, bool hermitian) { return op == 0 ? 0 : op != 'N' ? 'N' : hermitian ? 'C' : 'T'; }
+
+// A factor as CBLAS has it: real ones by value, complex ones by address.
+template <class Scalar>
+const void* address(const Scalar& factor) {
+  if constexpr (std::is_pointer_v<Scalar>)
+    return factor;
+  else
+    return &factor;
+}
+
+template <class Int, class Scalar>
+void gemm(Symbol& symbol, vernier_type type, int order, int opa, int opb, Int m, Int n, Int k, Scalar alpha,
+          const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
+  Call call{.routine = Routine::gemm,
+            .type = type,
+            .uplo = known(order) ? 'L' : '\0',
+            .opa = op_letter(opa, type),
+            .opb = op_letter(opb, type),
+            .m = m,
+            .n = n,
+            .k = k,
+            .alpha = address(alpha),
+            .a = a,
+            .lda = lda,
+            .b = b,
+            .ldb = ldb,
+            .beta = address(beta),
+            .c = c,
+            .ldc = ldc};
+  if (order == by_rows) {
+    std::swap(call.opa, call.opb);
+    std::swap(call.m, call.n);
+    std::swap(call.a, call.b);
+    std::swap(call.lda, call.ldb);
+  }
+  if (!symbol.take(call)) symbol.pass_on(order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class Int, class Scalar>
+void gemmt(Symbol& symbol, vernier_type type, int order, int uplo, int opa, int opb, Int n, Int k, Scalar alpha,
+           const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
+  const char triangle = known(order) ? uplo_letter(uplo, order == by_rows) : '\0';
+  Call call{.routine = Routine::gemmt,
+            .type = type,
+            .uplo = triangle,
+            .opa = op_letter(opa, type),
+            .opb = op_letter(opb, type),
+            .m = n,
+            .n = n,
+            .k = k,
+            .alpha = address(alpha),
+            .a = a,
+            .lda = lda,
+            .b = b,
+            .ldb = ldb,
+            .beta = address(beta),
+            .c = c,
+            .ldc = ldc};
+  if (order == by_rows) {
+    std::swap(call.opa, call.opb);
+    std::swap(call.a, call.b);
+    std::swap(call.lda, call.ldb);
+  }
+  if (!symbol.take(call)) symbol.pass_on(order, uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class Int, class Scalar>
+void symm(Symbol& symbol, Routine routine, vernier_type type, int order, int side, int uplo, Int m, Int n, Scalar alpha,
+          const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
+  const bool rows = order == by_rows;
+  const Int of_a = side == 142 ? n : m;
+  const Call call{.routine = routine,
+                  .type = type,
+                  .side = known(order) ? side_letter(side, rows) : '\0',
+                  .uplo = uplo_letter(uplo, rows),
+                  .m = rows ? n : m,
+                  .n = rows ? m : n,
+                  .k = of_a,
+                  .alpha = address(alpha),
+                  .a = a,
+                  .lda = lda,
+                  .b = b,
+                  .ldb = ldb,
+                  .beta = address(beta),
+                  .c = c,
+                  .ldc = ldc};
+  if (!symbol.take(call)) symbol.pass_on(order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class Int, class Scalar>
+void rank_k(Symbol& symbol, Routine routine, vernier_type type, int order, int uplo, int op, Int n, Int k, Scalar alpha,
+            const void* a, Int lda, Scalar beta, void* c, Int ldc) {
+  const bool rows = order == by_rows;
+  const char given = op_letter(op, type);
+  const Call call{.routine = routine,
+                  .type = type,
+                  .uplo = known(order) ? uplo_letter(uplo, rows) : '\0',
+                  .opa = rows ? turned(given, routine == Routine::herk) : given,
+                  .m = n,
+                  .n = n,
+                  .k = k,
+                  .alpha = address(alpha),
+                  .a = a,
+                  .lda = lda,
+                  .beta = address(beta),
+                  .c = c,
+                  .ldc = ldc};
+  if (!symbol.take(call)) symbol.pass_on(order, uplo, op, n, k, alpha, a, lda, beta, c, ldc);
+}
+
+// By rows her2k is alpha conj(A) B^T + ... transposed, which is the same with the conjugate of alpha.
+template <class R>
+struct Conjugate {
+  R parts[2];
+  explicit Conjugate(const void* z) : parts{static_cast<const R*>(z)[0], -static_cast<const R*>(z)[1]} {}
+};
+
+template <class Int, class Alpha, class Beta>
+void rank_2k(Symbol& symbol, Routine routine, vernier_type type, int order, int uplo, int op, Int n, Int k, Alpha alpha,
+             const void* a, Int lda, const void* b, Int ldb, Beta beta, void* c, Int ldc) {
+  const bool rows = order == by_rows, hermitian = routine == Routine::her2k;
+  const char given = op_letter(op, type);
+  Call call{.routine = routine,
+            .type = type,
+            .uplo = known(order) ? uplo_letter(uplo, rows) : '\0',
+            .opa = rows ? turned(given, hermitian) : given,
+            .m = n,
+            .n = n,
+            .k = k,
+            .alpha = address(alpha),
+            .a = a,
+            .lda = lda,
+            .b = b,
+            .ldb = ldb,
+            .beta = address(beta),
+            .c = c,
+            .ldc = ldc};
+  bool done;
+  if constexpr (std::is_floating_point_v<Beta> && std::is_pointer_v<Alpha>) {  // her2k
+    const Conjugate<Beta> conjugate(alpha);
+    if (rows) call.alpha = conjugate.parts;
+    done = symbol.take(call);
+  } else {
+    done = symbol.take(call);
+  }
+  if (!done) symbol.pass_on(order, uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class Int, class Scalar>
+void triangular(Symbol& symbol, Routine routine, vernier_type type, int order, int side, int uplo, int op, int diag,
+                Int m, Int n, Scalar alpha, const void* a, Int lda, void* b, Int ldb) {
+  const bool rows = order == by_rows;
+  const Int of_a = side == 142 ? n : m;
+  const Call call{.routine = routine,
+                  .type = type,
+                  .side = known(order) ? side_letter(side, rows) : '\0',
+                  .uplo = uplo_letter(uplo, rows),
+                  .opa = op_letter(op, type),
+                  .diag = diag_letter(diag),
+                  .m = rows ? n : m,
+                  .n = rows ? m : n,
+                  .k = of_a,
+                  .alpha = address(alpha),
+                  .a = a,
+                  .lda = lda,
+                  .c = b,
+                  .ldc = ldb};
+  if (!symbol.take(call)) symbol.pass_on(order, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);
+}
+
+}  // namespace
+}  // namespace vernier::interpose
+
+using namespace vernier::interpose;
+
+#define VERNIER_SYMBOL extern "C" __attribute__((visibility("default"))) void
+#define VERNIER_STATE(NAME) static constinit Symbol symbol(#NAME)
+
+#define VERNIER_GEMM(NAME, TYPE, SCALAR, INT)                                                                 \
+  VERNIER_SYMBOL NAME(int order, int opa, int opb, INT m, INT n, INT k, SCALAR alpha, const void* a, INT lda, \
+                      const void* b, INT ldb, SCALAR beta, void* c, INT ldc) {                                \
+    VERNIER_STATE(NAME);                                                                                      \
+    gemm(symbol, TYPE, order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                        \
+  }
+#define VERNIER_GEMMT(NAME, TYPE, SCALAR, INT)                                                                   \
+  VERNIER_SYMBOL NAME(int order, int uplo, int opa, int opb, INT n, INT k, SCALAR alpha, const void* a, INT lda, \
+                      const void* b, INT ldb, SCALAR beta, void* c, INT ldc) {                                   \
+    VERNIER_STATE(NAME);                                                                                         \
+    gemmt(symbol, TYPE, order, uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                       \
+  }
+#define VERNIER_SYMM(NAME, ROUTINE, TYPE, SCALAR, INT)                                                   \
+  VERNIER_SYMBOL NAME(int order, int side, int uplo, INT m, INT n, SCALAR alpha, const void* a, INT lda, \
+                      const void* b, INT ldb, SCALAR beta, void* c, INT ldc) {                           \
+    VERNIER_STATE(NAME);                                                                                 \
+    symm(symbol, Routine::ROUTINE, TYPE, order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);  \
+  }
+#define VERNIER_RANK_K(NAME, ROUTINE, TYPE, SCALAR, INT)                                                            \
+  VERNIER_SYMBOL NAME(int order, int uplo, int op, INT n, INT k, SCALAR alpha, const void* a, INT lda, SCALAR beta, \
+                      void* c, INT ldc) {                                                                           \
+    VERNIER_STATE(NAME);                                                                                            \
+    rank_k(symbol, Routine::ROUTINE, TYPE, order, uplo, op, n, k, alpha, a, lda, beta, c, ldc);                     \
+  }
+#define VERNIER_RANK_2K(NAME, ROUTINE, TYPE, SCALAR, BETA, INT)                                                       \
+  VERNIER_SYMBOL NAME(int order, int uplo, int op, INT n, INT k, SCALAR alpha, const void* a, INT lda, const void* b, \
+                      INT ldb, BETA beta, void* c, INT ldc) {                                                         \
+    VERNIER_STATE(NAME);                                                                                              \
+    rank_2k(symbol, Routine::ROUTINE, TYPE, order, uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);              \
+  }
+#define VERNIER_TRIANGULAR(NAME, ROUTINE, TYPE, SCALAR, INT)                                                      \
+  VERNIER_SYMBOL NAME(int order, int side, int uplo, int op, int diag, INT m, INT n, SCALAR alpha, const void* a, \
+                      INT lda, void* b, INT ldb) {                                                                \
+    VERNIER_STATE(NAME);                                                                                          \
+    triangular(symbol, Routine::ROUTINE, TYPE, order, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);         \
+  }
+
+#define VERNIER_REAL_AND_COMPLEX(P, TYPE, SCALAR, SUFFIX, INT)                \
+  VERNIER_GEMM(cblas_##P##gemm##SUFFIX, TYPE, SCALAR, INT)                    \
+  VERNIER_GEMMT(cblas_##P##gemmt##SUFFIX, TYPE, SCALAR, INT)                  \
+  VERNIER_SYMM(cblas_##P##symm##SUFFIX, symm, TYPE, SCALAR, INT)              \
+  VERNIER_RANK_K(cblas_##P##syrk##SUFFIX, syrk, TYPE, SCALAR, INT)            \
+  VERNIER_RANK_2K(cblas_##P##syr2k##SUFFIX, syr2k, TYPE, SCALAR, SCALAR, INT) \
+  VERNIER_TRIANGULAR(cblas_##P##trmm##SUFFIX, trmm, TYPE, SCALAR, INT)        \
+  VERNIER_TRIANGULAR(cblas_##P##trsm##SUFFIX, trsm, TYPE, SCALAR, INT)
+#define VERNIER_COMPLEX(P, TYPE, REAL, SUFFIX, INT)                   \
+  VERNIER_SYMM(cblas_##P##hemm##SUFFIX, hemm, TYPE, const void*, INT) \
+  VERNIER_RANK_K(cblas_##P##herk##SUFFIX, herk, TYPE, REAL, INT)      \
+  VERNIER_RANK_2K(cblas_##P##her2k##SUFFIX, her2k, TYPE, const void*, REAL, INT)
+#define VERNIER_ALL(SUFFIX, INT)                                   \
+  VERNIER_REAL_AND_COMPLEX(s, VERNIER_S, float, SUFFIX, INT)       \
+  VERNIER_REAL_AND_COMPLEX(d, VERNIER_D, double, SUFFIX, INT)      \
+  VERNIER_REAL_AND_COMPLEX(c, VERNIER_C, const void*, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(z, VERNIER_Z, const void*, SUFFIX, INT) \
+  VERNIER_COMPLEX(c, VERNIER_C, float, SUFFIX, INT)                \
+  VERNIER_COMPLEX(z, VERNIER_Z, double, SUFFIX, INT)
+
+VERNIER_ALL(, std::int32_t)
+VERNIER_ALL(64_, std::int64_t)

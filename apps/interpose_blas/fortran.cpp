@@ -1,0 +1,224 @@
+// The Fortran symbols of level 3: dgemm_ with integers of 32 bits, dgemm_64_ with 64.
+//
+// Callers may append the lengths of character arguments; they are not read, and passed on as 1 each.
+#include "symbol.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+constexpr std::size_t one = 1;
+
+char letter(const char* given, const char* allowed) {
+  const char upper = static_cast<char>(*given >= 'a' && *given <= 'z' ? *given - 'a' + 'A' : *given);
+  for (const char* c = allowed; *c != '\0'; ++c)
+    if (*c == upper) return upper;
+  return 0;
+}
+
+// For real types C means T.
+char op_letter(const char* given, vernier_type type) {
+  const char op = letter(given, "NTC");
+  return op == 'C' && (type == VERNIER_S || type == VERNIER_D) ? 'T' : op;
+}
+
+template <class Int>
+void gemm(Symbol& symbol, vernier_type type, const char* opa, const char* opb, const Int* m, const Int* n, const Int* k,
+          const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb, const void* beta, void* c,
+          const Int* ldc) {
+  const Call call{.routine = Routine::gemm,
+                  .type = type,
+                  .opa = op_letter(opa, type),
+                  .opb = op_letter(opb, type),
+                  .m = *m,
+                  .n = *n,
+                  .k = *k,
+                  .alpha = alpha,
+                  .a = a,
+                  .lda = *lda,
+                  .b = b,
+                  .ldb = *ldb,
+                  .beta = beta,
+                  .c = c,
+                  .ldc = *ldc};
+  if (!symbol.take(call)) symbol.pass_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
+}
+
+template <class Int>
+void gemmt(Symbol& symbol, vernier_type type, const char* uplo, const char* opa, const char* opb, const Int* n,
+           const Int* k, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
+           const void* beta, void* c, const Int* ldc) {
+  const Call call{.routine = Routine::gemmt,
+                  .type = type,
+                  .uplo = letter(uplo, "LU"),
+                  .opa = op_letter(opa, type),
+                  .opb = op_letter(opb, type),
+                  .m = *n,
+                  .n = *n,
+                  .k = *k,
+                  .alpha = alpha,
+                  .a = a,
+                  .lda = *lda,
+                  .b = b,
+                  .ldb = *ldb,
+                  .beta = beta,
+                  .c = c,
+                  .ldc = *ldc};
+  if (!symbol.take(call)) symbol.pass_on(uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one, one);
+}
+
+template <class Int>
+void symm(Symbol& symbol, Routine routine, vernier_type type, const char* side, const char* uplo, const Int* m,
+          const Int* n, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
+          const void* beta, void* c, const Int* ldc) {
+  const char s = letter(side, "LR");
+  const Call call{.routine = routine,
+                  .type = type,
+                  .side = s,
+                  .uplo = letter(uplo, "LU"),
+                  .m = *m,
+                  .n = *n,
+                  .k = s == 'R' ? *n : *m,
+                  .alpha = alpha,
+                  .a = a,
+                  .lda = *lda,
+                  .b = b,
+                  .ldb = *ldb,
+                  .beta = beta,
+                  .c = c,
+                  .ldc = *ldc};
+  if (!symbol.take(call)) symbol.pass_on(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
+}
+
+template <class Int>
+void rank_k(Symbol& symbol, Routine routine, vernier_type type, const char* uplo, const char* op, const Int* n,
+            const Int* k, const void* alpha, const void* a, const Int* lda, const void* beta, void* c, const Int* ldc) {
+  const Call call{.routine = routine,
+                  .type = type,
+                  .uplo = letter(uplo, "LU"),
+                  .opa = op_letter(op, type),
+                  .m = *n,
+                  .n = *n,
+                  .k = *k,
+                  .alpha = alpha,
+                  .a = a,
+                  .lda = *lda,
+                  .beta = beta,
+                  .c = c,
+                  .ldc = *ldc};
+  if (!symbol.take(call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, beta, c, ldc, one, one);
+}
+
+template <class Int>
+void rank_2k(Symbol& symbol, Routine routine, vernier_type type, const char* uplo, const char* op, const Int* n,
+             const Int* k, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
+             const void* beta, void* c, const Int* ldc) {
+  const Call call{.routine = routine,
+                  .type = type,
+                  .uplo = letter(uplo, "LU"),
+                  .opa = op_letter(op, type),
+                  .m = *n,
+                  .n = *n,
+                  .k = *k,
+                  .alpha = alpha,
+                  .a = a,
+                  .lda = *lda,
+                  .b = b,
+                  .ldb = *ldb,
+                  .beta = beta,
+                  .c = c,
+                  .ldc = *ldc};
+  if (!symbol.take(call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
+}
+
+template <class Int>
+void triangular(Symbol& symbol, Routine routine, vernier_type type, const char* side, const char* uplo, const char* op,
+                const char* diag, const Int* m, const Int* n, const void* alpha, const void* a, const Int* lda, void* b,
+                const Int* ldb) {
+  const char s = letter(side, "LR");
+  const Call call{.routine = routine,
+                  .type = type,
+                  .side = s,
+                  .uplo = letter(uplo, "LU"),
+                  .opa = op_letter(op, type),
+                  .diag = letter(diag, "NU"),
+                  .m = *m,
+                  .n = *n,
+                  .k = s == 'R' ? *n : *m,
+                  .alpha = alpha,
+                  .a = a,
+                  .lda = *lda,
+                  .c = b,
+                  .ldc = *ldb};
+  if (!symbol.take(call)) symbol.pass_on(side, uplo, op, diag, m, n, alpha, a, lda, b, ldb, one, one, one, one);
+}
+
+}  // namespace
+}  // namespace vernier::interpose
+
+using namespace vernier::interpose;
+
+#define VERNIER_SYMBOL extern "C" __attribute__((visibility("default"))) void
+#define VERNIER_STATE(NAME) static constinit Symbol symbol(#NAME)
+
+#define VERNIER_GEMM(NAME, TYPE, INT)                                                                                \
+  VERNIER_SYMBOL NAME(const char* opa, const char* opb, const INT* m, const INT* n, const INT* k, const void* alpha, \
+                      const void* a, const INT* lda, const void* b, const INT* ldb, const void* beta, void* c,       \
+                      const INT* ldc) {                                                                              \
+    VERNIER_STATE(NAME);                                                                                             \
+    gemm(symbol, TYPE, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                      \
+  }
+#define VERNIER_GEMMT(NAME, TYPE, INT)                                                                 \
+  VERNIER_SYMBOL NAME(const char* uplo, const char* opa, const char* opb, const INT* n, const INT* k,  \
+                      const void* alpha, const void* a, const INT* lda, const void* b, const INT* ldb, \
+                      const void* beta, void* c, const INT* ldc) {                                     \
+    VERNIER_STATE(NAME);                                                                               \
+    gemmt(symbol, TYPE, uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                    \
+  }
+#define VERNIER_SYMM(NAME, ROUTINE, TYPE, INT)                                                                 \
+  VERNIER_SYMBOL NAME(const char* side, const char* uplo, const INT* m, const INT* n, const void* alpha,       \
+                      const void* a, const INT* lda, const void* b, const INT* ldb, const void* beta, void* c, \
+                      const INT* ldc) {                                                                        \
+    VERNIER_STATE(NAME);                                                                                       \
+    symm(symbol, Routine::ROUTINE, TYPE, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);               \
+  }
+#define VERNIER_RANK_K(NAME, ROUTINE, TYPE, INT)                                                                      \
+  VERNIER_SYMBOL NAME(const char* uplo, const char* op, const INT* n, const INT* k, const void* alpha, const void* a, \
+                      const INT* lda, const void* beta, void* c, const INT* ldc) {                                    \
+    VERNIER_STATE(NAME);                                                                                              \
+    rank_k(symbol, Routine::ROUTINE, TYPE, uplo, op, n, k, alpha, a, lda, beta, c, ldc);                              \
+  }
+#define VERNIER_RANK_2K(NAME, ROUTINE, TYPE, INT)                                                                     \
+  VERNIER_SYMBOL NAME(const char* uplo, const char* op, const INT* n, const INT* k, const void* alpha, const void* a, \
+                      const INT* lda, const void* b, const INT* ldb, const void* beta, void* c, const INT* ldc) {     \
+    VERNIER_STATE(NAME);                                                                                              \
+    rank_2k(symbol, Routine::ROUTINE, TYPE, uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                     \
+  }
+#define VERNIER_TRIANGULAR(NAME, ROUTINE, TYPE, INT)                                                             \
+  VERNIER_SYMBOL NAME(const char* side, const char* uplo, const char* op, const char* diag, const INT* m,        \
+                      const INT* n, const void* alpha, const void* a, const INT* lda, void* b, const INT* ldb) { \
+    VERNIER_STATE(NAME);                                                                                         \
+    triangular(symbol, Routine::ROUTINE, TYPE, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);               \
+  }
+
+#define VERNIER_REAL_AND_COMPLEX(P, TYPE, SUFFIX, INT) \
+  VERNIER_GEMM(P##gemm##SUFFIX, TYPE, INT)             \
+  VERNIER_GEMMT(P##gemmt##SUFFIX, TYPE, INT)           \
+  VERNIER_SYMM(P##symm##SUFFIX, symm, TYPE, INT)       \
+  VERNIER_RANK_K(P##syrk##SUFFIX, syrk, TYPE, INT)     \
+  VERNIER_RANK_2K(P##syr2k##SUFFIX, syr2k, TYPE, INT)  \
+  VERNIER_TRIANGULAR(P##trmm##SUFFIX, trmm, TYPE, INT) \
+  VERNIER_TRIANGULAR(P##trsm##SUFFIX, trsm, TYPE, INT)
+#define VERNIER_COMPLEX(P, TYPE, SUFFIX, INT)      \
+  VERNIER_SYMM(P##hemm##SUFFIX, hemm, TYPE, INT)   \
+  VERNIER_RANK_K(P##herk##SUFFIX, herk, TYPE, INT) \
+  VERNIER_RANK_2K(P##her2k##SUFFIX, her2k, TYPE, INT)
+#define VERNIER_ALL(SUFFIX, INT)                      \
+  VERNIER_REAL_AND_COMPLEX(s, VERNIER_S, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(d, VERNIER_D, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(c, VERNIER_C, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(z, VERNIER_Z, SUFFIX, INT) \
+  VERNIER_COMPLEX(c, VERNIER_C, SUFFIX, INT)          \
+  VERNIER_COMPLEX(z, VERNIER_Z, SUFFIX, INT)
+
+VERNIER_ALL(_, std::int32_t)
+VERNIER_ALL(_64_, std::int64_t)

@@ -1,0 +1,94 @@
+#include "symbol.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "library.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+// The planner's answers for the shapes that this thread met last.
+struct Decision {
+  vernier_type type = VERNIER_S;
+  std::int64_t m = -1, n = -1, k = -1;
+  bool by_scheme = false;
+};
+
+bool scheme_is_planned(const Call& call) {
+  static thread_local std::array<Decision, 16> last;
+  const auto hash = static_cast<std::size_t>(call.m * 31 + call.n * 7 + call.k + call.type);
+  Decision& d = last[hash % last.size()];
+  if (d.m == call.m && d.n == call.n && d.k == call.k && d.type == call.type) return d.by_scheme;
+  vernier_report plan;
+  const vernier_status status = library().explain(thread_handle(), call.type, call.m, call.n, call.k, &plan);
+  // What the planner refuses is left to the call itself, which says why.
+  const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "residues") == 0;
+  d = {call.type, call.m, call.n, call.k, by_scheme};
+  return by_scheme;
+}
+
+Reason reason_of(vernier_status status) {
+  return status == VERNIER_BOUND_NOT_MET   ? Reason::bound
+         : status == VERNIER_OUT_OF_MEMORY ? Reason::memory
+                                           : Reason::other;
+}
+
+}  // namespace
+
+void* Symbol::missing() {
+  static char mark;
+  return &mark;
+}
+
+void* Symbol::find() {
+  enlist(counts_);
+  void* found = find_underneath(counts_.symbol);
+  if (found == nullptr) found = missing();
+  real_.store(found, std::memory_order_release);
+  return found;
+}
+
+bool Symbol::offer(const Call& call) {
+  Reason reason = Reason::native_faster;
+  if (!valid(call)) {
+    reason = Reason::invalid;
+  } else if (trivial(call)) {
+    reason = Reason::trivial;
+  } else {
+    const Inside inside;
+    if (scheme_is_planned(call)) return run(call);
+  }
+  counts_.pass(reason);
+  if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
+  return false;
+}
+
+bool Symbol::run(const Call& call) {
+  const Inside inside;
+  const Library& l = library();
+  const vernier_handle handle = thread_handle();
+  const vernier_status status = perform(l, handle, call);
+  if (status != VERNIER_SUCCESS) {
+    counts_.pass(reason_of(status));
+    record_message(l.last_error(handle));
+    if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
+    return false;
+  }
+  vernier_report report;
+  if (l.get_report(handle, &report) == VERNIER_SUCCESS) record_taken(call, report);
+  counts_.taken.fetch_add(1, std::memory_order_relaxed);
+  if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+  return true;
+}
+
+bool Symbol::compute(const Call& call) {
+  if (!valid(call))
+    fatal(std::string(counts_.symbol) + ": an argument is invalid, and no BLAS underneath has this routine");
+  if (!run(call))
+    fatal(std::string(counts_.symbol) + ": " + library().last_error(thread_handle()) +
+          "; and no BLAS underneath has this routine");
+  return true;
+}
+
+}  // namespace vernier::interpose

@@ -1,0 +1,217 @@
+// vernier-gpu-bench: products on a GPU beside cuBLAS's own, in one process and in turns: one JSON object a line.
+//
+//     vernier-gpu-bench [--contract fp64] [--phi 0.5] [--engine NAME] [--groups 7] [--seconds 0.05] [--once]
+//     M,N,K[,BETA] ...
+//
+// Times are medians over groups of calls, each about --seconds long; errors are relative to |A||B|, of 64 x 64 sampled
+// entries against sums in twice the working precision. --once runs each product once, for a profiler.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vernier/cuda.hpp"
+
+namespace {
+
+void check(cudaError_t code, const char* what) {
+  if (code == cudaSuccess) return;
+  std::fprintf(stderr, "vernier-gpu-bench: %s: %s\n", what, cudaGetErrorString(code));
+  std::exit(1);
+}
+
+__device__ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+  return x ^ x >> 31;
+}
+
+// (rand - 0.5) exp(phi randn)
+__global__ void fill(double* x, std::size_t count, std::uint64_t seed, double phi) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    const std::uint64_t a = mixed(seed * 0x100000001ull + i), b = mixed(a), c = mixed(b);
+    const double u = (a >> 11) * 0x1p-53, v = ((b >> 11) + 1) * 0x1p-53, w = (c >> 11) * 0x1p-53;
+    x[i] = (u - 0.5) * exp(phi * sqrt(-2 * log(v)) * cospi(2 * w));
+  }
+}
+
+constexpr int samples = 64;  // a side
+
+// Errors of two results at sampled entries, against a sum in twice the precision; all matrices column-major and dense.
+__global__ void sample_errors(const double* a, const double* b, const double* c0, double beta, const double* x,
+                              const double* y, long long m, long long n, long long k, double* errors) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  const long long i = t % samples * 97ll % m, j = t / samples * 89ll % n;
+  double high = 0, low = 0, magnitude = 0;
+  for (long long l = 0; l < k; ++l) {
+    const double p = a[i + l * m] * b[l + j * k], e = fma(a[i + l * m], b[l + j * k], -p);
+    const double s = high + p, v = s - high;
+    low += ((high - (s - v)) + (p - v)) + e;
+    high = s;
+    magnitude += fabs(p);
+  }
+  if (beta != 0) {
+    const double p = beta * c0[i + j * m], s = high + p, v = s - high;
+    low += ((high - (s - v)) + (p - v)) + fma(beta, c0[i + j * m], -p);
+    high = s;
+    magnitude += fabs(p);
+  }
+  errors[2 * t] = fabs((x[i + j * m] - high) - low) / magnitude;
+  errors[2 * t + 1] = fabs((y[i + j * m] - high) - low) / magnitude;
+}
+
+struct Case {
+  std::int64_t m, n, k;
+  double beta;
+};
+
+struct Settings {
+  std::string contract = "fp64", engine;
+  double phi = 0.5, seconds = 0.05;
+  int groups = 7;
+  bool once = false;
+};
+
+double* device_array(std::size_t count) {
+  double* x = nullptr;
+  check(cudaMalloc(&x, count * sizeof(double)), "memory");
+  return x;
+}
+
+class Timer {
+ public:
+  Timer() {
+    check(cudaEventCreate(&begin_), "event");
+    check(cudaEventCreate(&end_), "event");
+  }
+  template <class Body>
+  double seconds(int repeat, Body body) {
+    check(cudaEventRecord(begin_), "event");
+    for (int i = 0; i < repeat; ++i) body();
+    check(cudaEventRecord(end_), "event");
+    check(cudaEventSynchronize(end_), "event");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin_, end_), "event");
+    return ms * 1e-3 / repeat;
+  }
+
+ private:
+  cudaEvent_t begin_, end_;
+};
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+void run(const Case& c, const Settings& settings) {
+  const auto size = [](std::int64_t rows, std::int64_t columns) { return static_cast<std::size_t>(rows * columns); };
+  double *a = device_array(size(c.m, c.k)), *b = device_array(size(c.k, c.n)), *x = device_array(size(c.m, c.n)),
+         *y = device_array(size(c.m, c.n)), *errors = device_array(2 * samples * samples);
+  fill<<<1024, 256>>>(a, size(c.m, c.k), 1, settings.phi);
+  fill<<<1024, 256>>>(b, size(c.k, c.n), 2, settings.phi);
+  const double one = 1;
+  vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract), .engine = settings.engine};
+  vernier::cuda::Options theirs{.engine = "native"};
+  vernier::Report report;
+  const auto ours = [&] {
+    report = vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, c.m, c.n, c.k, &one, a, c.m, b, c.k, &c.beta, x,
+                                 c.m, mine);
+  };
+  const auto cublas = [&] {
+    vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, c.m, c.n, c.k, &one, a, c.m, b, c.k, &c.beta, y, c.m,
+                        theirs);
+  };
+  // Errors first: with beta, C changes from call to call.
+  double* c0 = device_array(c.beta != 0 ? size(c.m, c.n) : 1);
+  fill<<<1024, 256>>>(x, size(c.m, c.n), 3, settings.phi);
+  if (c.beta != 0) check(cudaMemcpy(c0, x, size(c.m, c.n) * sizeof(double), cudaMemcpyDeviceToDevice), "copy");
+  check(cudaMemcpy(y, x, size(c.m, c.n) * sizeof(double), cudaMemcpyDeviceToDevice), "copy");
+  ours();
+  cublas();
+  sample_errors<<<samples * samples / 64, 64>>>(a, b, c0, c.beta, x, y, c.m, c.n, c.k, errors);
+  std::vector<double> e(2 * samples * samples);
+  check(cudaMemcpy(e.data(), errors, e.size() * sizeof(double), cudaMemcpyDeviceToHost), "errors");
+  double mean[2] = {}, largest[2] = {};
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    mean[i % 2] += e[i] / (samples * samples);
+    largest[i % 2] = std::isnan(e[i]) ? e[i] : std::max(largest[i % 2], e[i]);
+  }
+  Timer timer;
+  std::vector<double> t_ours, t_cublas, ratios;
+  if (!settings.once) {
+    const auto repeats = [&](double t) { return std::clamp(static_cast<int>(settings.seconds / t), 1, 2000); };
+    ours(), cublas();
+    const int n_ours = repeats(timer.seconds(3, ours)), n_cublas = repeats(timer.seconds(3, cublas));
+    for (int g = 0; g < settings.groups; ++g) {
+      t_ours.push_back(timer.seconds(n_ours, ours));
+      t_cublas.push_back(timer.seconds(n_cublas, cublas));
+      ratios.push_back(t_cublas.back() / t_ours.back());
+    }
+    const double operations = 2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k);
+    std::printf(
+        "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"beta\": %g, \"phi\": %g, \"contract\": \"%s\", \"scheme\": \"%s\", "
+        "\"engine\": \"%s\", \"moduli\": %d, \"wide_moduli\": %d, \"fallback\": %s, \"seconds\": %.4e, "
+        "\"cublas_seconds\": %.4e, \"tflops\": %.2f, \"cublas_tflops\": %.2f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
+        "\"ratio_high\": %.3f, \"mean_error\": %.2e, \"largest_error\": %.2e, \"cublas_mean_error\": %.2e, "
+        "\"cublas_largest_error\": %.2e}\n",
+        static_cast<long long>(c.m), static_cast<long long>(c.n), static_cast<long long>(c.k), c.beta, settings.phi,
+        settings.contract.c_str(), report.plan.scheme.c_str(), report.plan.engine.c_str(), report.plan.moduli,
+        report.wide_moduli, report.fallback ? "true" : "false", median(t_ours), median(t_cublas),
+        operations / median(t_ours) * 1e-12, operations / median(t_cublas) * 1e-12, median(ratios),
+        *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()), mean[0],
+        largest[0], mean[1], largest[1]);
+    std::fflush(stdout);
+  }
+  for (double* p : {a, b, c0, x, y, errors}) check(cudaFree(p), "free");
+  if (c.m * c.n > (1ll << 26)) vernier::cuda::release_workspace();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  Settings settings;
+  std::vector<Case> cases;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] {
+      if (++i == argc) {
+        std::fprintf(stderr, "vernier-gpu-bench: %s: a value is missing\n", word.c_str());
+        std::exit(2);
+      }
+      return argv[i];
+    };
+    Case c{0, 0, 0, 0};
+    long long m = 0, n = 0, k = 0;
+    if (word == "--contract")
+      settings.contract = value();
+    else if (word == "--engine")
+      settings.engine = value();
+    else if (word == "--phi")
+      settings.phi = std::atof(value());
+    else if (word == "--seconds")
+      settings.seconds = std::atof(value());
+    else if (word == "--groups")
+      settings.groups = std::max(1, std::atoi(value()));
+    else if (word == "--once")
+      settings.once = true;
+    else if (std::sscanf(word.c_str(), "%lld,%lld,%lld,%lf", &m, &n, &k, &c.beta) >= 3)
+      c.m = m, c.n = n, c.k = k, cases.push_back(c);
+    else {
+      std::fprintf(stderr, "vernier-gpu-bench: \"%s\": expected an option or M,N,K[,BETA]\n", argv[i]);
+      return 2;
+    }
+  }
+  for (const Case& c : cases) run(c, settings);
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "vernier-gpu-bench: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,69 @@
+// Vernier on a GPU: the products of vernier.hpp for matrices in device memory, asynchronous on a stream.
+//
+//     #include <vernier/cuda.hpp>
+//     double one = 1, zero = 0;
+//     vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc,
+//                         {.stream = stream});
+//
+// Same contracts but `exact`, same scheme, same bits as on a CPU. Hopper (compute capability 9.0) runs kernels of its
+// own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a machine without a GPU, everything here
+// throws Error(Status::unsupported) and says what is missing.
+#pragma once
+
+#include "vernier/vernier.hpp"
+
+namespace vernier::cuda {
+
+enum class PointerMode { host, device };  // where alpha and beta are
+
+struct VERNIER_API Options {
+  Contract contract = {};
+  std::string engine = {};  // "" chooses; else a name of engines(), or "native" for cuBLAS
+  void* stream = nullptr;   // a cudaStream_t; null is the default stream
+  // Bytes of device memory that a product may take; 0: half of the device's, as far as it is free. Larger products go
+  // block by block over m, n and k.
+  std::size_t workspace_limit = 0;
+  void* workspace = nullptr;  // the caller's own, in device memory; nothing is allocated then, but see below
+  std::size_t workspace_bytes = 0;
+  PointerMode pointer_mode = PointerMode::host;
+};
+
+// C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major. Returns when the work is
+// queued, with a report of the plan.
+//
+// How far it is asynchronous: by residues, gemm queues all kernels, then waits until the first of them has looked at A
+// and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
+// wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
+// the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
+//
+// float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, where they are
+// faster than cuBLAS: fully asynchronous, fit for capture, and the GPU chooses the scheme by the data. Their bits are
+// not those of residues; `reproducible` contracts keep to those.
+//
+// Stream capture: possible where nothing about the data has to be decided, under the contract fp64-normwise (NaN and
+// infinity included) and for native products; Error(Status::unsupported) otherwise. The workspace must be the caller's,
+// and alpha and beta are captured by value unless they are in device memory.
+//
+// A workspace of the caller's that is too small for what wide data ask for is used block by block; block spans (for k
+// up to 16384) may then allocate a little more.
+template <class T>
+VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+                        const Options& options = Options{.contract = default_contract<T>()});
+
+// The plan that gemm would follow for data of ordinary exponents.
+template <class T>
+VERNIER_API Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                         const Options& options = Options{.contract = default_contract<T>()});
+
+// Bytes of workspace with which gemm runs at full speed, within options.workspace_limit; least: with which it runs.
+template <class T>
+VERNIER_API std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options,
+                                       bool least = false);
+
+VERNIER_API void release_workspace();  // gives the memory kept for the next product back to the device
+
+VERNIER_API std::vector<EngineInfo> engines();  // of the current device, in order of preference
+VERNIER_API std::string device_name();          // the current device; throws Error(Status::unsupported) if none
+
+}  // namespace vernier::cuda

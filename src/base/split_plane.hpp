@@ -1,0 +1,45 @@
+// Split operands on a GPU: what the split writes and the product reads.
+//
+// A vector is a row of op(A) or a column of op(B). Its parts lie in lines of 128 bytes, one after the other along k: a
+// line holds part 0 and then part 1 of 32 consecutive k (fp16) or of 16 (tf32), zeros beyond k. A box of lines brings
+// both parts of a step of k at once, and both halves of a line are operands of the tensor cores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vernier {
+
+// Element (v, l) at data[v * vector_stride + l * k_stride]; one of the strides is 1.
+struct FloatVectors {
+  const float* data = nullptr;
+  std::int64_t count = 0, k = 0, vector_stride = 1, k_stride = 1;
+
+  bool k_contiguous() const { return k_stride == 1; }
+};
+
+inline constexpr int split_line_bytes = 128;
+inline constexpr int half_line_k = 32, tf32_line_k = 16;
+
+// A vector that holds an infinity or a NaN has this unscaling exponent; its entries of C are computed conventionally.
+// Any sum with it is beyond all others.
+inline constexpr std::int32_t excluded_vector = 1 << 20;
+
+struct SplitPlane {
+  std::byte* lines = nullptr;       // vectors x line_count lines
+  std::int64_t line_count = 0;      // of a vector; even
+  std::int32_t* unscale = nullptr;  // e of each vector: element = 2^e (part_0 + 2^-shift part_1)
+  std::uint32_t* status = nullptr;  // number of large elements, and tiny_element
+};
+
+inline constexpr std::uint32_t tiny_element = 0x80000000u;  // bit of SplitPlane::status
+
+// Attempts follow each other on a stream; each leaves a verdict, and those behind a success return at once.
+struct SplitGate {
+  const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open
+  std::uint32_t* verdict = nullptr;       // of this attempt; null: not asked for
+  bool judged = false;                    // the status words decide whether the attempt is made
+  bool last = false;  // it is made in any case: if judged unfit, vectors with tiny elements are excluded
+};
+
+}  // namespace vernier

@@ -1,0 +1,124 @@
+// Batches of products of one shape: many small ones side by side, or large ones one after the other.
+#include <exception>
+#include <mutex>
+
+#include "blas/routine.hpp"
+
+namespace vernier {
+namespace {
+
+// Operations of a product from which all threads work on one: the stages of a product then outweigh their barriers.
+constexpr double large_product = 2.0 * 256 * 256 * 256;
+
+template <class T>
+struct Batch {
+  const char* routine;
+  Op opa, opb;
+  std::int64_t m, n, k;
+  T alpha;
+  std::int64_t lda, ldb;
+  T beta;
+  std::int64_t ldc, count;
+  const Options& options;
+};
+
+template <class T>
+void check(const Batch<T>& p) {
+  check_shape(p.routine, p.opa, p.opb, p.m, p.n, p.k);
+  check_leading_dimensions(p.routine, p.opa, p.opb, p.m, p.n, p.k, p.lda, p.ldb, p.ldc);
+  check_dimension(p.routine, "count", p.count);
+  check_routine_options(p.routine, p.options);
+}
+
+template <class T>
+bool reads(const Batch<T>& p) {
+  return p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != T{0};
+}
+
+// multiply(i, options) for every i, and one report. The first exception is thrown when all threads are done.
+template <class T, class Multiply>
+Report run(const Batch<T>& p, Multiply multiply) {
+  RoutineReport report(p.routine);
+  const double operations =
+      2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(std::max<std::int64_t>(p.k, 1));
+  const int threads = usable_threads(p.options.threads);
+  Options single = inner_options(p.options);
+  if (p.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
+  if (threads == 1 || operations >= large_product || p.count < threads) {
+    for (std::int64_t i = 0; i < p.count; ++i) report.add(multiply(i, single));
+    return report.finished();
+  }
+  single.threads = 1;
+  std::mutex mutex;
+  std::exception_ptr error;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (std::int64_t i = 0; i < p.count; ++i) {
+    try {
+      const Report part = multiply(i, single);
+      const std::lock_guard lock(mutex);
+      report.add(part);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  return report.finished();
+}
+
+}  // namespace
+
+template <class T>
+Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* const* A,
+                    std::int64_t lda, const T* const* B, std::int64_t ldb, T beta, T* const* C, std::int64_t ldc,
+                    std::int64_t count, const Options& options) {
+  const Batch<T> batch{"gemm_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  check(batch);
+  const bool any = reads(batch) && count > 0;
+  check_pointer("gemm_batched", "A", any, A);
+  check_pointer("gemm_batched", "B", any, B);
+  check_pointer("gemm_batched", "C", m > 0 && n > 0 && count > 0, C);
+  for (std::int64_t i = 0; i < count; ++i)
+    require((!any || (A[i] != nullptr && B[i] != nullptr)) && (m == 0 || n == 0 || C[i] != nullptr),
+            "gemm_batched: a matrix of product {} is null", i);
+  return run(batch, [&](std::int64_t i, const Options& single) {
+    return gemm<T>(opa, opb, m, n, k, alpha, any ? A[i] : nullptr, lda, any ? B[i] : nullptr, ldb, beta,
+                   m > 0 && n > 0 ? C[i] : nullptr, ldc, single);
+  });
+}
+
+template <class T>
+Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
+                            std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
+                            std::int64_t stride_b, T beta, T* C, std::int64_t ldc, std::int64_t stride_c,
+                            std::int64_t count, const Options& options) {
+  constexpr const char* routine = "gemm_strided_batched";
+  const Batch<T> batch{routine, opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  check(batch);
+  const bool any = reads(batch) && count > 0, writes = m > 0 && n > 0 && count > 0;
+  check_pointer(routine, "A", any, A);
+  check_pointer(routine, "B", any, B);
+  check_pointer(routine, "C", writes, C);
+  // Columns of several C may interleave; what is refused is the plain mistake.
+  require(!writes || count == 1 || stride_c >= m || stride_c <= -m, "{}: stride_c = {}: expected at least m = {}",
+          routine, stride_c, m);
+  return run(batch, [&](std::int64_t i, const Options& single) {
+    return gemm<T>(opa, opb, m, n, k, alpha, any ? A + i * stride_a : nullptr, lda, any ? B + i * stride_b : nullptr,
+                   ldb, beta, writes ? C + i * stride_c : nullptr, ldc, single);
+  });
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                      \
+  template Report gemm_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T* const*, std::int64_t,  \
+                               const T* const*, std::int64_t, T, T* const*, std::int64_t, std::int64_t,             \
+                               const Options&);                                                                     \
+  template Report gemm_strided_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, \
+                                       std::int64_t, const T*, std::int64_t, std::int64_t, T, T*, std::int64_t,     \
+                                       std::int64_t, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

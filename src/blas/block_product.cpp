@@ -1,0 +1,171 @@
+#include "blas/block_product.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/environment.hpp"
+#include "blas/strip_conversion.hpp"
+#include "scheme/specials.hpp"
+
+namespace vernier {
+namespace {
+
+// Elements of C from which its lines are written past the caches.
+constexpr std::int64_t large_c = std::int64_t{1} << 21;
+
+// The calling thread's time between the stages' barriers.
+class StageClock {
+ public:
+  void lap(double& stage) {
+#pragma omp master
+    {
+      const double end = now();
+      stage += end - last_;
+      last_ = end;
+    }
+  }
+
+ private:
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  double last_ = now();
+};
+
+template <class T>
+class Block {
+ public:
+  Block(const PassState<T>& state, const BlockTask& task)
+      : state_(state),
+        task_(task),
+        a_(rows_block(state, task.rows, task.ks)),
+        b_(columns_block(state, task.columns, task.ks)),
+        a_layout_(a_.layout()),
+        b_layout_(b_.layout()) {}
+
+  // Everything below is shared among the threads of a parallel region.
+  void run(StageSeconds& seconds) const {
+    StageClock clock;
+    state_.plan.engine->enter_thread();
+    if (task_.convert_a) convert_strips(state_, a_, false);
+    if (task_.convert_b) convert_strips(state_, b_, false);
+#pragma omp barrier
+    clock.lap(seconds.residues);
+    multiply();
+    clock.lap(seconds.products);
+    if (task_.ks.begin + task_.ks.count == state_.plan.shape.k) {
+      recombine();
+      clock.lap(seconds.recombine);
+    }
+    state_.plan.engine->leave_thread();
+  }
+
+ private:
+  // One modulus, one block of strips of A.
+  struct Item {
+    std::int64_t modulus, first, strips;
+  };
+
+  void multiply() const {
+    const std::int64_t most = state_.blocking.row_block_strips, blocks = divide_up(a_layout_.strips, most);
+#pragma omp for schedule(dynamic, 1) collapse(2)
+    for (std::int64_t q = 0; q < state_.system.count; ++q)
+      for (std::int64_t block = 0; block < blocks; ++block)
+        multiply_item({q, block * most, std::min(most, a_layout_.strips - block * most)});
+  }
+
+  // All strips of B that hold entries of this pass.
+  void multiply_item(const Item& item) const {
+    if (state_.pass.every_entry) return multiply_strips(item, 0, b_layout_.strips);
+    const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
+    std::int64_t begin = 0;  // of the run of strips with entries
+    for (std::int64_t t = 0; t < b_layout_.strips; ++t) {
+      if (state_.has_entries(rows, {task_.columns.begin + t * strip_size, strip_size})) continue;
+      multiply_strips(item, begin, t);
+      begin = t + 1;
+    }
+    multiply_strips(item, begin, b_layout_.strips);
+  }
+
+  void multiply_strips(const Item& item, std::int64_t begin, std::int64_t end) const {
+    if (begin == end) return;
+    const PassBuffers& buffers = state_.buffers;
+    const auto q = static_cast<std::size_t>(item.modulus);
+    for (std::int64_t slice = 0; slice < a_layout_.slices(); ++slice)
+      state_.plan.engine->multiply(
+          {.columns = buffers.b + q * buffers.b_stride + b_layout_.offset(begin, slice * b_layout_.slice_steps),
+           .column_strips = end - begin,
+           .rows = buffers.a + q * buffers.a_stride + a_layout_.offset(item.first, slice * a_layout_.slice_steps),
+           .row_strips = item.strips,
+           .steps = a_layout_.steps_of(slice),
+           .modulus = moduli[q],
+           .accumulate = task_.accumulate() || slice > 0,
+           .out = residues(begin, item.first) + q * buffers.c_stride,
+           .out_strips = a_layout_.strips,
+           .scratch = state_.scratch(omp_get_thread_num())});
+  }
+
+  // A block in the first plane of C.
+  std::int8_t* residues(std::int64_t column_strip, std::int64_t row_strip) const {
+    return state_.buffers.c + (column_strip * a_layout_.strips + row_strip) * block_elements;
+  }
+
+  void recombine() const {
+    const std::int64_t row_strips = a_layout_.strips;
+#pragma omp for schedule(dynamic, 16)
+    for (std::int64_t index = 0; index < row_strips * b_layout_.strips; ++index) {
+      const std::int64_t t = index / row_strips, v = index % row_strips;
+      recombine_tile(task_.rows.begin + v * strip_size, task_.columns.begin + t * strip_size, residues(t, v));
+    }
+  }
+
+  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {
+    const ProductShape& s = state_.plan.shape;
+    const ResidueProblem<T>& problem = state_.problem;
+    const VectorBuffers& v = state_.vectors;
+    const std::int64_t rows = std::min<std::int64_t>(strip_size, s.m - i);
+    const std::int64_t columns = std::min<std::int64_t>(strip_size, s.n - j);
+    if (!state_.has_entries({i, rows}, {j, columns})) return;
+    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c_stride, i, j);
+    alignas(64) T tile[block_elements];
+    state_.backend.recombine(state_.recombine, residues, state_.buffers.c_stride, v.a_exponents + i, v.b_exponents + j,
+                             tile);
+    if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a_statistics + i, v.b_statistics + j, tile);
+    const bool every = state_.pass.every_entry;
+    state_.backend.update({.alpha = problem.alpha,
+                           .beta = problem.beta,
+                           .c = problem.c + i + j * problem.ldc,
+                           .ldc = problem.ldc,
+                           .rows = rows,
+                           .columns = columns,
+                           .large = s.m * s.n > large_c,
+                           .row_scales = every ? nullptr : v.a_scales + i,
+                           .column_scales = every ? nullptr : v.b_scales + j,
+                           .ordinary = state_.pass.ordinary},
+                          tile);
+  }
+
+  const PassState<T>& state_;
+  const BlockTask& task_;
+  const OperandBlock<T> a_, b_;
+  const PanelLayout a_layout_, b_layout_;
+};
+
+}  // namespace
+
+template <class T>
+void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds) {
+  const Block<T> block(state, task);
+#pragma omp parallel num_threads(state.plan.printable.threads)
+  {
+    const FloatingEnvironment environment;
+    block.run(seconds);
+  }
+}
+
+template void run_block(const PassState<double>&, const BlockTask&, StageSeconds&);
+template void run_block(const PassState<float>&, const BlockTask&, StageSeconds&);
+
+}  // namespace vernier

@@ -1,0 +1,184 @@
+#include "blas/complex_gemm.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "base/workspace.hpp"
+#include "blas/native.hpp"
+#include "blas/update.hpp"
+
+namespace vernier {
+namespace {
+
+// Real copies of the operands, and T where alpha or beta is not real.
+template <class R>
+struct Copies {
+  R* a = nullptr;  // op(A) none: 2m x 2k, else its transpose
+  R* b = nullptr;  // only where op(B) is a transpose: n x 2k
+  std::complex<R>* t = nullptr;
+};
+
+template <class R>
+Copies<R> carve(Arena& arena, std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
+  const auto elements = [](std::int64_t x, std::int64_t y) { return static_cast<std::size_t>(x * y); };
+  Copies<R> copies;
+  copies.a = arena.take<R>(elements(2 * m, 2 * k));
+  if (b) copies.b = arena.take<R>(elements(n, 2 * k));
+  if (t) copies.t = arena.take<std::complex<R>>(elements(m, n));
+  return copies;
+}
+
+template <class R>
+std::size_t copies_bytes(std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
+  Arena count;
+  carve<R>(count, m, n, k, b, t);
+  return count.used();
+}
+
+// Column l of A becomes two: (Re, Im) pairs, and (-Im, Re) pairs.
+template <class R>
+void expand_columns(const std::complex<R>* a, std::int64_t m, std::int64_t k, std::int64_t lda, R* out, int threads) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t l = 0; l < k; ++l) {
+    R* real = out + 4 * m * l;
+    R* imaginary = real + 2 * m;
+    for (std::int64_t i = 0; i < m; ++i) {
+      const std::complex<R> z = a[i + l * lda];
+      real[2 * i] = z.real();
+      real[2 * i + 1] = z.imag();
+      imaginary[2 * i] = -z.imag();
+      imaginary[2 * i + 1] = z.real();
+    }
+  }
+}
+
+// Column i of a stored A, which is row i of op(A), becomes two: (Re, -Im) pairs and (Im, Re) pairs.
+template <class R>
+void expand_rows(const std::complex<R>* a, std::int64_t m, std::int64_t k, std::int64_t lda, bool conjugated, R* out,
+                 int threads) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t i = 0; i < m; ++i) {
+    R* real = out + 4 * k * i;
+    R* imaginary = real + 2 * k;
+    for (std::int64_t l = 0; l < k; ++l) {
+      const std::complex<R> z = conjugated ? std::conj(a[l + i * lda]) : a[l + i * lda];
+      real[2 * l] = z.real();
+      real[2 * l + 1] = -z.imag();
+      imaginary[2 * l] = z.imag();
+      imaginary[2 * l + 1] = z.real();
+    }
+  }
+}
+
+// Column l of a stored B, which is row l of op(B), becomes two: its real and its imaginary parts.
+template <class R>
+void part_columns(const std::complex<R>* b, std::int64_t n, std::int64_t k, std::int64_t ldb, bool conjugated, R* out,
+                  int threads) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t l = 0; l < k; ++l) {
+    R* real = out + 2 * n * l;
+    R* imaginary = real + n;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::complex<R> z = b[j + l * ldb];
+      real[j] = z.real();
+      imaginary[j] = conjugated ? -z.imag() : z.imag();
+    }
+  }
+}
+
+template <class R>
+void update(const ComplexProblem<R>& p, const std::complex<R>* t, int threads) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    std::complex<R>* c = p.c + j * p.ldc;
+    for (std::int64_t i = 0; i < p.m; ++i) c[i] = updated(p.alpha, t[i + j * p.m], p.beta, c[i]);
+  }
+}
+
+// The plan of the real product as one of the complex product.
+void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) {
+  plan.type = "complex " + plan.type;
+  plan.m = m;
+  plan.n = n;
+  plan.k = k;
+}
+
+template <class R>
+Report real_product(const ComplexProblem<R>& p, const Copies<R>& copies, const Options& options) {
+  const int threads = usable_threads(options.threads);
+  const bool factors_are_real = copies.t == nullptr;
+  if (p.opa == Op::none)
+    expand_columns(p.a, p.m, p.k, p.lda, copies.a, threads);
+  else
+    expand_rows(p.a, p.m, p.k, p.lda, p.opa == Op::conjugate_transpose, copies.a, threads);
+  if (copies.b != nullptr) part_columns(p.b, p.n, p.k, p.ldb, p.opb == Op::conjugate_transpose, copies.b, threads);
+  const Op opa = p.opa == Op::none ? Op::none : Op::transpose, opb = p.opb == Op::none ? Op::none : Op::transpose;
+  const R* b = copies.b != nullptr ? copies.b : reinterpret_cast<const R*>(p.b);
+  std::complex<R>* c = factors_are_real ? p.c : copies.t;
+  Report report = gemm<R>(opa, opb, 2 * p.m, p.n, 2 * p.k, factors_are_real ? p.alpha.real() : R{1}, copies.a,
+                          opa == Op::none ? 2 * p.m : 2 * p.k, b, opb == Op::none ? 2 * p.ldb : p.n,
+                          factors_are_real ? p.beta.real() : R{0}, reinterpret_cast<R*>(c),
+                          2 * (factors_are_real ? p.ldc : p.m), options);
+  if (!factors_are_real) update(p, copies.t, threads);
+  return report;
+}
+
+}  // namespace
+
+template <class R>
+Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
+  const bool keep_t = p.alpha.imag() != 0 || p.beta.imag() != 0;
+  if (keep_t && options.contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported, "gemm: contract exact: for complex matrices it is kept where alpha and beta are real");
+  Report report;
+  report.plan = complex_plan<R>(p.m, p.n, p.k, options);
+  if (report.plan.scheme == "native") {  // no copies for that one
+    native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads);
+    return report;
+  }
+  const bool copy_b = p.opb != Op::none;
+  const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, copy_b, keep_t);
+  const bool own = options.workspace != nullptr;
+  if (own && options.workspace_bytes <= bytes)
+    fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
+         options.workspace_bytes, p.m, p.n, p.k, complex_workspace<R>(p.m, p.n, p.k, options, true));
+  std::optional<Workspace> memory;
+  if (own)
+    memory.emplace(options.workspace, bytes);
+  else
+    memory.emplace(bytes);
+  Arena arena(align_to_page(memory->data()), bytes);
+  const Copies<R> copies = carve<R>(arena, p.m, p.n, p.k, copy_b, keep_t);
+  Options inner = options;
+  if (own) {
+    inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
+    inner.workspace_bytes = options.workspace_bytes - bytes;
+  }
+  report = real_product(p, copies, inner);
+  relabel(report.plan, p.m, p.n, p.k);
+  return report;
+}
+
+template <class R>
+Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
+  Plan plan = explain<R>(Op::none, Op::none, 2 * m, n, 2 * k, options);
+  relabel(plan, m, n, k);
+  return plan;
+}
+
+template <class R>
+std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
+  if (m == 0 || n == 0 || k == 0) return 0;
+  return copies_bytes<R>(m, n, k, true, true) + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
+}
+
+template Report complex_gemm(const ComplexProblem<double>&, const Options&);
+template Report complex_gemm(const ComplexProblem<float>&, const Options&);
+template Plan complex_plan<double>(std::int64_t, std::int64_t, std::int64_t, const Options&);
+template Plan complex_plan<float>(std::int64_t, std::int64_t, std::int64_t, const Options&);
+template std::size_t complex_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+template std::size_t complex_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+
+}  // namespace vernier

@@ -1,0 +1,103 @@
+#include "blas/device_state.hpp"
+
+#include <map>
+#include <memory>
+
+#include "cuda/device.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+// One pool for each device, which keeps what it has until it is asked to let go.
+cudaMemPool_t pool_of_current_device() {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const int device = current_device().number;
+  const std::lock_guard lock(mutex);
+  auto [entry, added] = pools.try_emplace(device);
+  if (added) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, device};
+    check(cudaMemPoolCreate(&entry->second, &properties), "cudaMemPoolCreate");
+    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+    check(cudaMemPoolSetAttribute(entry->second, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
+  }
+  return entry->second;
+}
+
+std::uint64_t pool_attribute(cudaMemPoolAttr attribute) {
+  std::uint64_t value = 0;
+  check(cudaMemPoolGetAttribute(pool_of_current_device(), attribute, &value), "cudaMemPoolGetAttribute");
+  return value;
+}
+
+}  // namespace
+
+DeviceWorkspace::DeviceWorkspace(std::size_t bytes, cudaStream_t stream) : bytes_(bytes), stream_(stream), own_(true) {
+  void* data = nullptr;
+  check(cudaMallocFromPoolAsync(&data, bytes, pool_of_current_device(), stream), "workspace");
+  data_ = static_cast<std::byte*>(data);
+}
+
+DeviceWorkspace::DeviceWorkspace(void* callers_own, std::size_t bytes)
+    : data_(static_cast<std::byte*>(callers_own)), bytes_(bytes) {}
+
+DeviceWorkspace::~DeviceWorkspace() {
+  if (own_) (void)cudaFreeAsync(data_, stream_);
+}
+
+void release_device_memory() { check(cudaMemPoolTrimTo(pool_of_current_device(), 0), "cudaMemPoolTrimTo"); }
+
+std::size_t available_device_memory() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free + pool_attribute(cudaMemPoolAttrReservedMemCurrent) - pool_attribute(cudaMemPoolAttrUsedMemCurrent);
+}
+
+struct RegularityWords::Words {
+  std::mutex mutex;
+  DeviceBuffer<RegularityState> state{1};
+  DeviceBuffer<int> hold{1};
+  unsigned* host = nullptr;  // pinned, and seen by the device under the same address
+
+  Words() {
+    const RegularityState reset = RegularityState::reset();
+    check(cudaMemcpy(state.data(), &reset, sizeof reset, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaHostAlloc(reinterpret_cast<void**>(&host), sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
+  }
+};
+
+RegularityWords::Words& RegularityWords::of_stream(cudaStream_t stream) {
+  static std::mutex mutex;
+  // Never freed: kernels of a stream that is gone may still be running, and a process has few streams.
+  static auto& all = *new std::map<unsigned long long, std::unique_ptr<Words>>;
+  unsigned long long id = 0;
+  check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Words>& words = all[id];
+  if (words == nullptr) words = std::make_unique<Words>();
+  return *words;
+}
+
+RegularityWords::RegularityWords(cudaStream_t stream)
+    : stream_(stream), words_(of_stream(stream)), lock_(words_.mutex) {
+  *static_cast<volatile unsigned*>(words_.host) = 0;
+}
+
+Regularity RegularityWords::regularity() const { return {words_.state.data(), words_.hold.data(), words_.host}; }
+
+bool RegularityWords::wait() const {
+  constexpr int polls_between_queries = 4096;
+  const volatile unsigned* answer = words_.host;
+  for (;;) {
+    for (int i = 0; i < polls_between_queries; ++i)
+      if (*answer != 0) return *answer == Regularity::regular;
+    const cudaError_t state = cudaStreamQuery(stream_);
+    if (state == cudaErrorNotReady) continue;
+    check(state, "residues of A and B");
+    if (*answer == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
+  }
+}
+
+}  // namespace vernier::cuda

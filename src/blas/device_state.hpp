@@ -1,0 +1,55 @@
+// What products on a GPU keep between calls: memory, and for each stream the words in which kernels tell the host what
+// they found.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <mutex>
+
+#include "scheme/device_convert.hpp"
+
+namespace vernier::cuda {
+
+// Device memory from a pool of the library's own, for work on one stream; or the caller's.
+class DeviceWorkspace {
+ public:
+  DeviceWorkspace(std::size_t bytes, cudaStream_t stream);
+  DeviceWorkspace(void* callers_own, std::size_t bytes);
+  ~DeviceWorkspace();
+  DeviceWorkspace(const DeviceWorkspace&) = delete;
+  DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  cudaStream_t stream_ = nullptr;
+  bool own_ = false;
+};
+
+void release_device_memory();
+
+// Bytes that a workspace could have now: those free on the device and those that the pool keeps.
+std::size_t available_device_memory();
+
+// The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.
+class RegularityWords {
+ public:
+  explicit RegularityWords(cudaStream_t stream);
+
+  Regularity regularity() const;
+  bool wait() const;  // until a kernel has answered: is the product regular? Throws if the stream failed instead
+
+ private:
+  struct Words;
+  static Words& of_stream(cudaStream_t stream);
+
+  cudaStream_t stream_;
+  Words& words_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace vernier::cuda

@@ -1,0 +1,27 @@
+// The BLAS underneath: functions beyond the interface of BLAS, and its number of threads.
+#pragma once
+
+#include <dlfcn.h>
+
+namespace vernier {
+
+// Null where the BLAS underneath has no function of that name.
+template <class Function>
+Function native_symbol(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+// Holds it at `threads` for the life of the object; 0 leaves it alone. OpenBLAS has one setting for the process: the
+// first object changes it, the last one restores it, and meanwhile it holds for all. Other BLAS keep their own.
+class NativeThreads {
+ public:
+  explicit NativeThreads(int threads);
+  ~NativeThreads();
+  NativeThreads(const NativeThreads&) = delete;
+  NativeThreads& operator=(const NativeThreads&) = delete;
+
+ private:
+  bool active_;
+};
+
+}  // namespace vernier

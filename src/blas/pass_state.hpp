@@ -1,0 +1,67 @@
+// What the stages of one pass over C share.
+#pragma once
+
+#include "blas/exact_stage.hpp"
+#include "blas/residue_gemm.hpp"
+#include "scheme/backend.hpp"
+
+namespace vernier {
+
+struct Range {
+  std::int64_t begin = 0, count = 0;
+};
+
+template <class T>
+struct PassState {
+  const ProductPlan& plan;
+  const ResidueProblem<T>& problem;
+  const SchemeBackend<T>& backend;
+  const VectorBuffers& vectors;
+  const ExactStage<T>* exact;  // null unless C is rounded correctly
+  const Pass& pass;
+  const Blocking& blocking;
+  const ResidueSystem& system;
+  DigitTables row_digits, column_digits;
+  RecombineTables recombine;
+  PassBuffers buffers;
+
+  PassState(const ProductPlan& plan, const ResidueProblem<T>& problem, const SchemeBackend<T>& backend,
+            const VectorBuffers& vectors, const ExactStage<T>* exact, const Pass& pass, Arena arena)
+      : plan(plan),
+        problem(problem),
+        backend(backend),
+        vectors(vectors),
+        exact(exact),
+        pass(pass),
+        blocking(pass.blocking),
+        system(residue_system(blocking.moduli)),
+        row_digits(system, PanelSide::rows, pass.narrow, pass.limbs),
+        column_digits(system, PanelSide::columns, pass.narrow, pass.limbs),
+        recombine(system),
+        buffers(carve_pass(arena, blocking, *plan.engine)) {}
+
+  std::byte* scratch(int thread) const {
+    return buffers.scratch + static_cast<std::size_t>(thread) * buffers.scratch_stride;
+  }
+
+  // Is any entry of these rows and columns written by the pass?
+  bool has_entries(Range rows, Range columns) const {
+    if (pass.every_entry) return true;
+    const unsigned a = kinds(vectors.a_scales, rows, plan.shape.m), b = kinds(vectors.b_scales, columns, plan.shape.n);
+    for (unsigned x = 0; x < proof_sets; ++x)
+      for (unsigned y = 0; y < proof_sets; ++y)
+        if ((a >> x & 1u) != 0 && (b >> y & 1u) != 0 && ((x & y) != 0) == pass.ordinary) return true;
+    return false;
+  }
+
+ private:
+  // Which sets of proofs occur.
+  static unsigned kinds(const VectorScales* scales, Range range, std::int64_t limit) {
+    unsigned set = 0;
+    for (std::int64_t v = range.begin; v < std::min(range.begin + range.count, limit); ++v)
+      set |= 1u << scales[v].proofs;
+    return set;
+  }
+};
+
+}  // namespace vernier

@@ -1,0 +1,314 @@
+#include "blas/residue_gemm_cuda.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/status.hpp"
+#include "blas/device_state.hpp"
+#include "cuda/status.hpp"
+#include "scheme/device_convert.hpp"
+#include "scheme/device_spans.hpp"
+#include "scheme/residues.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+struct Range {
+  std::int64_t begin, count;
+};
+
+template <class T>
+Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {
+  return {.data = x.at(vectors.begin, ks.begin),
+          .vectors = vectors.count,
+          .k = ks.count,
+          .ld = x.ld,
+          .k_contiguous = x.k_contiguous};
+}
+
+template <class T>
+std::vector<T> on_host(const T* device, std::int64_t count, cudaStream_t stream) {
+  std::vector<T> host(static_cast<std::size_t>(count));
+  check(cudaMemcpyAsync(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
+        "copy to the host");
+  check(cudaStreamSynchronize(stream), "copy to the host");
+  return host;
+}
+
+template <class T>
+void to_device(T* device, const std::vector<T>& host, cudaStream_t stream) {
+  check(cudaMemcpyAsync(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+        "copy to the device");
+}
+
+bool capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// One product on one workspace and one stream.
+template <class T>
+class DeviceRun {
+ public:
+  DeviceRun(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+            cudaStream_t stream, Arena arena)
+      : plan_(plan),
+        engine_(engine),
+        problem_(problem),
+        stream_(stream),
+        arena_(arena),
+        vectors_(carve_device_vectors(arena_, plan.shape)) {}
+
+  // Statistics and ordinary scales; where all of C is one block, everything else follows, unless regularity holds it.
+  void start(const Regularity& regularity, bool specials) {
+    const DevicePass pass = ordinary_device_pass(plan_);
+    const bool whole = pass.blocking.whole(plan_.shape);
+    const DevicePassBuffers buffers = carve(pass);
+    measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
+                         {problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr},
+                         plan_.rule, form(pass), regularity, stream_);
+    if (!whole) return;
+    const Range rows{0, plan_.shape.m}, columns{0, plan_.shape.n};
+    multiply(pass, buffers, rows, columns, plan_.shape.k, false, regularity.hold);
+    recombine(pass, buffers, rows, columns, specials, regularity.hold);
+  }
+
+  // All of C with the scales that start() left, for products that are regular but more than one block.
+  void run_blocks(bool specials) { run_pass(ordinary_device_pass(plan_), specials); }
+
+  // Irregular products: the scales are chosen on the host, as on a CPU.
+  Scaling scale(Report& report) {
+    const ProductShape& s = plan_.shape;
+    a_statistics_ = on_host(vectors_.a_statistics, s.m, stream_);
+    b_statistics_ = on_host(vectors_.b_statistics, s.n, stream_);
+    summarise(a_statistics_, report.span_a, report.nonfinite_rows);
+    summarise(b_statistics_, report.span_b, report.nonfinite_columns);
+    a_kinds_.resize(a_statistics_.size());
+    b_kinds_.resize(b_statistics_.size());
+    Scaling scaling = choose_scales(plan_.rule, s.k, a_statistics_, b_statistics_, a_kinds_, b_kinds_);
+    if (scaling.any_wide && s.k <= longest_spanned_k) scaling = scale_by_spans();
+    return scaling;
+  }
+
+  void run(const DevicePassList& passes, bool specials) {
+    to_device(vectors_.a_kinds, a_kinds_, stream_);
+    to_device(vectors_.b_kinds, b_kinds_, stream_);
+    for (int i = 0; i < passes.count; ++i) {
+      set_scales(passes.pass[i].ordinary);
+      run_pass(passes.pass[i], specials);
+    }
+  }
+
+ private:
+  DevicePassBuffers carve(const DevicePass& pass) const {
+    Arena arena = arena_;
+    return carve_device_pass(arena, pass.blocking, plan_.limits);
+  }
+
+  ConversionForm form(const DevicePass& pass) const { return {pass.blocking.moduli, pass.words, engine_.form()}; }
+
+  static void summarise(const std::vector<VectorStatistics>& statistics, int& span, std::int64_t& nonfinite) {
+    for (const VectorStatistics& v : statistics) {
+      span = std::max(span, v.span());
+      nonfinite += v.nonfinite ? 1 : 0;
+    }
+  }
+
+  Scaling scale_by_spans() {
+    const ProductShape& s = plan_.shape;
+    const std::int64_t blocks = span_blocks(s.k);
+    const auto carve_spans = [&](Arena& arena) {
+      std::pair<DeviceSpans, DeviceSpans> spans;
+      for (auto [x, vectors] : {std::pair{&spans.first, s.m}, std::pair{&spans.second, s.n}}) {
+        x->stride = span_stride(vectors);
+        const auto stride = static_cast<std::size_t>(x->stride);
+        x->deficits = arena.take<std::uint8_t>(static_cast<std::size_t>(blocks) * stride);
+        x->norm_bits = arena.take<std::uint8_t>(stride);
+        x->costs = arena.take<unsigned>(stride);
+      }
+      return spans;
+    };
+    Arena count;
+    carve_spans(count);
+    // The planes are not needed now; only a small workspace has no room for the spans.
+    std::unique_ptr<DeviceWorkspace> extra;
+    Arena arena = arena_;
+    if (count.used() > plan_.pass_bytes) {
+      extra = std::make_unique<DeviceWorkspace>(count.used(), stream_);
+      arena = Arena(align_to_page(extra->data()), count.used());
+    }
+    const auto [a, b] = carve_spans(arena);
+    block_deficits_on_device(problem_.a, vectors_.a_statistics, a, stream_);
+    block_deficits_on_device(problem_.b, vectors_.b_statistics, b, stream_);
+    span_costs_on_device(a, b, blocks, stream_);
+    const auto costs = [&](const DeviceSpans& x, std::int64_t vectors) {
+      const std::vector<unsigned> wide = on_host(x.costs, vectors, stream_);
+      return std::vector<std::uint8_t>(wide.begin(), wide.end());
+    };
+    return choose_scales(plan_.rule, s.k, a_statistics_, b_statistics_, a_kinds_, b_kinds_, costs(a, s.m),
+                         costs(b, s.n));
+  }
+
+  void set_scales(bool ordinary) {
+    const auto write = [&](int* device, const std::vector<VectorScales>& kinds) {
+      std::vector<int> scales(kinds.size());
+      std::transform(kinds.begin(), kinds.end(), scales.begin(),
+                     [&](const VectorScales& v) { return ordinary ? v.ordinary : v.wide; });
+      to_device(device, scales, stream_);
+    };
+    write(vectors_.a_scales, a_kinds_);
+    write(vectors_.b_scales, b_kinds_);
+  }
+
+  void run_pass(const DevicePass& pass, bool specials) {
+    const DevicePassBuffers buffers = carve(pass);
+    const ProductShape& s = plan_.shape;
+    const DeviceBlocking& blocks = pass.blocking;
+    const bool keep_a = s.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
+    for (std::int64_t i = 0; i < s.m; i += blocks.m_block) {
+      const Range rows{i, std::min(blocks.m_block, s.m - i)};
+      for (std::int64_t j = 0; j < s.n; j += blocks.n_block) {
+        const Range columns{j, std::min(blocks.n_block, s.n - j)};
+        for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
+          const Range ks{l, std::min(blocks.k_block, s.k - l)};
+          const Range used_rows{rows.begin, keep_a && j > 0 ? 0 : rows.count};
+          decompose_on_device<T>({part_of(problem_.a, used_rows, ks), nullptr, vectors_.a_scales + i, buffers.a},
+                                 {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + j, buffers.b},
+                                 form(pass), stream_);
+          multiply(pass, buffers, rows, columns, ks.count, l > 0, nullptr);
+        }
+        recombine(pass, buffers, rows, columns, specials, nullptr);
+      }
+    }
+  }
+
+  void multiply(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, std::int64_t k,
+                bool accumulate, const int* hold) const {
+    engine_.multiply({.rows = buffers.a,
+                      .columns = buffers.b,
+                      .m = rows.count,
+                      .n = columns.count,
+                      .pitch = device_pitch(k),
+                      .moduli = pass.blocking.moduli,
+                      .factor = residue_system(pass.blocking.moduli).row_factor,
+                      .accumulate = accumulate,
+                      .out = buffers.c,
+                      .hold = hold,
+                      .scratch = buffers.sums},
+                     stream_);
+  }
+
+  void recombine(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, bool specials,
+                 const int* hold) const {
+    const Range all{0, plan_.shape.k};
+    recombine_on_device<T>({.moduli = pass.blocking.moduli,
+                            .residues = buffers.c,
+                            .m = rows.count,
+                            .n = columns.count,
+                            .row_scales = vectors_.a_scales + rows.begin,
+                            .column_scales = vectors_.b_scales + columns.begin,
+                            .alpha = problem_.alpha,
+                            .beta = problem_.beta,
+                            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
+                            .ldc = problem_.ldc,
+                            .hold = hold,
+                            .specials = specials,
+                            .a = part_of(problem_.a, rows, all),
+                            .b = part_of(problem_.b, columns, all),
+                            .row_statistics = vectors_.a_statistics + rows.begin,
+                            .column_statistics = vectors_.b_statistics + columns.begin,
+                            .row_kinds = pass.every_entry ? nullptr : vectors_.a_kinds + rows.begin,
+                            .column_kinds = pass.every_entry ? nullptr : vectors_.b_kinds + columns.begin,
+                            .ordinary = pass.ordinary},
+                           stream_);
+  }
+
+  const DeviceProductPlan& plan_;
+  const DeviceInt8Engine& engine_;
+  const DeviceResidueProblem<T>& problem_;
+  cudaStream_t stream_;
+  Arena arena_;  // of the passes, behind the vectors' data
+  DeviceVectorBuffers vectors_;
+  std::vector<VectorStatistics> a_statistics_, b_statistics_;
+  std::vector<VectorScales> a_kinds_, b_kinds_;
+};
+
+void check_capture(const DeviceProductPlan& plan, const Options& options) {
+  if (plan.rule.componentwise)
+    fail(Status::unsupported,
+         "gemm: contract {} cannot be captured in a graph, since it depends on the data how many moduli they take; "
+         "expected fp64-normwise",
+         options.contract.text());
+  if (options.workspace == nullptr)
+    fail(Status::unsupported, "gemm: workspace is null in a stream that is being captured; expected {} bytes",
+         plan.vector_bytes + plan.ordinary.bytes);
+}
+
+void fail_beyond_scheme(const Contract& contract, const Report& report) {
+  fail(Status::bound_not_met,
+       "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
+       "of op(B); expected what {} moduli hold",
+       contract.text(), report.span_a, report.span_b, max_moduli);
+}
+
+}  // namespace
+
+template <class T>
+bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                  const Options& options, Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool captured = capturing(stream);
+  if (captured) check_capture(plan, options);
+  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
+  const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
+                                                         ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)
+                                                         : std::make_unique<DeviceWorkspace>(bytes, stream);
+  std::byte* begin = align_to_page(workspace->data());
+  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
+  DeviceRun<T> run(plan, engine, problem, stream, Arena(begin, room));
+  const bool whole = plan.ordinary.whole(plan.shape);
+  if (captured) {
+    run.start({}, true);
+    if (!whole) run.run_blocks(true);
+    return true;
+  }
+  bool regular = false;
+  {
+    const RegularityWords words(stream);
+    run.start(words.regularity(), false);
+    regular = words.wait();
+  }
+  if (regular) {
+    if (!whole) run.run_blocks(false);
+    return true;
+  }
+  const Scaling scaling = run.scale(report);
+  report.wide_rows = scaling.wide_rows;
+  report.wide_columns = scaling.wide_columns;
+  const DevicePassList passes = plan_device_passes(plan, scaling);
+  if (passes.native) {
+    const Contract& contract = options.contract;
+    const bool may_fall_back =
+        !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
+    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report);
+    report.fallback = true;
+    return false;
+  }
+  for (int i = 0; i < passes.count; ++i) {
+    const DevicePass& pass = passes.pass[i];
+    if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
+    if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
+  }
+  report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
+  run.run(passes, report.nonfinite_rows + report.nonfinite_columns > 0);
+  return true;
+}
+
+template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<double>&,
+                           const Options&, Report&);
+template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<float>&,
+                           const Options&, Report&);
+
+}  // namespace vernier::cuda

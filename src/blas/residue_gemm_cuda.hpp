@@ -1,0 +1,25 @@
+// The product by residues on a GPU: data -> statistics and scales -> int8 planes -> products modulo p -> C.
+#pragma once
+
+#include "engine/device_int8_engine.hpp"
+#include "plan/device_plan.hpp"
+#include "scheme/device_recombine.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::cuda {
+
+template <class T>
+struct DeviceResidueProblem {
+  Operand<T> a, b;  // rows of op(A), columns of op(B)
+  DeviceFactor<T> alpha, beta;
+  T* c;
+  std::int64_t ldc;
+};
+
+// Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
+// Error(Status::bound_not_met) if the contract forbids that.
+template <class T>
+bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                  const Options& options, Report& report);
+
+}  // namespace vernier::cuda

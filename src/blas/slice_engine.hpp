@@ -1,0 +1,47 @@
+// The engines that multiply slices: those of the model, and the fp64 product of the BLAS underneath.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vernier/model.hpp"
+
+namespace vernier {
+
+// Digits of one slice as the engine reads them, k contiguous.
+using EncodedSlice = std::vector<std::byte>;
+
+class SliceEngine {
+ public:
+  explicit SliceEngine(const std::string& name);  // throws Error
+
+  const std::string& name() const { return name_; }
+  bool integer() const { return engine_.sum == model::Sum::integer; }
+
+  // The most bits of a slice for which sums of k products are exact, signs included; throws Error if there is none.
+  int bits(std::int64_t k) const;
+
+  enum class Side { rows, columns };
+  EncodedSlice encode(Side side, const std::vector<std::int32_t>& digits) const;
+
+  struct Product {
+    std::int64_t m = 0, n = 0, k = 0;  // of the block
+    const EncodedSlice *a = nullptr, *b = nullptr;
+    std::int64_t ld = 0;  // k of the whole slices
+    std::int64_t first_row = 0, first_column = 0, first_k = 0;
+  };
+  // sum over the products (of equal shape) into out[i + j * m]; more than one only on integer engines. Exact.
+  void multiply(const std::vector<Product>& products, double* out) const;
+
+ private:
+  const std::byte* at(const EncodedSlice& slice, model::Format format, std::int64_t index) const;
+  void multiply_by_blas(const Product& product, double* out) const;
+
+  std::string name_;
+  bool blas_ = false;
+  model::Engine engine_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,183 @@
+#include "blas/split_gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/status.hpp"
+#include "base/workspace.hpp"
+#include "cuda/device.hpp"
+#include "plan/split_bounds.hpp"
+#include "plan/split_cost.hpp"
+
+namespace vernier {
+namespace {
+
+using sm90::SplitKernel;
+
+std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+
+SplitForm form_of(SplitKernel kernel) {
+  switch (kernel) {
+    case SplitKernel::half_folded_128x192:
+      return SplitForm::half_unshifted;
+    case SplitKernel::tf32_128x128:
+      return SplitForm::tf32_shifted;
+    default:
+      return SplitForm::half_shifted;
+  }
+}
+
+SplitAttempt attempt(const char* scheme, SplitKernel kernel) { return {scheme, form_of(kernel), kernel}; }
+
+// By whole waves of tiles on an H200's 132 multiprocessors; a narrow tile takes 0.65
+// of the time of a wide one, since wgmma then reads its operands no faster than shared memory delivers them.
+SplitAttempt separate(std::int64_t m, std::int64_t n) {
+  const auto waves = [&](SplitKernel kernel) {
+    const sm90::SplitTile tile = sm90::tile_of(kernel);
+    return pieces(pieces(m, tile.rows) * pieces(n, tile.columns), 132);
+  };
+  const bool narrow = 0.65 * waves(SplitKernel::half_128x64) < 1.0 * waves(SplitKernel::half_128x128);
+  return attempt("halfhalf_sep", narrow ? SplitKernel::half_128x64 : SplitKernel::half_128x128);
+}
+
+// Pieces of the workspace, in this order.
+struct Layout {
+  std::uint32_t* verdicts;
+  SplitJob a, b;
+};
+
+constexpr int max_attempts = 4;
+
+Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) {
+  Layout w{};
+  w.verdicts = arena.take<std::uint32_t>(max_attempts);
+  for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
+    const auto count = static_cast<std::size_t>(vectors->count);
+    std::int64_t lines = 0;
+    for (const SplitAttempt& t : plan.attempts) lines = std::max(lines, split_line_count(t.form, vectors->k));
+    job->x = *vectors;
+    job->plane.unscale = arena.take<std::int32_t>(count);
+    job->plane.status = arena.take<std::uint32_t>(count);
+    job->part_maxima = arena.take<std::uint32_t>(count * static_cast<std::size_t>(split_part_count(*vectors)));
+    job->plane.lines = arena.take<std::byte>(count * static_cast<std::size_t>(lines) * split_line_bytes);
+  }
+  return w;
+}
+
+Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperands& x) {
+  std::byte* begin = align_to_page(static_cast<std::byte*>(workspace));
+  Arena arena(begin, plan.workspace - static_cast<std::size_t>(begin - static_cast<std::byte*>(workspace)));
+  return lay_out(arena, plan, x);
+}
+
+// For any ops: vectors that lie across memory take more.
+std::size_t workspace_of(const SplitGemmPlan& plan) {
+  Arena count;
+  lay_out(count, plan, split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 2, nullptr, 2));
+  return count.used();
+}
+
+SplitGemmPlan sized(SplitGemmPlan plan) {
+  plan.workspace = workspace_of(plan);
+  return plan;
+}
+
+}  // namespace
+
+SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
+                                std::int64_t lda, const float* B, std::int64_t ldb) {
+  const bool a_by_k = opa != Op::none, b_by_k = opb == Op::none;
+  return {{A, m, k, a_by_k ? lda : 1, a_by_k ? 1 : lda}, {B, n, k, b_by_k ? ldb : 1, b_by_k ? 1 : ldb}};
+}
+
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
+  // Coordinates of copies are ints: rows, and bytes along k.
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 256;
+  return m > 0 && n > 0 && k > 0 && m <= most && n <= most && 8 * k <= most && split_keeps_fp32(k);
+}
+
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return split_gemm_serves(m, n, k) && split_gemm_seconds(m, n, k) < device_sgemm_seconds(m, n, k);
+}
+
+void describe(const SplitGemmPlan& plan, Plan& printable) {
+  std::string names;
+  for (const SplitAttempt& t : plan.attempts) names += (names.empty() ? "" : ", else ") + t.scheme;
+  printable.scheme = "split";
+  printable.engine = "hopper-wgmma";
+  printable.reason =
+      fmt::format("{}: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
+                  split_gemm_seconds(plan.m, plan.n, plan.k) * 1e3, device_sgemm_seconds(plan.m, plan.n, plan.k) * 1e3);
+  printable.moduli = 0;
+  printable.log2_modulus_product = 0;
+  printable.m_block = printable.n_block = printable.k_block = 0;
+  printable.log2_bound = std::log2(static_cast<double>(plan.k + 1)) - 24;
+  printable.workspace = plan.workspace;
+}
+
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  SplitGemmPlan plan{m, n, k, {}, true, 0};
+  // The wide tile pays where the power cap is the limit; below, whole waves count more.
+  if (m >= 6144 && n >= 6144 && k >= 4096)
+    plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
+  plan.attempts.push_back(separate(m, n));
+  plan.attempts.push_back(attempt("tf32tf32_sep", SplitKernel::tf32_128x128));
+  return sized(plan);
+}
+
+SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
+  SplitGemmPlan plan{m, n, k, {}, false, 0};
+  if (scheme == "halfhalf_sep")
+    plan.attempts = {separate(m, n)};
+  else if (scheme == "halfhalf_fold")
+    plan.attempts = {attempt("halfhalf_fold", SplitKernel::half_folded_128x192)};
+  else if (scheme == "tf32tf32_sep")
+    plan.attempts = {attempt("tf32tf32_sep", SplitKernel::tf32_128x128)};
+  else
+    fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
+  return sized(plan);
+}
+
+void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
+                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream) {
+  const cuda::Device& device = cuda::current_device();
+  if (!device.hopper())
+    fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
+         device.compute_capability / 10, device.compute_capability % 10);
+  Layout w = lay_out_in(workspace, plan, operands);
+  for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
+    const SplitAttempt& t = plan.attempts[i];
+    w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
+    const SplitGate gate{.before = i == 0 ? nullptr : w.verdicts + i - 1,
+                         .verdict = plan.judged ? w.verdicts + i : nullptr,
+                         .judged = plan.judged,
+                         .last = i + 1 == plan.attempts.size()};
+    split_operands(t.form, w.a, w.b, gate, stream);
+    sm90::multiply_split(t.kernel, {operands.a, operands.b, w.a.plane, w.b.plane, alpha, beta, C, ldc, gate}, stream);
+  }
+}
+
+SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x, float* C, std::int64_t ldc,
+                              void* workspace) {
+  Layout w = lay_out_in(workspace, plan, x);
+  const SplitAttempt& t = plan.attempts.front();
+  w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
+  return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
+          [=] {
+            sm90::multiply_split(t.kernel, {x.a, x.b, w.a.plane, w.b.plane, {1, nullptr}, {0, nullptr}, C, ldc, {}},
+                                 nullptr);
+          }};
+}
+
+int split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
+  std::uint32_t verdicts[max_attempts] = {};
+  const std::byte* begin = align_to_page(static_cast<std::byte*>(const_cast<void*>(workspace)));
+  cuda::check(cudaMemcpyAsync(verdicts, begin, sizeof verdicts, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  const int count = static_cast<int>(plan.attempts.size());
+  for (int i = 0; plan.judged && i + 1 < count; ++i)
+    if (verdicts[i] != 0) return i;
+  return count - 1;
+}
+
+}  // namespace vernier

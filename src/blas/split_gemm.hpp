@@ -1,0 +1,68 @@
+// fp32 products on the tensor cores of Hopper: attempts in the order of their speed, of which the first is made whose
+// bound the data permit. Which one that is, the GPU finds out: nothing here waits for it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/sm90_split.hpp"
+#include "scheme/split_cuda.hpp"
+#include "vernier/split.hpp"
+
+namespace vernier {
+
+struct SplitAttempt {
+  std::string scheme;
+  SplitForm form = SplitForm::half_shifted;
+  sm90::SplitKernel kernel = sm90::SplitKernel::half_128x128;
+};
+
+struct SplitGemmPlan {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::vector<SplitAttempt> attempts;
+  bool judged = false;  // the last attempt keeps the contract for any data, the others if the data permit
+  std::size_t workspace = 0;
+};
+
+// Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// ... and is that faster than cuBLAS? In seconds, as estimated.
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// For contract fp32.
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// Scheme, engine, reason, bound and workspace of the plan that a person reads.
+void describe(const SplitGemmPlan& plan, Plan& printable);
+
+// halfhalf_sep, halfhalf_fold or tf32tf32_sep, whatever the data.
+SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k);
+
+struct SplitOperands {
+  FloatVectors a, b;  // rows of op(A), columns of op(B)
+};
+SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
+                                std::int64_t lda, const float* B, std::int64_t ldb);
+
+// C = alpha op(A) op(B) + beta C, queued on the stream. workspace: plan.workspace bytes of device memory, aligned to
+// 256. k > 0; the caller has checked the arguments.
+void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
+                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream);
+
+// The two stages of the first attempt, each queued on the default stream by itself: for measurements.
+struct SplitStages {
+  std::function<void()> split, product;
+};
+SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& operands, float* C, std::int64_t ldc,
+                              void* workspace);
+
+// The attempt that was made, after split_gemm() on the same workspace; waits for the stream.
+int split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream);
+
+}  // namespace vernier

@@ -1,0 +1,82 @@
+// Operands of a block -> residues, strip by strip.
+#pragma once
+
+#include <omp.h>
+
+#include "blas/pass_state.hpp"
+#include "scheme/strip.hpp"
+
+namespace vernier {
+
+// One operand of one block: which vectors and which k, and where everything about them lies.
+template <class T>
+struct OperandBlock {
+  Operand<T> x;
+  Range vectors, ks;
+  const DigitTables* digits = nullptr;
+  VectorStatistics* statistics = nullptr;  // of all vectors of x
+  Grain* grains = nullptr;                 // likewise, for correct rounding
+  int* exponents = nullptr;                // likewise: scales
+  std::int8_t* planes = nullptr;
+  std::size_t plane_bytes = 0;
+
+  PanelLayout layout() const { return panel_layout(vectors.count, ks.count); }
+};
+
+template <class T>
+OperandBlock<T> rows_block(const PassState<T>& s, Range rows, Range ks) {
+  return {s.problem.a,
+          rows,
+          ks,
+          &s.row_digits,
+          s.vectors.a_statistics,
+          s.vectors.a_grains,
+          s.vectors.a_exponents,
+          s.buffers.a,
+          s.buffers.a_stride};
+}
+
+template <class T>
+OperandBlock<T> columns_block(const PassState<T>& s, Range columns, Range ks) {
+  return {s.problem.b,
+          columns,
+          ks,
+          &s.column_digits,
+          s.vectors.b_statistics,
+          s.vectors.b_grains,
+          s.vectors.b_exponents,
+          s.buffers.b,
+          s.buffers.b_stride};
+}
+
+// Work-shared over the strips; no barrier at the end. measure: statistics and ordinary scales of the vectors come from
+// the same read of the data, which the block holds whole; else they are there.
+template <class T>
+void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, bool measure) {
+  T* buffer = reinterpret_cast<T*>(state.scratch(omp_get_thread_num()));
+  const PanelLayout layout = block.layout();
+#pragma omp for schedule(dynamic, 1) nowait
+  for (std::int64_t index = 0; index < layout.strips; ++index) {
+    const std::int64_t first = block.vectors.begin + index * strip_size;
+    const Operand<T> strip = gather_strip(block.x, first, block.ks.begin, block.ks.count, buffer);
+    VectorStatistics* statistics = block.statistics + first;
+    int* exponents = block.exponents + first;
+    if (measure) {
+      state.backend.statistics(strip, 0, strip.vectors, statistics);
+      if (state.exact != nullptr) state.exact->measure(strip, statistics, block.grains + first);
+      for (std::int64_t v = 0; v < strip_size; ++v)
+        exponents[v] = v < strip.vectors ? ordinary_scale(state.plan.rule, strip.k, statistics[v]) : 0;
+    }
+    const bool nonfinite =
+        std::any_of(statistics, statistics + strip.vectors, [](const VectorStatistics& v) { return v.nonfinite; });
+    state.backend.decompose(strip, *block.digits,
+                            {.scales = exponents,
+                             .planes = block.planes,
+                             .plane_bytes = block.plane_bytes,
+                             .layout = layout,
+                             .strip = index,
+                             .has_nonfinite = nonfinite});
+  }
+}
+
+}  // namespace vernier

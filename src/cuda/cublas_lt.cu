@@ -1,0 +1,138 @@
+#include "cuda/cublas_lt.hpp"
+
+#include <dlfcn.h>
+
+namespace vernier::cuda {
+namespace {
+
+constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
+
+struct Functions {
+  std::string missing;
+  decltype(&cublasLtCreate) create = nullptr;
+  decltype(&cublasLtDestroy) destroy = nullptr;
+  decltype(&cublasLtMatmulDescCreate) describe = nullptr;
+  decltype(&cublasLtMatmulDescDestroy) destroy_description = nullptr;
+  decltype(&cublasLtMatmulDescSetAttribute) set_attribute = nullptr;
+  decltype(&cublasLtMatrixLayoutCreate) lay_out = nullptr;
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = nullptr;
+  decltype(&cublasLtMatmulPreferenceCreate) prefer = nullptr;
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = nullptr;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference = nullptr;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithm = nullptr;
+  decltype(&cublasLtMatmul) matmul = nullptr;
+  decltype(&cublasLtGetStatusName) status_name = nullptr;
+};
+
+template <class F>
+void find(Functions& functions, void* library, const char* name, F& function) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  if (function == nullptr && functions.missing.empty()) functions.missing = std::string("this cuBLASLt has no ") + name;
+}
+
+Functions load() {
+  Functions f;
+  void* library = nullptr;
+  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12"})
+    if (library == nullptr) library = dlopen(name, RTLD_LAZY);
+  if (library == nullptr) {
+    f.missing = "no cuBLASLt: the loader finds none of libcublasLt.so.13, .12";
+    return f;
+  }
+  find(f, library, "cublasLtCreate", f.create);
+  find(f, library, "cublasLtDestroy", f.destroy);
+  find(f, library, "cublasLtMatmulDescCreate", f.describe);
+  find(f, library, "cublasLtMatmulDescDestroy", f.destroy_description);
+  find(f, library, "cublasLtMatmulDescSetAttribute", f.set_attribute);
+  find(f, library, "cublasLtMatrixLayoutCreate", f.lay_out);
+  find(f, library, "cublasLtMatrixLayoutDestroy", f.destroy_layout);
+  find(f, library, "cublasLtMatmulPreferenceCreate", f.prefer);
+  find(f, library, "cublasLtMatmulPreferenceDestroy", f.destroy_preference);
+  find(f, library, "cublasLtMatmulPreferenceSetAttribute", f.set_preference);
+  find(f, library, "cublasLtMatmulAlgoGetHeuristic", f.find_algorithm);
+  find(f, library, "cublasLtMatmul", f.matmul);
+  find(f, library, "cublasLtGetStatusName", f.status_name);
+  return f;
+}
+
+const Functions& functions() {
+  static const Functions loaded = load();
+  return loaded;
+}
+
+void check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error, "{}: {}", what,
+       functions().status_name(status));
+}
+
+// Owners of the descriptions that one call needs.
+struct Operation {
+  explicit Operation(bool fast) {
+    check(functions().describe(&handle, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    const std::int8_t accumulation = fast ? 1 : 0;
+    check(functions().set_attribute(handle, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+          "CUBLASLT_MATMUL_DESC_TRANSA");
+    check(functions().set_attribute(handle, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &accumulation, sizeof accumulation),
+          "CUBLASLT_MATMUL_DESC_FAST_ACCUM");
+  }
+  ~Operation() { (void)functions().destroy_description(handle); }
+  cublasLtMatmulDesc_t handle = nullptr;
+};
+
+struct Layout {
+  Layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns) {
+    check(
+        functions().lay_out(&handle, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows),
+        "cublasLtMatrixLayoutCreate");
+  }
+  ~Layout() { (void)functions().destroy_layout(handle); }
+  cublasLtMatrixLayout_t handle = nullptr;
+};
+
+struct Preference {
+  Preference() {
+    check(functions().prefer(&handle), "cublasLtMatmulPreferenceCreate");
+    check(functions().set_preference(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                     sizeof workspace_bytes),
+          "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES");
+  }
+  ~Preference() { (void)functions().destroy_preference(handle); }
+  cublasLtMatmulPreference_t handle = nullptr;
+};
+
+}  // namespace
+
+std::string CublasLt::missing() {
+  const std::string device = missing_device();
+  return device.empty() ? functions().missing : device;
+}
+
+CublasLt::CublasLt() {
+  const std::string what = missing();
+  if (!what.empty()) fail(Status::unsupported, "{}", what);
+  workspace_ = DeviceBuffer<char>(workspace_bytes);
+  check(functions().create(&handle_), "cublasLtCreate");
+}
+
+CublasLt::~CublasLt() { (void)functions().destroy(handle_); }
+
+void CublasLt::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const void* A, cudaDataType_t a_type,
+                        const void* B, cudaDataType_t b_type, float* C, bool fast_accumulation, cudaStream_t stream) {
+  const Operation operation(fast_accumulation);
+  const Layout a(a_type, k, m), b(b_type, k, n), c(CUDA_R_32F, m, n);
+  const Preference preference;
+  cublasLtMatmulHeuristicResult_t algorithm{};
+  int found = 0;
+  check(functions().find_algorithm(handle_, operation.handle, a.handle, b.handle, c.handle, c.handle, preference.handle,
+                                   1, &algorithm, &found),
+        "cublasLtMatmulAlgoGetHeuristic");
+  if (found == 0) fail(Status::unsupported, "cuBLASLt has no algorithm for these formats");
+  const float one = 1;
+  check(functions().matmul(handle_, operation.handle, &one, A, a.handle, B, b.handle, &one, C, c.handle, C, c.handle,
+                           &algorithm.algo, workspace_.data(), workspace_.bytes(), stream),
+        "cublasLtMatmul");
+}
+
+}  // namespace vernier::cuda

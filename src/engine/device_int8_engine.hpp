@@ -1,0 +1,54 @@
+// Engines on a GPU that multiply planes of residues and leave the products modulo p. See base/device_planes.hpp for the
+// memory format.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/device_planes.hpp"
+#include "number/byte_reduction.hpp"
+
+namespace vernier::cuda {
+
+// For every modulus q = 0 .. moduli - 1, asynchronously on a stream:
+//     out(i, j) = factor_q sum_l rows(i, l) columns(j, l)  mod p_q     (symmetric), plus the old out(i, j) if
+//     accumulate
+struct DeviceInt8Product {
+  const std::uint8_t* rows = nullptr;     // [modulus][m][pitch]; bytes in the engine's form()
+  const std::uint8_t* columns = nullptr;  // [modulus][n][pitch]
+  std::int64_t m = 0, n = 0;              // at least 1
+  std::int64_t pitch = 0;                 // multiple of 128, at most the engine's longest_k()
+  int moduli = 0;
+  std::array<int, max_moduli> factor{};
+  bool accumulate = false;
+  std::int8_t* out = nullptr;  // product_units(m, n)
+  const int* hold = nullptr;   // in device memory, or null: where it is not 0, out may be left as it was or spoilt
+  void* scratch = nullptr;     // scratch_bytes(m, n)
+};
+
+class DeviceInt8Engine {
+ public:
+  virtual ~DeviceInt8Engine() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view description() const = 0;
+  virtual std::string missing() const = 0;  // what the current device lacks; empty if the engine runs there
+  virtual ByteForm form() const = 0;        // of the operands' bytes
+  virtual std::int64_t longest_k() const = 0;
+  virtual std::size_t scratch_bytes(std::int64_t m, std::int64_t n) const = 0;
+  virtual void multiply(const DeviceInt8Product& product, cudaStream_t stream) const = 0;
+};
+
+const std::vector<const DeviceInt8Engine*>& device_int8_engines();  // in order of preference
+
+// The engine of that name, or for "" the first that runs on the current device. Throws Error(Status::unsupported).
+const DeviceInt8Engine& find_device_int8_engine(std::string_view name);
+
+const DeviceInt8Engine& sm90_int8_engine();
+const DeviceInt8Engine& cublas_int8_engine();
+
+}  // namespace vernier::cuda

@@ -1,0 +1,111 @@
+#include "cuda/device.hpp"
+#include "cuda/launch.hpp"
+#include "engine/sm90_int8.hpp"
+#include "engine/sm90_int8_kernel.cuh"
+
+namespace vernier::cuda {
+namespace {
+
+constexpr int threads = 384;
+constexpr int band = 8;  // 2, 4 and 16 were as fast or slower (docs/performance.md)
+
+// Clusters that the device runs at once; asked once a process, since all devices that run this code are alike.
+template <class T>
+int resident_clusters() {
+  static const int clusters = [] {
+    check(cudaFuncSetAttribute(residue_products<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::shared_bytes),
+          "residue_products");
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = T::cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(current_device().multiprocessors / T::cluster * T::cluster));
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = T::shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int count = 0;
+    check(cudaOccupancyMaxActiveClusters(&count, residue_products<T>, &config), "residue_products");
+    return std::max(count, 1);
+  }();
+  return clusters;
+}
+
+CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows) {
+  return make_tensor_map({.base = planes,
+                          .row_bytes = p.pitch,
+                          .rows = vectors,
+                          .planes = p.moduli,
+                          .row_stride = p.pitch,
+                          .plane_stride = vectors * p.pitch,
+                          .box_rows = box_rows});
+}
+
+template <Sm90Variant Variant>
+void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
+  using T = TileOf<Variant>;
+  const Sm90Grid grid = sm90_grid(T::tile, p.m, p.n, p.moduli);
+  const ProductUnits units = product_units(p.m, p.n);
+  const Sm90Task task{.jobs = static_cast<int>(grid.jobs),
+                      .across = static_cast<int>(grid.across),
+                      .down = static_cast<int>(grid.down),
+                      .band = band,
+                      .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
+                      .units_across = static_cast<int>(units.across),
+                      .units_down = static_cast<int>(units.down),
+                      .accumulate = p.accumulate,
+                      .out = p.out,
+                      .hold = p.hold};
+  Sm90Reductions reductions{};
+  for (int q = 0; q < p.moduli; ++q)
+    reductions.of[q] = make_byte_reduction<1>(moduli[static_cast<std::size_t>(q)],
+                                              p.factor[static_cast<std::size_t>(q)], {}, ByteForm::symmetric);
+  const auto clusters = static_cast<unsigned>(std::min<std::int64_t>(grid.jobs, resident_clusters<T>()));
+  launch("residue_products", residue_products<T>,
+         {.grid = dim3(clusters * T::cluster),
+          .block = dim3(threads),
+          .shared_bytes = T::shared_bytes,
+          .cluster = dim3(T::cluster),
+          .overlap_previous = true},
+         stream, map_of(p.columns, p.n, p, T::x_box), map_of(p.rows, p.m, p, T::y_box), reductions, task);
+}
+
+class Sm90Int8Engine final : public DeviceInt8Engine {
+ public:
+  std::string_view name() const override { return "sm90_int8"; }
+  std::string_view description() const override { return "Hopper: wgmma on bytes, fed by bulk tensor copies"; }
+  std::string missing() const override {
+    const std::string none = missing_device();
+    if (!none.empty()) return none;
+    return current_device().hopper() ? "" : "a GPU of compute capability 9.0";
+  }
+  ByteForm form() const override { return ByteForm::natural; }
+  std::int64_t longest_k() const override { return 65536; }
+  std::size_t scratch_bytes(std::int64_t, std::int64_t) const override { return 0; }
+
+  void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
+    const int clusters = resident_clusters<TileOf<cooperative_256x192>>();
+    multiply_sm90(choose_sm90_tile(p.m, p.n, p.pitch, p.moduli, clusters), p, stream);
+  }
+};
+
+}  // namespace
+
+void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& p, cudaStream_t stream) {
+  switch (variant) {
+    case alternating_128x128:
+      return multiply<alternating_128x128>(p, stream);
+    case alternating_128x192:
+      return multiply<alternating_128x192>(p, stream);
+    case cooperative_256x192:
+      return multiply<cooperative_256x192>(p, stream);
+  }
+}
+
+const DeviceInt8Engine& sm90_int8_engine() {
+  static const Sm90Int8Engine engine;
+  return engine;
+}
+
+}  // namespace vernier::cuda

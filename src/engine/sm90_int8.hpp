@@ -1,0 +1,11 @@
+// One launch of the Hopper kernel with a tile of the caller's choice: what the engine does with choose_sm90_tile().
+#pragma once
+
+#include "engine/device_int8_engine.hpp"
+#include "engine/sm90_tiles.hpp"
+
+namespace vernier::cuda {
+
+void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& product, cudaStream_t stream);
+
+}  // namespace vernier::cuda

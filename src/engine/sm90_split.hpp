@@ -1,0 +1,44 @@
+// C = alpha op(A) op(B) + beta C out of split operands, on the tensor cores of Hopper.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/split_plane.hpp"
+
+namespace vernier::sm90 {
+
+// Kernels by what they hold in registers and by their tile, columns x rows of C.
+//
+//   separate  three sets: the engine's (one run), the sum outside, the corrections (all of k). Part 1 carries 2^11.
+//   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
+//             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
+//             but elements keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
+enum class SplitKernel { half_128x128, half_128x64, half_folded_128x192, tf32_128x128 };
+
+// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep.
+
+struct SplitScalar {
+  float value = 0;
+  const float* pointer = nullptr;  // in device memory; null: value counts
+};
+
+struct SplitProduct {
+  FloatVectors a, b;  // rows of op(A), columns of op(B): for entries that are computed conventionally
+  SplitPlane a_plane, b_plane;
+  SplitScalar alpha, beta;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+  SplitGate gate;
+};
+
+// Tile of C that a block computes.
+struct SplitTile {
+  int columns = 0, rows = 0, blocks_sharing = 1;
+};
+SplitTile tile_of(SplitKernel kernel);
+
+void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream);
+
+}  // namespace vernier::sm90

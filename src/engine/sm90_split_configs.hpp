@@ -1,0 +1,13 @@
+// The kernels that are compiled, one function each so that they compile side by side.
+#pragma once
+
+#include "engine/sm90_split.hpp"
+
+namespace vernier::sm90 {
+
+void multiply_half_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
+void multiply_half_128x64(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
+void multiply_half_folded_128x192(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
+void multiply_tf32_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
+
+}  // namespace vernier::sm90

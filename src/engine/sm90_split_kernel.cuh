@@ -1,0 +1,326 @@
+// The product of split operands: a persistent kernel of one producer thread and two consumer warpgroups (sm_90a).
+//
+// Supports any m, n, k and any C. Assumes planes as base/split_plane.hpp describes them, of an even number of lines.
+//
+// wgmma's first operand are the columns of op(B) (P), its second the rows of op(A) (Q): a thread's neighbouring
+// accumulators are then neighbours in a column of C, and C is stored from registers in whole sectors.
+//
+// The engine cuts when it adds. So products of part 0 stay inside for one run of two lines of k, from zero, and are
+// added to an outside sum in fp32, to nearest (docs/accuracy.md).
+#pragma once
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "cuda/tensor_map.hpp"
+#include "engine/sm90_split_epilogue.cuh"
+#include "engine/sm90_wgmma_float.cuh"
+
+namespace vernier::sm90 {
+
+using namespace vernier::cuda;
+
+constexpr int tile_columns = 128, consumer_columns = 64, run_lines = 2;
+constexpr int producer_warpgroup = 2, block_threads = 384;
+constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
+
+// A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that.
+template <int Rows_, int Sharing_, bool Folded_, bool Tf32_>
+struct SplitConfig {
+  static constexpr int Rows = Rows_, Sharing = Sharing_;
+  static constexpr bool Folded = Folded_, Tf32 = Tf32_;
+  static constexpr int p_bytes = tile_columns * split_line_bytes, q_bytes = Rows * split_line_bytes;
+  static constexpr int stage_bytes = p_bytes + q_bytes, stages = ring_bytes / stage_bytes;
+  static constexpr int shared_bytes = stages * stage_bytes + 1024 + 16 * stages;
+};
+
+// Tiles in units of clusters: groups of P tiles, inside a group Q is the slow index.
+struct TileOrder {
+  int p_tiles, q_tiles, group;
+
+  __device__ int count() const { return p_tiles * q_tiles; }
+  __device__ void place(int t, int& p, int& q) const {
+    const int g = t / (group * q_tiles), first = g * group, width = min(group, p_tiles - first);
+    const int rest = t - g * group * q_tiles;
+    q = rest / width;
+    p = first + rest % width;
+  }
+};
+
+// Position in the ring of stages.
+template <int Stages>
+struct RingPosition {
+  int stage = 0;
+  std::uint32_t parity = 0;
+
+  __device__ __forceinline__ void advance() {
+    if (++stage == Stages) stage = 0, parity ^= 1;
+  }
+};
+
+template <class Config>
+struct Ring {
+  std::uint32_t base;
+
+  __device__ std::uint32_t p(int stage) const { return base + stage * Config::stage_bytes; }
+  __device__ std::uint32_t q(int stage) const { return p(stage) + Config::p_bytes; }
+  __device__ std::uint32_t full(int stage) const { return base + Config::stages * Config::stage_bytes + 8 * stage; }
+  __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * Config::stages; }
+};
+
+// No vector has an element too small for its parts, or three quarters of every vector are large (docs/accuracy.md).
+__device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
+  bool tiny = false, steep = false;
+  const auto look = [&](const std::uint32_t* status, const FloatVectors& x) {
+    const int count = static_cast<int>(x.count);
+    const auto see = [&](std::uint32_t word) {
+      tiny = tiny || (word & tiny_element) != 0;
+      steep = steep || 4 * static_cast<std::int64_t>(word & ~tiny_element) < 3 * x.k;
+    };
+#pragma unroll 4
+    for (int v = 4 * threadIdx.x; v + 4 <= count; v += 4 * block_threads) {
+      const uint4 words = *reinterpret_cast<const uint4*>(status + v);
+      see(words.x), see(words.y), see(words.z), see(words.w);
+    }
+    if (threadIdx.x < count % 4) see(status[count - 1 - threadIdx.x]);
+  };
+  look(g.status_p, g.p);
+  look(g.status_q, g.q);
+  const bool any_tiny = __syncthreads_or(tiny), any_steep = __syncthreads_or(steep);
+  return !any_tiny || !any_steep;
+}
+
+// Is this attempt made? strict: only because it is the last.
+__device__ __forceinline__ bool open(const SplitArguments& g, bool& strict) {
+  strict = false;
+  const bool settled = g.gate.before != nullptr && *g.gate.before != 0;
+  const bool fit = !settled && (!g.gate.judged || statistics_permit(g));
+  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = settled || fit;
+  strict = !fit;
+  return !settled && (fit || g.gate.last);
+}
+
+template <class Config>
+__device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensorMap& map_q, const Ring<Config>& ring,
+                                        const TileOrder& order, int lines, int rank) {
+  constexpr int share = Config::Rows / Config::Sharing;
+  RingPosition<Config::stages> at{0, 1};
+  for (int t = blockIdx.x / Config::Sharing; t < order.count(); t += gridDim.x / Config::Sharing) {
+    int p, q;
+    order.place(t, p, q);
+    const int row_p = (p * Config::Sharing + rank) * tile_columns, row_q = q * Config::Rows + rank * share;
+    for (int line = 0; line < lines; ++line, at.advance()) {
+      barrier_wait(ring.empty(at.stage), at.parity);
+      const std::uint32_t full = ring.full(at.stage);
+      const int byte = line * split_line_bytes;
+      barrier_expect(full, Config::stage_bytes);
+      load_box(ring.p(at.stage), &map_p, full, byte, row_p, 0);
+      if constexpr (Config::Sharing == 1)
+        load_box(ring.q(at.stage), &map_q, full, byte, row_q, 0);
+      else
+        load_box_multicast(ring.q(at.stage) + rank * share * split_line_bytes, &map_q, full, byte, row_q, 0,
+                           (1 << Config::Sharing) - 1);
+    }
+  }
+}
+
+// One consumer warpgroup: 64 columns by Rows rows of C.
+template <class Config>
+struct Consumer {
+  static constexpr int accumulators = Config::Rows / 2;
+  using Accumulators = float[accumulators];
+
+  const Ring<Config>& ring;
+  std::uint64_t p, q;  // operands in stage 0
+  RingPosition<Config::stages> next;
+  int released = 0;  // the stage to give back next
+
+  __device__ Consumer(const Ring<Config>& r, int warpgroup)
+      : ring(r), p(wgmma_operand(r.p(0) + warpgroup * consumer_columns * split_line_bytes)), q(wgmma_operand(r.q(0))) {}
+
+  __device__ __forceinline__ void arrived() { barrier_wait(ring.full(next.stage), next.parity); }
+
+  // Every block that filled a part of the stage hears of it, from every warp.
+  __device__ __forceinline__ void release() {
+    const int lane = threadIdx.x % 32;
+    if constexpr (Config::Sharing == 1) {
+      if (lane == 0) barrier_arrive(ring.empty(released));
+    } else {
+      if (lane < Config::Sharing) barrier_arrive_remote(ring.empty(released), lane);
+    }
+    if (++released == Config::stages) released = 0;
+  }
+
+  // Part a of op(A) times part b of op(B) over one line: two steps of 32 bytes. Part 1 begins 64 bytes into a line.
+  __device__ __forceinline__ void product(Accumulators& d, int stage, int a, int b, int keep) const {
+    const auto offset = static_cast<std::uint64_t>(static_cast<std::uint32_t>(stage * (Config::stage_bytes / 16)));
+    const std::uint64_t first = p + offset + 4 * b, second = q + offset + 4 * a;
+    wgmma<Config::Rows, Config::Tf32>(d, first, second, keep);
+    wgmma<Config::Rows, Config::Tf32>(d, first + 2, second + 2, 1);
+  }
+
+  static __device__ __forceinline__ void add(Accumulators& sum, Accumulators& run) {
+    settle(run);
+#pragma unroll
+    for (int i = 0; i < accumulators; ++i) sum[i] = __fadd_rn(sum[i], run[i]);
+  }
+
+  // Corrections follow each main product on the tensor cores, and a run is added outside while the last of them still
+  // execute: the queue never empties.
+  __device__ __forceinline__ void separate(Accumulators& sum, int lines) {
+    Accumulators run, corrections;
+#pragma unroll
+    for (int i = 0; i < accumulators; ++i) sum[i] = 0, corrections[i] = 0;
+    for (int line = 0; line < lines; line += run_lines) {
+#pragma unroll
+      for (int r = 0; r < run_lines; ++r) {
+        arrived();
+        wgmma_fence();
+        product(run, next.stage, 0, 0, r > 0);
+        wgmma_commit();
+        wgmma_wait<1>();  // the corrections of the line before
+        if (line + r > 0) release();
+        wgmma_fence();
+        product(corrections, next.stage, 1, 0, 1);
+        product(corrections, next.stage, 0, 1, 1);
+        wgmma_commit();
+        next.advance();
+      }
+      wgmma_wait<1>();  // the main products of this run
+      add(sum, run);
+    }
+    wgmma_wait<0>();
+    if (lines > 0) release();
+    settle(corrections);
+#pragma unroll
+    for (int i = 0; i < accumulators; ++i) sum[i] = __fmaf_rn(corrections[i], 1.0f / 2048, sum[i]);
+  }
+
+  // The corrections of a run first, line by line, then its main products: small numbers are cut less among small ones.
+  // All corrections of a line before the next is waited for: with two of four, stages run short (197 against 223
+  // TFLOP/s at n = 8192). One warpgroup adds while the other multiplies.
+  __device__ __forceinline__ void folded(Accumulators& sum, int lines) {
+    Accumulators run;
+#pragma unroll
+    for (int i = 0; i < accumulators; ++i) sum[i] = 0;
+    for (int line = 0; line < lines; line += run_lines) {
+      int stage[run_lines];
+#pragma unroll
+      for (int r = 0; r < run_lines; ++r) {
+        stage[r] = next.stage;
+        arrived();
+        wgmma_fence();
+        product(run, stage[r], 1, 0, r > 0);
+        product(run, stage[r], 0, 1, 1);
+        next.advance();
+      }
+#pragma unroll
+      for (int r = 0; r < run_lines; ++r) product(run, stage[r], 0, 0, 1);
+      wgmma_commit();
+      wgmma_wait<0>();
+#pragma unroll
+      for (int r = 0; r < run_lines; ++r) release();
+      add(sum, run);
+    }
+  }
+};
+
+template <class Config>
+__global__ void __launch_bounds__(block_threads, 1)
+    multiply_split_kernel(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
+                          const __grid_constant__ SplitArguments g) {
+  constexpr int sharing = Config::Sharing;
+  extern __shared__ char raw[];
+  const Ring<Config> ring{(shared_address(raw) + 1023) & ~1023u};
+  const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
+  const int rank = sharing > 1 ? cluster_rank() : 0;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < Config::stages; ++s) {
+      barrier_init(ring.full(s), 1);
+      barrier_init(ring.empty(s), 8 * sharing);
+    }
+    fence_barrier_init();
+    prefetch_tensor_map(&map_p);
+    prefetch_tensor_map(&map_q);
+  }
+  if constexpr (sharing > 1) {
+    cluster_arrive();
+    cluster_wait();
+  } else {
+    __syncthreads();
+  }
+  wait_for_previous_kernels();
+  bool strict;
+  if (!open(g, strict)) return;
+  const Scalars scalars{g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
+                        g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
+  const int lines = scalars.alpha == 0 ? 0 : g.lines;
+  const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
+  const TileOrder order{tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
+                        (g.group + sharing - 1) / sharing};
+
+  if (warpgroup == producer_warpgroup) {
+    give_registers<40>();
+    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, order, lines, rank);
+  } else {
+    take_registers<232>();
+    Consumer<Config> consumer(ring, warpgroup);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    for (int t = blockIdx.x / sharing; t < order.count(); t += gridDim.x / sharing) {
+      float sum[Config::Rows / 2];
+      if constexpr (Config::Folded)
+        consumer.folded(sum, lines);
+      else
+        consumer.separate(sum, lines);
+      int p, q;
+      order.place(t, p, q);
+      const int column = (p * sharing + rank) * tile_columns + warpgroup * consumer_columns + warp * 16 + lane / 4;
+      store_tile<Config::Rows>(g, scalars, strict, sum, column, q * Config::Rows + lane % 4 * 2);
+    }
+  }
+  if constexpr (sharing > 1) {  // no block leaves while a neighbour may still write into it
+    cluster_arrive();
+    cluster_wait();
+  }
+}
+
+template <class Config>
+void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream_t stream) {
+  const auto map = [](const SplitPlane& plane, std::int64_t vectors, int box_rows) {
+    const std::int64_t bytes = plane.line_count * split_line_bytes;
+    return make_tensor_map({.base = plane.lines,
+                            .row_bytes = bytes,
+                            .rows = vectors,
+                            .planes = 1,
+                            .row_stride = bytes,
+                            .plane_stride = bytes * vectors,
+                            .box_rows = box_rows});
+  };
+  const SplitArguments g{.p = x.b,
+                         .q = x.a,
+                         .unscale_p = x.b_plane.unscale,
+                         .unscale_q = x.a_plane.unscale,
+                         .status_p = x.b_plane.status,
+                         .status_q = x.a_plane.status,
+                         .alpha = x.alpha,
+                         .beta = x.beta,
+                         .c = x.c,
+                         .ldc = x.ldc,
+                         .lines = static_cast<int>(x.a_plane.line_count),
+                         .group = 16,
+                         .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
+                         .gate = x.gate};
+  const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
+                                ((x.a.count + Config::Rows - 1) / Config::Rows);
+  const auto grid =
+      static_cast<unsigned>(Config::Sharing * std::min<std::int64_t>(clusters, multiprocessors / Config::Sharing));
+  launch("multiply_split_kernel", multiply_split_kernel<Config>,
+         {.grid = grid,
+          .block = block_threads,
+          .shared_bytes = Config::shared_bytes,
+          .cluster = Config::Sharing,
+          .overlap_previous = true},
+         stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing), g);
+}
+
+}  // namespace vernier::sm90

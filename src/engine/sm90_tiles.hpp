@@ -1,0 +1,67 @@
+// Which tile the int8 kernel of Hopper takes for a product: a table of measured rates and a pure function of the shape.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/panel.hpp"
+
+namespace vernier::cuda {
+
+// Columns x rows of C. Alternating: two warpgroups take every other tile each, one reduces while the other multiplies.
+// Cooperative: both work on one tile, which takes fewer bytes, and so less power, an operation.
+struct Sm90Tile {
+  std::string_view name;
+  int columns, rows;
+  int cluster_columns, cluster_rows;  // blocks of a cluster, side by side and on top of each other
+  bool cooperative;
+  // Measured on an H200 (docs/performance.md):
+  double cycles;           // of one 128-byte block of k
+  double long_cycles;      // the same where k is long and the operands no longer stay in the second-level cache
+  double epilogue_cycles;  // of one tile that nothing hides
+  double capped_ghz;       // clock that the power limit leaves in products of more than about half a millisecond
+};
+
+enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192 };
+
+inline constexpr std::array<Sm90Tile, 3> sm90_tiles = {{
+    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.32},
+    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.34},
+    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.45},
+}};
+
+inline constexpr double sm90_rested_ghz = 1.75;
+inline constexpr double sm90_rested_seconds = 0.5e-3;  // products shorter than this end before the power limit acts
+inline constexpr std::int64_t sm90_long_k = 4096;
+
+struct Sm90Grid {
+  std::int64_t across, down;  // clusters that cover C
+  std::int64_t jobs;          // clusters' tiles of all moduli
+};
+
+constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t n, int moduli) {
+  const std::int64_t across = divide_up(n, tile.columns * tile.cluster_columns),
+                     down = divide_up(m, tile.rows * tile.cluster_rows);
+  return {across, down, across * down * moduli};
+}
+
+inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int moduli,
+                           int clusters) {
+  const double blocks = static_cast<double>(divide_up(k, 128));
+  const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, moduli).jobs, clusters));
+  const double cycles = waves * (blocks * (k > sm90_long_k ? tile.long_cycles : tile.cycles) + tile.epilogue_cycles);
+  const double rested = cycles / (sm90_rested_ghz * 1e9);
+  return rested < sm90_rested_seconds ? rested : cycles / (tile.capped_ghz * 1e9);
+}
+
+// clusters: how many pairs of blocks the device runs at once.
+inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t k, int moduli, int clusters) {
+  const auto seconds = [&](const Sm90Tile& tile) { return sm90_seconds(tile, m, n, k, moduli, clusters); };
+  const auto* best = std::min_element(sm90_tiles.begin(), sm90_tiles.end(),
+                                      [&](const Sm90Tile& x, const Sm90Tile& y) { return seconds(x) < seconds(y); });
+  return static_cast<Sm90Variant>(best - sm90_tiles.begin());
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,63 @@
+#include "lapack/kernels.hpp"
+
+#include "engine/cpu_features.hpp"
+#include "lapack/kernels_body.hpp"
+
+namespace vernier {
+namespace {
+
+const KernelTable& best_kernels() {
+#if VERNIER_X86
+  if (missing_features(InstructionSet::avx512_vnni).empty()) return avx512_kernels();
+  if (missing_features(InstructionSet::avx2).empty()) return avx2_kernels();
+#endif
+  return portable_kernels();
+}
+
+}  // namespace
+
+const KernelTable& portable_kernels() { return table; }
+
+const KernelTable& kernels() {
+  static const KernelTable& best = best_kernels();
+  return best;
+}
+
+template <>
+PanelKernel<float> panel_kernel<float>() {
+  return kernels().panel_float;
+}
+template <>
+PanelKernel<double> panel_kernel<double>() {
+  return kernels().panel_double;
+}
+template <>
+UnitLowerKernel<float> unit_lower_kernel<float>() {
+  return kernels().unit_lower_float;
+}
+template <>
+UnitLowerKernel<double> unit_lower_kernel<double>() {
+  return kernels().unit_lower_double;
+}
+template <>
+const VectorKernels<Half>& vector_kernels<Half>() {
+  return kernels().half;
+}
+template <>
+const VectorKernels<float>& vector_kernels<float>() {
+  return kernels().single;
+}
+template <>
+const VectorKernels<double>& vector_kernels<double>() {
+  return kernels().full;
+}
+template <>
+SumKernel<float> sum_kernel<float>() {
+  return kernels().sums_float;
+}
+template <>
+SumKernel<double> sum_kernel<double>() {
+  return kernels().sums_double;
+}
+
+}  // namespace vernier

@@ -1,0 +1,83 @@
+// Inner loops of factorisations and refinement, compiled for several instruction sets. Every one of them adds in one
+// fixed order, so that no set of vector units shows in a result.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace vernier {
+
+// An fp16 number as it is stored.
+struct Half {
+  std::uint16_t bits;
+
+  // Without branches: the exponent is moved by 112 through a multiplication, which also makes subnormal numbers normal.
+  // Infinities and NaNs do not occur in factors.
+  explicit operator double() const {
+    const auto magnitude = std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0x7fff) << 13) * 0x1p112f;
+    const auto sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
+    return static_cast<double>(std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign));
+  }
+};
+
+// LU with partial pivoting of a panel, m x width, width <= widest_panel, like LAPACK's getf2: pivots from 1; returns
+// info. A NaN counts as larger than any number.
+inline constexpr std::int64_t widest_panel = 16;
+template <class T>
+using PanelKernel = std::int64_t (*)(std::int64_t m, std::int64_t width, T* a, std::int64_t lda, std::int64_t* pivots);
+
+// B := L^-1 B with the strict lower triangle of a, of order at most widest_panel, and ones on its diagonal.
+template <class T>
+using UnitLowerKernel = void (*)(std::int64_t order, std::int64_t columns, const T* a, std::int64_t lda, T* b,
+                                 std::int64_t ldb);
+
+// A is rows x columns. Without "transposed" x has as many entries as A columns and y as A rows, with it the reverse.
+template <class T>
+using VectorKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda, const double* x,
+                              double* y);
+template <class T>
+using ExactKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda, const double* x,
+                             double* high, double* low);
+
+template <class T>
+struct VectorKernels {
+  VectorKernel<T> subtract, subtract_transposed;      // y -= A x
+  VectorKernel<T> magnitudes, magnitudes_transposed;  // y += |A||x|
+  ExactKernel<T> exact, exact_transposed;             // high + low -= A x in twice the precision (Ogita et al., Dot2)
+};
+
+// Of |A|, added to what is there: largest entries and sums of rows and columns. A NaN shows in the sums.
+struct MatrixSums {
+  double *row_largest, *row_sum, *column_largest, *column_sum;
+};
+template <class T>
+using SumKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda,
+                           const MatrixSums& sums);
+
+struct KernelTable {
+  PanelKernel<float> panel_float;
+  PanelKernel<double> panel_double;
+  UnitLowerKernel<float> unit_lower_float;
+  UnitLowerKernel<double> unit_lower_double;
+  VectorKernels<Half> half;
+  VectorKernels<float> single;
+  VectorKernels<double> full;
+  SumKernel<float> sums_float;
+  SumKernel<double> sums_double;
+};
+
+const KernelTable& portable_kernels();
+const KernelTable& avx2_kernels();
+const KernelTable& avx512_kernels();
+const KernelTable& kernels();  // the best that this machine runs
+
+template <class T>
+PanelKernel<T> panel_kernel();
+template <class T>
+UnitLowerKernel<T> unit_lower_kernel();
+template <class T>
+const VectorKernels<T>& vector_kernels();
+template <class T>
+SumKernel<T> sum_kernel();
+
+}  // namespace vernier

@@ -1,0 +1,7 @@
+#include "lapack/kernels_body.hpp"
+
+namespace vernier {
+
+const KernelTable& avx2_kernels() { return table; }
+
+}  // namespace vernier

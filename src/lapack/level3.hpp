@@ -1,0 +1,53 @@
+// The products, triangular solves and symmetric updates that factorisations are made of, dealt out to threads.
+#pragma once
+
+#include <cstdint>
+
+#include "vernier/lapack.hpp"
+
+namespace vernier {
+
+enum class Side : char { left, right };
+enum class Diag : char { unit, non_unit };
+
+// A triangle as it is applied: op(A) X = B from the left, X op(A) = B from the right.
+struct Triangle {
+  Side side;
+  Uplo uplo;
+  Op op;
+  Diag diag;
+};
+
+// Products that are worth it go through gemm, so that options.contract and options.engine decide; smaller ones go to
+// the BLAS underneath, in pieces of one thread each. Its own threads are never used: two pools of threads that take
+// turns would wait for each other.
+template <class T>
+class Level3 {
+ public:
+  explicit Level3(const Options& options);  // throws as gemm does
+
+  int threads() const { return threads_; }
+  bool reproducible() const { return options_.contract.reproducible; }
+
+  // C -= op(A) op(B)
+  void subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
+                        const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+
+  // B, m x n, becomes X.
+  void solve(Triangle triangle, std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b,
+             std::int64_t ldb) const;
+
+  // One triangle of C, n x n: lower C -= A A^T with A n x k, upper C -= A^T A with A k x n.
+  void subtract_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c,
+                       std::int64_t ldc) const;
+
+ private:
+  bool through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  void subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
+                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+
+  Options options_;
+  int threads_;
+};
+
+}  // namespace vernier

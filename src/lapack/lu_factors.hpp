@@ -1,0 +1,40 @@
+// LU factors of a scaled matrix in some precision, and solves with them on vectors of double.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/workspace.hpp"
+#include "lapack/system.hpp"
+
+namespace vernier {
+
+// 2^rows[i] a_ij 2^columns[j] is what is factorised: largest entries of rows and columns near 1, and room above.
+struct Equilibration {
+  std::vector<int> rows, columns;
+  bool wanted = false;  // false: one power of two for all, in rows
+};
+
+// `headroom`: the largest entries become about 2^-headroom.
+template <class T>
+Equilibration equilibrate(const System<T>& system, int headroom);
+
+class LuFactors {
+ public:
+  virtual ~LuFactors() = default;
+  virtual double unit_roundoff() const = 0;
+  // op(A) x = b, approximately; b and x in the columns named, which lie n apart.
+  virtual void solve(Op op, const Columns& columns, double* x) const = 0;
+
+  std::int64_t info = 0;  // as of getrf
+  bool overflow = false;  // growth left the range; the factors are of no use
+  bool equilibrated = false;
+};
+
+// `precision` is not automatic. Options are those of the products. fp32 factors take system.floats for their own where
+// it holds what they need.
+template <class T>
+std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options);
+
+}  // namespace vernier

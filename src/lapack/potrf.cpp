@@ -1,0 +1,104 @@
+// Cholesky, recursive like getrf.cpp.
+#include "lapack/potrf.hpp"
+
+#include <cmath>
+
+#include "lapack/arguments.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t smallest_recursion = 24;
+
+// A = L L^T where (row, column) = (1, lda); A = U^T U with the two exchanged.
+template <class T>
+std::int64_t factor_small(std::int64_t n, T* a, std::int64_t row, std::int64_t column) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    T* diagonal = a + j * (row + column);
+    if (!(*diagonal > 0)) return j + 1;  // NaN included
+    *diagonal = std::sqrt(*diagonal);
+    for (std::int64_t i = j + 1; i < n; ++i) a[i * row + j * column] /= *diagonal;
+    for (std::int64_t l = j + 1; l < n; ++l) {
+      const T factor = a[l * row + j * column];
+      for (std::int64_t i = l; i < n; ++i) a[i * row + l * column] -= a[i * row + j * column] * factor;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t factor_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, T* a, std::int64_t lda) {
+  const bool lower = uplo == Uplo::lower;
+  if (n <= smallest_recursion) return lower ? factor_small(n, a, 1, lda) : factor_small(n, a, lda, 1);
+  const std::int64_t h = n < 128 ? n / 2 : (n / 2 + 31) / 32 * 32, r = n - h;
+  if (const std::int64_t info = factor_cholesky(level3, uplo, h, a, lda); info != 0) return info;
+  T *off_diagonal = lower ? a + h : a + h * lda, *rest = a + h + h * lda;
+  if (lower)
+    level3.solve({Side::right, Uplo::lower, Op::transpose, Diag::non_unit}, r, h, a, lda, off_diagonal, lda);
+  else
+    level3.solve({Side::left, Uplo::upper, Op::transpose, Diag::non_unit}, h, r, a, lda, off_diagonal, lda);
+  level3.subtract_square(uplo, r, h, off_diagonal, lda, rest, lda);
+  const std::int64_t info = factor_cholesky(level3, uplo, r, rest, lda);
+  return info == 0 ? 0 : info + h;
+}
+
+template <class T>
+void solve_with_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* a,
+                         std::int64_t lda, T* b, std::int64_t ldb) {
+  const bool lower = uplo == Uplo::lower;
+  level3.solve({Side::left, uplo, lower ? Op::none : Op::transpose, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
+  level3.solve({Side::left, uplo, lower ? Op::transpose : Op::none, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
+}
+
+template <class T>
+std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
+  check_uplo("potrf", uplo);
+  check_dimension("potrf", "n", n);
+  check_pointer("potrf", "A", A, n > 0);
+  check_leading("potrf", "lda", lda, n);
+  return factor_cholesky(Level3<T>(options), uplo, n, A, lda);
+}
+
+template <class T>
+void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, T* B, std::int64_t ldb,
+           const Options& options) {
+  check_uplo("potrs", uplo);
+  check_dimension("potrs", "n", n);
+  check_dimension("potrs", "nrhs", nrhs);
+  check_pointer("potrs", "A", A, n > 0 && nrhs > 0);
+  check_leading("potrs", "lda", lda, n);
+  check_pointer("potrs", "B", B, n > 0 && nrhs > 0);
+  check_leading("potrs", "ldb", ldb, n);
+  solve_with_cholesky(Level3<T>(options), uplo, n, nrhs, A, lda, B, ldb);
+}
+
+template <class T>
+std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, T* B, std::int64_t ldb,
+                  const Options& options) {
+  check_uplo("posv", uplo);
+  check_dimension("posv", "n", n);
+  check_dimension("posv", "nrhs", nrhs);
+  check_pointer("posv", "A", A, n > 0);
+  check_leading("posv", "lda", lda, n);
+  check_pointer("posv", "B", B, n > 0 && nrhs > 0);
+  check_leading("posv", "ldb", ldb, n);
+  const Level3<T> level3(options);
+  const std::int64_t info = factor_cholesky(level3, uplo, n, A, lda);
+  if (info == 0) solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
+  return info;
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                      \
+  template std::int64_t factor_cholesky(const Level3<T>&, Uplo, std::int64_t, T*, std::int64_t);                    \
+  template void solve_with_cholesky(const Level3<T>&, Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, \
+                                    std::int64_t);                                                                  \
+  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                \
+  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);  \
+  template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

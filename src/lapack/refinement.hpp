@@ -1,0 +1,69 @@
+// Iterative refinement with one set of factors, every right-hand side by its own backward error.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lapack/lu_factors.hpp"
+#include "lapack/system.hpp"
+
+namespace vernier {
+
+struct RefinementLimits {
+  Refinement method = Refinement::automatic;
+  double tolerance = 0;
+  int corrections = 30;      // of one right-hand side
+  bool may_give_up = false;  // there are better factors to come
+};
+
+// The columns of X at work, as vectors of double that lie n apart, and the best of each so far.
+class RefinedColumns {
+ public:
+  RefinedColumns(std::int64_t n, std::int64_t nrhs, std::vector<double> b);
+
+  const double* b(std::int64_t c) const { return b_.data() + c * n_; }
+  const double* best(std::int64_t c) const { return best_.data() + c * n_; }
+  double error(std::int64_t c) const { return error_[static_cast<std::size_t>(c)]; }
+  Columns above(double tolerance) const;
+
+  std::int64_t n() const { return n_; }
+  std::vector<SolveColumn>& reports() { return reports_; }
+
+  double condition = 0;  // if it was estimated on the way
+  bool gmres = false;
+
+  // Solves with the factors and refines all columns above the tolerance. What is there already stays where it is
+  // better.
+  template <class T>
+  void refine(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
+
+ private:
+  template <class T>
+  Columns classical(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
+  template <class T>
+  void correct(const System<T>& system, const LuFactors& factors, const Columns& columns, bool first);
+  template <class T>
+  void by_gmres(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits,
+                const Columns& columns);
+  template <class T>
+  void measure(const System<T>& system, const Columns& columns);
+  template <class T>
+  bool gmres_is_worth_it(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
+
+  std::int64_t n_;
+  std::vector<double> b_, x_, r_, last_r_, best_;
+  std::vector<double> error_, last_error_;  // of the best; of x
+  std::vector<SolveColumn> reports_;
+};
+
+// |op(A)|_inf |op(A)^-1|_inf with the inverse of the factors.
+template <class T>
+double estimate_condition(const System<T>& system, const LuFactors& factors);
+
+// max |x - x^| / max |x| <= || |op(A)^-1| |r| || / max |x|: Higham (2002), (7.31), with a residual that needs no
+// allowance for its own rounding.
+template <class T>
+double estimate_forward_error(const System<T>& system, const LuFactors& factors, const double* x, const double* b,
+                              const double* r);
+
+}  // namespace vernier

@@ -1,0 +1,92 @@
+// SolveReport as text and as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "vernier/lapack.hpp"
+
+namespace vernier {
+
+const char* to_string(Factors factors) {
+  constexpr const char* names[] = {"auto", "fp16", "fp32", "fp64"};
+  return names[static_cast<int>(factors)];
+}
+
+const char* to_string(Refinement refinement) {
+  constexpr const char* names[] = {"auto", "classical", "gmres"};
+  return names[static_cast<int>(refinement)];
+}
+
+const char* to_string(Verdict verdict) {
+  constexpr const char* names[] = {"ok", "above tolerance", "singular"};
+  return names[static_cast<int>(verdict)];
+}
+
+double SolveReport::largest_backward_error() const {
+  double largest = 0;
+  for (const SolveColumn& c : columns) largest = std::max(largest, c.backward_error);
+  return largest;
+}
+
+std::string SolveReport::text() const {
+  std::string out = fmt::format("solve {}, n = {}, {} right-hand side{}\n", type, n, nrhs, nrhs == 1 ? "" : "s");
+  if (verdict == Verdict::singular)
+    return out + fmt::format("  verdict    singular: U({0}, {0}) is exactly zero\n", info);
+  int corrections = 0, steps = 0;
+  double componentwise = -1, forward = -1;
+  std::int64_t good = 0;
+  for (const SolveColumn& c : columns) {
+    corrections = std::max(corrections, c.corrections);
+    steps = std::max(steps, c.gmres_steps);
+    componentwise = std::max(componentwise, c.componentwise_error);
+    forward = std::max(forward, c.forward_error);
+    good += c.ok ? 1 : 0;
+  }
+  out += fmt::format("  verdict    {}: {} of {} columns\n", to_string(verdict), good, nrhs);
+  out += fmt::format("  error      backward {:.2e}, tolerance {:.2e}\n", largest_backward_error(), tolerance);
+  if (componentwise >= 0) out += fmt::format("             componentwise backward {:.2e}\n", componentwise);
+  if (forward >= 0) out += fmt::format("             forward, estimated at most {:.2e}\n", forward);
+  if (condition > 0) out += fmt::format("  condition  {:.1e}, estimated\n", condition);
+  out += fmt::format("  factors    {}{}{}{}\n", to_string(factors), equilibrated ? ", equilibrated" : "",
+                     fallback ? ", after a fallback: " : "", fallback ? reason : "");
+  out += fmt::format("  refinement {}: at most {} corrections", gmres ? "GMRES" : "classical", corrections);
+  out += gmres ? fmt::format(", {} steps of GMRES\n", steps) : "\n";
+  out += fmt::format("  time       {:.3f} ms: factors {:.3f}, refinement {:.3f}\n", seconds * 1e3, seconds_factor * 1e3,
+                     seconds_refine * 1e3);
+  return out;
+}
+
+std::string SolveReport::json() const {
+  using Json = nlohmann::ordered_json;
+  Json j = {{"routine", "solve"},
+            {"type", type},
+            {"n", n},
+            {"nrhs", nrhs},
+            {"verdict", to_string(verdict)},
+            {"info", info},
+            {"factors", to_string(factors)},
+            {"gmres", gmres},
+            {"equilibrated", equilibrated},
+            {"fallback", fallback},
+            {"reason", reason},
+            {"tolerance", tolerance}};
+  j["condition"] = condition > 0 ? Json(condition) : Json();
+  j["backward_error"] = largest_backward_error();
+  j["columns"] = Json::array();
+  for (const SolveColumn& c : columns) {
+    Json column = {{"ok", c.ok},
+                   {"backward_error", c.backward_error},
+                   {"corrections", c.corrections},
+                   {"gmres_steps", c.gmres_steps}};
+    if (c.componentwise_error >= 0) column["componentwise_error"] = c.componentwise_error;
+    if (c.forward_error >= 0) column["forward_error"] = c.forward_error;
+    j["columns"].push_back(std::move(column));
+  }
+  j["seconds"] = seconds;
+  j["seconds_factor"] = seconds_factor;
+  j["seconds_refine"] = seconds_refine;
+  return j.dump();
+}
+
+}  // namespace vernier

@@ -1,0 +1,103 @@
+// Decisions about a product on a GPU that need no GPU: numbers of moduli, blocks, and what the rates of a device make
+// of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/device_planes.hpp"
+#include "base/workspace.hpp"
+#include "plan/cost.hpp"
+#include "scheme/scaling.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+// What a plan asks of a device and an engine.
+struct DeviceLimits {
+  std::int64_t longest_k = 65536;  // of one int8 product
+  bool int32_sums = false;         // the engine keeps a block of C in 32 bits
+};
+
+// One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
+struct DeviceBlocking {
+  int moduli = 0;
+  std::int64_t m_block = 0, n_block = 0, k_block = 0;
+  std::size_t bytes = 0;  // of DevicePassBuffers
+
+  bool whole(const ProductShape& s) const { return s.m <= m_block && s.n <= n_block && s.k <= k_block; }
+};
+
+// The largest blocks that fit, all of C if they can; bytes > limit if even the smallest do not.
+DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
+                                      std::size_t limit);
+
+struct DevicePassBuffers {
+  std::uint8_t* a = nullptr;
+  std::uint8_t* b = nullptr;
+  std::int8_t* c = nullptr;
+  std::int32_t* sums = nullptr;
+};
+DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits);
+
+// What outlives the passes.
+struct DeviceVectorBuffers {
+  VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
+  int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
+  VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
+};
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape);
+
+// Seconds on one H200 (docs/performance.md).
+double device_residue_seconds(const ProductShape& shape, int moduli);
+double device_native_seconds(const ProductShape& shape, bool single_precision);
+
+struct DeviceProductPlan {
+  ProductShape shape;
+  bool single_precision = false;
+  bool forced = false;                // residues were asked for, or only they keep the contract
+  bool native_keeps_contract = true;  // the contract asks for no more than the type's own precision
+  bool residues = false;              // else the native product
+  DeviceLimits limits;
+  ScalingRule rule;
+  std::size_t vector_bytes = 0, pass_bytes = 0;
+  DeviceBlocking ordinary;
+  Plan printable;
+};
+
+struct DeviceRequest {
+  Contract contract;
+  std::string engine;               // "" chooses
+  std::string int8_engine;          // the one that would run
+  DeviceLimits limits;              // of that one
+  std::size_t workspace_limit = 0;  // bytes that may be used
+  bool own_workspace = false;       // workspace_limit bytes are the caller's
+};
+
+template <class T>
+DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request);
+
+// Workspace that lets a product run whole, but no more than limit; or the least that serves any data.
+template <class T>
+std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
+                                   std::size_t limit, bool least);
+
+// One sweep over C for the entries that share a number of moduli.
+struct DevicePass {
+  DeviceBlocking blocking;
+  int words = 2;         // of a scaled element
+  bool ordinary = true;  // which entries are written ...
+  bool every_entry = true;
+};
+
+struct DevicePassList {
+  DevicePass pass[2];
+  int count = 0;
+  bool native = false;
+  bool beyond_scheme = false;
+};
+
+DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
+
+}  // namespace vernier

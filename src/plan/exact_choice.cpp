@@ -1,0 +1,111 @@
+#include "plan/exact_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace vernier {
+namespace {
+
+// Ordinary data are planned for so few open entries that their second looks cost a part of what a modulus costs on the
+// fastest engine; another one makes them 16 to 256 times rarer. On two cores of an Emerald Rapids, n = 2048: 18 moduli
+// leave 2637 entries open, which take 8 ms of 61; the 19th costs 3 ms.
+constexpr double ordinary_open_share = 1.0 / 8192;
+
+// A second look on one core of a Zen 4: its two vectors, partly from memory, and what does not depend on k.
+constexpr double look_seconds_per_k = 0.8e-9, look_seconds = 1.7e-6;
+
+double root_log2(std::int64_t k) { return std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) / 2; }
+
+// log2(2^x + sqrt(k) / 2): a norm and its rounding to integers.
+double with_rounding(double norm_log2, std::int64_t k) {
+  return norm_log2 + std::log2(1 + std::exp2(root_log2(k) - 1 - norm_log2));
+}
+
+double at(const std::vector<double>& inexact, double exponent) {
+  if (exponent < 0) return inexact.empty() ? 0 : inexact.front();
+  const auto e = static_cast<std::size_t>(exponent);
+  return e < inexact.size() ? inexact[e] : 0;
+}
+
+// Theorem 6, one side: what rounding a vector of this norm costs against the product of both 2-norms.
+double rounding_cost(const ExactVector& x, double norm_log2, const ExactVector& partner) {
+  if (norm_log2 >= x.exact_log2) return 0;
+  const double count = at(x.inexact, norm_log2 + x.largest_log2);
+  return std::min(count * std::exp2(partner.largest_log2), std::exp2(partner.one_norm_log2)) / 2 *
+         std::exp2(-norm_log2);
+}
+
+// Share of the entries like this one that the rounding test leaves open: twice the bound over the distance of two
+// neighbours, which is at least 2^-precision of the entry.
+double open_share(const ExactQuestion& q, const ExactEntry& e, double row_budget, double column_budget) {
+  const ExactVector &row = q.rows[e.row], &column = q.columns[e.column];
+  const double relative = rounding_cost(row, row_budget, column) + rounding_cost(column, column_budget, row);
+  return relative == 0 ? 0 : std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+}
+
+// Evenly distributed data: elements of eight times the root mean square at most, entries that are normally distributed.
+ExactQuestion ordinary_question(int precision, std::int64_t k) {
+  constexpr double peak_log2 = 3, small_share = 6;  // share of elements below 2^-d of the largest: 6 * 2^-d
+  constexpr double quantiles[] = {0.03, 0.16, 0.28, 0.42, 0.57, 0.74, 0.95, 1.22, 1.58, 2.15};
+  const double root = root_log2(k);
+  ExactVector v{.exact_log2 = 1e9, .one_norm_log2 = root, .largest_log2 = std::min(0.0, peak_log2 - root)};
+  for (int e = 0; e < 256; ++e)
+    v.inexact.push_back(static_cast<double>(k) * std::min(1.0, small_share * std::exp2(precision - 1 - e)));
+  ExactQuestion q{.shape = {1, 1, k}, .precision = precision, .rows_exact_log2 = 1e9, .columns_exact_log2 = 1e9};
+  q.rows = q.columns = {v};
+  for (const double cosine : quantiles) q.entries.push_back({0, 0, std::log2(cosine) - root});
+  return q;
+}
+
+double seconds_of_looks(const ExactQuestion& q, double share) {
+  const double m = static_cast<double>(q.shape.m), n = static_cast<double>(q.shape.n),
+               k = static_cast<double>(q.shape.k);
+  return share * m * n * (look_seconds + k * look_seconds_per_k) / q.threads;
+}
+
+}  // namespace
+
+int exact_budget_16(int moduli, std::int64_t k) {
+  const double room = log2_product_of_moduli(moduli) - 1 - std::ldexp(1.5, -20) - 1e-8;
+  auto budget = static_cast<int>(std::floor(16 * room));
+  while (budget > 0 && 2 * with_rounding(budget / 32.0, k) > room) --budget;
+  return budget;
+}
+
+ExactChoice weigh_exact(const ExactQuestion& q, int moduli) {
+  ExactChoice choice{.moduli = moduli};
+  const double both = exact_budget_16(moduli, q.shape.k) / 16.0;
+  // An operand that needs less than its half leaves the rest to the other.
+  double row = std::min(both / 2, q.rows_exact_log2), column = std::min(both - row, q.columns_exact_log2);
+  row = std::min(both - column, q.rows_exact_log2);
+  // The longer rounding of the other side must fit too.
+  const double room = 2 * with_rounding(both / 2, q.shape.k);
+  while (with_rounding(row, q.shape.k) + with_rounding(column, q.shape.k) > room)
+    (row > column ? row : column) -= 1.0 / 32;
+  choice.row_budget_16 = static_cast<int>(std::floor(32 * row));
+  choice.column_budget_16 = static_cast<int>(std::floor(32 * column));
+  for (const ExactEntry& e : q.entries) choice.undecided += open_share(q, e, row, column);
+  if (!q.entries.empty()) choice.undecided /= static_cast<double>(q.entries.size());
+  choice.seconds = residue_seconds(q.engine, q.shape, moduli, q.threads) + seconds_of_looks(q, choice.undecided);
+  return choice;
+}
+
+ExactChoice choose_exact(const ExactQuestion& q) {
+  ExactChoice best = weigh_exact(q, 2);
+  for (int moduli = 3; moduli <= max_moduli; ++moduli) {
+    const ExactChoice next = weigh_exact(q, moduli);
+    if (next.seconds < best.seconds) best = next;
+    if (next.undecided == 0) break;  // more moduli can only cost more
+  }
+  return best;
+}
+
+int ordinary_exact_moduli(int precision, std::int64_t k) {
+  const ExactQuestion q = ordinary_question(precision, k);
+  for (int moduli = 2; moduli < max_moduli; ++moduli)
+    if (weigh_exact(q, moduli).undecided <= ordinary_open_share) return moduli;
+  return max_moduli;
+}
+
+}  // namespace vernier

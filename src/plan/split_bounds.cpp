@@ -1,0 +1,27 @@
+#include "plan/split_bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vernier {
+
+double split_error_bound(const SplitBoundRule& rule, std::int64_t k) {
+  constexpr double per_rounding = 2;  // toward zero, 24 bits: 2 u32
+  const double cut = std::ldexp(1.0, 24 - rule.engine.fraction_bits);
+  const auto inside = [&](double products) {
+    return products * cut + std::ceil(products / rule.engine.block) * per_rounding;
+  };
+  const double runs = std::ceil(static_cast<double>(k) / rule.run), u = std::ldexp(1.0, -24);
+  const double outside = (runs - 1) / (1 - runs * u);
+  const double main = inside(static_cast<double>(std::min<std::int64_t>(k, rule.run))) + outside;
+  const double corrections = std::ldexp(inside(2.0 * rule.run * runs), -10);
+  const double parts = 8, unproved_elements = static_cast<double>(k) / 8;
+  return 1.002 * (parts + main + corrections) + unproved_elements;
+}
+
+bool split_keeps_fp32(std::int64_t k) {
+  const auto promised = static_cast<double>(k + 1);
+  return split_error_bound(halfhalf_bound, k) <= promised && split_error_bound(tf32tf32_bound, k) <= promised;
+}
+
+}  // namespace vernier

@@ -1,0 +1,27 @@
+// The bound of error-corrected products with runs outside the engine (docs/accuracy.md, theorem 6).
+#pragma once
+
+#include <cstdint>
+
+namespace vernier {
+
+// What of an engine's block sum the bound reads.
+struct BlockSum {
+  int block = 16;          // products added in one go, with c
+  int fraction_bits = 25;  // terms are cut at 2^(e_max - F)
+};
+
+struct SplitBoundRule {
+  BlockSum engine;
+  int run = 64;  // k whose main products stay inside
+};
+
+inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 64}, tf32tf32_bound{{8, 25}, 32};
+
+// The c in |T - AB| <= c u32 |A||B|, before T is unscaled and rounded, for data that the split's statistics permit.
+double split_error_bound(const SplitBoundRule& rule, std::int64_t k);
+
+// Is it at most k + 1 for both?
+bool split_keeps_fp32(std::int64_t k);
+
+}  // namespace vernier

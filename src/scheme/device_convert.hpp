@@ -1,0 +1,65 @@
+// Operands on a GPU: statistics, ordinary scales and residues, from one kernel that reads A and B from memory once
+// where the caches allow.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/device_planes.hpp"
+#include "number/byte_reduction.hpp"
+#include "scheme/operand.hpp"
+#include "scheme/scaling.hpp"
+
+namespace vernier::cuda {
+
+// What the rows and columns together say about a product, gathered by the kernel that measures them; in device memory,
+// as reset() leaves it before a launch and as the kernel leaves it afterwards.
+struct RegularityState {
+  // per operand: the least partners' roughness that a vector can stand, and the largest roughness
+  int least_allowance[2], roughness[2];
+  int some_not_own[2];  // vectors that are not proved by their own span
+  int nonfinite;
+  unsigned strips_done;
+
+  static constexpr RegularityState reset() { return {{most_allowance, most_allowance}, {0, 0}, {0, 0}, 0, 0}; }
+  static constexpr int most_allowance = 1 << 20;
+};
+
+// A product is regular if all its entries are ordinary and all its elements finite: then nothing remains to be decided.
+// hold: device memory, 0 if the product is regular and 1 if not. host: the same for the host, in memory that it shares
+// with the device: regular or irregular, once it is known.
+struct Regularity {
+  static constexpr unsigned regular = 1, irregular = 2;
+
+  RegularityState* state = nullptr;
+  int* hold = nullptr;
+  unsigned* host = nullptr;
+};
+
+// One operand: vectors of x.k elements each. planes[modulus][vector][pitch].
+template <class T>
+struct DeviceOperand {
+  Operand<T> x;
+  VectorStatistics* statistics = nullptr;  // written when measured
+  int* scales = nullptr;                   // written when measured (the ordinary scales), else read
+  std::uint8_t* planes = nullptr;          // null: no residues are written
+};
+
+struct ConversionForm {
+  int moduli = 0;
+  int words = 2;  // words_of() of the scaled elements
+  ByteForm form = ByteForm::natural;
+};
+
+// Statistics and ordinary scales of both operands, and their residues.
+template <class T>
+void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
+                       const ConversionForm& form, const Regularity& regularity, cudaStream_t stream);
+
+// Residues alone, with the scales that are there. Either operand may have no vectors.
+template <class T>
+void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
+                         cudaStream_t stream);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,205 @@
+// The kernel behind device_recombine.hpp: eight elements a thread, half of what one thread of the product kernel
+// stored.
+#pragma once
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "scheme/device_crt.hpp"
+#include "scheme/device_recombine.hpp"
+
+namespace vernier::cuda {
+
+inline constexpr int recombine_threads = 128;
+inline constexpr int thread_elements = 8;
+
+enum SpecialTerms : unsigned { plus_infinity = 1, minus_infinity = 2, not_a_number = 3 };
+
+// The infinite terms of x_l y_l at those l where x is not finite (scheme/specials.cpp has the definition).
+template <class T>
+__device__ unsigned special_terms(const T* x, std::int64_t x_stride, const T* y, std::int64_t y_stride,
+                                  std::int64_t k) {
+  unsigned terms = 0;
+  for (std::int64_t l = 0; l < k && terms != not_a_number; ++l) {
+    const T value = x[l * x_stride];
+    if (magnitude_bits(value) < infinity_bits<T>) continue;
+    const T term = value * y[l * y_stride];
+    terms |= isnan(term) ? not_a_number : term > 0 ? plus_infinity : minus_infinity;
+  }
+  return terms;
+}
+
+template <class T>
+__device__ T with_specials(const DeviceRecombination<T>& task, std::int64_t i, std::int64_t j, T t) {
+  unsigned terms = 0;
+  if (task.row_statistics[i].nonfinite)
+    terms |= special_terms(task.a.at(i, 0), task.a.k_stride(), task.b.at(j, 0), task.b.k_stride(), task.a.k);
+  if (task.column_statistics[j].nonfinite)
+    terms |= special_terms(task.b.at(j, 0), task.b.k_stride(), task.a.at(i, 0), task.a.k_stride(), task.a.k);
+  if (terms == 0) return t;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  return terms == plus_infinity ? infinity : terms == minus_infinity ? -infinity : std::numeric_limits<T>::quiet_NaN();
+}
+
+template <class T>
+__device__ __forceinline__ T updated(T t, T alpha, T beta, T c) {
+  if (alpha == 0) return beta == 0 ? T{0} : beta == 1 ? c : beta * c;  // the product is not looked at
+  return beta == 0 ? alpha * t : fma(alpha, t, beta * c);
+}
+
+// T of four elements: bytes of one word of every plane. Pairs: how many there are, or 0 for tables.pairs.
+template <class T, int Limbs, int Pairs, class Load>
+__device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int moduli, Load load,
+                                             const int (&exponents)[4], T (&out)[4]) {
+  CrtSums<Limbs> sums[4];
+  const auto add_pair = [&](int g) {
+    const std::uint32_t a = load(2 * g), b = 2 * g + 1 < moduli ? load(2 * g + 1) : 0;
+    const std::uint32_t low = __byte_perm(a, b, 0x5140), high = __byte_perm(a, b, 0x7362);
+    sums[0].add(joined_residues(tables.pair[g], low, 0), tables, g);
+    sums[1].add(joined_residues(tables.pair[g], low, 1), tables, g);
+    sums[2].add(joined_residues(tables.pair[g], high, 0), tables, g);
+    sums[3].add(joined_residues(tables.pair[g], high, 1), tables, g);
+  };
+  if constexpr (Pairs > 0) {
+#pragma unroll
+    for (int g = 0; g < Pairs; ++g) add_pair(g);
+  } else {
+#pragma unroll 1
+    for (int g = 0; g < tables.pairs; ++g) add_pair(g);
+  }
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    sums[e].reduce(tables);
+    out[e] = rounded_crt<T>(sums[e], -exponents[e]);
+  }
+}
+
+// Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product.
+template <class T, int Limbs, int Pairs>
+__global__ void __launch_bounds__(recombine_threads, Pairs > 0 ? 6 : 2)
+    recombine_product(const __grid_constant__ DeviceRecombination<T> task,
+                      const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * recombine_threads + threadIdx.x;
+  constexpr int unit_threads = unit_bytes / thread_elements;
+  const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
+  const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
+  const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4;
+  const std::int64_t i0 = down * unit_rows + half * 16 + lane % 4 * 2;
+  const std::size_t plane = static_cast<std::size_t>(units.plane_bytes());
+  const auto* residues = reinterpret_cast<const uint2*>(task.residues + at * thread_elements);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.hold != nullptr && *task.hold != 0) return;
+  if (j0 >= task.n || i0 >= task.m) return;
+  uint2 raw[Pairs > 0 ? 2 * Pairs : 1];
+  const auto plane_of = [&](int q) {
+    return reinterpret_cast<const uint2*>(reinterpret_cast<const std::int8_t*>(residues) + q * plane);
+  };
+  if constexpr (Pairs > 0) {
+#pragma unroll
+    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
+  }
+  const T alpha = task.alpha.in_device_memory != nullptr ? *task.alpha.in_device_memory : task.alpha.value;
+  const T beta = task.beta.in_device_memory != nullptr ? *task.beta.in_device_memory : task.beta.value;
+  const bool upper = j0 + 8 < task.n;
+  const int column_scale[2] = {task.column_scales[j0], upper ? task.column_scales[j0 + 8] : 0};
+  const bool pairs_aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.c) % (2 * sizeof(T)) == 0;
+#pragma unroll
+  for (int w = 0; w < 2; ++w) {
+    const std::int64_t i = i0 + 8 * w;
+    if (i >= task.m) return;
+    const bool second = i + 1 < task.m;
+    const int row_scale[2] = {task.row_scales[i], second ? task.row_scales[i + 1] : 0};
+    const int exponents[4] = {row_scale[0] + column_scale[0], row_scale[1] + column_scale[0],
+                              row_scale[0] + column_scale[1], row_scale[1] + column_scale[1]};
+    T t[4];
+    const auto load = [&](int q) {
+      const uint2 r = Pairs > 0 ? raw[q] : *plane_of(q);
+      return w == 0 ? r.x : r.y;
+    };
+    four_entries<T, Limbs, Pairs>(tables, task.moduli, load, exponents, t);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const std::int64_t j = j0 + 8 * h;
+      if (h == 1 && !upper) break;
+      T* c = task.c + i + j * task.ldc;
+      if (Pairs > 0 && pairs_aligned && second) {
+        using Two = std::conditional_t<sizeof(T) == 8, double2, float2>;
+        auto* two = reinterpret_cast<Two*>(c);
+        Two before{};
+        if (beta != 0) before = *two;
+        *two = Two{updated(t[2 * h], alpha, beta, before.x), updated(t[2 * h + 1], alpha, beta, before.y)};
+        continue;
+      }
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (e == 1 && !second) break;
+        if constexpr (Pairs == 0) {
+          if (task.row_kinds != nullptr &&
+              entry_is_ordinary(task.row_kinds[i + e], task.column_kinds[j]) != task.ordinary)
+            continue;
+          if (task.specials) t[2 * h + e] = with_specials(task, i + e, j, t[2 * h + e]);
+        }
+        c[e] = updated(t[2 * h + e], alpha, beta, beta != 0 ? c[e] : T{0});
+      }
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(recombine_threads)
+    scale_matrix(std::int64_t m, std::int64_t n, DeviceFactor<T> factor, T* c, std::int64_t ldc) {
+  const T beta = factor.in_device_memory != nullptr ? *factor.in_device_memory : factor.value;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * recombine_threads;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * recombine_threads + threadIdx.x; at < m * n;
+       at += step) {
+    T& element = c[at % m + at / m * ldc];
+    element = updated(T{0}, T{0}, beta, beta != 0 ? element : T{0});
+  }
+}
+
+template <class T>
+void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
+                     cudaStream_t stream) {
+  constexpr std::int64_t most_blocks = 4096;
+  const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(m * n, recombine_threads)));
+  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks), .block = dim3(recombine_threads)}, stream, m, n, beta,
+         c, ldc);
+}
+
+template <class T, int Limbs, int Pairs>
+void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t stream) {
+  const ProductUnits units = product_units(task.m, task.n);
+  const auto blocks = static_cast<unsigned>(units.plane_bytes() / (recombine_threads * thread_elements));
+  launch("recombine_product", recombine_product<T, Limbs, Pairs>,
+         {.grid = dim3(blocks), .block = dim3(recombine_threads), .overlap_previous = true}, stream, task,
+         CrtTables<Limbs>(residue_system(task.moduli)), units);
+}
+
+template <class T>
+void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream) {
+  if (!task.specials && task.row_kinds == nullptr) {
+    switch ((task.moduli + 1) / 2) {
+      case 4:
+        return launch_recombination<T, 3, 4>(task, stream);
+      case 7:
+        return launch_recombination<T, 3, 7>(task, stream);
+      case 8:
+        if (task.moduli <= most_moduli_of_three_limbs) return launch_recombination<T, 3, 8>(task, stream);
+        break;
+      default:
+        break;
+    }
+  }
+  switch (crt_limbs(task.moduli)) {
+    case 3:
+      return launch_recombination<T, 3, 0>(task, stream);
+    case 6:
+      return launch_recombination<T, 6, 0>(task, stream);
+    case 9:
+      return launch_recombination<T, 9, 0>(task, stream);
+    default:
+      return launch_recombination<T, 11, 0>(task, stream);
+  }
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,51 @@
+// Residues of C on a GPU -> C = RN(alpha T + RN(beta C)), in one pass over them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/device_planes.hpp"
+#include "scheme/operand.hpp"
+#include "scheme/scaling.hpp"
+
+namespace vernier::cuda {
+
+template <class T>
+struct DeviceFactor {
+  T value{};
+  const T* in_device_memory = nullptr;  // if given, value is read from there
+};
+
+// One block of C, m x n. All pointers but this object's own are to device memory.
+template <class T>
+struct DeviceRecombination {
+  int moduli = 0;
+  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus
+  std::int64_t m = 0, n = 0;
+  const int* row_scales = nullptr;
+  const int* column_scales = nullptr;
+  DeviceFactor<T> alpha, beta;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+  const int* hold = nullptr;  // null, or: C is left as it is where this is not 0
+  // Where NaN and infinities may be about: the block's operands, and statistics that name the vectors that hold one.
+  bool specials = false;
+  Operand<T> a, b;
+  const VectorStatistics* row_statistics = nullptr;
+  const VectorStatistics* column_statistics = nullptr;
+  // Null for every entry; else those alone that are, or are not, ordinary.
+  const VectorScales* row_kinds = nullptr;
+  const VectorScales* column_kinds = nullptr;
+  bool ordinary = true;
+};
+
+template <class T>
+void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream);
+
+// C = beta C; 0 if beta = 0.
+template <class T>
+void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
+                     cudaStream_t stream);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,115 @@
+// Correct rounding from the integers of the residue scheme: what rounding the operands to integers may have cost, which
+// entries round to one number nevertheless, and two better looks at those that do not (docs/accuracy.md, theorems 6 to
+// 8).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "number/bracket.hpp"
+#include "scheme/operand.hpp"
+#include "scheme/recombine.hpp"
+#include "scheme/statistics.hpp"
+
+namespace vernier {
+
+// Of a vector's finite elements: the exponent of the lowest bit that is set, no_grain if all are zero, so that 2^s x is
+// a vector of integers exactly if s + grain >= 0; and how many elements the given scale does not make integers.
+inline constexpr int no_grain = 1 << 20;
+struct Grain {
+  int exponent = no_grain;
+  std::int64_t inexact = 0;
+};
+
+// Vectors 0 .. vectors - 1 of the view, 32 at most.
+template <class T>
+void grains_portable(const Operand<T>& view, const int* scales, Grain* out);
+template <class T>
+void grains_avx512(const Operand<T>& view, const int* scales, Grain* out);
+
+// What a vector x = 2^s a brings to the bound of theorem 6.
+struct VectorError {
+  double rounding = 0;   // half the number of elements that are no integers
+  double half_norm = 0;  // at least |x|_1 / 2
+  double largest = 0;    // at least max |x_l|
+};
+VectorError vector_error(const VectorStatistics& v, int scale, std::int64_t inexact);
+
+// Lengthened on one side so that the bound covers the product of both roundings as well.
+VectorError with_partner_rounding(VectorError e);
+
+// The errors of 32 rows, lengthened, or of 32 columns, as arrays.
+struct ErrorArrays {
+  const double *rounding, *half_norm, *largest;
+};
+struct TileErrors {
+  ErrorArrays row, column;
+};
+
+// C = alpha * T + beta * C, rounded once, on one block of 32 x 32. Bit i of rows and bit j of columns: does entry (i,
+// j) take part?
+template <class T>
+struct ExactTile {
+  T alpha, beta;
+  T* c;  // the block's first entry
+  std::int64_t ldc;
+  std::uint32_t rows, columns;
+  const int *row_scales, *column_scales;
+  TileErrors errors;
+};
+
+using EntryMask = std::array<std::uint32_t, strip_size>;  // of a block: bit i of [j]
+
+// Writes the entries that are decided; the others are set in undecided, which is overwritten.
+template <class T>
+void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
+template <class T>
+void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
+
+// alpha * product + beta * c rounded once, with the NaN and infinities of alpha, beta and c as IEEE 754 has them; +0
+// where it is zero exactly; nothing where the bracket holds more than one result. c is not read if beta = 0.
+template <class T>
+std::optional<T> combined(const Bracket& product, T alpha, T beta, const T* c);
+
+// The same where the product is special, a NaN or an infinity.
+template <class T>
+T combined_special(T special, T alpha, T beta, const T* c);
+
+// ---- one entry ------------------------------------------------------------------------------------------------------
+
+template <class T>
+struct VectorPair {
+  const T *row, *column;
+  std::int64_t row_stride = 1, column_stride = 1;
+  std::int64_t k = 0;
+  int row_scale = 0, column_scale = 0;
+};
+
+// What the integer product leaves out: sum (x y - RN(x) RN(y)) over the scaled elements, to about 50 bits of its own.
+struct RoundingResidual {
+  double sum = 0;
+  double magnitude = 0;  // the same sum over absolute values
+};
+template <class T>
+RoundingResidual residual_portable(const VectorPair<T>& pair);
+template <class T>
+RoundingResidual residual_avx512(const VectorPair<T>& pair);
+
+// The second look: the entry from its integer and the residual. Both vectors' smallest scaled elements must be at least
+// 2^least_residual_exponent, so that nothing in the residual underflows.
+inline constexpr int least_residual_exponent = -400;
+template <class T>
+std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
+                               int product_scale, T alpha, T beta, const T* c);
+
+// alpha * sum + beta * c, rounded once; as combined().
+template <class T>
+T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c);
+
+// The last: all products, added exactly. Operands, alpha and beta are finite.
+template <class T>
+T accumulated_entry(const VectorPair<T>& pair, T alpha, T beta, const T* c);
+
+}  // namespace vernier

@@ -1,0 +1,156 @@
+#include <cmath>
+
+#include "scheme/exact_loop.hpp"
+
+namespace vernier {
+
+VectorError vector_error(const VectorStatistics& v, int scale, std::int64_t inexact) {
+  if (v.zero()) return {};
+  // The slack covers the rounding of the few operations up to the radius of a bracket, and elements that v leaves out.
+  const double half_norm =
+      std::ldexp(static_cast<double>(v.sum) * (1 + 0x1p-30), v.exponent + scale - quantum_bits - 1);
+  return {static_cast<double>(inexact) / 2, half_norm, std::ldexp(1 + 0x1p-30, v.exponent + scale + 1)};
+}
+
+VectorError with_partner_rounding(VectorError e) { return {e.rounding, e.half_norm + e.rounding / 2, e.largest + 0.5}; }
+
+template <class T>
+void grains_portable(const Operand<T>& view, const int* scales, Grain* out) {
+  grains(view, scales, out);
+}
+
+template <class T>
+RoundingResidual residual_portable(const VectorPair<T>& pair) {
+  return residual(pair);
+}
+
+template <class T>
+void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided) {
+  undecided.fill(0);
+  for (int j = 0; j < strip_size; ++j)
+    for (int i = 0; i < strip_size; ++i) {
+      if ((tile.rows >> i & tile.columns >> j & 1) == 0) continue;
+      if (const std::optional<T> result = decided_entry(tile, integers, i, j))
+        tile.c[i + j * tile.ldc] = *result;
+      else
+        undecided[static_cast<std::size_t>(j)] |= std::uint32_t{1} << i;
+    }
+}
+
+template <class T>
+T combined_special(T special, T alpha, T beta, const T* c) {
+  const T product = alpha * special;
+  if (beta == 0) return product;
+  return std::isfinite(beta) && std::isfinite(*c) ? product : product + beta * *c;
+}
+
+template <class T>
+std::optional<T> combined(const Bracket& product, T alpha, T beta, const T* c) {
+  if (!std::isfinite(alpha)) {
+    const std::optional<int> sign = sign_of(product);
+    if (!sign) return std::nullopt;
+    return combined_special(static_cast<T>(*sign), alpha, beta, c);
+  }
+  if (beta != 0 && !(std::isfinite(beta) && std::isfinite(*c))) return beta * *c;
+  if (beta == 0 && is_power_of_two(alpha)) {  // no bit of the bracket is lost
+    Bracket scaled = product;
+    if (alpha < 0) scaled.value = -scaled.value;
+    scaled.exponent += std::ilogb(alpha);
+    return rounded<T>(scaled);
+  }
+  Bracket sum = multiplied(product, static_cast<double>(alpha));
+  if (beta != 0) sum = sum_of(sum, product_of(static_cast<double>(beta), static_cast<double>(*c)));
+  return rounded<T>(sum);
+}
+
+namespace {
+
+// The residual's bound: 2 k products of two roundings at most and as many sums, in whatever order, have a relative
+// error below gamma_{k + 5}, and the magnitude is too small by no more.
+double residual_error(const RoundingResidual& r, std::int64_t k) {
+  return static_cast<double>(4 * k + 64) * 0x1p-53 * r.magnitude;
+}
+
+// Bits of a residual below this are never kept: the accumulator ends there.
+constexpr int residual_unit = -64;
+
+void add_fixed(LongAccumulator& sum, bool negative, Uint128 x, int exponent) {
+  sum.add(negative, std::array{static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(x >> 64)}, exponent);
+}
+
+// alpha * sum + beta * c of finite factors; radius: of sum, in units of 2^exponent.
+template <class T>
+std::optional<T> finish(LongAccumulator sum, Uint128 radius, int exponent, T alpha, T beta, const T* c) {
+  using Bits = typename Ieee754<T>::Bits;
+  std::array<T, 2> ends;
+  for (const bool up : {false, true}) {
+    LongAccumulator end = sum;
+    add_fixed(end, !up, radius, exponent);
+    if (!std::isfinite(alpha)) {
+      ends[up ? 1 : 0] = combined_special(static_cast<T>(end.sign()), alpha, beta, c);
+      if (std::isnan(ends[up ? 1 : 0])) ends[up ? 1 : 0] = std::numeric_limits<T>::quiet_NaN();
+      continue;
+    }
+    end.multiply(static_cast<double>(alpha));
+    if (beta != 0) end.add_product(static_cast<double>(beta), static_cast<double>(*c));
+    ends[up ? 1 : 0] = end.rounded<T>();
+    if (radius == 0) return ends[0];
+  }
+  if (std::bit_cast<Bits>(ends[0]) != std::bit_cast<Bits>(ends[1])) return std::nullopt;
+  return ends[0];
+}
+
+template <class T>
+bool finite_update(T beta, const T* c) {
+  return beta == 0 || (std::isfinite(beta) && std::isfinite(*c));
+}
+
+}  // namespace
+
+template <class T>
+std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
+                               int product_scale, T alpha, T beta, const T* c) {
+  if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
+  // The residual to the last bit that its error leaves standing, with enough of them for the error itself.
+  const double error = residual_error(residual, k);
+  const int unit = error == 0 ? residual_unit : std::max(residual_unit, std::ilogb(error) - 40);
+  const double kept = std::nearbyint(std::ldexp(residual.sum, -unit));
+  if (!(std::abs(kept) < 0x1p100)) return std::nullopt;
+  const bool cut = std::ldexp(kept, unit) != residual.sum;
+  const auto value = static_cast<Int128>(kept);
+  const auto radius = static_cast<Uint128>(std::ceil(std::ldexp(error, -unit))) + static_cast<Uint128>(cut ? 1 : 0);
+  LongAccumulator sum;
+  sum.add(integer.negative, integer.magnitude.limb, -product_scale);
+  add_fixed(sum, value < 0, magnitude_of(value), unit - product_scale);
+  return finish(sum, radius, unit - product_scale, alpha, beta, c);
+}
+
+template <class T>
+T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c) {
+  if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
+  return *finish(sum, 0, 0, alpha, beta, c);
+}
+
+template <class T>
+T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
+  LongAccumulator sum;
+  for (std::int64_t l = 0; l < p.k; ++l)
+    sum.add_product(static_cast<double>(p.row[l * p.row_stride]), static_cast<double>(p.column[l * p.column_stride]));
+  return combined_sum(sum, alpha, beta, c);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                    \
+  template void grains_portable(const Operand<T>&, const int*, Grain*);                                           \
+  template RoundingResidual residual_portable(const VectorPair<T>&);                                              \
+  template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
+  template T combined_special(T, T, T, const T*);                                                                 \
+  template std::optional<T> combined(const Bracket&, T, T, const T*);                                             \
+  template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
+                                          const T*);                                                              \
+  template T combined_sum(const LongAccumulator&, T, T, const T*);                                                \
+  template T accumulated_entry(const VectorPair<T>&, T, T, const T*);
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(float)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,100 @@
+#include "scheme/slices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace vernier {
+namespace {
+
+constexpr int no_unit = std::numeric_limits<int>::min();
+
+double largest(const double* x, std::int64_t k) {
+  double most = 0;
+  for (std::int64_t l = 0; l < k; ++l) most = std::max(most, std::abs(x[l]));
+  return most;
+}
+
+// The smallest unit 2^u with |RN(x / 2^u)| < 2^bits for all |x| <= most.
+int unit_for(double most, int bits) {
+  const int unit = std::ilogb(most) + 1 - bits;
+  const bool carries = std::nearbyint(std::ldexp(most, -unit)) >= std::ldexp(1.0, bits);
+  return unit + (carries ? 1 : 0);
+}
+
+}  // namespace
+
+template <class T>
+SliceSplitter::SliceSplitter(const Operand<T>& x, int bits, bool equal_steps)
+    : vectors_(x.vectors), k_(x.k), bits_(bits), equal_steps_(equal_steps) {
+  whole_.resize(static_cast<std::size_t>(vectors_ * k_));
+  for (std::int64_t v = 0; v < vectors_; ++v)
+    for (std::int64_t l = 0; l < k_; ++l) {
+      const auto value = static_cast<double>(*x.at(v, l));
+      whole_[static_cast<std::size_t>(v * k_ + l)] = std::isfinite(value) ? value : 0;
+    }
+  left_ = whole_;
+  units_.assign(static_cast<std::size_t>(vectors_), no_unit);
+  empty_ = std::all_of(left_.begin(), left_.end(), [](double r) { return r == 0; });
+}
+
+Slice SliceSplitter::next() {
+  Slice slice;
+  slice.digits.resize(left_.size());
+  slice.exponents.resize(static_cast<std::size_t>(vectors_));
+  bool any_left = false;
+#pragma omp parallel for reduction(|| : any_left)
+  for (std::int64_t v = 0; v < vectors_; ++v) {
+    double* r = left_.data() + v * k_;
+    int& unit = units_[static_cast<std::size_t>(v)];
+    const double most = largest(r, k_);
+    if (equal_steps_ && unit != no_unit)
+      unit -= bits_;
+    else if (most != 0)
+      unit = unit_for(most, bits_);
+    slice.exponents[static_cast<std::size_t>(v)] = unit == no_unit ? 0 : unit;
+    if (most == 0) continue;
+    // Exact: the digit is the nearest integer, and what is left has no bit that r did not have. Where the digit is not
+    // zero the scaled r does not underflow, and digit * 2^unit, which might overflow, is never formed.
+    for (std::int64_t l = 0; l < k_; ++l) {
+      const double digit = std::nearbyint(std::ldexp(r[l], -unit));
+      slice.digits[static_cast<std::size_t>(v * k_ + l)] = static_cast<std::int32_t>(digit);
+      if (digit != 0) r[l] = std::ldexp(std::ldexp(r[l], -unit) - digit, unit);
+      any_left = any_left || r[l] != 0;
+    }
+  }
+  empty_ = !any_left;
+  return slice;
+}
+
+double SliceSplitter::left_over(const std::vector<double>& weights) const {
+  double most = 0;
+  for (std::int64_t v = 0; v < vectors_; ++v) {
+    const int shift = -std::max(std::ilogb(largest(whole_.data() + v * k_, k_)), -2000);
+    double left = 0, whole = 0;
+    for (std::int64_t l = 0; l < k_; ++l) {
+      const auto at = static_cast<std::size_t>(v * k_ + l);
+      const double weight = weights[static_cast<std::size_t>(l)];
+      left += std::ldexp(std::abs(left_[at]), shift) * weight;
+      whole += std::ldexp(std::abs(whole_[at]), shift) * weight;
+    }
+    if (whole > 0) most = std::max(most, left / whole);
+  }
+  return most;
+}
+
+std::vector<double> SliceSplitter::weights() const {
+  std::vector<double> sums(static_cast<std::size_t>(k_));
+  const double most = largest(whole_.data(), static_cast<std::int64_t>(whole_.size()));
+  if (most == 0) return sums;
+  for (std::int64_t v = 0; v < vectors_; ++v)
+    for (std::int64_t l = 0; l < k_; ++l)
+      sums[static_cast<std::size_t>(l)] +=
+          std::ldexp(std::abs(whole_[static_cast<std::size_t>(v * k_ + l)]), -std::ilogb(most));
+  return sums;
+}
+
+template SliceSplitter::SliceSplitter(const Operand<double>&, int, bool);
+template SliceSplitter::SliceSplitter(const Operand<float>&, int, bool);
+
+}  // namespace vernier

@@ -1,0 +1,85 @@
+// Consecutive elements of a vector into their places in a line, on the device. The conversion instructions give
+// what scheme/split.hpp defines; a test compares them.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "base/split_plane.hpp"
+#include "scheme/split.hpp"
+#include "scheme/split_cuda.hpp"
+
+namespace vernier {
+
+template <SplitForm Form>
+constexpr int line_k = Form == SplitForm::tf32_shifted ? tf32_line_k : half_line_k;
+
+// Consecutive elements that fill 16 bytes of each half of a line.
+template <SplitForm Form>
+constexpr int emit_k = line_k<Form> / 4;
+
+// What one thread sees of a vector's elements.
+struct SplitTally {
+  int large = 0;
+  bool tiny = false;
+
+  // Zeros beyond k count neither way.
+  __device__ __forceinline__ float scaled(float x, const SplitScale& scale, const SplitThresholds& thresholds) {
+    const float y = scale(x);
+    large += fabsf(y) >= thresholds.large;
+    tiny = tiny || (x != 0 && fabsf(y) < thresholds.tiny);
+    return y;
+  }
+};
+
+__device__ __forceinline__ std::uint32_t tf32_word(float x) {
+  std::uint32_t word;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(x));
+  return word;
+}
+
+// lines: of the vector; l: of the first element, a multiple of emit_k.
+template <SplitForm Form>
+__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* lines, int l) {
+  constexpr float up = Form == SplitForm::half_unshifted ? 1.0f : 2048.0f;
+  uint4 first, second;
+  if constexpr (Form == SplitForm::tf32_shifted) {
+    auto* f = reinterpret_cast<std::uint32_t*>(&first);
+    auto* s = reinterpret_cast<std::uint32_t*>(&second);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      f[i] = tf32_word(v[i]);
+      s[i] = tf32_word((v[i] - __uint_as_float(f[i])) * up);
+    }
+  } else {
+    auto* f = reinterpret_cast<__half2*>(&first);
+    auto* s = reinterpret_cast<__half2*>(&second);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      f[i] = __floats2half2_rn(v[2 * i], v[2 * i + 1]);
+      const float2 back = __half22float2(f[i]);
+      s[i] = __floats2half2_rn((v[2 * i] - back.x) * up, (v[2 * i + 1] - back.y) * up);
+    }
+  }
+  std::byte* to =
+      lines + static_cast<std::int64_t>(l / line_k<Form>) * split_line_bytes + l % line_k<Form> / emit_k<Form> * 16;
+  *reinterpret_cast<uint4*>(to) = first;
+  *reinterpret_cast<uint4*>(to + split_line_bytes / 2) = second;
+}
+
+// The exponent that undoes a vector's scale.
+__device__ __forceinline__ std::int32_t unscaling(std::uint32_t largest) {
+  return largest >= 0x7f800000u ? excluded_vector : -split_scale(largest);
+}
+
+// Vectors of zeros, infinities and NaNs have nothing to lose: all of their elements count as large, none as tiny.
+__device__ __forceinline__ std::uint32_t final_status(std::uint32_t largest, std::uint32_t seen, std::int64_t k) {
+  return largest == 0 || largest >= 0x7f800000u ? static_cast<std::uint32_t>(k) : seen;
+}
+
+__device__ __forceinline__ bool gate_closed(const SplitGate& gate) {
+  return gate.before != nullptr && *gate.before != 0;
+}
+
+}  // namespace vernier

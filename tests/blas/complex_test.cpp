@@ -1,0 +1,149 @@
+// Complex products: against sums of Gaussian integers, which are exact, and entry by entry against the promised bound.
+#include <complex>
+
+#include "array.hpp"
+#include "fixture.hpp"
+#include "support/bound.hpp"
+
+namespace vernier::test {
+namespace {
+
+class ComplexGemm : public PerEngine {};
+INSTANTIATE_TEST_SUITE_P(Engines, ComplexGemm, testing::ValuesIn(engine_cases()), ReadableName());
+
+template <class T>
+Array<T> plain_product(Op opa, const Array<T>& a, Op opb, const Array<T>& b, std::int64_t m, std::int64_t n,
+                       std::int64_t k) {
+  Array<T> c{m, n};
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t l = 0; l < k; ++l) c(i, j) += element(opa, a, i, l) * element(opb, b, l, j);
+  return c;
+}
+
+template <class T>
+Array<T> stored(Op op, std::int64_t rows, std::int64_t columns, const std::function<double()>& next) {
+  return op == Op::none ? filled<T>(rows, columns, next) : filled<T>(columns, rows, next);
+}
+
+TEST_P(ComplexGemm, gaussian_integers_with_all_transposes_and_factors) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(5);
+    const auto next = [&] { return static_cast<double>(random.integer(-9, 9)); };
+    const std::int64_t m = 37, n = 18, k = 21;
+    const std::pair<T, T> factors[] = {{1, 0}, {2, -1}, {T(0, 1), 0}, {T(2, -3), T(-1, 2)}, {3, T(0, -2)}};
+    for (const Op opa : all_ops)
+      for (const Op opb : all_ops)
+        for (const auto& [alpha, beta] : factors) {
+          const Array<T> a = stored<T>(opa, m, k, next), b = stored<T>(opb, k, n, next), c0 = filled<T>(m, n, next);
+          Array<T> c = c0, expected = plain_product(opa, a, opb, b, m, n, k);
+          for (std::size_t p = 0; p < c.x.size(); ++p) expected.x[p] = alpha * expected.x[p] + beta * c0.x[p];
+          const Report report = gemm<T>(opa, opb, m, n, k, alpha, a.x.data(), a.rows, b.x.data(), b.rows, beta,
+                                        c.x.data(), m, options<R>());
+          EXPECT_EQ(report.plan.engine, GetParam().engine);
+          EXPECT_EQ(report.plan.k, k);
+          EXPECT_EQ(c.x, expected.x) << text(opa) << text(opb) << alpha << beta;
+        }
+  });
+}
+
+// [Re A, -Im A; Im A, Re A] and [Re B; Im B], as the definition of a complex product has it.
+template <class R>
+Matrix<R> real_left(const Array<std::complex<R>>& a) {
+  return Matrix<R>::of(2 * a.rows, 2 * a.columns, [&](auto i, auto l) {
+    const std::complex<R> z = a(i % a.rows, l % a.columns);
+    return (i < a.rows) == (l < a.columns) ? z.real() : i < a.rows ? -z.imag() : z.imag();
+  });
+}
+
+template <class R>
+Matrix<R> stacked(const Array<std::complex<R>>& b) {
+  return Matrix<R>::of(2 * b.rows, b.columns,
+                       [&](auto l, auto j) { return l < b.rows ? b(l, j).real() : b(l - b.rows, j).imag(); });
+}
+
+TEST_P(ComplexGemm, parts_keep_the_bound_of_twice_k) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(11);
+    const std::int64_t m = 23, n = 15, k = 70;
+    for (const double phi : {0.0, 2.0}) {
+      const auto next = [&] { return random.scattered(phi); };
+      const Array<T> a = filled<T>(m, k, next), b = filled<T>(k, n, next);
+      Array<T> c{m, n};
+      const Options asked = options<R>();
+      gemm<T>(Op::none, Op::none, m, n, k, T(1), a.x.data(), m, b.x.data(), k, T(0), c.x.data(), m, asked);
+      EXPECT_EQ(broken_bound(asked.contract, real_left(a), stacked(b), stacked(c)), "");
+    }
+  });
+}
+
+TEST_P(ComplexGemm, same_bits_on_the_portable_engine_and_in_the_callers_workspace) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(3);
+    const auto next = [&] { return random.scattered(1); };
+    const std::int64_t m = 41, n = 33, k = 50;
+    const Array<T> a = filled<T>(k, m, next), b = filled<T>(n, k, next), c0 = filled<T>(m, n, next);
+    const T alpha(R{0.5}, R{-1.25}), beta(R{0.75}, R{2});
+    Array<T> got = c0, expected = c0;
+    Options asked = options<R>();
+    asked.threads = 2;
+    std::vector<std::byte> workspace(gemm_workspace<T>(m, n, k, asked, true));
+    asked.workspace = workspace.data();
+    asked.workspace_bytes = workspace.size();
+    gemm<T>(Op::conjugate_transpose, Op::transpose, m, n, k, alpha, a.x.data(), k, b.x.data(), n, beta, got.x.data(), m,
+            asked);
+    Options portable = options<R>();
+    portable.engine = "portable";
+    gemm<T>(Op::conjugate_transpose, Op::transpose, m, n, k, alpha, a.x.data(), k, b.x.data(), n, beta,
+            expected.x.data(), m, portable);
+    EXPECT_EQ(got.x, expected.x);
+    asked.workspace_bytes = 100;
+    EXPECT_THROW(gemm<T>(Op::conjugate_transpose, Op::transpose, m, n, k, alpha, a.x.data(), k, b.x.data(), n, beta,
+                         got.x.data(), m, asked),
+                 Error);
+    EXPECT_EQ(got.x, expected.x);
+  });
+}
+
+TEST_P(ComplexGemm, a_nan_stays_in_its_row_and_nothing_is_read_for_nothing) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    const R nan = std::numeric_limits<R>::quiet_NaN();
+    Array<T> a{5, 4}, b{4, 6}, c{5, 6};
+    for (T& z : a.x) z = T(1, 2);
+    for (T& z : b.x) z = T(3, -1);
+    for (T& z : c.x) z = T(nan, nan);
+    a(2, 1) = T(R{0}, nan);
+    gemm<T>(Op::none, Op::none, 5, 6, 4, T(1), a.x.data(), 5, b.x.data(), 4, T(0), c.x.data(), 5, options<R>());
+    for (std::int64_t j = 0; j < 6; ++j)
+      for (std::int64_t i = 0; i < 5; ++i) {
+        if (i == 2) {
+          EXPECT_TRUE(std::isnan(c(i, j).real()) && std::isnan(c(i, j).imag()));
+        } else {
+          EXPECT_EQ(c(i, j), T(20, 20));
+        }
+      }
+    for (T& z : c.x) z = T(1, 1);
+    gemm<T>(Op::none, Op::none, 5, 6, 4, T(0), nullptr, 5, nullptr, 4, T(0, 1), c.x.data(), 5, options<R>());
+    for (const T& z : c.x) EXPECT_EQ(z, T(-1, 1));
+  });
+}
+
+TEST(ComplexGemmNative, the_blas_underneath_takes_products_that_it_does_faster) {
+  using T = std::complex<double>;
+  Random random(8);
+  const auto next = [&] { return static_cast<double>(random.integer(-9, 9)); };
+  const Array<T> a = filled<T>(12, 9, next), b = filled<T>(9, 7, next);
+  Array<T> c{12, 7};
+  const Report report = gemm<T>(Op::none, Op::none, 12, 7, 9, T(1), a.x.data(), 12, b.x.data(), 9, T(0), c.x.data(), 12,
+                                Options{.engine = "native"});
+  EXPECT_EQ(report.plan.scheme, "native");
+  EXPECT_EQ(report.plan.type, "complex double");
+  EXPECT_EQ(c.x, plain_product(Op::none, a, Op::none, b, 12, 7, 9).x);
+}
+
+}  // namespace
+}  // namespace vernier::test

@@ -1,0 +1,77 @@
+// What the calling thread and process bring along shows in no bit of a result, and stays theirs.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if VERNIER_X86
+#include <xmmintrin.h>
+#endif
+
+#include "fixture.hpp"
+
+namespace vernier::test {
+namespace {
+
+class Environment : public PerEngine {};
+INSTANTIATE_TEST_SUITE_P(Engines, Environment, testing::ValuesIn(engine_cases()), ReadableName());
+
+#if VERNIER_X86
+// Sets bits of the control register of SSE, and puts it back.
+class ControlBits {
+ public:
+  explicit ControlBits(unsigned bits) { _mm_setcsr(before_ | bits); }
+  ~ControlBits() { _mm_setcsr(before_); }
+  ControlBits(const ControlBits&) = delete;
+  ControlBits& operator=(const ControlBits&) = delete;
+
+ private:
+  unsigned before_ = _mm_getcsr();
+};
+
+TEST_P(Environment, flush_to_zero_of_the_caller_keeps_subnormals_and_stays) {
+  constexpr unsigned flush_to_zero = 0x8000, subnormals_are_zero = 0x0040;
+  with_type([this]<class T>(T) {
+    for (const char* family : {"subnormal_entries", "subnormal_products"}) {
+      const auto [a, b] = make_operands<T>(family, 70, 50, 90, 91);
+      for (const int threads : {1, 2}) {
+        Options own = options<T>();
+        own.threads = threads;
+        const Matrix<T> expected = multiply<T>({.a = a, .b = b}, own).c;
+        unsigned after = 0;
+        Matrix<T> c(70, 50);
+        {
+          const ControlBits bits(flush_to_zero | subnormals_are_zero);
+          gemm<T>(Op::none, Op::none, 70, 50, 90, 1, a.data(), a.ld(), b.data(), b.ld(), 0, c.data(), c.ld(), own);
+          after = _mm_getcsr();
+        }
+        EXPECT_EQ(after & (flush_to_zero | subnormals_are_zero), flush_to_zero | subnormals_are_zero);
+        EXPECT_EQ(difference(c, expected), "") << family << ", " << threads << " threads";
+      }
+    }
+  });
+}
+#endif
+
+// The parent's threads do not exist in a child: it computes alone, and does not wait for them.
+TEST_P(Environment, of_a_forked_child_gives_the_same_bits) {
+  with_type([this]<class T>(T) {
+    const Call<T> call{.a = scattered_matrix<T>(150, 90, 0.5, 92), .b = scattered_matrix<T>(90, 130, 0.5, 93)};
+    Options own = options<T>();
+    own.threads = 3;
+    const Matrix<T> expected = multiply(call, own).c;
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(120);  // ends a child that waits for ever
+      const Outcome<T> out = multiply(call, own);
+      _exit(difference(out.c, expected).empty() && out.report.plan.threads == 1 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(difference(multiply(call, own).c, expected), "") << "the parent, after its child";
+  });
+}
+
+}  // namespace
+}  // namespace vernier::test

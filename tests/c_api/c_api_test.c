@@ -1,0 +1,204 @@
+/* The C interface as a C program meets it: results, settings, codes, messages, reports. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vernier/vernier.h>
+
+static int failures = 0;
+
+#define EXPECT(condition)                                    \
+  do {                                                       \
+    if (!(condition)) {                                      \
+      printf("line %d: not so: %s\n", __LINE__, #condition); \
+      ++failures;                                            \
+    }                                                        \
+  } while (0)
+
+static const double a[] = {1, 3, 2, 4}, b[] = {5, 7, 6, 8}, one = 1, zero = 0;
+
+static vernier_handle made(void) {
+  vernier_handle handle = NULL;
+  EXPECT(vernier_create(&handle) == VERNIER_SUCCESS);
+  EXPECT(vernier_set_contract(handle, "fp64+reproducible") == VERNIER_SUCCESS);
+  return handle;
+}
+
+static vernier_status small_product(vernier_handle handle, double* c) {
+  return vernier_dgemm(handle, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, a, 2, b, 2, &zero, c, 2);
+}
+
+static void every_type_multiplies(void) {
+  vernier_handle handle = made();
+  const float sa[] = {1, 3, 2, 4}, sb[] = {5, 7, 6, 8}, s_one = 1, s_zero = 0;
+  /* (1 + 2i) (3 - i) = 5 + 5i, and with the conjugate of the left factor (1 - 2i) (3 - i) = 1 - 7i */
+  const double za[] = {1, 2}, zb[] = {3, -1}, z_one[] = {1, 0}, z_zero[] = {0, 0};
+  const float ca[] = {1, 2}, cb[] = {3, -1}, c_one[] = {1, 0}, c_i[] = {0, 1};
+  double c[4], z[2] = {7, 7};
+  float s[4], x[2] = {1, 1};
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 19 && c[1] == 43 && c[2] == 22 && c[3] == 50);
+  EXPECT(vernier_sgemm(handle, VERNIER_OP_T, VERNIER_OP_N, 2, 2, 2, &s_one, sa, 2, sb, 2, &s_zero, s, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(s[0] == 26 && s[1] == 38 && s[2] == 30 && s[3] == 44);
+  EXPECT(vernier_zgemm(handle, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, z_one, za, 1, zb, 1, z_zero, z, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(z[0] == 5 && z[1] == 5);
+  EXPECT(vernier_cgemm(handle, VERNIER_OP_C, VERNIER_OP_N, 1, 1, 1, c_one, ca, 1, cb, 1, c_i, x, 1) == VERNIER_SUCCESS);
+  EXPECT(x[0] == 0 && x[1] == -6); /* 1 - 7i + i (1 + i) */
+  EXPECT(vernier_gemm(handle, (vernier_type)'Q', VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, a, 2, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  vernier_destroy(handle);
+}
+
+static void level_3_is_there(void) {
+  vernier_handle handle = made();
+  /* L = [2 .; 1 4] by columns, with what must not be read: L [1; 2] = [2; 9] and back */
+  const double l[] = {2, 1, NAN, 4};
+  double x[] = {1, 2}, c[] = {1, 1, 77, 1}, d[4] = {0, 0, 0, 0};
+  const void* as[2];
+  void* cs[1];
+  EXPECT(vernier_trmm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_NON_UNIT, 2, 1, &one, l, 2,
+                      x, 2) == VERNIER_SUCCESS);
+  EXPECT(x[0] == 2 && x[1] == 9);
+  EXPECT(vernier_trsm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_NON_UNIT, 2, 1, &one, l, 2,
+                      x, 2) == VERNIER_SUCCESS);
+  EXPECT(x[0] == 1 && x[1] == 2);
+  /* lower triangle of [1; 2] [1 2] + C */
+  EXPECT(vernier_syrk(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, &one, c, 2) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 2 && c[1] == 3 && c[2] == 77 && c[3] == 5);
+  EXPECT(vernier_herk(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, &zero, c, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0] == 1 && c[1] == 2 && c[2] == 77 && c[3] == 4);
+  EXPECT(vernier_syr2k(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, x, 2, &one, c, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0] == 3 && c[1] == 6 && c[3] == 12);
+  EXPECT(vernier_her2k(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, 2, 1, &one, x, 2, x, 2, &zero, c, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0] == 2 && c[1] == 4 && c[3] == 8);
+  EXPECT(vernier_gemmt(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, VERNIER_OP_T, 2, 1, &one, x, 2, x, 2, &zero, c,
+                       2) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 1 && c[1] == 2 && c[2] == 77 && c[3] == 4);
+  /* the symmetric [2 1; 1 4] of the stored triangle, times [1; 2] */
+  EXPECT(vernier_symm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, 2, 1, &one, l, 2, x, 2, &zero, d, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(d[0] == 4 && d[1] == 9);
+  EXPECT(vernier_hemm(handle, VERNIER_D, VERNIER_LEFT, VERNIER_LOWER, 2, 1, &one, l, 2, x, 2, &one, d, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(d[0] == 8 && d[1] == 18);
+  as[0] = a;
+  as[1] = b;
+  cs[0] = d;
+  EXPECT(vernier_gemm_batched(handle, VERNIER_D, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, as, 2, as + 1, 2, &zero, cs,
+                              2, 1) == VERNIER_SUCCESS);
+  EXPECT(d[0] == 19 && d[3] == 50);
+  EXPECT(vernier_gemm_strided_batched(handle, VERNIER_D, VERNIER_OP_N, VERNIER_OP_N, 2, 1, 2, &one, a, 2, 0, b, 2, 2,
+                                      &zero, d, 2, 2, 2) == VERNIER_SUCCESS);
+  EXPECT(d[0] == 19 && d[1] == 43 && d[2] == 22 && d[3] == 50);
+  EXPECT(vernier_trsm(handle, VERNIER_D, (vernier_side)'x', VERNIER_LOWER, VERNIER_OP_N, VERNIER_UNIT, 2, 1, &one, l, 2,
+                      x, 2) == VERNIER_INVALID_ARGUMENT);
+  vernier_destroy(handle);
+}
+
+static void errors_have_codes_and_words_and_leave_c_alone(void) {
+  vernier_handle handle = made();
+  double c[4] = {1, 2, 3, 4};
+  EXPECT(vernier_create(NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(small_product(NULL, c) == VERNIER_NOT_INITIALIZED);
+  EXPECT(strstr(vernier_last_error(NULL), "handle") != NULL);
+  EXPECT(strcmp(vernier_last_error(handle), "") == 0);
+  EXPECT(vernier_dgemm(handle, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, a, 1, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "lda = 1") != NULL);
+  EXPECT(vernier_dgemm(handle, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, NULL, a, 2, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "alpha is null") != NULL);
+  EXPECT(vernier_dgemm(handle, (vernier_op)'X', VERNIER_OP_N, 2, 2, 2, &one, a, 2, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_dgemm(handle, VERNIER_OP_N, VERNIER_OP_N, -1, 2, 2, &one, a, 2, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(c[0] == 1 && c[1] == 2 && c[2] == 3 && c[3] == 4);
+  EXPECT(vernier_set_contract(handle, "fp65") == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_set_engine(handle, "abacus") != VERNIER_SUCCESS);
+  EXPECT(strstr(vernier_last_error(handle), "abacus") != NULL);
+  EXPECT(vernier_set_threads(handle, -1) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_set_workspace(handle, c, 0) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS); /* refused settings have changed nothing */
+  EXPECT(strcmp(vernier_status_name(VERNIER_BOUND_NOT_MET), "VERNIER_BOUND_NOT_MET") == 0);
+  vernier_destroy(handle);
+  EXPECT(vernier_destroy(NULL) == VERNIER_SUCCESS);
+}
+
+static void data_too_wide_for_the_contract_are_an_error(void) {
+  vernier_handle handle = made();
+  const double wide[] = {1e-300, 1, 1, 1e300};
+  double c[4] = {1, 2, 3, 4};
+  const vernier_status status =
+      vernier_dgemm(handle, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, wide, 2, wide, 2, &zero, c, 2);
+  EXPECT(status == VERNIER_BOUND_NOT_MET);
+  EXPECT(c[0] == 1 && c[3] == 4);
+  EXPECT(strlen(vernier_last_error(handle)) > 0);
+  vernier_destroy(handle);
+}
+
+static void a_contract_for_one_call_is_used_up(void) {
+  vernier_handle handle = made();
+  double c[4];
+  vernier_report report;
+  int ordinary;
+  EXPECT(vernier_get_report(handle, &report) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(strcmp(vernier_report_json(handle), "") == 0);
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
+  EXPECT(vernier_get_report(handle, &report) == VERNIER_SUCCESS);
+  EXPECT(strcmp(report.scheme, "residues") == 0 && report.m == 2 && report.n == 2 && report.k == 2);
+  EXPECT(report.seconds > 0 && report.fallback == 0 && report.span_a > 0);
+  ordinary = report.moduli;
+  EXPECT(vernier_set_next_contract(handle, "bits(20)+reproducible") == VERNIER_SUCCESS);
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
+  EXPECT(vernier_get_report(handle, &report) == VERNIER_SUCCESS);
+  EXPECT(report.moduli > 0 && report.moduli < ordinary);
+  EXPECT(strstr(vernier_report_json(handle), "bits(20)+reproducible") != NULL);
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
+  EXPECT(vernier_get_report(handle, &report) == VERNIER_SUCCESS);
+  EXPECT(report.moduli == ordinary);
+  EXPECT(strstr(vernier_report_text(handle), "residues") != NULL);
+  vernier_destroy(handle);
+}
+
+static void engines_threads_and_workspaces_are_taken(void) {
+  vernier_handle handle = made();
+  double c[4];
+  vernier_report report;
+  size_t bytes = 0;
+  void* workspace;
+  EXPECT(vernier_set_engine(handle, "portable") == VERNIER_SUCCESS);
+  EXPECT(vernier_set_threads(handle, 1) == VERNIER_SUCCESS);
+  EXPECT(vernier_gemm_workspace(handle, VERNIER_D, 2, 2, 2, &bytes) == VERNIER_SUCCESS);
+  EXPECT(bytes > 0);
+  workspace = malloc(bytes);
+  EXPECT(vernier_set_workspace(handle, workspace, bytes) == VERNIER_SUCCESS);
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS && c[3] == 50);
+  EXPECT(vernier_get_report(handle, &report) == VERNIER_SUCCESS);
+  EXPECT(strcmp(report.engine, "portable") == 0 && report.threads == 1);
+  EXPECT(vernier_set_workspace(handle, workspace, 64) == VERNIER_SUCCESS);
+  EXPECT(small_product(handle, c) == VERNIER_INVALID_ARGUMENT); /* too small */
+  EXPECT(vernier_set_workspace(handle, NULL, 0) == VERNIER_SUCCESS);
+  EXPECT(vernier_set_engine(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_set_contract(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_explain(handle, VERNIER_Z, 100, 100, 100, &report) == VERNIER_SUCCESS);
+  EXPECT(report.m == 100 && report.log2_bound < 0);
+  free(workspace);
+  vernier_destroy(handle);
+  vernier_release_workspace();
+}
+
+int main(void) {
+  every_type_multiplies();
+  level_3_is_there();
+  errors_have_codes_and_words_and_leave_c_alone();
+  data_too_wide_for_the_contract_are_an_error();
+  a_contract_for_one_call_is_used_up();
+  engines_threads_and_workspaces_are_taken();
+  printf("%d failure%s\n", failures, failures == 1 ? "" : "s");
+  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,200 @@
+// Contract exact against GMP, by the million: every entry of many products of many kinds, bit by bit. Writes one JSON
+// object; fails on the first kind of data with a wrong rounding.
+//
+//     exact_campaign --results 1e8 --engine avx512_vnni --output bench/results/exact_campaign.json
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/boundaries.hpp"
+#include "support/compare.hpp"
+#include "support/exact.hpp"
+#include "support/generators.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t m = 96, n = 100;  // cut tiles
+
+struct Arguments {
+  double results = 1e7;
+  std::string engine, output, commit;
+  std::uint64_t seed = 1;
+};
+
+// One kind of data: op(A), op(B) for a seed.
+template <class T>
+struct Kind {
+  std::string name;
+  std::function<Operands<T>(std::int64_t k, std::uint64_t seed)> make;
+};
+
+// x y - x y + z with z 2^-100 of the terms.
+template <class T>
+Operands<T> deeply_cancelling(std::int64_t k, std::uint64_t seed) {
+  Operands<T> made = make_operands<T>("random_phi_0_5", m, n, k, seed);
+  for (std::int64_t l = 0; l + 1 < k; l += 2) {
+    for (std::int64_t i = 0; i < m; ++i) made.a(i, l + 1) = made.a(i, l);
+    for (std::int64_t j = 0; j < n; ++j) made.b(l + 1, j) = -made.b(l, j);
+  }
+  const int half = sizeof(T) == 4 ? -20 : -50;
+  for (std::int64_t i = 0; i < m; ++i) made.a(i, k - 1) = std::ldexp(made.a(i, k - 1), half);
+  for (std::int64_t j = 0; j < n; ++j) {
+    if (k % 2 == 0) made.b(k - 2, j) = 0;  // the last element stands alone
+    made.b(k - 1, j) = std::ldexp(made.b(k - 1, j), half);
+  }
+  return made;
+}
+
+template <class T>
+std::vector<Kind<T>> kinds() {
+  std::vector<Kind<T>> list;
+  for (const std::string& family : operand_families())
+    list.push_back({family, [=](auto k, auto seed) { return make_operands<T>(family, m, n, k, seed); }});
+  for (const std::string& family : boundary_families())
+    list.push_back({family, [=](auto k, auto seed) { return make_boundary_operands<T>(family, m, n, k, seed); }});
+  list.push_back(
+      {"random_phi_8", [](auto k, auto seed) {
+         const double phi = sizeof(T) == 4 ? 5 : 8;
+         return Operands<T>{scattered_matrix<T>(m, k, phi, 2 * seed), scattered_matrix<T>(k, n, phi, 2 * seed + 1)};
+       }});
+  list.push_back({"cancelling_to_2^-100", deeply_cancelling<T>});
+  return list;
+}
+
+struct Counts {
+  std::int64_t results = 0, wrong = 0, undecided = 0, accumulated = 0;
+  std::string first_wrong;
+};
+
+template <class T>
+void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, Counts& counts) {
+  Random random(seed);
+  const std::int64_t k = random.integer(16, 64);
+  const auto [a, b] = kind.make(k, seed);
+  const T alpha = static_cast<T>(seed % 8 == 3 ? random.exp_rand(-3, 3) : seed % 8 == 2 ? -0.5 : 1.0);
+  const T beta = static_cast<T>(seed % 8 >= 6 ? random.exp_rand(-3, 3) : seed % 8 == 5 ? -1.0 : 0.0);
+  const ExactProduct<T> exact(a, b);
+  Matrix<T> c = seed % 2 == 0 ? exact.rounded() : scattered_matrix<T>(m, n, 2, seed);  // the first cancels most of AB
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i)
+      if (!std::isfinite(c(i, j))) c(i, j) = std::numeric_limits<T>::max();
+  const Matrix<T> before = c;
+  Options options{.contract = Contract::exact(), .engine = arguments.engine, .threads = 1};
+  const Report report =
+      gemm(Op::none, Op::none, m, n, k, alpha, a.data(), a.ld(), b.data(), b.ld(), beta, c.data(), c.ld(), options);
+  const mpz_class alpha_value = exact_value(static_cast<double>(alpha)),
+                  beta_value = exact_value(static_cast<double>(beta));
+  const Matrix<T> expected = Matrix<T>::of(m, n, [&](auto i, auto j) {
+    mpz_class value = alpha_value * exact.sum(i, j);
+    if (beta != 0) value += beta_value * exact_value(static_cast<double>(before(i, j)));
+    return rounded<T>(value, 2 * exact_unit);
+  });
+  std::int64_t wrong = 0;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i) wrong += bits_of(c(i, j)) != bits_of(expected(i, j)) ? 1 : 0;
+#pragma omp critical
+  {
+    counts.results += m * n;
+    counts.wrong += wrong;
+    counts.undecided += report.undecided;
+    counts.accumulated += report.accumulated;
+    if (wrong != 0 && counts.first_wrong.empty())
+      counts.first_wrong = fmt::format("seed {}: {}", seed, difference(c, expected));
+  }
+}
+
+template <class T>
+bool run(const char* type, const Arguments& arguments, Json& json) {
+  const std::vector<Kind<T>> list = kinds<T>();
+  const auto products = static_cast<std::int64_t>(
+      std::ceil(arguments.results / 2 / static_cast<double>(list.size()) / static_cast<double>(m * n)));
+  bool right = true;
+  for (const Kind<T>& kind : list) {
+    Counts counts;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::int64_t p = 0; p < products; ++p)
+      check(kind, arguments.seed * 1000003 + static_cast<std::uint64_t>(p), arguments, counts);
+    json["kinds"].push_back({{"type", type},
+                             {"data", kind.name},
+                             {"results", counts.results},
+                             {"wrong", counts.wrong},
+                             {"undecided", counts.undecided},
+                             {"accumulated", counts.accumulated}});
+    json["results"] = json["results"].get<std::int64_t>() + counts.results;
+    json["wrong"] = json["wrong"].get<std::int64_t>() + counts.wrong;
+    if (counts.wrong != 0) std::cerr << type << ", " << kind.name << ": " << counts.first_wrong << '\n';
+    right = right && counts.wrong == 0;
+  }
+  return right;
+}
+
+Arguments parse(int count, char** words) {
+  Arguments arguments;
+  for (int i = 1; i < count; i += 2) {
+    const std::string name = words[i];
+    if (i + 1 == count) throw std::invalid_argument(name + ": expected a value");
+    const std::string value = words[i + 1];
+    if (name == "--results")
+      arguments.results = std::stod(value);
+    else if (name == "--engine")
+      arguments.engine = value;
+    else if (name == "--output")
+      arguments.output = value;
+    else if (name == "--commit")
+      arguments.commit = value;
+    else if (name == "--seed")
+      arguments.seed = std::stoull(value);
+    else
+      throw std::invalid_argument(name + ": expected --results, --engine, --seed, --commit or --output");
+  }
+  return arguments;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+int main_of(int count, char** words) {
+  const Arguments arguments = parse(count, words);
+  Json json = {{"contract", "exact"},
+               {"cpu", cpu_model()},
+               {"version", version()},
+               {"commit", arguments.commit},
+               {"engine", arguments.engine.empty() ? default_engine() : arguments.engine},
+               {"seed", arguments.seed},
+               {"results", 0},
+               {"wrong", 0}};
+  const bool doubles = run<double>("double", arguments, json), floats = run<float>("float", arguments, json);
+  if (arguments.output.empty())
+    std::cout << json.dump(1) << '\n';
+  else
+    std::ofstream(arguments.output) << json.dump(1) << '\n';
+  return doubles && floats ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace vernier::test
+
+int main(int count, char** words) {
+  try {
+    return vernier::test::main_of(count, words);
+  } catch (const std::exception& error) {
+    std::cerr << "exact_campaign: " << error.what() << '\n';
+    return 2;
+  }
+}

@@ -1,0 +1,368 @@
+// Random systems of all kinds through solve(), each verdict held against the true backward error; and how far classical
+// refinement and GMRES reach in the condition number. JSON on stdout; exit code 1 if a verdict is wrong.
+//
+//     solver_campaign [--systems N] [--seed S] [--no-conditions]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/conditioned.hpp"
+#include "support/exact.hpp"
+#include "support/generators.hpp"
+#include "vernier/lapack.hpp"
+
+namespace vernier::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+struct Family {
+  const char* name;
+  double largest_condition;  // of its members, up to rounding; infinite: nothing is known
+  bool singular = false;     // exactly, and LU finds it without rounding
+  bool nonfinite = false;
+  std::function<Matrix<double>(std::int64_t n, Random&)> make;
+};
+
+double log_uniform(Random& random, double least_exponent, double most_exponent) {
+  return std::pow(10.0, least_exponent + (most_exponent - least_exponent) * random.uniform());
+}
+
+std::uint64_t seed_of(Random& random) { return static_cast<std::uint64_t>(random.integer(1, 1 << 30)); }
+
+Matrix<double> uniform(std::int64_t n, Random& random) {
+  return Matrix<double>::of(n, n, [&](auto, auto) { return 2 * random.uniform() - 1; });
+}
+
+Matrix<double> conditioned(std::int64_t n, Random& random, double most_exponent) {
+  const auto spectrum = static_cast<Spectrum>(random.integer(0, 3));
+  return conditioned_matrix(n, log_uniform(random, 0, most_exponent), spectrum, seed_of(random), 2);
+}
+
+Matrix<double> graded(std::int64_t n, Random& random, int reach) {
+  auto a = uniform(n, random);
+  std::vector<int> rows, columns;
+  for (std::int64_t i = 0; i < n; ++i) {
+    rows.push_back(static_cast<int>(random.integer(-reach, reach)));
+    columns.push_back(static_cast<int>(random.integer(-reach, reach)));
+  }
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      a(i, j) = std::ldexp(a(i, j), rows[static_cast<std::size_t>(i)] + columns[static_cast<std::size_t>(j)]);
+  return a;
+}
+
+// Unimodular up to a permutation: L U with ones on both diagonals; a zero on one of them makes it singular.
+Matrix<double> small_integers(std::int64_t n, Random& random, bool singular) {
+  const std::int64_t zero = random.integer(0, n - 1);
+  auto u = Matrix<double>::of(n, n, [&](auto i, auto j) {
+    return i > j ? 0 : i < j ? static_cast<double>(random.integer(-1, 1)) : singular && i == zero ? 0 : 2;
+  });
+  return rows_in_order(u, random.permutation(n));
+}
+
+std::vector<Family> families() {
+  return {
+      {"uniform", infinite, false, false, uniform},
+      {"scattered", infinite, false, false,
+       [](auto n, Random& r) { return scattered_matrix<double>(n, n, 3 * r.uniform(), seed_of(r)); }},
+      {"condition to 1e4", 1e4, false, false, [](auto n, Random& r) { return conditioned(n, r, 4); }},
+      {"condition to 1e8", 1e8, false, false, [](auto n, Random& r) { return conditioned(n, r, 8); }},
+      {"condition to 1e13", 1e13, false, false, [](auto n, Random& r) { return conditioned(n, r, 13); }},
+      {"condition to 1e18", infinite, false, false, [](auto n, Random& r) { return conditioned(n, r, 18); }},
+      {"graded rows and columns", infinite, false, false, [](auto n, Random& r) { return graded(n, r, 12); }},
+      {"wildly graded", infinite, false, false, [](auto n, Random& r) { return graded(n, r, 200); }},
+      {"tiny", infinite, false, false,
+       [](auto n, Random& r) {
+         const int e = static_cast<int>(r.integer(-1060, -300));
+         const auto a = uniform(n, r);
+         return Matrix<double>::of(n, n, [&](auto i, auto j) { return std::ldexp(a(i, j), e); });
+       }},
+      {"huge", infinite, false, false,
+       [](auto n, Random& r) {
+         const int e = static_cast<int>(r.integer(300, 1020));
+         const auto a = uniform(n, r);
+         return Matrix<double>::of(n, n, [&](auto i, auto j) { return std::ldexp(a(i, j), e); });
+       }},
+      {"growth", infinite, false, false,  // Wilkinson's
+       [](auto n, Random&) {
+         return Matrix<double>::of(n, n, [&](auto i, auto j) { return j == n - 1 || i == j ? 1 : i > j ? -1 : 0; });
+       }},
+      {"Hilbert", infinite, false, false,
+       [](auto n, Random&) {
+         return Matrix<double>::of(n, n, [](auto i, auto j) { return 1.0 / static_cast<double>(i + j + 1); });
+       }},
+      {"sparse", infinite, false, false,
+       [](auto n, Random& r) {
+         return Matrix<double>::of(n, n, [&](auto i, auto j) { return i == j || r.uniform() < 0.05 ? r.normal() : 0; });
+       }},
+      {"triangular integers", infinite, false, false, [](auto n, Random& r) { return small_integers(n, r, false); }},
+      {"singular integers", infinite, true, false, [](auto n, Random& r) { return small_integers(n, r, true); }},
+      {"zero column", infinite, true, false,
+       [](auto n, Random& r) {
+         auto a = uniform(n, r);
+         const std::int64_t column = r.integer(0, n - 1);
+         for (std::int64_t i = 0; i < n; ++i) a(i, column) = 0;
+         return a;
+       }},
+      {"rank deficient", infinite, false, false,  // up to rounding: LU may or may not meet an exact zero
+       [](auto n, Random& r) {
+         auto a = uniform(n, r);
+         const std::int64_t copy = r.integer(0, n - 1);
+         for (std::int64_t j = 0; j < n; ++j) a(copy, j) = 3 * a(n - 1 - copy, j);
+         return a;
+       }},
+      {"not finite", infinite, false, true,
+       [](auto n, Random& r) {
+         auto a = uniform(n, r);
+         a(r.integer(0, n - 1), r.integer(0, n - 1)) = r.uniform() < 0.5 ? std::nan("") : -infinite;
+         return a;
+       }},
+  };
+}
+
+// ---- the judge -----------------------------------------------------------------------------------------------------
+
+// The part of a system that belongs to one right-hand side.
+template <class T>
+struct Solution {
+  Matrix<T> a, x, b;  // op(A), and one column of X and B
+
+  Solution(Op op, const Matrix<T>& matrix, const Matrix<T>& xs, const Matrix<T>& bs, std::int64_t c)
+      : a(op == Op::none ? padded(matrix, 0) : transposed(matrix)), x(column(xs, c)), b(column(bs, c)) {}
+
+  static Matrix<T> column(const Matrix<T>& m, std::int64_t c) {
+    return Matrix<T>::of(m.rows(), 1, [&](auto i, auto) { return m(i, c); });
+  }
+};
+
+// In long double: right to about n 2^-64.
+template <class T>
+double measured_error(const Solution<T>& s) {
+  long double residual = 0, norm_a = 0, norm_x = 0, norm_b = 0;
+  for (std::int64_t i = 0; i < s.a.rows(); ++i) {
+    long double r = s.b(i, 0), row = 0;
+    for (std::int64_t j = 0; j < s.a.rows(); ++j) {
+      const long double e = s.a(i, j);
+      r -= e * s.x(j, 0);
+      row += std::abs(e);
+    }
+    if (std::isnan(r)) return infinite;
+    residual = std::max(residual, std::abs(r));
+    norm_a = std::max(norm_a, row);
+    norm_x = std::max(norm_x, std::abs(static_cast<long double>(s.x(i, 0))));
+    norm_b = std::max(norm_b, std::abs(static_cast<long double>(s.b(i, 0))));
+  }
+  return residual == 0 ? 0 : static_cast<double>(residual / (norm_a * norm_x + norm_b));
+}
+
+// In integers: does max |b - A x| <= bound (|A| max |x| + max |b|) hold?
+template <class T>
+bool holds_exactly(const Solution<T>& s, double bound) {
+  const ExactProduct<T> product(s.a, s.x);
+  mpz_class residual, norm_a, norm_x, norm_b;
+  const auto raise = [](mpz_class& most, const mpz_class& value) {
+    if (abs(value) > most) most = abs(value);
+  };
+  for (std::int64_t i = 0; i < s.a.rows(); ++i) {
+    mpz_class row;
+    for (std::int64_t j = 0; j < s.a.rows(); ++j) row += abs(exact_value(s.a(i, j)));
+    raise(norm_a, row);
+    raise(norm_x, exact_value(s.x(i, 0)));
+    raise(norm_b, exact_value(s.b(i, 0)));
+    raise(residual, exact_value(s.b(i, 0)) - product.sum(i, 0));
+  }
+  const mpz_class unit = mpz_class(1) << -exact_unit;  // 1 in the units of all these
+  return residual * unit * unit <= exact_value(bound) * (norm_a * norm_x + norm_b * unit);
+}
+
+struct Tally {
+  std::int64_t systems = 0, ok = 0, above_tolerance = 0, above_after_fallback = 0, singular = 0, refused = 0,
+               fallbacks = 0, gmres = 0;
+  double largest_ratio = 0;  // true backward error over the tolerance, of columns called ok
+  Json wrong = Json::array();
+
+  Json json() const {
+    return {{"systems", systems},
+            {"ok", ok},
+            {"above_tolerance", above_tolerance},
+            {"above_after_fallback", above_after_fallback},
+            {"singular", singular},
+            {"refused", refused},
+            {"fallbacks", fallbacks},
+            {"gmres", gmres},
+            {"largest_ratio", largest_ratio},
+            {"wrong", wrong.size()}};
+  }
+};
+
+struct Case {
+  const Family& family;
+  std::uint64_t seed;
+  Op op;
+  SolveOptions options;
+};
+
+// What is wrong with the verdict; "" if nothing.
+template <class T>
+std::string judge(const Case& c, const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& x, const SolveReport& report,
+                  Tally& tally) {
+  if (c.family.nonfinite) return "a matrix that is not finite was not refused";
+  if (c.family.singular != (report.verdict == Verdict::singular) &&
+      (c.family.singular || c.family.largest_condition < infinite))
+    return "singular or not";
+  if (report.verdict == Verdict::singular) {
+    ++tally.singular;
+    for (std::int64_t j = 0; j < x.columns(); ++j)
+      for (std::int64_t i = 0; i < x.rows(); ++i)
+        if (bits_of(x(i, j)) != bits_of(poison<T>())) return "X was written";
+    return "";
+  }
+  bool all = true;
+  for (std::int64_t j = 0; j < b.columns(); ++j) {
+    const SolveColumn& column = report.columns[static_cast<std::size_t>(j)];
+    all = all && column.ok;
+    if (!column.ok) continue;
+    const Solution<T> solution(c.op, a, x, b, j);
+    const double error = measured_error(solution);
+    tally.largest_ratio = std::max(tally.largest_ratio, error / report.tolerance);
+    // Long double decides all but the close cases.
+    if (error > 0.99 * report.tolerance && !holds_exactly(solution, report.tolerance)) return "ok above the tolerance";
+    if (error > 0.99 * column.backward_error && !holds_exactly(solution, column.backward_error)) {
+      return "backward error understated";
+    }
+  }
+  (report.verdict == Verdict::ok ? tally.ok : tally.above_tolerance) += 1;
+  if (report.verdict != Verdict::ok && report.factors == Factors::fp64) ++tally.above_after_fallback;
+  return all == (report.verdict == Verdict::ok) ? "" : "columns and verdict differ";
+}
+
+template <class T>
+void run_case(const Case& c, std::int64_t n, std::int64_t nrhs, Random& random, Tally& tally) {
+  const auto wide = c.family.make(n, random);
+  // Floats that overflow or vanish would make another matrix of it.
+  const auto a = Matrix<T>::of(n, n, [&](auto i, auto j) { return static_cast<T>(wide(i, j)); });
+  auto b = Matrix<T>::of(n, nrhs, [&](auto, auto) { return static_cast<T>(random.scattered(0.5)); });
+  if (random.integer(0, 9) == 0)
+    for (std::int64_t i = 0; i < n; ++i) b(i, 0) = 0;
+  Matrix<T> x(n, nrhs);
+  ++tally.systems;
+  std::string wrong;
+  try {
+    const SolveReport report = solve<T>(c.op, n, nrhs, a.data(), n, b.data(), n, x.data(), n, c.options);
+    tally.fallbacks += report.fallback ? 1 : 0;
+    tally.gmres += report.gmres ? 1 : 0;
+    wrong = judge(c, a, b, x, report, tally);
+  } catch (const Error& error) {
+    ++tally.refused;
+    const bool right = c.family.nonfinite && error.status() == Status::invalid_argument;
+    wrong = right && bits_of(x(0, 0)) == bits_of(poison<T>()) ? "" : error.what();
+  }
+  if (wrong.empty() && x.broken_guard().empty()) return;
+  tally.wrong.push_back({{"what", wrong}, {"seed", c.seed}, {"n", n}, {"factors", to_string(c.options.factors)}});
+  std::fprintf(stderr, "wrong: %s, seed %llu, n %lld: %s\n", c.family.name, static_cast<unsigned long long>(c.seed),
+               static_cast<long long>(n), wrong.c_str());
+}
+
+void run_random_system(const std::vector<Family>& all, std::uint64_t seed, std::map<std::string, Tally>& tallies) {
+  Random random(seed);
+  const Family& family = all[static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(all.size()) - 1))];
+  const std::int64_t kind = random.integer(0, 99);
+  const std::int64_t n = kind < 40   ? random.integer(1, 12)
+                         : kind < 95 ? random.integer(13, 70)
+                                     : random.integer(71, 240);
+  const std::int64_t nrhs = random.integer(0, 3) == 0 ? random.integer(2, 12) : 1;
+  Case c{family, seed, random.integer(0, 1) == 0 ? Op::none : Op::transpose, {}};
+  c.options.factors = static_cast<Factors>(random.integer(0, 3));
+  c.options.refinement = static_cast<Refinement>(random.integer(0, 2));
+  c.options.fallback = random.integer(0, 3) != 0;
+  c.options.products.threads = 1;
+  // Without the fallback, coarse factors cannot tell singular from not.
+  if (family.singular) c.options.fallback = true;
+  const std::string name = family.name;
+  const bool extreme = name == "tiny" || name == "huge" || name == "wildly graded";
+  if (random.integer(0, 4) == 0 && !extreme)
+    run_case<float>(
+        {family.largest_condition < 1e4 ? family
+                                        : Family{family.name, infinite, family.singular, family.nonfinite, family.make},
+         seed, c.op, c.options},
+        n, nrhs, random, tallies[name]);
+  else
+    run_case<double>(c, n, nrhs, random, tallies[name]);
+}
+
+// ---- reach in the condition number ---------------------------------------------------------------------------------
+
+Json conditions(std::int64_t n) {
+  Json rows = Json::array();
+  for (const auto& [spectrum, name] : {std::pair{Spectrum::geometric, "geometric"}, {Spectrum::one_small, "one small"}})
+    for (const Factors factors : {Factors::fp16, Factors::fp32})
+      for (const Refinement refinement : {Refinement::classical, Refinement::gmres, Refinement::automatic})
+        for (int exponent = 1; exponent <= 14; ++exponent) {
+          const auto a = conditioned_matrix(n, std::pow(10.0, exponent), spectrum, 11);
+          Random random(12);
+          const auto b = Matrix<double>::of(n, 1, [&](auto, auto) { return random.normal(); });
+          Matrix<double> x(n, 1);
+          SolveOptions options;
+          options.factors = factors;
+          options.refinement = refinement;
+          const SolveReport report = solve<double>(Op::none, n, 1, a.data(), n, b.data(), n, x.data(), n, options);
+          const SolveColumn& column = report.columns[0];
+          rows.push_back({{"spectrum", name},
+                          {"factors", to_string(factors)},
+                          {"refinement", to_string(refinement)},
+                          {"log10_condition", exponent},
+                          {"verdict", to_string(report.verdict)},
+                          {"fallback", report.fallback},
+                          {"gmres", report.gmres},
+                          {"corrections", column.corrections},
+                          {"gmres_steps", column.gmres_steps},
+                          {"backward_error", column.backward_error},
+                          {"true_backward_error", measured_error(Solution<double>(Op::none, a, x, b, 0))}});
+        }
+  return rows;
+}
+
+int run(int argc, char** argv) {
+  std::int64_t systems = 12000;
+  std::uint64_t seed = 1;
+  bool with_conditions = true;
+  for (int i = 1; i < argc; ++i) {
+    const bool has_value = i + 1 < argc;
+    if (std::strcmp(argv[i], "--systems") == 0 && has_value)
+      systems = std::atoll(argv[++i]);
+    else if (std::strcmp(argv[i], "--seed") == 0 && has_value)
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (std::strcmp(argv[i], "--no-conditions") == 0)
+      with_conditions = false;
+    else
+      return std::fprintf(stderr, "usage: solver_campaign [--systems N] [--seed S] [--no-conditions]\n"), 2;
+  }
+  const std::vector<Family> all = families();
+  std::map<std::string, Tally> tallies;
+  for (std::int64_t i = 0; i < systems; ++i)
+    run_random_system(all, seed * 1000003 + static_cast<std::uint64_t>(i), tallies);
+  Json out = {{"program", "solver_campaign"}, {"version", version()}, {"native_blas", native_blas()}, {"seed", seed}};
+  std::size_t wrong = 0;
+  for (const auto& [name, tally] : tallies) {
+    out["families"][name] = tally.json();
+    wrong += tally.wrong.size();
+  }
+  out["systems"] = systems;
+  out["wrong"] = wrong;
+  if (with_conditions) out["conditions"] = {{"n", 200}, {"rows", conditions(200)}};
+  std::printf("%s\n", out.dump(1).c_str());
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace vernier::test
+
+int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

@@ -1,0 +1,51 @@
+// What the probes found on an H200 and its Emerald Rapids is what they find of the table's rows.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "vernier/hardware.hpp"
+
+namespace vernier::model::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const HardwareEngine& find(const std::string& name) {
+  static const std::vector<HardwareEngine> list = hardware_engines();
+  for (const HardwareEngine& e : list)
+    if (e.name == name) return e;
+  throw std::out_of_range(name);
+}
+
+TEST(HardwareResults, EstimatesAreThoseOfTheTable) {
+  std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "bench" / "results" / "probe_h200.json");
+  const Json measured = Json::parse(file);
+  ASSERT_EQ(measured["device"], "NVIDIA H200");
+  ASSERT_EQ(measured["probes"].size(), 40u);
+  for (const Json& row : measured["probes"]) {
+    const std::string name = row["engine"];
+    SCOPED_TRACE(name);
+    const ProbeReport expected = probe(ModelEngine(find(name).engine));
+    Json estimate = row["estimate"], golden = Json::parse(to_json({"", "", "", "", expected.estimate}));
+    for (const char* label : {"name", "device", "instruction", "source"}) {
+      estimate.erase(label);
+      golden.erase(label);
+    }
+    EXPECT_EQ(estimate, golden);
+    EXPECT_EQ(row["tree"], expected.tree);
+    for (const Json& f : row["findings"]) {
+      // cuBLAS rounds fp32 operands to tf32 before the instruction cuts them.
+      const std::string topic = f["topic"];
+      if (name == "cublas:tf32-fp32" && (topic == "bits beyond tf32" || topic.starts_with("NaN with a payload"))) {
+        EXPECT_NE(f["value"], expected.value(topic)) << topic;
+      } else {
+        EXPECT_EQ(f["value"], expected.value(topic)) << topic;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vernier::model::test

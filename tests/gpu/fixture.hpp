@@ -1,0 +1,65 @@
+// Products in device memory, and the same product on the CPU.
+#pragma once
+
+#include "blas/fixture.hpp"
+#include "cuda/device.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::test {
+
+template <class T>
+class DeviceCopy {
+ public:
+  explicit DeviceCopy(const Matrix<T>& x) : memory_(size(x)) {
+    cuda::check(cudaMemcpy(memory_.data(), start(x), bytes(x), cudaMemcpyHostToDevice), "to the device");
+  }
+  T* data() const { return memory_.data() + Matrix<T>::guard; }
+  void read(Matrix<T>& x) const {
+    cuda::check(cudaMemcpy(const_cast<T*>(start(x)), memory_.data(), bytes(x), cudaMemcpyDeviceToHost), "to the host");
+  }
+
+ private:
+  static std::size_t size(const Matrix<T>& x) {
+    return static_cast<std::size_t>(2 * Matrix<T>::guard + x.ld() * x.columns());
+  }
+  static std::size_t bytes(const Matrix<T>& x) { return size(x) * sizeof(T); }
+  static const T* start(const Matrix<T>& x) { return x.data() - Matrix<T>::guard; }
+
+  cuda::DeviceBuffer<T> memory_;
+};
+
+// Calls cuda::gemm, and waits; asserts that nothing was written around C.
+template <class T>
+Outcome<T> multiply_on_gpu(const Call<T>& call, const cuda::Options& options) {
+  const std::int64_t m = call.a.rows(), n = call.b.columns(), k = call.a.columns();
+  const Matrix<T> a = stored(call.opa, call.a, call.pad_a), b = stored(call.opb, call.b, call.pad_b);
+  const bool given = call.c.rows() == m && call.c.columns() == n && m * n != 0;
+  Outcome<T> out{given ? padded(call.c, call.pad_c) : Matrix<T>(m, n, call.pad_c), Report{}};
+  const DeviceCopy<T> device_a(a), device_b(b), device_c(out.c);
+  out.report = cuda::gemm(call.opa, call.opb, m, n, k, &call.alpha, device_a.data(), a.ld(), device_b.data(), b.ld(),
+                          &call.beta, device_c.data(), out.c.ld(), options);
+  cuda::check(cudaDeviceSynchronize(), "cuda::gemm");
+  device_c.read(out.c);
+  EXPECT_EQ(out.c.broken_guard(), "");
+  if (options.contract.reproducible && m != 0 && n != 0 && k != 0 && call.alpha != T{0}) {
+    EXPECT_EQ(out.report.plan.scheme, "residues") << out.report.plan.reason;
+    if (!options.engine.empty()) {
+      EXPECT_EQ(out.report.plan.engine, options.engine);
+    }
+  }
+  return out;
+}
+
+inline Contract reproducible(Contract contract) {
+  contract.reproducible = true;
+  return contract;
+}
+
+template <class T>
+Matrix<T> on_cpu(const Call<T>& call, const Contract& contract) {
+  Options options;
+  options.contract = reproducible(contract);
+  return multiply(call, options).c;
+}
+
+}  // namespace vernier::test

@@ -1,0 +1,349 @@
+// Error-corrected products on a Hopper GPU: bit for bit what the modelled engine gives.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "blas/device_state.hpp"
+#include "blas/split_gemm.hpp"
+#include "cuda/device.hpp"
+#include "support/bound.hpp"
+#include "support/compare.hpp"
+#include "support/generators.hpp"
+#include "vernier/cuda.hpp"
+#include "vernier/split.hpp"
+
+namespace vernier::test {
+namespace {
+
+using cuda::check;
+using split::find_scheme;
+using split::Scheme;
+
+const char* const kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"};
+
+// A matrix in device memory, its guards included; shifted by some elements from the allocation's alignment.
+class OnDevice {
+ public:
+  explicit OnDevice(const Matrix<float>& x, int shift = 0)
+      : count_(x.ld() * x.columns() + 2 * Matrix<float>::guard), shift_(shift), memory_(bytes() / 4 + 8) {
+    check(cudaMemcpy(begin(), x.data() - Matrix<float>::guard, bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  float* data() const { return begin() + Matrix<float>::guard; }
+  void fetch(Matrix<float>& x) const {
+    check(cudaMemcpy(x.data() - Matrix<float>::guard, begin(), bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+
+ private:
+  float* begin() const { return memory_.data() + shift_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(count_) * sizeof(float); }
+
+  std::int64_t count_;
+  int shift_;
+  cuda::DeviceBuffer<float> memory_;
+};
+
+struct Layout {
+  Op opa = Op::none, opb = Op::none;
+  std::int64_t pad = 0;
+  int shift = 0;
+};
+
+struct Update {
+  float alpha = 1, beta = 0;
+};
+
+Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matrix<float>& b, Layout layout = {},
+                     bool plain = false, Update update = {}, const Matrix<float>* old = nullptr) {
+  const Matrix<float> at = stored(layout.opa, a, layout.pad), bt = stored(layout.opb, b, layout.pad);
+  Matrix<float> c = old != nullptr ? padded(*old, layout.pad) : Matrix<float>(a.rows(), b.columns(), layout.pad);
+  const OnDevice da(at, layout.shift), db(bt, layout.shift), dc(c, layout.shift);
+  split::multiply_on_gpu(s, layout.opa, layout.opb, a.rows(), b.columns(), a.columns(), update.alpha, da.data(),
+                         at.ld(), db.data(), bt.ld(), update.beta, dc.data(), c.ld(), nullptr, plain);
+  check(cudaDeviceSynchronize(), "multiply_on_gpu");
+  dc.fetch(c);
+  EXPECT_EQ(c.broken_guard(), "");
+  return c;
+}
+
+Matrix<float> on_model(const Scheme& s, const Matrix<float>& a, const Matrix<float>& b) {
+  Matrix<float> c(a.rows(), b.columns());
+  split::multiply(s, split::engine_of(s).engine, Op::none, Op::none, a.rows(), b.columns(), a.columns(), a.data(),
+                  a.ld(), b.data(), b.ld(), c.data(), c.ld());
+  return c;
+}
+
+// Data in turn: uniform, one sign, wide exponents inside rows, every exponent of rows and columns, many zeros.
+Operands<float> sample(int kind, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Random random(static_cast<std::uint64_t>(17 + kind) * 1000 + static_cast<std::uint64_t>(m + 3 * n + 7 * k));
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool is_a) {
+    return Matrix<float>::of(rows, columns, [&](auto i, auto j) -> double {
+      const double u = 2 * random.uniform() - 1;
+      switch (kind) {
+        case 0:
+          return u;
+        case 1:
+          return std::abs(u);
+        case 2:
+          return random.scattered(4);
+        case 3: {
+          const auto vector = is_a ? i : j;
+          return std::ldexp(u, static_cast<int>(vector * 37 % 140) - 70);
+        }
+        default:
+          return random.uniform() < 0.7 ? 0 : u;
+      }
+    });
+  };
+  Operands<float> x;
+  x.a = matrix(m, k, true);
+  x.b = matrix(k, n, false);
+  return x;
+}
+constexpr int kinds = 5;
+
+TEST(SplitGpu, EverySchemeEqualsTheModel) {
+  const std::int64_t shapes[][3] = {{1, 1, 1}, {5, 7, 37}, {16, 8, 64}, {33, 41, 100}, {64, 48, 300}};
+  for (const Scheme& s : split::schemes())
+    for (const auto& [m, n, k] : shapes)
+      for (int kind = 0; kind < kinds; ++kind) {
+        const Operands<float> x = sample(kind, m, n, k);
+        EXPECT_EQ(difference_but_for_nans(on_gpu(s, x.a, x.b, {}, true), on_model(s, x.a, x.b)), "")
+            << s.name << ' ' << m << ' ' << n << ' ' << k << " kind " << kind;
+      }
+}
+
+class SplitKernelTest : public testing::TestWithParam<const char*> {
+ protected:
+  const Scheme& scheme() const { return find_scheme(GetParam()); }
+};
+
+TEST_P(SplitKernelTest, EqualsTheModelForAnyShape) {
+  const std::int64_t shapes[][3] = {{1, 1, 1},      {3, 2, 5},       {7, 1, 64},      {1, 9, 65},      {128, 128, 64},
+                                    {129, 130, 63}, {200, 150, 333}, {65, 257, 1000}, {193, 129, 1025}};
+  for (const auto& [m, n, k] : shapes)
+    for (int kind = 0; kind < kinds; ++kind) {
+      const Operands<float> x = sample(kind, m, n, k);
+      EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), on_model(scheme(), x.a, x.b)), "")
+          << m << ' ' << n << ' ' << k << " kind " << kind;
+    }
+}
+
+TEST_P(SplitKernelTest, EqualsTheModelForAnyLayout) {
+  const Operands<float> x = sample(3, 133, 70, 200);
+  const Matrix<float> expected = on_model(scheme(), x.a, x.b);
+  for (Op opa : {Op::none, Op::transpose})
+    for (Op opb : {Op::none, Op::conjugate_transpose})
+      for (std::int64_t pad : {0, 1, 3, 4})
+        for (int shift : {0, 1, 2})
+          EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {opa, opb, pad, shift}), expected), "")
+              << static_cast<char>(opa) << static_cast<char>(opb) << " pad " << pad << " shift " << shift;
+}
+
+TEST_P(SplitKernelTest, EqualsTheModelForLongK) {
+  for (std::int64_t k : {5000, 16384, 40001}) {
+    const Operands<float> x = sample(0, 9, 21, k);
+    const Matrix<float> expected = on_model(scheme(), x.a, x.b);
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), expected), "") << k;
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {Op::transpose, Op::transpose}), expected), "") << k;
+  }
+}
+
+TEST_P(SplitKernelTest, EqualsThePlainKernelWhereManyTilesRun) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2500, 2311, 192}, {2048, 2048, 512}}) {
+    const Operands<float> x = sample(0, m, n, k);
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), on_gpu(scheme(), x.a, x.b, {}, true)), "") << m;
+  }
+}
+
+TEST_P(SplitKernelTest, TakesEveryExponent) {
+  Operands<float> x = sample(0, 40, 40, 80);
+  for (std::int64_t v = 0; v < 40; ++v)
+    for (std::int64_t l = 0; l < 80; ++l) {
+      x.a(v, l) = std::ldexp(x.a(v, l), static_cast<int>(v * 7) - 150);
+      x.b(l, v) = std::ldexp(x.b(l, v), 127 - static_cast<int>(v * 7));
+    }
+  const Matrix<float> expected = on_model(scheme(), x.a, x.b);
+  EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), expected), "");
+  std::int64_t subnormal = 0, infinite = 0;
+  for (std::int64_t j = 0; j < 40; ++j)
+    for (std::int64_t i = 0; i < 40; ++i) {
+      subnormal += std::fpclassify(expected(i, j)) == FP_SUBNORMAL;
+      infinite += std::isinf(expected(i, j));
+    }
+  EXPECT_GT(subnormal, 5);
+  EXPECT_GT(infinite, 5);
+}
+
+TEST_P(SplitKernelTest, InfinitiesAndNansGoWhereIeeeSendsThem) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  Operands<float> x = sample(0, 200, 150, 130);
+  x.a(0, 3) = inf, x.a(131, 129) = nan, x.b(7, 2) = -inf, x.b(8, 2) = inf, x.b(50, 149) = -inf;
+  x.b(3, 1) = 0, x.a(2, 50) = 1e-30f, x.a(9, 50) = 0;
+  const Matrix<float> expected = on_model(scheme(), x.a, x.b);
+  for (Op op : {Op::none, Op::transpose})
+    EXPECT_EQ(difference_but_for_nans(on_gpu(scheme(), x.a, x.b, {op, op}), expected), "");
+}
+
+TEST_P(SplitKernelTest, AlphaAndBetaAddOneRoundingEach) {
+  const Operands<float> x = sample(3, 131, 67, 90);
+  const Matrix<float> t = on_model(scheme(), x.a, x.b), old = sample(0, 131, 67, 67).a;
+  for (const Update u : {Update{-1.5f, 0.7f}, Update{1, 1}, Update{0, 3}, Update{3, 0}}) {
+    const auto expected = Matrix<float>::of(131, 67, [&](auto i, auto j) {
+      const float product = u.alpha == 0 ? 0 : t(i, j);  // alpha = 0: an infinite T does not count
+      return u.beta == 0 ? u.alpha * product : std::fma(u.alpha, product, u.beta * old(i, j));
+    });
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {.pad = 1}, false, u, &old), expected), "") << u.alpha;
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {}, false, u, &old), expected), "") << u.alpha;
+  }
+}
+
+// One tile a block, several, and both widths of tile.
+TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
+  const Scheme& s = find_scheme("halfhalf_sep");
+  int narrow = 0;
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}}) {
+    narrow += plan_split_gemm(s.name, m, n, k).attempts.front().kernel == sm90::SplitKernel::half_128x64;
+    const Operands<float> x = sample(0, m, n, k);
+    EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "") << m << ' ' << n << ' ' << k;
+  }
+  EXPECT_TRUE(narrow == 1 || narrow == 2) << narrow;
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(kernel_schemes),
+                         [](const auto& info) { return std::string(info.param); });
+
+// ---- contract fp32 -------------------------------------------------------------------------------------------------
+
+struct Made {
+  Matrix<float> c;
+  std::string scheme;
+};
+
+Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const SplitGemmPlan& plan) {
+  Matrix<float> c(a.rows(), b.columns());
+  const OnDevice da(a), db(b), dc(c);
+  const cuda::Stream stream;
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  const auto x = split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
+  split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
+  const int made = split_gemm_made(plan, workspace.data(), stream);
+  dc.fetch(c);
+  return {c, plan.attempts[static_cast<std::size_t>(made)].scheme};
+}
+
+SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, bool with_folded) {
+  SplitGemmPlan plan = plan_split_gemm(m, n, k);
+  if (with_folded)
+    plan.attempts.insert(plan.attempts.begin(), plan_split_gemm("halfhalf_fold", m, n, k).attempts.front());
+  return plan;
+}
+
+TEST(SplitContract, TheDataChooseTheScheme) {
+  const std::int64_t m = 70, n = 90, k = 700;
+  struct Case {
+    const char* what;
+    double phi;
+    const char* with_folded;
+    const char* without;
+  };
+  for (const Case& c :
+       {Case{"even", 0.1, "halfhalf_fold", "halfhalf_sep"}, Case{"scattered", 1.5, "halfhalf_sep", "halfhalf_sep"},
+        Case{"wide", 5, "tf32tf32_sep", "tf32tf32_sep"}}) {
+    const auto a = scattered_matrix<float>(m, k, c.phi, 1), b = scattered_matrix<float>(k, n, c.phi, 2);
+    for (bool with_folded : {true, false}) {
+      const Made made = under_contract(a, b, chain(m, n, k, with_folded));
+      EXPECT_EQ(made.scheme, with_folded ? c.with_folded : c.without) << c.what;
+      EXPECT_EQ(difference(made.c, on_model(find_scheme(made.scheme), a, b)), "") << c.what;
+      EXPECT_EQ(broken_bound(Contract::fp32(), a, b, made.c), "") << c.what;
+    }
+  }
+}
+
+TEST(SplitContract, GemmTakesTheSplitWhereItPays) {
+  const std::int64_t n = 1000;
+  const auto a = scattered_matrix<float>(n, n, 0.5, 1), b = scattered_matrix<float>(n, n, 0.5, 2);
+  Matrix<float> c(n, n);
+  const OnDevice da(a), db(b), dc(c);
+  const float one = 1, zero = 0;
+  const Report report = cuda::gemm<float>(Op::none, Op::none, n, n, n, &one, da.data(), a.ld(), db.data(), b.ld(),
+                                          &zero, dc.data(), c.ld());
+  check(cudaDeviceSynchronize(), "gemm");
+  dc.fetch(c);
+  EXPECT_EQ(report.plan.scheme, "split");
+  EXPECT_EQ(difference(c, on_gpu(find_scheme("halfhalf_sep"), a, b)), "");
+  const Plan small = cuda::explain<float>(Op::none, Op::none, 64, 64, 64);
+  EXPECT_NE(small.scheme, "split");
+}
+
+TEST(SplitContract, HoldsOnEveryFamily) {
+  for (const std::string& family : operand_families()) {
+    const auto x = make_operands<float>(family, 45, 60, 260, 3);
+    const Made made = under_contract(x.a, x.b, chain(45, 60, 260, false));
+    EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, made.c), "") << family << ", " << made.scheme;
+  }
+}
+
+TEST(SplitContract, HoldsWhereTheLargeElementsMeetZeros) {
+  // Every product that counts lies 2^span below the product of the maxima.
+  for (int span : {20, 30, 44, 70, 110}) {
+    Operands<float> x = sample(0, 40, 40, 96);
+    for (std::int64_t l = 0; l < 96; ++l)
+      for (std::int64_t v = 0; v < 40; ++v) {
+        x.a(v, l) = l == 0 ? std::ldexp(1.0f, span / 2) : l == 1 ? 0 : std::ldexp(x.a(v, l), -span / 2);
+        x.b(l, v) = l == 1 ? std::ldexp(1.0f, span / 2) : l == 0 ? 0 : std::ldexp(x.b(l, v), -span / 2);
+      }
+    const Made made = under_contract(x.a, x.b, chain(40, 40, 96, false));
+    EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, made.c), "") << span << ", " << made.scheme;
+  }
+}
+
+TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
+  const Operands<float> x = sample(0, 60, 50, 128);
+  const Matrix<float> t = on_model(find_scheme("halfhalf_sep"), x.a, x.b), old = sample(1, 60, 50, 50).a;
+  const SplitGemmPlan plan = chain(60, 50, 128, false);
+  Matrix<float> c = padded(old, 0);
+  Matrix<float> scalars(2, 1);
+  scalars(0, 0) = 2.5f, scalars(1, 0) = -0.5f;
+  const OnDevice da(x.a), db(x.b), dc(c), ds(scalars);
+  const cuda::Stream stream;
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  const auto operands = split_operands_of(Op::none, Op::none, 60, 50, 128, da.data(), 60, db.data(), 128);
+  split_gemm(plan, operands, {0, ds.data()}, {0, ds.data() + 1}, dc.data(), c.ld(), workspace.data(), stream);
+  stream.wait();
+  dc.fetch(c);
+  const auto expected =
+      Matrix<float>::of(60, 50, [&](auto i, auto j) { return std::fma(2.5f, t(i, j), -0.5f * old(i, j)); });
+  EXPECT_EQ(difference(c, expected), "");
+}
+
+TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
+  const std::int64_t m = 64, n = 64, k = 256;
+  const auto even = scattered_matrix<float>(m, k, 0.1, 1), wide = scattered_matrix<float>(m, k, 5, 2),
+             b = scattered_matrix<float>(k, n, 0.1, 3);
+  const SplitGemmPlan plan = plan_split_gemm(m, n, k);
+  Matrix<float> c(m, n);
+  const OnDevice da(even), db(b), dc(c);
+  const cuda::Stream stream;
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  stream.wait();
+  const auto x = split_operands_of(Op::none, Op::none, m, n, k, da.data(), m, db.data(), k);
+  cudaGraph_t graph;
+  cudaGraphExec_t run;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  check(cudaGraphInstantiate(&run, graph, 0), "graph");
+  for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "tf32tf32_sep"}, {&even, "halfhalf_sep"}}) {
+    check(cudaMemcpy(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4, cudaMemcpyHostToDevice), "copy");
+    check(cudaGraphLaunch(run, stream), "graph");
+    EXPECT_EQ(plan.attempts[static_cast<std::size_t>(split_gemm_made(plan, workspace.data(), stream))].scheme, scheme);
+    dc.fetch(c);
+    EXPECT_EQ(difference(c, on_model(find_scheme(scheme), *a, b)), "") << scheme;
+  }
+  check(cudaGraphExecDestroy(run), "graph");
+  check(cudaGraphDestroy(graph), "graph");
+}
+
+}  // namespace
+}  // namespace vernier::test

@@ -1,0 +1,100 @@
+// How products on a GPU live with streams: capture in a graph, factors in device memory, empty products.
+#include "gpu/fixture.hpp"
+
+namespace vernier::test {
+namespace {
+
+constexpr std::int64_t m = 300, n = 200, k = 500;
+
+TEST(StreamsOnGpu, a_captured_product_has_the_bits_of_the_cpu_for_new_data_too) {
+  const Contract contract = reproducible(Contract::normwise());
+  Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1), .b = scattered_matrix<double>(k, n, 0.5, 2)};
+  call.pad_a = call.pad_b = call.pad_c = 0;
+  Matrix<double> c(m, n);
+  const DeviceCopy<double> a(call.a), b(call.b), device_c(c);
+  const cuda::Stream stream;
+  cuda::Options options{.contract = contract, .engine = "sm90_int8", .stream = stream};
+  const std::size_t bytes = cuda::gemm_workspace<double>(m, n, k, options);
+  const cuda::DeviceBuffer<std::byte> workspace(bytes);
+  options.workspace = workspace.data();
+  options.workspace_bytes = bytes;
+  const double one = 1, zero = 0;
+  const auto product = [&] {
+    return cuda::gemm(Op::none, Op::none, m, n, k, &one, a.data(), m, b.data(), k, &zero, device_c.data(), m, options);
+  };
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  product();
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+  for (const bool special : {false, true}) {
+    if (special) {
+      call.a = scattered_matrix<double>(m, k, 0.5, 3);
+      call.a(5, 6) = std::numeric_limits<double>::infinity();
+      cuda::check(cudaMemcpy(a.data(), call.a.data(), sizeof(double) * m * k, cudaMemcpyHostToDevice), "new data");
+      cuda::check(cudaDeviceSynchronize(), "new data");  // the stream does not wait for the default one
+    }
+    cuda::check(cudaGraphLaunch(executable, stream), "graph");
+    stream.wait();
+    device_c.read(c);
+    EXPECT_EQ(difference_but_for_nans(c, on_cpu(call, Contract::normwise())), "") << "special values: " << special;
+  }
+  (void)cudaGraphExecDestroy(executable);
+  (void)cudaGraphDestroy(graph);
+}
+
+TEST(StreamsOnGpu, a_product_that_depends_on_the_data_is_not_captured) {
+  const cuda::DeviceBuffer<double> x(m * n + m * k + k * n);
+  const cuda::Stream stream;
+  const cuda::Options options{.contract = Contract::fp64(), .engine = "sm90_int8", .stream = stream};
+  const double one = 1, zero = 0;
+  cudaGraph_t graph = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  EXPECT_THROW(cuda::gemm(Op::none, Op::none, m, n, k, &one, x.data(), m, x.data() + m * k, k, &zero,
+                          x.data() + m * k + k * n, m, options),
+               Error);
+  (void)cudaStreamEndCapture(stream, &graph);
+  (void)cudaGraphDestroy(graph);
+}
+
+TEST(StreamsOnGpu, factors_may_lie_in_device_memory) {
+  const Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1),
+                          .b = scattered_matrix<double>(k, n, 0.5, 2),
+                          .alpha = 0.3,
+                          .beta = -0.7,
+                          .c = scattered_matrix<double>(m, n, 0.5, 3)};
+  Matrix<double> factors(2, 1);
+  factors(0, 0) = call.alpha;
+  factors(1, 0) = call.beta;
+  const DeviceCopy<double> device_factors(factors), a(call.a), b(call.b), c(call.c);
+  cuda::gemm(Op::none, Op::none, m, n, k, device_factors.data(), a.data(), m, b.data(), k, device_factors.data() + 1,
+             c.data(), m,
+             cuda::Options{.contract = reproducible(Contract::fp64()), .pointer_mode = cuda::PointerMode::device});
+  cuda::check(cudaDeviceSynchronize(), "gemm");
+  Matrix<double> got(m, n);
+  c.read(got);
+  Options options;
+  options.contract = reproducible(Contract::fp64());
+  Call<double> dense = call;
+  EXPECT_EQ(difference(got, padded(multiply(dense, options).c, 0)), "");
+}
+
+TEST(StreamsOnGpu, products_of_nothing_scale_c) {
+  for (const double beta : {0.0, 1.0, -2.5})
+    for (const double alpha : {0.0, 1.0}) {
+      const std::int64_t depth = alpha == 0 ? 5 : 0;
+      const Call<double> call{.a = scattered_matrix<double>(70, depth, 0.5, 1),
+                              .b = scattered_matrix<double>(depth, 33, 0.5, 2),
+                              .alpha = alpha,
+                              .beta = beta,
+                              .c = scattered_matrix<double>(70, 33, 0.5, 3)};
+      EXPECT_EQ(difference(multiply_on_gpu(call, {.contract = Contract::fp64()}).c,
+                           multiply(call, Options{.contract = Contract::fp64()}).c),
+                "")
+          << "alpha = " << alpha << ", beta = " << beta;
+    }
+}
+
+}  // namespace
+}  // namespace vernier::test

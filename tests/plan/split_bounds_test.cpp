@@ -1,0 +1,44 @@
+// The bound of error-corrected products, theorem 6 of docs/accuracy.md.
+#include "plan/split_bounds.hpp"
+
+#include <gtest/gtest.h>
+
+namespace vernier {
+namespace {
+
+TEST(SplitBounds, OneRunByHand) {
+  // 64 products cut at 2^-25: 32 u; 4 roundings toward zero: 8 u; parts: 8 u; corrections 2^-10 (64 + 16) u; k/8.
+  EXPECT_NEAR(split_error_bound(halfhalf_bound, 64), 1.002 * (32 + 8 + 8 + 80 / 1024.0) + 8, 1e-9);
+  // Two runs: one addition outside, twice the corrections.
+  EXPECT_NEAR(split_error_bound(halfhalf_bound, 128), 1.002 * (32 + 8 + 8 + 1 + 160 / 1024.0) + 16, 1e-5);
+  // tf32: 32 products, 4 blocks of 8.
+  EXPECT_NEAR(split_error_bound(tf32tf32_bound, 32), 1.002 * (16 + 8 + 8 + 48 / 1024.0) + 4, 1e-9);
+}
+
+// Inside, a run of R costs 5/8 R u; outside, k / R u: the best R is near sqrt(8/5 k).
+TEST(SplitBounds, RunsTradeCutsInsideForAdditionsOutside) {
+  const auto best_run = [](std::int64_t k) {
+    int best = 0;
+    double least = 1e30;
+    for (int run : {16, 32, 64, 128, 256}) {
+      SplitBoundRule rule = halfhalf_bound;
+      rule.run = run;
+      const double bound = split_error_bound(rule, k);
+      if (bound < least) least = bound, best = run;
+    }
+    return best;
+  };
+  EXPECT_EQ(best_run(512), 32);
+  EXPECT_EQ(best_run(2048), 64);
+  EXPECT_EQ(best_run(4096), 64);
+  EXPECT_EQ(best_run(16384), 128);
+}
+
+TEST(SplitBounds, TheContractHoldsFromAModestKOn) {
+  for (std::int64_t k : {1, 2, 16, 24, 32}) EXPECT_FALSE(split_keeps_fp32(k)) << k;
+  for (std::int64_t k = 48; k < 5000; ++k) ASSERT_TRUE(split_keeps_fp32(k)) << k;
+  EXPECT_TRUE(split_keeps_fp32(std::int64_t{1} << 27));
+}
+
+}  // namespace
+}  // namespace vernier

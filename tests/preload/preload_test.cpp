@@ -1,0 +1,136 @@
+// An unmodified C program under the preload: what it computes, what is taken, what is passed on, and what is refused.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace vernier::test {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string text;  // stdout and stderr
+  Json report;       // of the program's process; null if it made none
+};
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+class Preload : public testing::Test {
+ protected:
+  Preload() : folder_(std::filesystem::temp_directory_path() / ("vernier-preload-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Preload() override { std::filesystem::remove_all(folder_); }
+
+  Outcome shell(const std::string& command) {
+    const auto out = folder_ / "out";
+    const int status = std::system((command + " > '" + out.string() + "' 2>&1 < /dev/null").c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), nullptr};
+  }
+
+  Outcome run(const std::string& settings, const std::string& what) {
+    const auto report = folder_ / "report";
+    std::filesystem::remove(report);
+    Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() + "' " +
+                            settings + " '" VERNIER_PROGRAM "' " + what);
+    const std::string line = contents(report);
+    if (!line.empty()) outcome.report = Json::parse(line);
+    return outcome;
+  }
+
+  std::filesystem::path folder_;
+};
+
+constexpr const char* forced = "VERNIER_MIN_SIZE=0 VERNIER_CONTRACT=fp64+reproducible";
+
+TEST_F(Preload, every_interface_is_taken_and_right) {
+  const Outcome plain = shell("'" VERNIER_PROGRAM "' products");
+  ASSERT_EQ(plain.code, 0) << plain.text;
+  const Outcome outcome = run(forced, "products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("dgemm_64_ was there"), std::string::npos);
+  for (const char* symbol : {"dgemm_", "cblas_dgemm", "dtrsm_"})
+    EXPECT_EQ(outcome.report["symbols"][symbol]["taken"], 1) << symbol << outcome.report;
+  EXPECT_EQ(outcome.report["symbols"]["cblas_zher2k"]["taken"], 2) << outcome.report;
+  EXPECT_EQ(outcome.report["symbols"]["dgemm_64_"]["taken"], 1) << outcome.report;
+  EXPECT_EQ(outcome.report["symbols"]["cblas_dgemmt"]["taken"], 1) << outcome.report;
+  EXPECT_GE(outcome.report["slowest"].size(), 1U);
+}
+
+TEST_F(Preload, small_calls_are_passed_on_to_the_blas_that_the_program_has) {
+  const Outcome outcome = run("", "products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 0) << outcome.report;
+  EXPECT_GE(outcome.report["passed_on"]["small"], 4) << outcome.report;
+}
+
+TEST_F(Preload, the_native_engine_reaches_the_blas_underneath_and_not_itself) {
+  const Outcome outcome = run("VERNIER_MIN_SIZE=0 VERNIER_ENGINE=native", "products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_GE(outcome.report["passed_on"]["native is faster"], 4) << outcome.report;
+}
+
+TEST_F(Preload, wrong_arguments_are_reported_as_without_it) {
+  const Outcome plain = shell("'" VERNIER_PROGRAM "' error"), outcome = run(forced, "error");
+  EXPECT_EQ(outcome.text, plain.text);
+  EXPECT_EQ(outcome.code, plain.code);
+  EXPECT_NE(outcome.text.find('8'), std::string::npos) << "XERBLA names the eighth argument: " << outcome.text;
+}
+
+TEST_F(Preload, threads_do_not_meet) {
+  const Outcome outcome = run(forced, "threads");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
+}
+
+TEST_F(Preload, data_too_wide_for_a_reproducible_contract_are_passed_on_and_told) {
+  const Outcome outcome = run(forced, "wide");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 1) << outcome.report;
+  EXPECT_FALSE(outcome.report["last_message"].get<std::string>().empty());
+}
+
+TEST_F(Preload, invalid_settings_end_the_program_with_a_message) {
+  for (const char* setting : {"VERNIER_CONTRACT=fp65", "VERNIER_ENGINE=abacus", "VERNIER_MIN_SIZE=-1",
+                              "VERNIER_MIN_SIZE=3x", "VERNIER_VERBOSE=loud", "VERNIER_BLAS=/nowhere/libblas.so"}) {
+    const Outcome outcome = run(std::string("VERNIER_MIN_SIZE=0 ") + setting, "products");
+    EXPECT_EQ(outcome.code, 2) << setting << outcome.text;
+    const std::string name = std::string(setting).substr(0, std::string(setting).find('='));
+    EXPECT_NE(outcome.text.find(name), std::string::npos) << outcome.text;
+  }
+  EXPECT_EQ(run("VERNIER_REPORT=/nowhere/report", "products").code, 2);
+}
+
+TEST_F(Preload, programs_without_blas_are_left_alone) {
+  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_CONTRACT=fp65 true");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.text, "");
+}
+
+TEST_F(Preload, vernier_run_sets_it_up_and_tells) {
+  const Outcome outcome =
+      shell("'" VERNIER_CLI "' run --contract fp64+reproducible --min-size 0 -- '" VERNIER_PROGRAM "' products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("0 failures"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("taken      7 calls"), std::string::npos) << outcome.text;
+  EXPECT_EQ(shell("'" VERNIER_CLI "' run -- sh -c 'exit 7'").code, 7);
+  EXPECT_EQ(shell("'" VERNIER_CLI "' run -- /nowhere/program").code, 127);
+  EXPECT_EQ(shell("'" VERNIER_CLI "' run --contract fp65 -- true").code, 2);
+  EXPECT_NE(shell("'" VERNIER_CLI "' run -- true").text.find("no level-3 call"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vernier::test

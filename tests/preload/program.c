@@ -1,0 +1,133 @@
+/* A program that knows BLAS and CBLAS and nothing of Vernier. Its argument says what it does:
+ *   products   products and solves of every interface, and says whether each is right
+ *   error      a dgemm_ with a wrong argument, which XERBLA is to report with the number that BLAS gives it
+ *   threads    the same products in many threads at once
+ *   wide       a product of numbers too far apart for the integer scheme */
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  by_rows = 101,
+  by_columns = 102,
+  none = 111,
+  conjugated = 113,
+  upper = 121,
+  lower = 122,
+  unit = 132,
+  left = 141
+};
+
+void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
+            const double*, const int*, const double*, double*, const int*);
+void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
+            const int*, double*, const int*);
+void cblas_dgemm(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+void cblas_zher2k(int, int, int, int, int, const void*, const void*, int, const void*, int, double, void*, int);
+void cblas_dgemmt(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int)
+    __attribute__((weak));
+void dgemm_64_(const char*, const char*, const int64_t*, const int64_t*, const int64_t*, const double*, const double*,
+               const int64_t*, const double*, const int64_t*, const double*, double*, const int64_t*)
+    __attribute__((weak));
+
+static int failures = 0;
+
+static void expect(const char* what, const double* got, const double* expected, int count) {
+  int i;
+  for (i = 0; i < count; ++i)
+    if (got[i] != expected[i]) {
+      printf("%s: element %d is %g, expected %g\n", what, i, got[i], expected[i]);
+      ++failures;
+    }
+}
+
+static void products(void) {
+  const int two = 2, one_column = 1;
+  const int64_t wide_two = 2;
+  const double one = 1, zero = 0;
+  const double a[] = {1, 3, 2, 4}, b[] = {5, 7, 6, 8}, ab[] = {19, 43, 22, 50}; /* by columns */
+  const double r[] = {1, 2, 3, 4}, s[] = {5, 6, 7, 8}, rs[] = {19, 22, 43, 50}; /* the same by rows */
+  const double l[] = {1, 3, NAN, 1}, solution[] = {2, -1};
+  double c[4] = {NAN, NAN, NAN, NAN}, x[] = {2, 5};
+  /* i (1 + i) conj(2) + its conjugate = -4, by rows and by columns; the imaginary part is not read */
+  const double i_[] = {0, 1}, u[] = {1, 1}, v[] = {2, 0}, minus_four[] = {-4, 0};
+  double z[] = {0, NAN};
+  dgemm_("N", "n", &two, &two, &two, &one, a, &two, b, &two, &zero, c, &two);
+  expect("dgemm_", c, ab, 4);
+  cblas_dgemm(by_rows, none, none, 2, 2, 2, 1, r, 2, s, 2, 0, c, 2);
+  expect("cblas_dgemm by rows", c, rs, 4);
+  dtrsm_("L", "L", "N", "U", &two, &one_column, &one, l, &two, x, &two);
+  expect("dtrsm_", x, solution, 2);
+  cblas_zher2k(by_columns, lower, none, 1, 1, i_, u, 1, v, 1, 0, z, 1);
+  expect("cblas_zher2k by columns", z, minus_four, 2);
+  z[1] = NAN;
+  cblas_zher2k(by_rows, upper, none, 1, 1, i_, u, 1, v, 1, 0, z, 1);
+  expect("cblas_zher2k by rows", z, minus_four, 2);
+  if (dgemm_64_ != NULL) {
+    memset(c, 0, sizeof c);
+    dgemm_64_("N", "N", &wide_two, &wide_two, &wide_two, &one, a, &wide_two, b, &wide_two, &zero, c, &wide_two);
+    expect("dgemm_64_", c, ab, 4);
+    puts("dgemm_64_ was there");
+  }
+  if (cblas_dgemmt != NULL) {
+    const double kept[] = {19, 77, 22, 50};
+    c[1] = 77;
+    cblas_dgemmt(by_columns, upper, none, none, 2, 2, 1, a, 2, b, 2, 0, c, 2);
+    expect("cblas_dgemmt", c, kept, 4);
+  }
+}
+
+enum { threads = 6, rounds = 100, order = 20 };
+
+static void* one_thread(void* wrong) {
+  const int n = order;
+  const double one = 1, zero = 0;
+  double a[order * order], c[order * order];
+  int i, round;
+  for (i = 0; i < n * n; ++i) a[i] = i % 7 - 3;
+  for (round = 0; round < rounds; ++round) {
+    double expected = 0;
+    dgemm_("N", "T", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+    for (i = 0; i < n; ++i) expected += a[i * n] * a[1 + i * n];
+    if (c[1] != expected || c[n] != expected) ++*(int*)wrong;
+  }
+  return NULL;
+}
+
+static void in_threads(void) {
+  pthread_t id[threads];
+  int wrong[threads] = {0}, i;
+  for (i = 0; i < threads; ++i) pthread_create(&id[i], NULL, one_thread, &wrong[i]);
+  for (i = 0; i < threads; ++i) {
+    pthread_join(id[i], NULL);
+    failures += wrong[i];
+  }
+}
+
+static void error(void) {
+  const int two = 2, one = 1;
+  const double factor = 1, a[] = {1, 2, 3, 4};
+  double c[4];
+  dgemm_("N", "N", &two, &two, &two, &factor, a, &one, a, &two, &factor, c, &two); /* lda, the eighth, is too small */
+  puts("went on");
+}
+
+static void wide(void) {
+  const double a[] = {1e-300, 1, 1, 1e300}, b[] = {1, 0, 0, 1};
+  double c[4];
+  cblas_dgemm(by_columns, none, none, 2, 2, 2, 1, a, 2, b, 2, 0, c, 2);
+  expect("wide", c, a, 4);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "products") == 0) products();
+  if (strcmp(what, "threads") == 0) in_threads();
+  if (strcmp(what, "error") == 0) error();
+  if (strcmp(what, "wide") == 0) wide();
+  printf("%d failures\n", failures);
+  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,98 @@
+// The recombination that a GPU runs, against the portable one: entry by entry, bit for bit.
+#include "scheme/device_crt.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "scheme/recombine.hpp"
+
+namespace vernier {
+namespace {
+
+// Residues of one block of 32 x 32 integers below P / 2, small and large, and of random bytes.
+std::vector<std::int8_t> residue_planes(const ResidueSystem& system, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::int8_t> planes(static_cast<std::size_t>(system.count) * block_elements);
+  for (int e = 0; e < block_elements; ++e) {
+    const int bits = e % 4 == 0 ? e / 4 : 0;  // a small integer, times what its residues were multiplied by
+    const std::int64_t small = bits == 0 ? 0 : static_cast<std::int64_t>(random() >> (64 - (bits % 62 + 1)));
+    for (int q = 0; q < system.count; ++q) {
+      const auto i = static_cast<std::size_t>(q);
+      const int p = moduli[i];
+      const auto any = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(p));
+      const std::int64_t signed_small = e % 8 == 0 ? -small : small;
+      planes[i * block_elements + static_cast<std::size_t>(e)] = static_cast<std::int8_t>(
+          e % 4 == 0 ? multiply_mod(symmetric_residue(signed_small, p), system.row_factor[i], p)
+                     : symmetric_residue(any, p));
+    }
+  }
+  return planes;
+}
+
+template <class T, int Limbs>
+T device_entry(const CrtTables<Limbs>& tables, int count, const std::int8_t* planes, int element, int exponent) {
+  CrtSums<Limbs> sums;
+  for (int g = 0; g < tables.pairs; ++g) {
+    const auto byte = [&](int q) {
+      return q < count ? static_cast<std::uint8_t>(planes[q * block_elements + element]) : std::uint8_t{0};
+    };
+    const std::uint32_t residues = static_cast<std::uint32_t>(byte(2 * g) | byte(2 * g + 1) << 8);
+    sums.add(joined_residues(tables.pair[g], residues, 0), tables, g);
+  }
+  sums.reduce(tables);
+  return rounded_crt<T>(sums, exponent);
+}
+
+template <class T, int Limbs>
+void equals_the_portable_one(int count) {
+  const ResidueSystem& system = residue_system(count);
+  const RecombineTables portable(system);
+  const CrtTables<Limbs> tables(system);
+  const std::vector<std::int8_t> planes = residue_planes(system, static_cast<std::uint64_t>(count));
+  for (const int scale : {0, 40, -40, 500, 560, -300, -500, 600}) {
+    int rows[strip_size], columns[strip_size];
+    for (int i = 0; i < strip_size; ++i) rows[i] = scale + 2 * i, columns[i] = scale - i;
+    T expected[block_elements];
+    recombine_portable(portable, planes.data(), block_elements, rows, columns, expected);
+    for (int j = 0; j < strip_size; ++j)
+      for (int i = 0; i < strip_size; ++i) {
+        const T got = device_entry<T>(tables, count, planes.data(), residue_index(i, j), -(rows[i] + columns[j]));
+        const T want = expected[j * strip_size + i];
+        ASSERT_EQ(std::bit_cast<typename Ieee754<T>::Bits>(got), std::bit_cast<typename Ieee754<T>::Bits>(want))
+            << count << " moduli, scale " << scale << ", (" << i << ", " << j << "): " << got << " for " << want;
+      }
+  }
+}
+
+template <class T>
+void equals_the_portable_one_for_every_number_of_moduli() {
+  for (int count = 2; count <= max_moduli; ++count) {
+    switch (crt_limbs(count)) {
+      case 3:
+        equals_the_portable_one<T, 3>(count);
+        break;
+      case 6:
+        equals_the_portable_one<T, 6>(count);
+        break;
+      case 9:
+        equals_the_portable_one<T, 9>(count);
+        break;
+      case 11:
+        equals_the_portable_one<T, 11>(count);
+        break;
+      default:
+        FAIL() << crt_limbs(count) << " limbs are not compiled";
+    }
+  }
+}
+
+TEST(DeviceCrt, equals_the_portable_recombination_to_double) {
+  equals_the_portable_one_for_every_number_of_moduli<double>();
+}
+TEST(DeviceCrt, equals_the_portable_recombination_to_float) {
+  equals_the_portable_one_for_every_number_of_moduli<float>();
+}
+
+}  // namespace
+}  // namespace vernier
