@@ -1,10 +1,9 @@
 #include "cuda/cublas.hpp"
 
-#include <dlfcn.h>
-
 #include <type_traits>
 
 #include "cuda/device.hpp"
+#include "cuda/shared_library.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -24,38 +23,19 @@ struct Functions {
   decltype(&cublasGemmEx_64) gemm_ex = nullptr;
 };
 
-// A copy that the process has loaded comes first: two in one process would each hold workspaces and contexts' state.
-void* open_library() {
-  const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
-  for (const int mode : {RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY})
-    for (const char* name : names)
-      if (void* library = dlopen(name, mode)) return library;
-  return nullptr;
-}
-
-template <class F>
-void find(Functions& functions, void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  if (function == nullptr && functions.missing.empty())
-    functions.missing = std::string("this cuBLAS has no ") + name + "; expected CUDA 12.0 or later";
-}
-
 Functions load() {
+  SharedLibrary library("libcublas", "cuBLAS");
   Functions f;
-  void* const library = open_library();
-  if (library == nullptr) {
-    f.missing = "no cuBLAS: the loader finds none of libcublas.so.13, .12, .11";
-    return f;
-  }
-  find(f, library, "cublasCreate_v2", f.create);
-  find(f, library, "cublasDestroy_v2", f.destroy);
-  find(f, library, "cublasSetStream_v2", f.set_stream);
-  find(f, library, "cublasSetPointerMode_v2", f.set_pointer_mode);
-  find(f, library, "cublasGetProperty", f.get_property);
-  find(f, library, "cublasGetStatusName", f.status_name);
-  find(f, library, "cublasSgemm_v2_64", f.sgemm);
-  find(f, library, "cublasDgemm_v2_64", f.dgemm);
-  find(f, library, "cublasGemmEx_64", f.gemm_ex);
+  library.find("cublasCreate_v2", f.create);
+  library.find("cublasDestroy_v2", f.destroy);
+  library.find("cublasSetStream_v2", f.set_stream);
+  library.find("cublasSetPointerMode_v2", f.set_pointer_mode);
+  library.find("cublasGetProperty", f.get_property);
+  library.find("cublasGetStatusName", f.status_name);
+  library.find("cublasSgemm_v2_64", f.sgemm);
+  library.find("cublasDgemm_v2_64", f.dgemm);
+  library.find("cublasGemmEx_64", f.gemm_ex);
+  f.missing = library.missing();
   return f;
 }
 

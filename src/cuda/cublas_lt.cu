@@ -1,6 +1,6 @@
 #include "cuda/cublas_lt.hpp"
 
-#include <dlfcn.h>
+#include "cuda/shared_library.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -24,34 +24,23 @@ struct Functions {
   decltype(&cublasLtGetStatusName) status_name = nullptr;
 };
 
-template <class F>
-void find(Functions& functions, void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  if (function == nullptr && functions.missing.empty()) functions.missing = std::string("this cuBLASLt has no ") + name;
-}
-
 Functions load() {
+  SharedLibrary library("libcublasLt", "cuBLASLt");
   Functions f;
-  void* library = nullptr;
-  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12"})
-    if (library == nullptr) library = dlopen(name, RTLD_LAZY);
-  if (library == nullptr) {
-    f.missing = "no cuBLASLt: the loader finds none of libcublasLt.so.13, .12";
-    return f;
-  }
-  find(f, library, "cublasLtCreate", f.create);
-  find(f, library, "cublasLtDestroy", f.destroy);
-  find(f, library, "cublasLtMatmulDescCreate", f.describe);
-  find(f, library, "cublasLtMatmulDescDestroy", f.destroy_description);
-  find(f, library, "cublasLtMatmulDescSetAttribute", f.set_attribute);
-  find(f, library, "cublasLtMatrixLayoutCreate", f.lay_out);
-  find(f, library, "cublasLtMatrixLayoutDestroy", f.destroy_layout);
-  find(f, library, "cublasLtMatmulPreferenceCreate", f.prefer);
-  find(f, library, "cublasLtMatmulPreferenceDestroy", f.destroy_preference);
-  find(f, library, "cublasLtMatmulPreferenceSetAttribute", f.set_preference);
-  find(f, library, "cublasLtMatmulAlgoGetHeuristic", f.find_algorithm);
-  find(f, library, "cublasLtMatmul", f.matmul);
-  find(f, library, "cublasLtGetStatusName", f.status_name);
+  library.find("cublasLtCreate", f.create);
+  library.find("cublasLtDestroy", f.destroy);
+  library.find("cublasLtMatmulDescCreate", f.describe);
+  library.find("cublasLtMatmulDescDestroy", f.destroy_description);
+  library.find("cublasLtMatmulDescSetAttribute", f.set_attribute);
+  library.find("cublasLtMatrixLayoutCreate", f.lay_out);
+  library.find("cublasLtMatrixLayoutDestroy", f.destroy_layout);
+  library.find("cublasLtMatmulPreferenceCreate", f.prefer);
+  library.find("cublasLtMatmulPreferenceDestroy", f.destroy_preference);
+  library.find("cublasLtMatmulPreferenceSetAttribute", f.set_preference);
+  library.find("cublasLtMatmulAlgoGetHeuristic", f.find_algorithm);
+  library.find("cublasLtMatmul", f.matmul);
+  library.find("cublasLtGetStatusName", f.status_name);
+  f.missing = library.missing();
   return f;
 }
 

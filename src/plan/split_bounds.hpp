@@ -1,4 +1,4 @@
-// The bound of error-corrected products with runs outside the engine (docs/accuracy.md, theorem 6).
+// The bound of error-corrected products with runs outside the engine (docs/accuracy.md, theorem 9).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The bound of error-corrected products, theorem 6 of docs/accuracy.md.
+// The bound of error-corrected products, theorem 9 of docs/accuracy.md.
 #include "plan/split_bounds.hpp"
 
 #include <gtest/gtest.h>
