@@ -86,7 +86,10 @@ vernier_op op(char letter) { return static_cast<vernier_op>(letter); }
 }  // namespace
 
 void* find_underneath(const char* name) {
-  if (!settings().blas.empty()) return dlsym(named_blas(), name);
+  if (!settings().blas.empty()) {
+    if (void* named = dlsym(named_blas(), name)) return named;
+    return find_among_names(name, RTLD_NOLOAD);  // libvernier calls CBLAS, which the named one may lack
+  }
   if (void* next = dlsym(RTLD_NEXT, name)) return next;
   if (void* loaded = find_among_names(name, RTLD_NOLOAD)) return loaded;
   return find_among_names(name, 0);

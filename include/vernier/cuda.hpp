@@ -5,9 +5,9 @@
 //     vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc,
 //                         {.stream = stream});
 //
-// Same contracts but `exact`, same scheme, same bits as on a CPU. Hopper (compute capability 9.0) runs kernels of its
-// own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a machine without a GPU, everything here
-// throws Error(Status::unsupported) and says what is missing.
+// Same contracts but `exact`; by residues the same bits as on a CPU (for float under fp32: see gemm). Hopper (compute
+// capability 9.0) runs kernels of its own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a
+// machine without a GPU, everything here throws Error(Status::unsupported) and says what is missing.
 #pragma once
 
 #include "vernier/vernier.hpp"
@@ -17,7 +17,7 @@ namespace vernier::cuda {
 enum class PointerMode { host, device };  // where alpha and beta are
 
 struct VERNIER_API Options {
-  Contract contract = {};
+  Contract contract = {};   // fp64, for float data too: then default_contract<float>() is usual
   std::string engine = {};  // "" chooses; else a name of engines(), or "native" for cuBLAS
   void* stream = nullptr;   // a cudaStream_t; null is the default stream
   // Bytes of device memory that a product may take; 0: half of the device's, as far as it is free. Larger products go
@@ -36,13 +36,17 @@ struct VERNIER_API Options {
 // wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
 // the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
 //
-// float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, where they are
-// faster than cuBLAS: fully asynchronous, fit for capture, and the GPU chooses the scheme by the data. Their bits are
-// not those of residues; `reproducible` contracts keep to those.
+// float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, if no engine is
+// named, they are faster than cuBLAS by estimate and the workspace holds them: fully asynchronous, fit for capture, and
+// the GPU chooses the scheme by the data. Their bits are not those of residues; `reproducible` contracts keep to those.
+// Rows and columns that even tf32 cannot hold (some elements below 2^-60 of the largest, and in some vector a quarter
+// below 2^-40 of it or zero), or that hold a NaN or an infinity, are summed entry by entry in double, which is far
+// slower than cuBLAS where they are many: engine "native" is for such data.
 //
-// Stream capture: possible where nothing about the data has to be decided, under the contract fp64-normwise (NaN and
-// infinity included) and for native products; Error(Status::unsupported) otherwise. The workspace must be the caller's,
-// and alpha and beta are captured by value unless they are in device memory.
+// Stream capture: possible under fp64-normwise (NaN and infinity included), for native products (but for a thread's
+// first on a device, which makes a cuBLAS handle), and for float under fp32 where explain() says `split` with the same
+// workspace; Error(Status::unsupported) otherwise. The workspace must be the caller's, and alpha and beta are captured
+// by value unless they are in device memory.
 //
 // A workspace of the caller's that is too small for what wide data ask for is used block by block; block spans (for k
 // up to 16384) may then allocate a little more.

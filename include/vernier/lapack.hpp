@@ -13,11 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "vernier/vernier.hpp"
+#include "vernier/level3.hpp"  // Uplo
 
 namespace vernier {
-
-enum class Uplo : char { upper = 'U', lower = 'L' };
 
 // ---- factorisations ------------------------------------------------------------------------------------------------
 //
@@ -28,8 +26,9 @@ enum class Uplo : char { upper = 'U', lower = 'L' };
 // What is returned is LAPACK's info: 0, or i > 0 (counted from 1) where
 //   getrf, gesv    U(i, i) is exactly zero; the factorisation is complete, but nothing is solved with it
 //   potrf, posv    the leading minor of order i is not positive (or holds a NaN); the factorisation stopped there
-// NaN and infinities spread as they do in LAPACK and never keep a routine from returning. options.progress is not
-// called. Where a product inside throws (out_of_memory; bound_not_met with Fallback::none), A is left half factorised.
+// Options::workspace does not serve here, and contract exact neither: both are errors. NaN and infinities spread as
+// they do in LAPACK and never keep a routine from returning. options.progress is not called. Where a product inside
+// throws (out_of_memory; bound_not_met with Fallback::none), A is left half factorised.
 
 // P A = L U with partial pivoting, A m x n; row i was exchanged with row pivots[i], counted from 1, i < min(m, n).
 template <class T>

@@ -37,7 +37,7 @@ template <class T>
 using Real = typename detail::RealOf<T>::type;
 
 // C = alpha A B + beta C (left) or alpha B A + beta C (right): A symmetric, of order m or n; B and C m x n.
-// Each entry keeps gemm's promise.
+// Each entry keeps gemm's promise; contract exact is kept by the batches alone, here it throws unsupported.
 template <class T>
 VERNIER_API Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda,
                         const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
@@ -95,7 +95,8 @@ VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, 
                         const Options& options = Options{.contract = default_contract<T>()});
 
 // C_i = alpha op(A_i) op(B_i) + beta C_i for i = 0 ... count - 1. Small products are spread over the threads, one
-// thread each; large ones follow one another, with all threads each. The bits are the same either way. Arguments are
+// thread each; large ones follow one another, with all threads each. Under reproducible contracts and exact
+// the bits are the same either way. Arguments are
 // checked before any product; a product that then fails leaves its own C untouched, and others may be done.
 template <class T>
 VERNIER_API Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,

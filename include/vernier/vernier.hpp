@@ -77,7 +77,8 @@ enum class Fallback {
 //
 // exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
 // (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that
-// underflows keeps its sign. NaN and infinities are those of alpha times the sum of the terms, plus beta C.
+// underflows keeps its sign. NaN and infinities are those of alpha times the sum of the terms, plus beta C. gemm and
+// its batches keep it, for complex matrices where alpha and beta are real; all else throws unsupported.
 //
 // Complex matrices: the real and the imaginary part of an entry of T are sums of 2k real products, and each keeps the
 // bound of a real product with 2k for k, |A||B| being the sum of the absolute values of its terms. Where alpha or beta
@@ -109,11 +110,11 @@ struct VERNIER_API Options {
   // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), "native", or "model:NAME" for an engine of
   // vernier/model.hpp: the same bits, slowly.
   std::string engine = {};
-  int threads = 0;  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
-  std::size_t workspace_limit =
-      0;                      // bytes; 0: default_workspace_limit. Larger products go block by block over m and n.
-  void* workspace = nullptr;  // caller's own workspace: nothing is allocated then
-  std::size_t workspace_bytes = 0;            // its size; gemm_workspace() tells what is enough
+  int threads = 0;                  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
+  std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit. Larger products go block by block over m and
+                                    // n. Copies that complex products make, and the memory of level 3, come on top.
+  void* workspace = nullptr;        // caller's own workspace: nothing is allocated then
+  std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
   std::function<void(double)> progress = {};  // called from the calling thread with the fraction done; must not throw
 };
 

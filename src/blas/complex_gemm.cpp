@@ -92,6 +92,7 @@ template <class R>
 void update(const ComplexProblem<R>& p, const std::complex<R>* t, int threads) {
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::int64_t j = 0; j < p.n; ++j) {
+    const FloatingEnvironment environment;
     std::complex<R>* c = p.c + j * p.ldc;
     for (std::int64_t i = 0; i < p.m; ++i) c[i] = updated(p.alpha, t[i + j * p.m], p.beta, c[i]);
   }
@@ -133,17 +134,20 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   if (keep_t && options.contract.kind == Contract::Kind::exact)
     fail(Status::unsupported, "gemm: contract exact: for complex matrices it is kept where alpha and beta are real");
   Report report;
-  report.plan = complex_plan<R>(p.m, p.n, p.k, options);
+  const bool own = options.workspace != nullptr;
+  Options planned = options;  // the copies take their part of the caller's workspace first
+  if (own) planned.workspace = nullptr, planned.workspace_bytes = 0, planned.workspace_limit = 0;
+  report.plan = complex_plan<R>(p.m, p.n, p.k, planned);
   if (report.plan.scheme == "native") {  // no copies for that one
     native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads);
     return report;
   }
   const bool copy_b = p.opb != Op::none;
   const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, copy_b, keep_t);
-  const bool own = options.workspace != nullptr;
-  if (own && options.workspace_bytes <= bytes)
+  const std::size_t least = own ? bytes + gemm_workspace<R>(2 * p.m, p.n, 2 * p.k, planned, true) : 0;
+  if (own && options.workspace_bytes < least)
     fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
-         options.workspace_bytes, p.m, p.n, p.k, complex_workspace<R>(p.m, p.n, p.k, options, true));
+         options.workspace_bytes, p.m, p.n, p.k, least);
   std::optional<Workspace> memory;
   if (own)
     memory.emplace(options.workspace, bytes);
@@ -158,6 +162,7 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   }
   report = real_product(p, copies, inner);
   relabel(report.plan, p.m, p.n, p.k);
+  report.plan.workspace += bytes;
   return report;
 }
 

@@ -1,5 +1,7 @@
 #include "blas/device_state.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -14,16 +16,16 @@ cudaMemPool_t pool_of_current_device() {
   static std::map<int, cudaMemPool_t> pools;
   const int device = current_device().number;
   const std::lock_guard lock(mutex);
-  auto [entry, added] = pools.try_emplace(device);
-  if (added) {
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location = {cudaMemLocationTypeDevice, device};
-    check(cudaMemPoolCreate(&entry->second, &properties), "cudaMemPoolCreate");
-    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
-    check(cudaMemPoolSetAttribute(entry->second, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
-  }
-  return entry->second;
+  const auto found = pools.find(device);
+  if (found != pools.end()) return found->second;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, device};
+  cudaMemPool_t pool = nullptr;
+  check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+  std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
+  return pools[device] = pool;
 }
 
 std::uint64_t pool_attribute(cudaMemPoolAttr attribute) {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/environment.hpp"
 #include "blas/arguments.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/native.hpp"
@@ -26,6 +27,7 @@ Plan printable(const ProductPlan& plan) {
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
   if (beta == T{1}) return;
+  const FloatingEnvironment environment;
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) c[i + j * ldc] = beta == T{0} ? T{0} : times(beta, c[i + j * ldc]);
 }

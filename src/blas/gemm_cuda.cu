@@ -70,6 +70,20 @@ std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options&
   return fits ? std::optional(plan) : std::nullopt;
 }
 
+// The plan of the report, without the workspace that residues would ask for where they are not taken.
+template <class T>
+DeviceProductPlan plan_beside(const std::optional<SplitGemmPlan>& split, const ProductShape& shape,
+                              const Options& options) {
+  if (!split) return plan_of<T>(shape, options);
+  return plan_of<T>(shape, {.contract = options.contract, .engine = std::string(native_name)});
+}
+
+void check_capture(const SplitGemmPlan& plan, const Options& options) {
+  if (options.workspace == nullptr && capturing(static_cast<cudaStream_t>(options.stream)))
+    fail(Status::unsupported, "gemm: workspace is null in a stream that is being captured; expected {} bytes",
+         plan.workspace);
+}
+
 void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
                     const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
@@ -103,7 +117,8 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   check_options(options);
 
   Report report;
-  const DeviceProductPlan plan = plan_of<T>({m, n, reads ? k : 0}, options);
+  const auto split = reads ? split_plan_of<T>({m, n, k}, options) : std::nullopt;
+  const DeviceProductPlan plan = plan_beside<T>(split, {m, n, reads ? k : 0}, options);
   report.plan = plan.printable;
   report.plan.k = k;
   const auto stream = static_cast<cudaStream_t>(options.stream);
@@ -114,8 +129,9 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   } else {
     bool done = false;
     if constexpr (std::is_same_v<T, float>) {
-      if (const auto split = split_plan_of<T>({m, n, k}, options)) {
+      if (split) {
         describe(*split, report.plan);
+        check_capture(*split, options);
         multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options);
         done = true;
       }
@@ -130,7 +146,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
         report.plan.engine = "cublas";
         report.plan.moduli = 0;
       }
-      thread_local Cublas cublas;
+      Cublas& cublas = thread_cublas();
       cublas.set_stream(stream);
       cublas.set_pointer_mode(options.pointer_mode == PointerMode::host ? CUBLAS_POINTER_MODE_HOST
                                                                         : CUBLAS_POINTER_MODE_DEVICE);
@@ -145,8 +161,9 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options(options);
-  Plan printable = plan_of<T>({m, n, k}, options).printable;
-  if (const auto split = split_plan_of<T>({m, n, k}, options)) describe(*split, printable);
+  const auto split = split_plan_of<T>({m, n, k}, options);
+  Plan printable = plan_beside<T>(split, {m, n, k}, options).printable;
+  if (split) describe(*split, printable);
   return printable;
 }
 

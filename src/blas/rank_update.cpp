@@ -1,5 +1,6 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
 #include "blas/native_level3.hpp"
+#include "blas/native_threads.hpp"
 #include "blas/routine.hpp"
 #include "blas/update.hpp"
 
@@ -48,6 +49,7 @@ template <class T, class Entry>
 void update_triangle(Uplo uplo, bool hermitian, std::int64_t n, T* c, std::int64_t ldc, int threads, Entry entry) {
 #pragma omp parallel for schedule(static, 16) num_threads(threads)
   for (std::int64_t j = 0; j < n; ++j) {
+    const FloatingEnvironment environment;
     const std::int64_t begin = uplo == Uplo::lower ? j : 0, end = uplo == Uplo::lower ? n : j + 1;
     for (std::int64_t i = begin; i < end; ++i) {
       T& out = c[i + j * ldc];
@@ -122,6 +124,7 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   check_operands(routine, n, alpha, k, A, A, C, ldc, options);
   const Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
+    const NativeThreads setting(options.threads);
     native_syrk(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), beta, C,
                 static_cast<int>(ldc));
     return report.finished(plan);
@@ -157,6 +160,7 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
     return report.finished(explain<T>(Op::none, Op::none, n, n, 0, options));
   }
   if (plan.scheme == "native" && fits_native({n, k, lda, ldb, ldc})) {
+    const NativeThreads setting(options.threads);
     native_syr2k(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), B,
                  static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
     return report.finished(plan);

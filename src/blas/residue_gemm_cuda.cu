@@ -6,6 +6,7 @@
 
 #include "base/status.hpp"
 #include "blas/device_state.hpp"
+#include "cuda/device.hpp"
 #include "cuda/status.hpp"
 #include "scheme/device_convert.hpp"
 #include "scheme/device_spans.hpp"
@@ -40,12 +41,6 @@ template <class T>
 void to_device(T* device, const std::vector<T>& host, cudaStream_t stream) {
   check(cudaMemcpyAsync(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
         "copy to the device");
-}
-
-bool capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
 }
 
 // One product on one workspace and one stream.
@@ -238,8 +233,9 @@ class DeviceRun {
 void check_capture(const DeviceProductPlan& plan, const Options& options) {
   if (plan.rule.componentwise)
     fail(Status::unsupported,
-         "gemm: contract {} cannot be captured in a graph, since it depends on the data how many moduli they take; "
-         "expected fp64-normwise",
+         "gemm: contract {} by residues cannot be captured in a graph, since it depends on the data how many moduli "
+         "they "
+         "take; expected fp64-normwise, or for float under fp32 a shape and workspace for which explain() says split",
          options.contract.text());
   if (options.workspace == nullptr)
     fail(Status::unsupported, "gemm: workspace is null in a stream that is being captured; expected {} bytes",

@@ -60,6 +60,9 @@ class RoutineReport {
     total_.span_b = std::max(total_.span_b, part.span_b);
     total_.nonfinite_rows += part.nonfinite_rows;
     total_.nonfinite_columns += part.nonfinite_columns;
+    total_.undecided += part.undecided;
+    total_.accumulated += part.accumulated;
+    total_.seconds_undecided += part.seconds_undecided;
     total_.fallback = total_.fallback || part.fallback;
     total_.seconds_statistics += part.seconds_statistics;
     total_.seconds_residues += part.seconds_residues;

@@ -29,6 +29,9 @@ struct SplitGemmPlan {
   std::size_t workspace = 0;
 };
 
+// Copies count bytes along k in an int.
+inline constexpr std::int64_t longest_split_k = std::int64_t{1} << 26;
+
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k);
 

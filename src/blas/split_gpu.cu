@@ -75,6 +75,10 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   const cuda::Device& device = cuda::current_device();
   if (!device.hopper()) fail(Status::unsupported, "split: {} is no Hopper GPU", device.name);
   require(m >= 0 && n >= 0 && k > 0, "split: m = {}, n = {}, k = {}: expected m, n >= 0 and k > 0", m, n, k);
+  require(k <= longest_split_k, "split: k = {}: expected at most {}", k, longest_split_k);
+  require(lda >= std::max<std::int64_t>(1, opa == Op::none ? m : k), "split: lda = {} is too small", lda);
+  require(ldb >= std::max<std::int64_t>(1, opb == Op::none ? k : n), "split: ldb = {} is too small", ldb);
+  require(ldc >= std::max<std::int64_t>(1, m), "split: ldc = {} is too small", ldc);
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
   const SplitOperands x = split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);

@@ -1,5 +1,6 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
 #include "blas/native_level3.hpp"
+#include "blas/native_threads.hpp"
 #include "blas/routine.hpp"
 #include "number/complex.hpp"
 
@@ -48,6 +49,7 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
   check_not_exact(routine, options);
   const Plan plan = explain<T>(Op::none, Op::none, m, n, order, options);
   if (plan.scheme == "native" && reads && fits_native({m, n, lda, ldb, ldc})) {
+    const NativeThreads setting(options.threads);
     native_symm(hermitian, side, uplo, static_cast<int>(m), static_cast<int>(n), alpha, A, static_cast<int>(lda), B,
                 static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
     return report.finished(plan);

@@ -1,5 +1,6 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
 #include "blas/native_level3.hpp"
+#include "blas/native_threads.hpp"
 #include "blas/routine.hpp"
 #include "blas/substitution.hpp"
 #include "blas/update.hpp"
@@ -115,6 +116,7 @@ class Recursion {
   void native_block_of(std::int64_t begin, int size, T* x) {
     const bool left = p_.side == Side::left;
     const int m = left ? size : static_cast<int>(p_.m), n = left ? static_cast<int>(p_.n) : size;
+    const NativeThreads setting(options_.threads);
     (p_.solve ? native_trsm<T> : native_trmm<T>)(p_.side, p_.uplo, p_.op, p_.diag, m, n, T{1}, block(begin, begin),
                                                  static_cast<int>(p_.lda), x, static_cast<int>(p_.m));
   }
@@ -129,9 +131,11 @@ class Recursion {
 template <class T>
 void scaled_copy(const Triangular<T>& p, T factor, const T* in, std::int64_t ld_in, T* out, std::int64_t ld_out) {
 #pragma omp parallel for schedule(static) num_threads(usable_threads(p.options.threads))
-  for (std::int64_t j = 0; j < p.n; ++j)
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    const FloatingEnvironment environment;
     for (std::int64_t i = 0; i < p.m; ++i)
       out[i + j * ld_out] = factor == T{1} ? in[i + j * ld_in] : times(factor, in[i + j * ld_in]);
+  }
 }
 
 // The plan where A is a single block on the diagonal.
@@ -153,6 +157,7 @@ Report triangular(const Triangular<T>& p) {
     return report.finished(explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options));
   }
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
+    const NativeThreads setting(p.options.threads);
     (p.solve ? native_trsm<T> : native_trmm<T>)(p.side, p.uplo, p.op, p.diag, static_cast<int>(p.m),
                                                 static_cast<int>(p.n), p.alpha, p.a, static_cast<int>(p.lda), p.b,
                                                 static_cast<int>(p.ldb));

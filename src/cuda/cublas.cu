@@ -1,5 +1,6 @@
 #include "cuda/cublas.hpp"
 
+#include <map>
 #include <type_traits>
 
 #include "cuda/device.hpp"
@@ -63,6 +64,11 @@ Cublas::Cublas() {
   const std::string what = missing();
   if (!what.empty()) fail(Status::unsupported, "{}", what);
   check(functions().create(&handle_), "cublasCreate");
+}
+
+Cublas& thread_cublas() {
+  thread_local std::map<int, Cublas> handles;  // a handle belongs to one device
+  return handles[current_device().number];
 }
 
 Cublas::~Cublas() { (void)functions().destroy(handle_); }

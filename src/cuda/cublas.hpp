@@ -40,4 +40,7 @@ class Cublas {
   cublasHandle_t handle_ = nullptr;
 };
 
+// The calling thread's own on its current device, made at the first call.
+Cublas& thread_cublas();
+
 }  // namespace vernier::cuda

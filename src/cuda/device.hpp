@@ -31,6 +31,13 @@ std::string missing_device();
 // Queried once per device and process.
 const Device& current_device();
 
+// Is the stream recording a graph?
+inline bool capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 // count objects of T in device memory, uninitialised.
 template <class T>
 class DeviceBuffer {

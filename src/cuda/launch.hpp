@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <mutex>
 #include <utility>
 
 #include "cuda/status.hpp"
@@ -17,14 +18,24 @@ struct LaunchShape {
   bool overlap_previous = false;  // programmatic dependent launch: the kernel calls wait_for_previous_kernels() itself
 };
 
+// A kernel's limit of shared memory belongs to the function: another thread's smaller one must not come between it and
+// the launch.
+inline std::mutex& shared_memory_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 // Arguments are converted to the kernel's parameter types. Throws Error(Status::device_error) naming the kernel.
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             Arguments&&... arguments) {
-  if (shape.shared_bytes > 48 * 1024)
+  std::unique_lock lock(shared_memory_mutex(), std::defer_lock);
+  if (shape.shared_bytes > 48 * 1024) {
+    lock.lock();
     check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)),
         name);
+  }
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;

@@ -46,7 +46,7 @@ class CublasInt8Engine final : public DeviceInt8Engine {
   }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    thread_local Cublas cublas;
+    Cublas& cublas = thread_cublas();
     cublas.set_stream(stream);
     const ProductUnits units = product_units(p.m, p.n);
     const std::int64_t ld = round_up(p.m, 4);

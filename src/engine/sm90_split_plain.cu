@@ -64,6 +64,7 @@ __device__ void store_entry(const PlainProduct& g, float t, std::int64_t i, std:
     const int e = g.a.unscale[i] + g.b.unscale[j];
     t = e < excluded_vector / 2 ? unscale(t, e) : conventional_entry(g, i, j);
   }
+  if (g.alpha == 0) t = 0;  // NaN and infinity count as not read
   float* c = g.c + i + j * g.ldc;
   *c = g.beta == 0 ? g.alpha * t : __fmaf_rn(g.alpha, t, g.beta * *c);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/environment.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/row_swaps.hpp"
@@ -72,7 +73,9 @@ template <class T>
 std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
                    const Options& options) {
   check("getrf", m, n, A, lda, pivots);
-  return factor_lu(Level3<T>(options), m, n, A, lda, pivots);
+  const Level3<T> level3(options);
+  const FloatingEnvironment environment;
+  return factor_lu(level3, m, n, A, lda, pivots);
 }
 
 template <class T>
@@ -88,6 +91,7 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
   check_pointer("getrs", "B", B, works);
   check_leading("getrs", "ldb", ldb, n);
   const Level3<T> level3(options);
+  const FloatingEnvironment environment;
   if (!works) return;
   check_pivots("getrs", n, pivots);
   solve_with_lu(level3, op, n, nrhs, A, lda, pivots, B, ldb);
@@ -104,6 +108,7 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
   check_pointer("gesv", "B", B, n > 0 && nrhs > 0);
   check_leading("gesv", "ldb", ldb, n);
   const Level3<T> level3(options);
+  const FloatingEnvironment environment;
   const std::int64_t info = factor_lu(level3, n, n, A, lda, pivots);
   if (info == 0 && n > 0 && nrhs > 0) solve_with_lu(level3, Op::none, n, nrhs, A, lda, pivots, B, ldb);
   return info;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/environment.hpp"
+#include "base/status.hpp"
 #include "blas/native.hpp"
 #include "blas/native_threads.hpp"
 #include "lapack/small_triangle.hpp"
@@ -40,6 +41,7 @@ void in_pieces(int threads, std::int64_t n, Body body) {
   }
 #pragma omp parallel for num_threads(static_cast <int>(pieces)) schedule(static)
   for (std::int64_t p = 0; p < pieces; ++p) {
+    const FloatingEnvironment environment;
     const std::int64_t first = p * length;
     if (first < n) body(first, std::min(length, n - first));
   }
@@ -53,6 +55,9 @@ std::int64_t half(std::int64_t n) { return n < 64 ? n / 2 : (n / 2 + 31) / 32 * 
 template <class T>
 Level3<T>::Level3(const Options& options) : options_(options), threads_(usable_threads(options.threads)) {
   explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on options that gemm would not take
+  require(options.workspace == nullptr, "workspace: only gemm takes one of the caller's");
+  if (options.contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported, "contract exact: only gemm and its batches keep it");
   options_.threads = threads_;
   options_.progress = {};
 }

@@ -7,9 +7,6 @@
 
 namespace vernier {
 
-enum class Side : char { left, right };
-enum class Diag : char { unit, non_unit };
-
 // A triangle as it is applied: op(A) X = B from the left, X op(A) = B from the right.
 struct Triangle {
   Side side;

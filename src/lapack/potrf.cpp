@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/environment.hpp"
 #include "lapack/arguments.hpp"
 
 namespace vernier {
@@ -58,7 +59,9 @@ std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Opti
   check_dimension("potrf", "n", n);
   check_pointer("potrf", "A", A, n > 0);
   check_leading("potrf", "lda", lda, n);
-  return factor_cholesky(Level3<T>(options), uplo, n, A, lda);
+  const Level3<T> level3(options);
+  const FloatingEnvironment environment;
+  return factor_cholesky(level3, uplo, n, A, lda);
 }
 
 template <class T>
@@ -71,7 +74,9 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
   check_leading("potrs", "lda", lda, n);
   check_pointer("potrs", "B", B, n > 0 && nrhs > 0);
   check_leading("potrs", "ldb", ldb, n);
-  solve_with_cholesky(Level3<T>(options), uplo, n, nrhs, A, lda, B, ldb);
+  const Level3<T> level3(options);
+  const FloatingEnvironment environment;
+  solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
 }
 
 template <class T>
@@ -85,6 +90,7 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   check_pointer("posv", "B", B, n > 0 && nrhs > 0);
   check_leading("posv", "ldb", ldb, n);
   const Level3<T> level3(options);
+  const FloatingEnvironment environment;
   const std::int64_t info = factor_cholesky(level3, uplo, n, A, lda);
   if (info == 0) solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
   return info;

@@ -155,7 +155,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   } else {
     const double residues = device_residue_seconds(shape, moduli),
                  native = device_native_seconds(shape, plan.single_precision);
-    plan.residues = residues < native;
+    plan.residues = residues < native && shape.k <= longest_device_k;
     p.reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3,
                            request.int8_engine, native * 1e3);
   }
@@ -164,6 +164,8 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.engine = "cublas";
     return plan;
   }
+  require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
+          longest_device_k);
   plan.rule = scaling_rule<T>(contract, shape.k);
   plan.vector_bytes = vector_bytes(shape);
   const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);

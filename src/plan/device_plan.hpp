@@ -13,6 +13,9 @@
 
 namespace vernier {
 
+// A thread of the conversion sums its share of a vector in 32 bits.
+inline constexpr std::int64_t longest_device_k = std::int64_t{1} << 26;
+
 // What a plan asks of a device and an engine.
 struct DeviceLimits {
   std::int64_t longest_k = 65536;  // of one int8 product

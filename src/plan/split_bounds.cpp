@@ -20,7 +20,7 @@ double split_error_bound(const SplitBoundRule& rule, std::int64_t k) {
 }
 
 bool split_keeps_fp32(std::int64_t k) {
-  const auto promised = static_cast<double>(k + 1);
+  const auto promised = static_cast<double>(k);  // and 1 for the last rounding
   return split_error_bound(halfhalf_bound, k) <= promised && split_error_bound(tf32tf32_bound, k) <= promised;
 }
 

@@ -199,7 +199,8 @@ inline void chinese_remainder(const RecombineTables& tables, const __m512i* y, _
   }
   const __m512d inverse = _mm512_set1_pd(tables.inverse_top), inverse52 = _mm512_set1_pd(tables.inverse_top * 0x1p52);
   __m512d kappa = _mm512_mul_pd(_mm512_cvtepu64_pd(t[Limbs - 2]), inverse);
-  if constexpr (F::groups < 5)  // else P > 2^102 and the third limb from the top does not count
+  // With five groups and more, what the third limb from the top holds is below 2^-26 P.
+  if constexpr (F::groups < 5)
     kappa = _mm512_fmadd_pd(_mm512_cvtepu64_pd(t[Limbs - 3]), _mm512_set1_pd(tables.inverse_top * 0x1p-52), kappa);
   kappa = _mm512_fmadd_pd(_mm512_cvtepu64_pd(t[Limbs - 1]), inverse52, kappa);
   kappa = _mm512_add_pd(kappa, _mm512_set1_pd(0x1.8p52));  // the low bits are the nearest integer

@@ -7,6 +7,7 @@
 #endif
 
 #include "fixture.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier::test {
 namespace {
@@ -48,6 +49,19 @@ TEST_P(Environment, flush_to_zero_of_the_caller_keeps_subnormals_and_stays) {
       }
     }
   });
+}
+
+TEST_P(Environment, flush_to_zero_of_the_caller_does_not_reach_level_3) {
+  const std::vector<double> a(64, 0x1p-537), half_of(64, 0x1p-1073), unit(64, 0);
+  std::vector<double> c(64, 0x3p-1074), x = half_of;
+  const Options own = options<double>();
+  {
+    const ControlBits bits(0x8040);
+    syr2k<double>(Uplo::lower, Op::none, 8, 8, 1, a.data(), 8, a.data(), 8, 1, c.data(), 8, own);
+    trsm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, 8, 8, 0.5, unit.data(), 8, x.data(), 8, own);
+  }
+  EXPECT_EQ(c[0], 0x13p-1074);  // 2 * 8 * 2^-1074 + 3 * 2^-1074
+  EXPECT_EQ(x[0], 0x1p-1074);
 }
 #endif
 
