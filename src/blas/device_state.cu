@@ -62,6 +62,7 @@ struct RegularityWords::Words {
   DeviceBuffer<RegularityState> state{1};
   DeviceBuffer<int> hold{1};
   unsigned* host = nullptr;  // pinned, and seen by the device under the same address
+  bool was_regular = true;
 
   Words() {
     const RegularityState reset = RegularityState::reset();
@@ -89,12 +90,14 @@ RegularityWords::RegularityWords(cudaStream_t stream)
 
 Regularity RegularityWords::regularity() const { return {words_.state.data(), words_.hold.data(), words_.host}; }
 
-bool RegularityWords::wait() const {
+bool RegularityWords::was_regular() const { return words_.was_regular; }
+
+bool RegularityWords::wait() {
   constexpr int polls_between_queries = 4096;
   const volatile unsigned* answer = words_.host;
   for (;;) {
     for (int i = 0; i < polls_between_queries; ++i)
-      if (*answer != 0) return *answer == Regularity::regular;
+      if (*answer != 0) return words_.was_regular = *answer == Regularity::regular;
     const cudaError_t state = cudaStreamQuery(stream_);
     if (state == cudaErrorNotReady) continue;
     check(state, "residues of A and B");

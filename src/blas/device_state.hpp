@@ -41,7 +41,8 @@ class RegularityWords {
   explicit RegularityWords(cudaStream_t stream);
 
   Regularity regularity() const;
-  bool wait() const;  // until a kernel has answered: is the product regular? Throws if the stream failed instead
+  bool wait();               // until a kernel has answered: is the product regular? Throws if the stream failed instead
+  bool was_regular() const;  // the stream's last product; true before the first
 
  private:
   struct Words;

@@ -24,6 +24,8 @@ void check_options(const Options& o) {
   check_contract("gemm", o.contract);
   if (o.contract.kind == Contract::Kind::exact)
     fail(Status::unsupported, "gemm: contract exact: not on a GPU; expected fp32, fp64, fp64-normwise or bits(n)");
+  require(o.strassen_levels >= -1 && o.strassen_levels <= 1, "gemm: strassen_levels = {}: expected -1, 0 or 1",
+          o.strassen_levels);
   require(o.workspace != nullptr || o.workspace_bytes == 0,
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
 }
@@ -41,7 +43,8 @@ std::size_t workspace_limit(const ProductShape& shape, const Options& options, c
   if (options.workspace != nullptr) return options.workspace_bytes;
   if (options.workspace_limit != 0) return options.workspace_limit;
   const std::size_t half = current_device().memory_bytes / 2;
-  const std::size_t wanted = device_workspace_bytes<T>(shape, options.contract, limits, half, false);
+  const std::size_t wanted =
+      device_workspace_bytes<T>(shape, options.contract, limits, half, false, options.strassen_levels);
   if (wanted <= large_workspace) return std::max(half, wanted);
   return std::min(half, available_device_memory() / 16 * 15);
 }
@@ -55,7 +58,8 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options) {
                                         .int8_engine = std::string(engine.name()),
                                         .limits = limits,
                                         .workspace_limit = workspace_limit<T>(shape, options, limits),
-                                        .own_workspace = options.workspace != nullptr});
+                                        .own_workspace = options.workspace != nullptr,
+                                        .strassen_levels = options.strassen_levels});
 }
 
 // Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
@@ -173,9 +177,13 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
   check_options(options);
   const ProductShape shape{m, n, k};
   const DeviceLimits limits = limits_of(int8_engine(options));
-  const std::size_t limit = workspace_limit<T>(
-      shape, Options{.contract = options.contract, .workspace_limit = options.workspace_limit}, limits);
-  const std::size_t bytes = device_workspace_bytes<T>(shape, options.contract, limits, limit, least);
+  const std::size_t limit = workspace_limit<T>(shape,
+                                               Options{.contract = options.contract,
+                                                       .workspace_limit = options.workspace_limit,
+                                                       .strassen_levels = options.strassen_levels},
+                                               limits);
+  const std::size_t bytes =
+      device_workspace_bytes<T>(shape, options.contract, limits, limit, least, options.strassen_levels);
   if (least) return bytes;
   const auto split = split_plan_of<T>(
       shape,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "base/status.hpp"
@@ -9,6 +10,7 @@
 #include "cuda/device.hpp"
 #include "cuda/status.hpp"
 #include "scheme/device_convert.hpp"
+#include "scheme/device_quarters.hpp"
 #include "scheme/device_spans.hpp"
 #include "scheme/residues.hpp"
 
@@ -18,6 +20,12 @@ namespace {
 struct Range {
   std::int64_t begin, count;
 };
+
+// May be empty, or less.
+Range half_of(Range all, int which) {
+  const std::int64_t half = half_vectors(all.count);
+  return which == 0 ? Range{all.begin, std::min(half, all.count)} : Range{all.begin + half, all.count - half};
+}
 
 template <class T>
 Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {
@@ -56,10 +64,14 @@ class DeviceRun {
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape)) {}
 
-  // Statistics and ordinary scales; where all of C is one block, everything else follows, unless regularity holds it.
-  void start(const Regularity& regularity, bool specials) {
+  // Everything follows the statistics in one chain.
+  static bool at_once(const DeviceProductPlan& plan) {
+    return plan.ordinary.whole(plan.shape) && !plan.ordinary.strassen;
+  }
+
+  // Statistics and ordinary scales; if `whole`, everything else follows, unless regularity holds it.
+  void start(const Regularity& regularity, bool specials, bool whole) {
     const DevicePass pass = ordinary_device_pass(plan_);
-    const bool whole = pass.blocking.whole(plan_.shape);
     const DevicePassBuffers buffers = carve(pass);
     measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
                          {problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr},
@@ -70,7 +82,7 @@ class DeviceRun {
     recombine(pass, buffers, rows, columns, specials, regularity.hold);
   }
 
-  // All of C with the scales that start() left, for products that are regular but more than one block.
+  // All of C with the scales that start() left, for regular products that are not done at once.
   void run_blocks(bool specials) { run_pass(ordinary_device_pass(plan_), specials); }
 
   // Irregular products: the scales are chosen on the host, as on a CPU.
@@ -169,24 +181,49 @@ class DeviceRun {
         for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
           const Range ks{l, std::min(blocks.k_block, s.k - l)};
           const Range used_rows{rows.begin, keep_a && j > 0 ? 0 : rows.count};
-          decompose_on_device<T>({part_of(problem_.a, used_rows, ks), nullptr, vectors_.a_scales + i, buffers.a},
-                                 {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + j, buffers.b},
-                                 form(pass), stream_);
+          const DeviceOperand<T> a{part_of(problem_.a, used_rows, ks), nullptr, vectors_.a_scales + i, buffers.a},
+              b{part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + j, buffers.b};
+          if (blocks.strassen)
+            decompose_quarters_on_device(a, b, form(pass), stream_);
+          else
+            decompose_on_device(a, b, form(pass), stream_);
           multiply(pass, buffers, rows, columns, ks.count, l > 0, nullptr);
         }
-        recombine(pass, buffers, rows, columns, specials, nullptr);
+        if (blocks.strassen)
+          recombine_quarters(pass, buffers, rows, columns, specials);
+        else
+          recombine(pass, buffers, rows, columns, specials, nullptr);
       }
+    }
+  }
+
+  void recombine_quarters(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns,
+                          bool specials) const {
+    const ProductUnits units = product_units(half_vectors(rows.count), half_vectors(columns.count));
+    if constexpr (std::is_same_v<T, double>)
+      if (recombine_quarters_on_device(recombination(pass, buffers, rows, columns, specials, nullptr, units), stream_))
+        return;
+    // The products become quarters of C, which are recombined one by one.
+    combine_quarters_on_device(buffers.c, pass.blocking.moduli, units.plane_bytes(), stream_);
+    for (int quarter = 0; quarter < quarters; ++quarter) {
+      const Range r = half_of(rows, quarter / 2), c = half_of(columns, quarter % 2);
+      if (r.count <= 0 || c.count <= 0) continue;
+      DevicePassBuffers part = buffers;
+      part.c += quarter * units.plane_bytes();
+      recombine(pass, part, r, c, specials, nullptr, units);
     }
   }
 
   void multiply(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, std::int64_t k,
                 bool accumulate, const int* hold) const {
+    const bool strassen = pass.blocking.strassen;
     engine_.multiply({.rows = buffers.a,
                       .columns = buffers.b,
-                      .m = rows.count,
-                      .n = columns.count,
-                      .pitch = device_pitch(k),
+                      .m = plane_vectors(rows.count, strassen),
+                      .n = plane_vectors(columns.count, strassen),
+                      .pitch = plane_pitch(k, strassen),
                       .moduli = pass.blocking.moduli,
+                      .products = strassen ? winograd_products : 1,
                       .factor = residue_system(pass.blocking.moduli).row_factor,
                       .accumulate = accumulate,
                       .out = buffers.c,
@@ -196,28 +233,35 @@ class DeviceRun {
   }
 
   void recombine(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, bool specials,
-                 const int* hold) const {
+                 const int* hold, const ProductUnits& units = {}) const {
+    recombine_on_device(recombination(pass, buffers, rows, columns, specials, hold, units), stream_);
+  }
+
+  // units: of planes that hold the products of Strassen-Winograd.
+  DeviceRecombination<T> recombination(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows,
+                                       Range columns, bool specials, const int* hold, const ProductUnits& units) const {
     const Range all{0, plan_.shape.k};
-    recombine_on_device<T>({.moduli = pass.blocking.moduli,
-                            .residues = buffers.c,
-                            .m = rows.count,
-                            .n = columns.count,
-                            .row_scales = vectors_.a_scales + rows.begin,
-                            .column_scales = vectors_.b_scales + columns.begin,
-                            .alpha = problem_.alpha,
-                            .beta = problem_.beta,
-                            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
-                            .ldc = problem_.ldc,
-                            .hold = hold,
-                            .specials = specials,
-                            .a = part_of(problem_.a, rows, all),
-                            .b = part_of(problem_.b, columns, all),
-                            .row_statistics = vectors_.a_statistics + rows.begin,
-                            .column_statistics = vectors_.b_statistics + columns.begin,
-                            .row_kinds = pass.every_entry ? nullptr : vectors_.a_kinds + rows.begin,
-                            .column_kinds = pass.every_entry ? nullptr : vectors_.b_kinds + columns.begin,
-                            .ordinary = pass.ordinary},
-                           stream_);
+    return {.moduli = pass.blocking.moduli,
+            .residues = buffers.c,
+            .units = units,
+            .plane_stride = winograd_products * units.plane_bytes(),
+            .m = rows.count,
+            .n = columns.count,
+            .row_scales = vectors_.a_scales + rows.begin,
+            .column_scales = vectors_.b_scales + columns.begin,
+            .alpha = problem_.alpha,
+            .beta = problem_.beta,
+            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
+            .ldc = problem_.ldc,
+            .hold = hold,
+            .specials = specials,
+            .a = part_of(problem_.a, rows, all),
+            .b = part_of(problem_.b, columns, all),
+            .row_statistics = vectors_.a_statistics + rows.begin,
+            .column_statistics = vectors_.b_statistics + columns.begin,
+            .row_kinds = pass.every_entry ? nullptr : vectors_.a_kinds + rows.begin,
+            .column_kinds = pass.every_entry ? nullptr : vectors_.b_kinds + columns.begin,
+            .ordinary = pass.ordinary};
   }
 
   const DeviceProductPlan& plan_;
@@ -264,21 +308,26 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   std::byte* begin = align_to_page(workspace->data());
   const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
   DeviceRun<T> run(plan, engine, problem, stream, Arena(begin, room));
-  const bool whole = plan.ordinary.whole(plan.shape);
+  const bool at_once = DeviceRun<T>::at_once(plan);
   if (captured) {
-    run.start({}, true);
-    if (!whole) run.run_blocks(true);
+    run.start({}, true, at_once);
+    if (!at_once) run.run_blocks(true);
     return true;
   }
-  bool regular = false;
+  bool regular = false, whole = at_once;
   {
-    const RegularityWords words(stream);
-    run.start(words.regularity(), false);
+    RegularityWords words(stream);
+    whole = whole && words.was_regular();  // else the residues are often made in vain
+    run.start(words.regularity(), false, whole);
     regular = words.wait();
   }
   if (regular) {
     if (!whole) run.run_blocks(false);
     return true;
+  }
+  if (irregular_products_lose(plan)) {
+    report.fallback = true;
+    return false;
   }
   const Scaling scaling = run.scale(report);
   report.wide_rows = scaling.wide_rows;

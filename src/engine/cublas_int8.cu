@@ -52,12 +52,12 @@ class CublasInt8Engine final : public DeviceInt8Engine {
     const std::int64_t ld = round_up(p.m, 4);
     const int one = 1, zero = 0;
     auto* sums = static_cast<int*>(p.scratch);
-    for (int q = 0; q < p.moduli; ++q) {
-      const auto i = static_cast<std::size_t>(q);
+    for (int plane = 0; plane < p.moduli * p.products; ++plane) {
+      const auto i = static_cast<std::size_t>(plane), q = static_cast<std::size_t>(plane / p.products);
       cublas.gemm_ex(Op::transpose, Op::none, p.m, p.n, p.pitch, &one, p.rows + i * p.m * p.pitch, CUDA_R_8I, p.pitch,
                      p.columns + i * p.n * p.pitch, CUDA_R_8I, p.pitch, &zero, sums, CUDA_R_32I, ld,
                      CUBLAS_COMPUTE_32I);
-      const auto reduction = make_byte_reduction<1>(moduli[i], p.factor[i], {{{0, 31}}}, ByteForm::symmetric);
+      const auto reduction = make_byte_reduction<1>(moduli[q], p.factor[q], {{{0, 31}}}, ByteForm::symmetric);
       launch("reduce_sums", reduce_sums,
              {.grid = dim3(static_cast<unsigned>(units.across), static_cast<unsigned>(units.down)),
               .block = dim3(threads)},

@@ -8,7 +8,9 @@
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
+#include "plan/halving.hpp"
 #include "scheme/residues.hpp"
+#include "scheme/winograd.hpp"
 
 namespace vernier {
 namespace {
@@ -21,6 +23,7 @@ constexpr double half_k = 150;                 // k at which half of that is rea
 constexpr double conversion_rate = 1.9e12;     // bytes a second, operands read and residues written
 constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
 constexpr double residue_launches = 16e-6;     // what the chain of kernels takes at least
+constexpr double strassen_launches = 20e-6;    // how much longer it is, and the wait for the host in it
 // Irregular products: scales by way of the host, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double native_double = 56e12, native_single = 50e12, native_launch = 8e-6;
@@ -37,8 +40,6 @@ void set_bytes(DeviceBlocking& b, const DeviceLimits& limits) {
   b.bytes = count.used();
 }
 
-std::int64_t halved(std::int64_t block, std::int64_t unit) { return round_up(divide_up(block, 2), unit); }
-
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
 int words_for(int exponent) {
@@ -50,15 +51,14 @@ int words_for(int exponent) {
 }  // namespace
 
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits) {
-  const auto moduli = static_cast<std::size_t>(b.moduli);
-  const auto pitch = static_cast<std::size_t>(device_pitch(b.k_block));
+  const auto planes = static_cast<std::size_t>(b.moduli * (b.strassen ? winograd_products : 1));
+  const auto pitch = static_cast<std::size_t>(plane_pitch(b.k_block, b.strassen));
+  const std::int64_t m = plane_vectors(b.m_block, b.strassen), n = plane_vectors(b.n_block, b.strassen);
   DevicePassBuffers buffers;
-  buffers.a = arena.take<std::uint8_t>(moduli * static_cast<std::size_t>(b.m_block) * pitch);
-  buffers.b = arena.take<std::uint8_t>(moduli * static_cast<std::size_t>(b.n_block) * pitch);
-  buffers.c =
-      arena.take<std::int8_t>(moduli * static_cast<std::size_t>(product_units(b.m_block, b.n_block).plane_bytes()));
-  if (limits.int32_sums)
-    buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(b.m_block, 4) * b.n_block));
+  buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
+  buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
+  buffers.c = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
+  if (limits.int32_sums) buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(m, 4) * n));
   return buffers;
 }
 
@@ -75,31 +75,27 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
 }
 
 DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
-                                      std::size_t limit) {
+                                      std::size_t limit, bool strassen) {
   DeviceBlocking b;
   b.moduli = moduli;
+  b.strassen = strassen;
   b.m_block = shape.m;
   b.n_block = shape.n;
   b.k_block = std::min(shape.k, round_up(divide_up(shape.k, divide_up(shape.k, limits.longest_k)), device_pitch_unit));
-  for (set_bytes(b, limits); b.bytes > limit; set_bytes(b, limits)) {
-    if (b.n_block > least_block && b.n_block >= b.m_block)
-      b.n_block = halved(b.n_block, least_block);
-    else if (b.m_block > least_block)
-      b.m_block = halved(b.m_block, least_block);
-    else if (b.k_block > least_k_block)
-      b.k_block = halved(b.k_block, device_pitch_unit);
-    else
-      break;
-  }
+  halve_until_it_fits(b, limit, {.vectors = least_block, .k = least_k_block, .k_unit = device_pitch_unit},
+                      [&](DeviceBlocking& x) { set_bytes(x, limits); });
   return b;
 }
 
-double device_residue_seconds(const ProductShape& s, int moduli) {
+double device_residue_seconds(const ProductShape& s, int moduli, bool strassen) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double products = 2 * moduli * m * n * (k + half_k) / int8_rate;
-  const double conversions = (m + n) * k * (8 + moduli) / conversion_rate;
+  const double planes = strassen ? moduli * 7.0 / 4 : moduli;  // written for each element
+  const double depth = strassen ? 7.0 / 8 * (k + 2 * half_k) : k + half_k;
+  const double products = 2 * moduli * m * n * depth / int8_rate;
+  const double conversions = (m + n) * k * (strassen ? 16 + planes : 8 + planes) / conversion_rate;
   const double recombination = m * n * (moduli + 16) / recombination_rate;
-  return products + conversions + recombination + residue_launches;
+  const double sums = strassen ? m * n * (planes + moduli) / recombination_rate + strassen_launches : 0;
+  return products + conversions + recombination + sums + residue_launches;
 }
 
 double device_native_seconds(const ProductShape& s, bool single_precision) {
@@ -107,15 +103,30 @@ double device_native_seconds(const ProductShape& s, bool single_precision) {
   return operations / (single_precision ? native_single : native_double) + native_launch;
 }
 
+// One level of Strassen-Winograd or none, within the limit: what was asked for where it can be had, else the faster.
+// Elements of ordinary products under `rule` take that many words.
+DeviceBlocking choose_ordinary_blocking(const ProductShape& shape, int moduli, const ScalingRule& rule,
+                                        const DeviceLimits& limits, std::size_t limit, int strassen_levels) {
+  const DeviceBlocking plain = choose_device_blocking(shape, moduli, limits, limit);
+  const bool possible = moduli <= most_winograd_moduli && words_for(rule.largest_exponent) == 2;
+  if (!possible || strassen_levels == 0) return plain;
+  const DeviceBlocking halved = choose_device_blocking(shape, moduli, limits, limit, true);
+  if (halved.bytes > limit) return plain;
+  if (strassen_levels > 0) return halved;
+  const ProductShape block{halved.m_block, halved.n_block, halved.k_block};
+  return device_residue_seconds(block, moduli, true) < device_residue_seconds(block, moduli) ? halved : plain;
+}
+
 template <class T>
 std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
-                                   std::size_t limit, bool least) {
+                                   std::size_t limit, bool least, int strassen_levels) {
   if (empty(shape)) return 0;
   const std::size_t vectors = vector_bytes(shape);
   const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0).bytes;
   if (least) return smallest;
   const std::size_t room = limit > vectors ? limit - vectors : 0;
-  const DeviceBlocking b = choose_device_blocking(shape, ordinary_moduli<T>(contract, shape.k), limits, room);
+  const DeviceBlocking b = choose_ordinary_blocking(shape, ordinary_moduli<T>(contract, shape.k),
+                                                    scaling_rule<T>(contract, shape.k), limits, room, strassen_levels);
   return std::max(smallest, vectors + b.bytes);
 }
 
@@ -153,7 +164,8 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason = contract.reproducible ? "the contract asks for reproducible bits"
                                      : "the native product cannot keep the contract";
   } else {
-    const double residues = device_residue_seconds(shape, moduli),
+    const double residues =
+                     std::min(device_residue_seconds(shape, moduli), device_residue_seconds(shape, moduli, true)),
                  native = device_native_seconds(shape, plan.single_precision);
     plan.residues = residues < native && shape.k <= longest_device_k;
     p.reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3,
@@ -175,7 +187,9 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
          "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
          request.own_workspace ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
   const std::size_t available = limit - plan.vector_bytes;
-  plan.ordinary = choose_device_blocking(shape, moduli, request.limits, available);
+  plan.ordinary =
+      choose_ordinary_blocking(shape, moduli, plan.rule, request.limits, available, request.strassen_levels);
+  if (plan.ordinary.strassen) p.reason += "; by one level of Strassen-Winograd";
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
   p.scheme = "residues";
   p.engine = request.int8_engine;
@@ -190,6 +204,23 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
   return {.blocking = plan.ordinary, .words = words_for(plan.rule.largest_exponent)};
+}
+
+namespace {
+
+double irregular_seconds_of(const DeviceProductPlan& plan, int moduli) {
+  return irregular_seconds + irregular_factor * device_residue_seconds(plan.shape, moduli);
+}
+
+bool native_is_allowed(const DeviceProductPlan& plan) {
+  return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+}
+
+}  // namespace
+
+bool irregular_products_lose(const DeviceProductPlan& plan) {
+  return native_is_allowed(plan) &&
+         irregular_seconds_of(plan, plan.ordinary.moduli) > device_native_seconds(plan.shape, plan.single_precision);
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
@@ -207,21 +238,18 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
   }
   for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
   list.native = list.beyond_scheme;
-  const bool may_be_native = plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
-  if (!list.native && !plan.forced && scaling.any_wide && may_be_native) {
-    double seconds = 0;
-    for (int i = 0; i < list.count; ++i)
-      seconds += irregular_factor * device_residue_seconds(plan.shape, list.pass[i].blocking.moduli);
-    seconds += irregular_seconds;
+  if (!list.native && scaling.any_wide && native_is_allowed(plan)) {
+    double seconds = -irregular_seconds * (list.count - 1);  // once
+    for (int i = 0; i < list.count; ++i) seconds += irregular_seconds_of(plan, list.pass[i].blocking.moduli);
     list.native = seconds > device_native_seconds(plan.shape, plan.single_precision);
   }
   return list;
 }
 
 template std::size_t device_workspace_bytes<double>(const ProductShape&, const Contract&, const DeviceLimits&,
-                                                    std::size_t, bool);
+                                                    std::size_t, bool, int);
 template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
-                                                   std::size_t, bool);
+                                                   std::size_t, bool, int);
 template DeviceProductPlan plan_device_product<double>(const ProductShape&, const DeviceRequest&);
 template DeviceProductPlan plan_device_product<float>(const ProductShape&, const DeviceRequest&);
 

@@ -25,6 +25,7 @@ struct DeviceLimits {
 // One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
 struct DeviceBlocking {
   int moduli = 0;
+  bool strassen = false;  // in halves, by seven products of sums of quarters
   std::int64_t m_block = 0, n_block = 0, k_block = 0;
   std::size_t bytes = 0;  // of DevicePassBuffers
 
@@ -33,7 +34,7 @@ struct DeviceBlocking {
 
 // The largest blocks that fit, all of C if they can; bytes > limit if even the smallest do not.
 DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
-                                      std::size_t limit);
+                                      std::size_t limit, bool strassen = false);
 
 struct DevicePassBuffers {
   std::uint8_t* a = nullptr;
@@ -41,6 +42,12 @@ struct DevicePassBuffers {
   std::int8_t* c = nullptr;
   std::int32_t* sums = nullptr;
 };
+// What one pass holds of m or n vectors and of k: all, or the first half.
+constexpr std::int64_t plane_vectors(std::int64_t vectors, bool strassen) {
+  return strassen ? half_vectors(vectors) : vectors;
+}
+constexpr std::int64_t plane_pitch(std::int64_t k, bool strassen) { return strassen ? half_depth(k) : device_pitch(k); }
+
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits);
 
 // What outlives the passes.
@@ -52,7 +59,7 @@ struct DeviceVectorBuffers {
 DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape);
 
 // Seconds on one H200 (docs/performance.md).
-double device_residue_seconds(const ProductShape& shape, int moduli);
+double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false);
 double device_native_seconds(const ProductShape& shape, bool single_precision);
 
 struct DeviceProductPlan {
@@ -75,6 +82,7 @@ struct DeviceRequest {
   DeviceLimits limits;              // of that one
   std::size_t workspace_limit = 0;  // bytes that may be used
   bool own_workspace = false;       // workspace_limit bytes are the caller's
+  int strassen_levels = -1;         // 0, 1, or -1 for the faster
 };
 
 template <class T>
@@ -83,7 +91,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
 // Workspace that lets a product run whole, but no more than limit; or the least that serves any data.
 template <class T>
 std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
-                                   std::size_t limit, bool least);
+                                   std::size_t limit, bool least, int strassen_levels = -1);
 
 // One sweep over C for the entries that share a number of moduli.
 struct DevicePass {
@@ -101,6 +109,8 @@ struct DevicePassList {
 };
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+// Is the native product faster, and allowed, whatever the scales turn out to be?
+bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
 
 }  // namespace vernier

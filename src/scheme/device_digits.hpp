@@ -65,13 +65,13 @@ VERNIER_HD inline std::uint32_t residue_byte(const std::uint32_t (&words)[Words]
   return remainder_byte(sum, r);
 }
 
-// For words as scaled_words makes them.
+// For words as scaled_words makes them; or for sums of them, as make_byte_reduction has it.
 template <int Words>
-ByteReduction<Words> digit_reduction(int p, ByteForm form) {
+ByteReduction<Words> digit_reduction(int p, ByteForm form, int terms = 1, int net = 1) {
   std::array<WordPlace, Words> places{};
   for (int w = 0; w < Words; ++w)
     places[static_cast<std::size_t>(w)] = {limb_bits * (w / 2) + 32 * (w % 2), Words == 1 || w % 2 == 1 ? 31 : -1};
-  return make_byte_reduction<Words>(p, 1, places, form);
+  return make_byte_reduction<Words>(p, 1, places, form, terms, net);
 }
 
 }  // namespace vernier

@@ -21,7 +21,9 @@ struct DeviceFactor {
 template <class T>
 struct DeviceRecombination {
   int moduli = 0;
-  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus
+  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus; or:
+  ProductUnits units = {};                // those of planes that hold more than this block ...
+  std::int64_t plane_stride = 0;          // ... and are this many bytes apart
   std::int64_t m = 0, n = 0;
   const int* row_scales = nullptr;
   const int* column_scales = nullptr;

@@ -60,6 +60,31 @@ TEST(DevicePlan, small_products_are_native_and_large_ones_are_not) {
   EXPECT_THROW(plan_device_product<double>({10, 10, 10}, {.contract = reproducible, .engine = "native"}), Error);
 }
 
+TEST(DevicePlan, large_products_take_one_level_of_strassen) {
+  const auto plan = [](std::int64_t n, int levels, std::size_t limit = std::size_t{1} << 40) {
+    return plan_device_product<double>({n, n, n}, {.contract = Contract::fp64(),
+                                                   .engine = "sm90_int8",
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = limit,
+                                                   .strassen_levels = levels});
+  };
+  EXPECT_TRUE(plan(16384, -1).ordinary.strassen);
+  EXPECT_NE(plan(16384, -1).printable.reason.find("Strassen"), std::string::npos);
+  EXPECT_FALSE(plan(16384, 0).ordinary.strassen);
+  EXPECT_FALSE(plan(2048, -1).ordinary.strassen);
+  EXPECT_TRUE(plan(2048, 1).ordinary.strassen);
+  EXPECT_GT(plan(2048, 1).printable.workspace, plan(2048, 0).printable.workspace);
+  const std::size_t least = device_workspace_bytes<double>({2048, 2048, 2048}, Contract::fp64(), limits, 0, true);
+  EXPECT_LE(plan(2048, 1, least).printable.workspace, least);
+  // Elements of one word, or of more than two, are not made into sums of quarters.
+  for (const Contract& contract : {Contract::fp32(), Contract::bits(110)})
+    EXPECT_FALSE(plan_device_product<double>({2048, 2048, 2048}, {.contract = contract,
+                                                                  .engine = "sm90_int8",
+                                                                  .workspace_limit = std::size_t{1} << 40,
+                                                                  .strassen_levels = 1})
+                     .ordinary.strassen);
+}
+
 // The choices that measurements on an H200 bear out.
 TEST(Sm90Tiles, follow_the_shape) {
   constexpr int clusters = 66;

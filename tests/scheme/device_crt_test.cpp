@@ -72,6 +72,9 @@ void equals_the_portable_one_for_every_number_of_moduli() {
       case 3:
         equals_the_portable_one<T, 3>(count);
         break;
+      case 4:
+        equals_the_portable_one<T, 4>(count);
+        break;
       case 6:
         equals_the_portable_one<T, 6>(count);
         break;

@@ -55,7 +55,8 @@ std::vector<mpz_class> integers(const ResidueSystem& system, Random& r) {
       case 4:  // a tie, or next to one
         c = random_integer((mpz_class(1) << (length - below)), r) << below;
         c += (mpz_class(1) << below) >> 1;
-        c += static_cast<long>(r.integer(-1, 1));
+        c += r.integer(-1, 1) * (mpz_class(1) << static_cast<unsigned long>(
+                                     below > 2 ? r.integer(0, static_cast<std::int64_t>(below) - 2) : 0));
         break;
       case 5:
         c = random_integer(mpz_class(1) << length, r);
