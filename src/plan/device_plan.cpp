@@ -18,11 +18,11 @@ namespace {
 constexpr std::int64_t least_block = 256, least_k_block = 4096;
 
 // Rates of one H200 (bench/results/gemm_h200.json).
-constexpr double int8_rate = 1.45e15;          // operations a second, reduction included, k long
-constexpr double half_k = 150;                 // k at which half of that is reached
-constexpr double conversion_rate = 1.9e12;     // bytes a second, operands read and residues written
+constexpr double int8_rate = 1.5e15;           // operations a second, reduction included, k long
+constexpr double half_k = 110;                 // k at which half of that is reached
+constexpr double conversion_rate = 2.3e12;     // bytes a second, operands read and residues written
 constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
-constexpr double residue_launches = 16e-6;     // what the chain of kernels takes at least
+constexpr double residue_launches = 13e-6;     // what the chain of kernels takes at least
 constexpr double strassen_launches = 20e-6;    // how much longer it is, and the wait for the host in it
 // Irregular products: scales by way of the host, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
@@ -94,7 +94,7 @@ double device_residue_seconds(const ProductShape& s, int moduli, bool strassen) 
   const double products = 2 * moduli * m * n * depth / int8_rate;
   const double conversions = (m + n) * k * (strassen ? 16 + planes : 8 + planes) / conversion_rate;
   const double recombination = m * n * (moduli + 16) / recombination_rate;
-  const double sums = strassen ? m * n * (planes + moduli) / recombination_rate + strassen_launches : 0;
+  const double sums = strassen ? m * n * (planes - moduli) / recombination_rate + strassen_launches : 0;
   return products + conversions + recombination + sums + residue_launches;
 }
 

@@ -11,9 +11,9 @@
 namespace vernier::cuda {
 
 inline constexpr int quarter_threads = 256, quarter_warps = quarter_threads / 32;
-inline constexpr int quarter_vectors = quarter_warps;  // of the first half, one a warp
-inline constexpr int quarter_k = 64;                   // of the first half: 8 elements a lane
-inline constexpr int quarter_rows = 16;                // of weights in one instruction
+inline constexpr int quarter_vectors = 2 * quarter_warps;  // of the first half, two a warp
+inline constexpr int quarter_k = 64;                       // of the first half: 8 elements a lane
+inline constexpr int quarter_rows = 16;                    // of weights in one instruction
 inline constexpr int quarter_steps = winograd_products * most_winograd_moduli / quarter_rows;
 
 struct QuarterReductions {
@@ -89,39 +89,50 @@ __device__ inline void fill_table(QuarterTable& table, const QuarterReductions& 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 // Elements of a strip of vectors and both halves of k, in 8 bytes each; later their words. Neither copies, along k or
-// across vectors, nor the lanes that read meet bank conflicts to speak of.
+// across vectors, nor the lanes that read meet bank conflicts. A lane's eight elements are constants apart.
 struct QuarterStrip {
-  static constexpr int quarter = quarter_k + 4, vector = quarters * quarter + 1;
+  static constexpr int quarter = 76, vector = quarters * quarter + 1;
   std::uint64_t slot[quarter_vectors * vector];
 
-  __device__ std::uint64_t* at(int v, int c, int k) {
-    return &slot[v * vector + c * quarter + k % 8 * 8 + (k / 8 ^ k % 8)];
-  }
+  static constexpr int offset(int t) { return 8 * t + t / 2 * 2; }  // of element t of a lane
+  __device__ std::uint64_t* at(int v, int c, int k) { return &slot[v * vector + c * quarter + offset(k % 8) + k / 8]; }
+  __device__ std::uint64_t* of_lane(int v, int lane) { return &slot[v * vector + lane % 4 * quarter + lane / 4]; }
 };
+
+template <class T>
+__device__ __forceinline__ void fetch_element(const Operand<T>& x, std::int64_t vector, std::int64_t l, void* to) {
+  const bool exists = vector < x.vectors && l < x.k;
+  copy_async(to, exists ? x.at(vector, l) : x.data, exists);
+}
 
 // Vectors first .. of the first half and those as far into the second, elements l0 .. of both halves of k.
 template <class T>
 __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t first, std::int64_t half,
                                                std::int64_t l0, std::int64_t half_k, QuarterStrip& strip) {
-  const bool along = x.k_contiguous;
-  const int v = along ? static_cast<int>(threadIdx.x / 32) : static_cast<int>(threadIdx.x % quarter_vectors);
-  const int place = along ? static_cast<int>(threadIdx.x % 32) : static_cast<int>(threadIdx.x / quarter_vectors);
+  if (x.k_contiguous) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < 2 * quarters; ++i) {
-    const int c = i / 2, k = i % 2 * 32 + place;
-    const std::int64_t vector = first + v + c / 2 * half, l = l0 + c % 2 * half_k + k;
-    const bool exists = vector < x.vectors && l < x.k;
-    copy_async(strip.at(v, c, k), exists ? x.at(vector, l) : x.data, exists);
+    for (int i = 0; i < 16; ++i) {
+      const int v = warp + i / 8 * quarter_warps, c = i / 2 % quarters, k = i % 2 * 32 + lane;
+      fetch_element(x, first + v + c / 2 * half, l0 + c % 2 * half_k + k, strip.at(v, c, k));
+    }
+  } else {
+    const int v = threadIdx.x % quarter_vectors, place = threadIdx.x / quarter_vectors;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      const int c = i / 4, k = i % 4 * 16 + place;
+      fetch_element(x, first + v + c / 2 * half, l0 + c % 2 * half_k + k, strip.at(v, c, k));
+    }
+    static_assert(quarter_threads / quarter_vectors == 16 && quarter_k == 64);
   }
-  static_assert(quarter_threads / quarter_vectors == 32);
 }
 
-// The lane's eight elements become words.
+// The lane's eight elements of vector v become words.
 template <class T>
-__device__ __forceinline__ void scale_quarters(QuarterStrip& strip, int warp, int lane, const TwoFactors& scale) {
+__device__ __forceinline__ void scale_quarters(QuarterStrip& strip, int v, int lane, const TwoFactors& scale) {
 #pragma unroll
   for (int t = 0; t < 8; ++t) {
-    std::uint64_t* slot = strip.at(warp, lane % 4, lane / 4 * 8 + t);
+    std::uint64_t* slot = strip.of_lane(v, lane) + QuarterStrip::offset(t);
     const T x = *reinterpret_cast<const T*>(slot);
     std::uint32_t words[2];
     scaled_words(magnitude_bits(x) < infinity_bits<T> ? static_cast<double>(x) : 0.0, scale, words);
@@ -131,12 +142,39 @@ __device__ __forceinline__ void scale_quarters(QuarterStrip& strip, int warp, in
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Eight elements a lane -> 16 residues for each of two rows of every step. to: of the lane, in row 0.
+// Eight elements a lane of vector v -> 16 residues for each of two rows of a step.
+__device__ __forceinline__ void sum_quarters(QuarterStrip& strip, int v, int lane, const std::uint32_t (&weights)[4],
+                                             const int (&start)[4], const ByteReduction<1> (&r)[2],
+                                             std::uint32_t (&out)[2][4]) {
+  const std::uint64_t* mine = strip.of_lane(v, lane);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    std::uint32_t pairs[2][4];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      int sum[2][4];
+#pragma unroll
+      for (int t = 0; t < 2; ++t) {
+        const uint2 words = *reinterpret_cast<const uint2*>(strip.at(v, lane % 4, lane / 4 * 8 + 4 * half + 2 * h + t));
+        mma_bytes(sum[t], weights, words.x, words.y, start);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        pairs[h][i] = __byte_perm(remainder_byte(sum[0][i], r[i / 2]), remainder_byte(sum[1][i], r[i / 2]), 0x0040);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) out[i / 2][i % 2 * 2 + half] = __byte_perm(pairs[0][i], pairs[1][i], 0x5410);
+  }
+}
+
+// to: of the lane, in row 0 of the warp's first vector; the second is `stride` bytes on.
 __device__ __forceinline__ void write_quarters(QuarterStrip& strip, const QuarterTable& table, int rows,
-                                               std::uint8_t* to, std::int64_t plane, int warp, int lane) {
+                                               std::uint8_t* to, std::int64_t stride, std::int64_t plane, int warp,
+                                               int lane) {
   const int g = lane / 4;
 #pragma unroll 1
   for (int step = 0; step * quarter_rows < rows; ++step) {
+    __syncwarp();  // or the compiler reads all words before the loop, where it has no registers for them
     const uint4 w = table.weights[step][lane];
     const int4 s = table.start[step][g];
     const std::uint32_t weights[4] = {w.x, w.y, w.z, w.w};
@@ -145,31 +183,17 @@ __device__ __forceinline__ void write_quarters(QuarterStrip& strip, const Quarte
     ByteReduction<1> r[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) r[i] = {{0}, 0, finish[i].inverse, finish[i].bias, finish[i].minus_modulus};
-    std::uint32_t out[2][4];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      std::uint32_t pairs[2][4];
+    for (int vector = 0; vector < 2; ++vector) {
+      std::uint32_t out[2][4];
+      sum_quarters(strip, warp + vector * quarter_warps, lane, weights, start, r, out);
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        int sum[2][4];
-#pragma unroll
-        for (int t = 0; t < 2; ++t) {
-          const uint2 words =
-              *reinterpret_cast<const uint2*>(strip.at(warp, lane % 4, lane / 4 * 8 + 4 * half + 2 * h + t));
-          mma_bytes(sum[t], weights, words.x, words.y, start);
-        }
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          pairs[h][i] = __byte_perm(remainder_byte(sum[0][i], r[i / 2]), remainder_byte(sum[1][i], r[i / 2]), 0x0040);
+      for (int i = 0; i < 2; ++i) {
+        const int row = step * quarter_rows + g + 8 * i;
+        if (row < rows)
+          *reinterpret_cast<uint4*>(to + row * plane + vector * stride) =
+              make_uint4(out[i][0], out[i][1], out[i][2], out[i][3]);
       }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) out[i / 2][i % 2 * 2 + half] = __byte_perm(pairs[0][i], pairs[1][i], 0x5410);
-    }
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int row = step * quarter_rows + g + 8 * i;
-      if (row < rows)
-        *reinterpret_cast<uint4*>(to + row * plane) = make_uint4(out[i][0], out[i][1], out[i][2], out[i][3]);
     }
   }
 }
@@ -179,7 +203,7 @@ __global__ void __launch_bounds__(quarter_threads, 4)
     convert_quarters(const __grid_constant__ QuarterTask<T> task,
                      const __grid_constant__ QuarterReductions reductions) {
   __shared__ QuarterTable table;
-  __shared__ QuarterStrip strips[2];  // while one is converted, the next arrives
+  __shared__ QuarterStrip strip;
   const int strip_of_all = static_cast<int>(blockIdx.x) / task.chunks;
   const int side = strip_of_all < task.strips[0] ? 0 : 1;
   const DeviceOperand<T>& operand = task.operand[side];
@@ -191,23 +215,22 @@ __global__ void __launch_bounds__(quarter_threads, 4)
   fill_table(table, reductions, side, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
-  const auto fetch = [&](std::int64_t l0, QuarterStrip& strip) {
-    if (l0 < end) fetch_quarters(operand.x, first, task.half[side], l0, task.half_k, strip);
-    close_copies();
-  };
-  fetch(begin, strips[0]);
-  const std::int64_t vector = first + warp + lane % 4 / 2 * task.half[side];
-  const TwoFactors scale = scale_factors<2>(vector < operand.x.vectors ? operand.scales[vector] : 0);
+  TwoFactors scale[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t vector = first + warp + i * quarter_warps + lane % 4 / 2 * task.half[side];
+    scale[i] = scale_factors<2>(vector < operand.x.vectors ? operand.scales[vector] : 0);
+  }
   std::uint8_t* to = operand.planes + (first + warp) * task.half_k + 16 * (lane % 4);
-  int now = 0;
-  for (std::int64_t l0 = begin; l0 < end; l0 += quarter_k, now ^= 1) {
-    __syncthreads();  // all have read the other strip
-    fetch(l0 + quarter_k, strips[now ^ 1]);
-    wait_for_copies_but<1>();
+  for (std::int64_t l0 = begin; l0 < end; l0 += quarter_k) {
+    __syncthreads();  // the table is there, or all have read the strip
+    fetch_quarters(operand.x, first, task.half[side], l0, task.half_k, strip);
+    wait_for_copies();
     __syncthreads();
-    scale_quarters<T>(strips[now], warp, lane, scale);
-    write_quarters(strips[now], table, task.moduli * winograd_products, to + l0, task.half[side] * task.half_k, warp,
-                   lane);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) scale_quarters<T>(strip, warp + i * quarter_warps, lane, scale[i]);
+    write_quarters(strip, table, task.moduli * winograd_products, to + l0, quarter_warps * task.half_k,
+                   task.half[side] * task.half_k, warp, lane);
   }
 }
 

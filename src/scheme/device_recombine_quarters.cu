@@ -36,16 +36,27 @@ struct QuarterPlace {
   }
 };
 
+// Words of pairs of moduli on their way, each thread its own.
+inline constexpr int pairs_ahead = 4;
+struct PairsAhead {
+  std::uint32_t word[pairs_ahead][2][winograd_products][recombine_threads];
+};
+
+// Pair g, as one group of copies; nothing beyond the last pair.
 template <int Pairs>
-__device__ __forceinline__ void load_pair(const std::uint32_t* from, std::int64_t plane_words, int g, int moduli,
-                                          std::uint32_t (&a)[winograd_products],
-                                          std::uint32_t (&b)[winograd_products]) {
-  from += 2 * g * winograd_products * plane_words;
+__device__ __forceinline__ void fetch_pair(PairsAhead& ahead, const std::uint32_t* from, std::int64_t plane_words,
+                                           int g, int moduli) {
+  if (g < Pairs) {
 #pragma unroll
-  for (int s = 0; s < winograd_products; ++s) {
-    a[s] = __ldcs(from + s * plane_words);
-    b[s] = 2 * g + 1 < moduli ? __ldcs(from + (winograd_products + s) * plane_words) : 0;
+    for (int side = 0; side < 2; ++side) {
+      const bool exists = 2 * g + side < moduli;
+      const std::uint32_t* plane = from + (exists ? 2 * g + side : 0) * winograd_products * plane_words;
+#pragma unroll
+      for (int s = 0; s < winograd_products; ++s)
+        copy_async(&ahead.word[g % pairs_ahead][side][s][threadIdx.x], plane + s * plane_words, exists);
+    }
   }
+  close_copies();
 }
 
 template <int Pairs>
@@ -61,18 +72,22 @@ __global__ void __launch_bounds__(recombine_threads, 3)
   wait_for_previous_kernels();
   allow_next_kernel();
   if (place.row >= task.m || place.column >= task.n) return;
+  __shared__ PairsAhead ahead;
+#pragma unroll
+  for (int g = 0; g < pairs_ahead - 1; ++g) fetch_pair<Pairs>(ahead, residues, plane_words, g, task.moduli);
   CrtSums<3> sums[quarters][4];
-  std::uint32_t a[winograd_products], b[winograd_products];
-  load_pair<Pairs>(residues, plane_words, 0, task.moduli, a, b);
 #pragma unroll 1
   for (int g = 0; g < Pairs; ++g) {
+    fetch_pair<Pairs>(ahead, residues, plane_words, g + pairs_ahead - 1, task.moduli);
+    wait_for_copies_but<pairs_ahead - 1>();
     std::uint32_t low[winograd_products], high[winograd_products];
 #pragma unroll
     for (int s = 0; s < winograd_products; ++s) {
-      low[s] = __byte_perm(a[s], b[s], 0x5140);
-      high[s] = __byte_perm(a[s], b[s], 0x7362);
+      const std::uint32_t a = ahead.word[g % pairs_ahead][0][s][threadIdx.x],
+                          b = ahead.word[g % pairs_ahead][1][s][threadIdx.x];
+      low[s] = __byte_perm(a, b, 0x5140);
+      high[s] = __byte_perm(a, b, 0x7362);
     }
-    if (g + 1 < Pairs) load_pair<Pairs>(residues, plane_words, g + 1, task.moduli, a, b);
     const PairReduction& r = reductions.of[g];
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
