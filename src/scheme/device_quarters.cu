@@ -76,27 +76,6 @@ __global__ void __launch_bounds__(combine_threads)
     *reinterpret_cast<uint4*>(base + i * plane_bytes) = make_uint4(c[i][0], c[i][1], c[i][2], c[i][3]);
 }
 
-QuarterReductions quarter_reductions(int moduli_count, ByteForm form) {
-  QuarterReductions r{};
-  for (int q = 0; q < moduli_count; ++q) {
-    for (int net = 0; net < 3; ++net) {
-      const ByteReduction<2> one = digit_reduction<2>(moduli[static_cast<std::size_t>(q)], form, quarters, net);
-      r.start[q][net] = one.start;
-      r.weights[q][0] = one.weights[0];
-      r.weights[q][1] = one.weights[1];
-      r.inverse[q] = one.inverse;
-      r.bias[q] = one.bias;
-      r.minus_modulus[q] = one.minus_modulus;
-    }
-  }
-  for (int s = 0; s < winograd_products; ++s)
-    for (int c = 0; c < quarters; ++c) {
-      r.signs[0][s][c] = winograd_a[s][c];
-      r.signs[1][s][c] = winograd_b[s][c];
-    }
-  return r;
-}
-
 constexpr std::uint32_t in_both_halves(int x) { return (static_cast<std::uint32_t>(x) & 0xffff) * 0x10001u; }
 
 // Products count 128 each: what is taken away is turned into 256 - it, which counts 128 as well.
@@ -114,21 +93,7 @@ CombineConstants combine_constants(int p) {
 template <class T>
 void decompose_quarters_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
                                   cudaStream_t stream) {
-  constexpr std::int64_t least_chunk = 1024;  // filling a table takes as long as converting 64 of k
-  const std::int64_t half_k = half_depth(a.x.k), chunk = std::min(least_chunk, half_k);
-  QuarterTask<T> task{.operand = {a, b},
-                      .half = {a.x.vectors > 0 ? half_vectors(a.x.vectors) : 0, half_vectors(b.x.vectors)},
-                      .strips = {},
-                      .half_k = half_k,
-                      .chunk = chunk,
-                      .chunks = static_cast<int>(divide_up(half_k, chunk)),
-                      .moduli = form.moduli};
-  for (int side = 0; side < 2; ++side) task.strips[side] = static_cast<int>(task.half[side] / quarter_vectors);
-  launch("convert_quarters", convert_quarters<T>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.chunks)),
-          .block = dim3(quarter_threads),
-          .overlap_previous = true},
-         stream, task, quarter_reductions(form.moduli, form.form));
+  launch_quarters(a, b, form, stream);
 }
 
 void combine_quarters_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes,

@@ -155,8 +155,8 @@ __device__ __forceinline__ void sum_quarters(QuarterStrip& strip, int v, int lan
       int sum[2][4];
 #pragma unroll
       for (int t = 0; t < 2; ++t) {
-        const uint2 words = *reinterpret_cast<const uint2*>(strip.at(v, lane % 4, lane / 4 * 8 + 4 * half + 2 * h + t));
-        mma_bytes(sum[t], weights, words.x, words.y, start);
+        const std::uint64_t words = mine[QuarterStrip::offset(4 * half + 2 * h + t)];
+        mma_bytes(sum[t], weights, static_cast<std::uint32_t>(words), static_cast<std::uint32_t>(words >> 32), start);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i)
@@ -232,6 +232,49 @@ __global__ void __launch_bounds__(quarter_threads, 4)
     write_quarters(strip, table, task.moduli * winograd_products, to + l0, quarter_warps * task.half_k,
                    task.half[side] * task.half_k, warp, lane);
   }
+}
+
+// ---- host side -----------------------------------------------------------------------------------------------------
+
+inline QuarterReductions quarter_reductions(int moduli_count, ByteForm form) {
+  QuarterReductions r{};
+  for (int q = 0; q < moduli_count; ++q) {
+    for (int net = 0; net < 3; ++net) {
+      const ByteReduction<2> one = digit_reduction<2>(moduli[static_cast<std::size_t>(q)], form, quarters, net);
+      r.start[q][net] = one.start;
+      r.weights[q][0] = one.weights[0];
+      r.weights[q][1] = one.weights[1];
+      r.inverse[q] = one.inverse;
+      r.bias[q] = one.bias;
+      r.minus_modulus[q] = one.minus_modulus;
+    }
+  }
+  for (int s = 0; s < winograd_products; ++s)
+    for (int c = 0; c < quarters; ++c) {
+      r.signs[0][s][c] = winograd_a[s][c];
+      r.signs[1][s][c] = winograd_b[s][c];
+    }
+  return r;
+}
+
+template <class T>
+void launch_quarters(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
+                     cudaStream_t stream) {
+  constexpr std::int64_t least_chunk = 1024;  // filling a table takes as long as converting 64 of k
+  const std::int64_t half_k = half_depth(a.x.k), chunk = std::min(least_chunk, half_k);
+  QuarterTask<T> task{.operand = {a, b},
+                      .half = {a.x.vectors > 0 ? half_vectors(a.x.vectors) : 0, half_vectors(b.x.vectors)},
+                      .strips = {},
+                      .half_k = half_k,
+                      .chunk = chunk,
+                      .chunks = static_cast<int>(divide_up(half_k, chunk)),
+                      .moduli = form.moduli};
+  for (int side = 0; side < 2; ++side) task.strips[side] = static_cast<int>(task.half[side] / quarter_vectors);
+  launch("convert_quarters", convert_quarters<T>,
+         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.chunks)),
+          .block = dim3(quarter_threads),
+          .overlap_previous = true},
+         stream, task, quarter_reductions(form.moduli, form.form));
 }
 
 }  // namespace vernier::cuda

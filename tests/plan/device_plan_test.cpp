@@ -60,6 +60,20 @@ TEST(DevicePlan, small_products_are_native_and_large_ones_are_not) {
   EXPECT_THROW(plan_device_product<double>({10, 10, 10}, {.contract = reproducible, .engine = "native"}), Error);
 }
 
+TEST(DevicePlan, irregular_products_go_native_where_they_may_and_lose) {
+  const auto loses = [](std::int64_t n, Contract contract, const char* engine) {
+    const DeviceProductPlan plan = plan_device_product<double>(
+        {n, n, n}, {.contract = contract, .engine = engine, .workspace_limit = std::size_t{1} << 40});
+    EXPECT_TRUE(plan.residues);
+    return irregular_products_lose(plan);
+  };
+  Contract never_native = Contract::fp64();
+  never_native.fallback = Fallback::none;
+  EXPECT_TRUE(loses(4096, Contract::fp64(), ""));
+  EXPECT_FALSE(loses(4096, never_native, ""));
+  EXPECT_FALSE(loses(4096, Contract::fp64(), "sm90_int8"));
+}
+
 TEST(DevicePlan, large_products_take_one_level_of_strassen) {
   const auto plan = [](std::int64_t n, int levels, std::size_t limit = std::size_t{1} << 40) {
     return plan_device_product<double>({n, n, n}, {.contract = Contract::fp64(),
