@@ -105,6 +105,7 @@ Recipe recipe_of(const std::string& kind, bool is_a) {
   if (kind == "scattered(0.5)") return {Kind::scattered, 0.5f, 0, 0};
   if (kind == "scattered(1)") return {Kind::scattered, 1, 0, 0};
   if (kind == "scattered(4)") return {Kind::scattered, 4, 0, 0};
+  if (kind == "scattered(20)") return {Kind::scattered, 20, 0, 0};
   if (kind == "type1") return exponents(a);
   if (kind == "type2") return is_a ? exponents(a) : exponents(b);
   if (kind == "type3") return exponents(b);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,12 +50,12 @@ double milliseconds(const std::function<void()>& run) {
   return end.milliseconds_since(start);
 }
 
-void print_time(const char* what, const Problem& p, const Contender& c, double ms, double best) {
+void print_time(const char* what, const Problem& p, const Contender& c, double ms, double best, double host = 0) {
   const double flop = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * c.work;
   std::printf(
       "{\"what\": \"%s\", \"name\": \"%s\", \"m\": %ld, \"n\": %ld, \"k\": %ld, \"us\": %.2f, \"best_us\": %.2f, "
-      "\"tflops\": %.1f}\n",
-      what, c.name.c_str(), p.m, p.n, p.k, ms * 1e3, best * 1e3, flop / ms / 1e9);
+      "\"host_us\": %.2f, \"tflops\": %.1f}\n",
+      what, c.name.c_str(), p.m, p.n, p.k, ms * 1e3, best * 1e3, host * 1e3, flop / ms / 1e9);
   std::fflush(stdout);
 }
 
@@ -117,7 +118,7 @@ class Bench {
   std::string made(const Problem& p) const {
     if (!split_gemm_pays(p.m, p.n, p.k)) return "native";
     const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k);
-    return plan.attempts[static_cast<std::size_t>(split_gemm_made(plan, workspace_.data(), nullptr))].scheme;
+    return split_gemm_made(plan, workspace_.data(), nullptr);
   }
 
  private:
@@ -146,12 +147,17 @@ void from_rest(const char* what, const Problem& p, const std::vector<Contender>&
   for (const Contender& c : contenders) {
     check(cudaDeviceSynchronize(), "rest");
     usleep(static_cast<unsigned>(pause_us));
-    std::vector<double> t;
+    std::vector<double> t, host;
     for (int i = 0; i < repetitions + 3; ++i) {
-      const double ms = milliseconds(c.run);
-      if (i >= 3) t.push_back(ms);
+      double queued = 0;
+      const double ms = milliseconds([&] {
+        const auto begin = std::chrono::steady_clock::now();
+        c.run();
+        queued = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+      });
+      if (i >= 3) t.push_back(ms), host.push_back(queued);
     }
-    print_time(what, p, c, median(t), *std::min_element(t.begin(), t.end()));
+    print_time(what, p, c, median(t), *std::min_element(t.begin(), t.end()), median(host));
   }
 }
 
@@ -236,6 +242,17 @@ int run(int argc, char** argv) {
       if (command == "sustained") sustained(p, all);
       if (command == "stages") bench.stages(p);
     }
+    return 0;
+  }
+  if (command == "kinds") {
+    Bench bench(largest * largest);
+    for (std::int64_t n : sizes)
+      for (const char* kind : {"scattered(0.5)", "scattered(4)", "scattered(20)"}) {
+        const Problem p = bench.problem(n, n, n, kind);
+        from_rest(kind, p, {bench.sgemm(p), bench.contract(p)}, 11, 100000);
+        std::printf("{\"what\": \"chosen\", \"data\": \"%s\", \"n\": %ld, \"scheme\": \"%s\"}\n", kind, n,
+                    bench.made(p).c_str());
+      }
     return 0;
   }
   if (command == "depth") {
