@@ -15,15 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "timing.hpp"
 #include "vernier/cuda.hpp"
 
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  std::fprintf(stderr, "vernier-gpu-bench: %s: %s\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
+using bench::check, bench::median, bench::Timer;
 
 __device__ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -83,32 +80,6 @@ double* device_array(std::size_t count) {
   double* x = nullptr;
   check(cudaMalloc(&x, count * sizeof(double)), "memory");
   return x;
-}
-
-class Timer {
- public:
-  Timer() {
-    check(cudaEventCreate(&begin_), "event");
-    check(cudaEventCreate(&end_), "event");
-  }
-  template <class Body>
-  double seconds(int repeat, Body body) {
-    check(cudaEventRecord(begin_), "event");
-    for (int i = 0; i < repeat; ++i) body();
-    check(cudaEventRecord(end_), "event");
-    check(cudaEventSynchronize(end_), "event");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin_, end_), "event");
-    return ms * 1e-3 / repeat;
-  }
-
- private:
-  cudaEvent_t begin_, end_;
-};
-
-double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
 }
 
 void run(const Case& c, const Settings& settings) {

@@ -39,9 +39,9 @@ struct VERNIER_API Options {
 // float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, if no engine is
 // named, they are faster than cuBLAS by estimate and the workspace holds them: fully asynchronous, fit for capture, and
 // the GPU chooses the scheme by the data. Their bits are not those of residues; `reproducible` contracts keep to those.
-// Rows and columns that even tf32 cannot hold (some elements below 2^-60 of the largest, and in some vector a quarter
-// below 2^-40 of it or zero), or that hold a NaN or an infinity, are summed entry by entry in double, which is far
-// slower than cuBLAS where they are many: engine "native" is for such data.
+// Data that even tf32 cannot hold (some element below 2^-60 of the largest of its row or column, and in some vector a
+// quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are multiplied by a conventional
+// kernel, which is slower than cuBLAS: engine "native" is for such data.
 //
 // Stream capture: possible under fp64-normwise (NaN and infinity included), for native products (but for a thread's
 // first on a device, which makes a cuBLAS handle), and for float under fp32 where explain() says `split` with the same

@@ -54,18 +54,6 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
       : "memory");
 }
 
-// Stores a word at the same address of block `rank` of the cluster; the barrier at that address there counts 4 bytes.
-__device__ __forceinline__ void store_remote(std::uint32_t address, std::uint32_t word, std::uint32_t barrier,
-                                             int rank) {
-  asm volatile(
-      "{\n .reg .b32 there, signal;\n"
-      " mapa.shared::cluster.u32 there, %0, %3;\n"
-      " mapa.shared::cluster.u32 signal, %2, %3;\n"
-      " st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [there], %1, [signal];\n}" ::"r"(address),
-      "r"(word), "r"(barrier), "r"(rank)
-      : "memory");
-}
-
 // ---- copies of single words, in groups ----------------------------------------------------------------------------
 
 // Four bytes into shared memory, or zeros where they do not exist.
@@ -143,17 +131,7 @@ __device__ __forceinline__ int cluster_rank() {
   return rank;
 }
 
-__device__ __forceinline__ int cluster_blocks() {
-  int blocks;
-  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
-  return blocks;
-}
-
-// Ordinary stores before the first are seen behind cluster_wait(); the second orders nothing and waits for no store.
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
-__device__ __forceinline__ void cluster_arrive_relaxed() {
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 
 // A barrier among `threads` threads, of the 16 that a block has; 0 is __syncthreads().

@@ -1,5 +1,7 @@
 // Both operands split in one kernel that reads each element once, for k up to 16384. Of vectors that lie across memory
 // a cluster of blocks takes 32, each block a part of k in shared memory; the maxima meet over the cluster.
+#include <cooperative_groups.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -11,6 +13,8 @@
 
 namespace vernier {
 namespace {
+
+namespace cg = cooperative_groups;
 
 constexpr int strip = 32, pitch = strip + 1;  // writes and reads of the transposition meet all banks
 constexpr int largest_cluster = 16, largest_part = 1024;
@@ -37,10 +41,8 @@ struct TwoJobs {
 };
 
 struct Meeting {
-  std::uint32_t part[split_warps][strip];          // what the warps of this block found
-  std::uint32_t whole[2][largest_cluster][strip];  // what the blocks of the cluster found: maxima, then tallies
-  std::uint32_t tally[strip];
-  std::uint64_t told[2];  // barriers of whole[0] and whole[1]
+  std::uint32_t part[split_warps][strip];
+  std::uint32_t largest[strip], large[strip], tiny[strip];  // of the whole vectors; the last two in block 0
 };
 
 // [begin, end) of k into shared memory; returns the maxima of each thread's four vectors.
@@ -80,21 +82,10 @@ __device__ __forceinline__ uint4 load_strip(const StripJob& s, std::int64_t firs
   return largest;
 }
 
-// Tells blocks [0, hearers) of the cluster a word for each vector: whole[which][this block]. A cluster barrier would
-// wait for all stores of the block as well.
-__device__ __forceinline__ void tell(Meeting& m, int which, int hearers, std::uint32_t word) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (warp < hearers)
-    cuda::store_remote(cuda::shared_address(&m.whole[which][cuda::cluster_rank()][lane]), word,
-                       cuda::shared_address(&m.told[which]), warp);
-}
-__device__ __forceinline__ void hear(Meeting& m, int which, std::uint32_t parity) {
-  cuda::barrier_wait(cuda::shared_address(&m.told[which]), parity);
-}
-
-// Every block of the cluster learns the maxima of every block.
-__device__ __forceinline__ void meet(const uint4& largest, Meeting& m, std::uint32_t parity) {
+// Every block of the cluster learns the largest element of every vector. Meeting::largest is zero everywhere before.
+__device__ __forceinline__ void meet(const uint4& largest, Meeting& m) {
   const std::uint32_t mine[4] = {largest.x, largest.y, largest.z, largest.w};
+  cg::cluster_group cluster = cg::this_cluster();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -103,17 +94,15 @@ __device__ __forceinline__ void meet(const uint4& largest, Meeting& m, std::uint
     if (lane < quads) m.part[warp][4 * lane + i] = v;
   }
   __syncthreads();
-  std::uint32_t v = 0;
+  cuda::cluster_wait();
+  const int vector = threadIdx.x % strip, rank = threadIdx.x / strip;
+  if (rank < static_cast<int>(cluster.num_blocks())) {
+    std::uint32_t v = 0;
 #pragma unroll
-  for (int w = 0; w < split_warps; ++w) v = max(v, m.part[w][lane]);
-  tell(m, 0, cuda::cluster_blocks(), v);
-  hear(m, 0, parity);
-}
-
-__device__ __forceinline__ std::uint32_t largest_of(const Meeting& m, int vector) {
-  std::uint32_t v = 0;
-  for (int b = 0; b < cuda::cluster_blocks(); ++b) v = max(v, m.whole[0][b][vector]);
-  return v;
+    for (int w = 0; w < split_warps; ++w) v = max(v, m.part[w][vector]);
+    atomicMax(cluster.map_shared_rank(m.largest + vector, rank), v);
+  }
+  cluster.sync();
 }
 
 // A warp takes eight vectors; four lanes share each, a line at a time.
@@ -125,7 +114,7 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, std::int64_t first
   const int row = warp % groups * 8 + lane / 4, quarter = lane % 4;
   const std::int64_t vector = first + row;
   if (vector >= s.job.x.count) return;
-  const SplitScale scale(split_scale(largest_of(m, row)));
+  const SplitScale scale(split_scale(m.largest[row]));
   SplitTally tally;
   std::byte* lines = s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes;
   for (int l = begin + warp / groups * line_k<Form> + quarter * run; l < end;
@@ -135,35 +124,29 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, std::int64_t first
     for (int i = 0; i < run; ++i) v[i] = tally.scaled(tile[(l - begin + i) * pitch + row], scale, s.thresholds);
     emit<Form>(v, lines, l);
   }
-  if (tally.large != 0) atomicAdd(m.tally + row, static_cast<std::uint32_t>(tally.large));
-  if (tally.tiny != 0) atomicOr(m.tally + row, tiny_element);
+  cg::cluster_group cluster = cg::this_cluster();
+  if (tally.large != 0) atomicAdd(cluster.map_shared_rank(m.large + row, 0), static_cast<std::uint32_t>(tally.large));
+  if (tally.tiny) atomicOr(cluster.map_shared_rank(m.tiny + row, 0), tiny_element);
 }
 
-// parity: of the barriers' next phase. Between two strips the blocks of a cluster must meet.
 template <SplitForm Form>
-__device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t block, int part_k, float* tile, Meeting& m,
-                                            std::uint32_t parity) {
-  const int rank = cuda::cluster_rank(), blocks = cuda::cluster_blocks();
-  if (threadIdx.x < strip) m.tally[threadIdx.x] = 0;
-  if (threadIdx.x == 0) {
-    cuda::barrier_expect(cuda::shared_address(&m.told[0]), blocks * strip * 4);
-    if (rank == 0) cuda::barrier_expect(cuda::shared_address(&m.told[1]), blocks * strip * 4);
-  }
-  const std::int64_t first = block / blocks * strip;
+__device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t block, int part_k, float* tile,
+                                            Meeting& m) {
+  cg::cluster_group cluster = cg::this_cluster();
+  const int rank = static_cast<int>(cluster.block_rank());
+  if (threadIdx.x < strip) m.largest[threadIdx.x] = m.large[threadIdx.x] = m.tiny[threadIdx.x] = 0;
+  cuda::cluster_arrive();
+  const std::int64_t first = block / cluster.num_blocks() * strip;
   const int padded = static_cast<int>(s.job.plane.line_count) * line_k<Form>;
   const int begin = rank * part_k, end = min(begin + part_k, padded);
-  meet(load_strip(s, first, begin, end, tile), m, parity);
+  meet(load_strip(s, first, begin, end, tile), m);
   emit_strip<Form>(s, first, begin, end, tile, m);
-  __syncthreads();
-  tell(m, 1, 1, m.tally[threadIdx.x % 32]);
+  cluster.sync();
   const std::int64_t vector = first + threadIdx.x;
   if (rank != 0 || threadIdx.x >= strip || vector >= s.job.x.count) return;
-  hear(m, 1, parity);
-  const std::uint32_t all = largest_of(m, threadIdx.x);
-  std::uint32_t word = 0;
-  for (int b = 0; b < blocks; ++b) word = join_status(word, m.whole[1][b][threadIdx.x]);
+  const std::uint32_t all = m.largest[threadIdx.x];
   s.job.plane.unscale[vector] = unscaling(all);
-  s.job.plane.status[vector] = final_status(all, word, s.job.x.k);
+  s.job.plane.status[vector] = final_status(all, m.large[threadIdx.x] | m.tiny[threadIdx.x], s.job.x.k);
 }
 
 template <SplitForm Form>
@@ -173,28 +156,17 @@ __global__ void __launch_bounds__(split_threads, 2)
   extern __shared__ float tile[];
   __shared__ Meeting meeting;
   cuda::allow_next_kernel();
-  if (threadIdx.x < 2) cuda::barrier_init(cuda::shared_address(&meeting.told[threadIdx.x]), 1);
-  cuda::fence_barrier_init();
-  cuda::cluster_arrive_relaxed();
   cuda::wait_for_previous_kernels();
-  cuda::cluster_wait();  // the barriers of all blocks are there
   if (gate_closed(gate)) return;
   const std::int64_t blocks = strips.blocks() + contiguous.blocks();
-  std::uint32_t parity = 0;
   for (std::int64_t item = blockIdx.x; item < blocks; item += gridDim.x) {
     std::int64_t block = item;
     if (block < strips.blocks()) {  // a whole cluster, or none of it
-      if (item >= gridDim.x) {
-        cuda::cluster_arrive();
-        cuda::cluster_wait();
-      }
       const StripJob& s = strips.take(block);
-      split_strip<Form>(s, block, part_k, tile, meeting, parity);
-      parity ^= 1;
+      split_strip<Form>(s, block, part_k, tile, meeting);
     } else {
       block -= strips.blocks();
       const ContiguousJob& s = contiguous.take(block);
-      __syncthreads();
       split_contiguous<Form>(s, block, meeting.part[0]);
     }
   }
@@ -218,10 +190,9 @@ int cluster_limit() {
   return limit;
 }
 
-// Blocks that share a strip: two, since words go to blocks of a cluster, and enough for parts that fit twice into a
-// multiprocessor and for 128 blocks in all.
+// Blocks that share a strip: enough for parts that fit twice into a multiprocessor, and for 128 blocks in all.
 int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
-  int size = 2;
+  int size = 1;
   while (size < limit && size * 512 < padded) size *= 2;
   while (size < 8 && size * pieces(job.x.count, strip) < 128 && size * 128 < padded) size *= 2;
   return size;
