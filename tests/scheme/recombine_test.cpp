@@ -52,11 +52,15 @@ std::vector<mpz_class> integers(const ResidueSystem& system, Random& r) {
       case 3:
         c = mpz_class(1) << length;
         break;
-      case 4:  // a tie, or next to one
-        c = random_integer((mpz_class(1) << (length - below)), r) << below;
-        c += (mpz_class(1) << below) >> 1;
-        c += static_cast<long>(r.integer(-1, 1));
+      case 4: {  // a tie of float or double, or one bit beside it, however far down
+        const unsigned long precision = e % 16 == 4 ? 24 : 53;
+        const unsigned long half = length > precision ? length - precision : 0;
+        const mpz_class least = mpz_class(1) << (precision - 1);
+        c = (least + random_integer(least - 1, r)) * 2 + 1;
+        c <<= half;
+        c += mpz_class(r.integer(-1, 1)) << (half == 0 ? 0 : below % half);
         break;
+      }
       case 5:
         c = random_integer(mpz_class(1) << length, r);
         break;
