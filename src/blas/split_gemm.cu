@@ -93,7 +93,8 @@ SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, 
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
   // Rows are ints in copies.
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 256;
-  return m > 0 && n > 0 && k > 0 && m <= most && n <= most && k <= longest_split_k && split_keeps_fp32(k);
+  return m > 0 && n > 0 && m <= most && n <= most && k >= shortest_split_k && k <= longest_split_k &&
+         split_keeps_fp32(k);
 }
 
 bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k) {
