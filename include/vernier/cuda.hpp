@@ -28,8 +28,8 @@ struct VERNIER_API Options {
   PointerMode pointer_mode = PointerMode::host;
 };
 
-// C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major. Returns when the work is
-// queued, with a report of the plan.
+// C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major; T is float, double or
+// std::complex of these. Returns when the work is queued, with a report of the plan.
 //
 // How far it is asynchronous: by residues, gemm queues all kernels, then waits until the first of them has looked at A
 // and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
@@ -45,8 +45,8 @@ struct VERNIER_API Options {
 //
 // Stream capture: possible under fp64-normwise (NaN and infinity included), for native products (but for a thread's
 // first on a device, which makes a cuBLAS handle), and for float under fp32 where explain() says `split` with the same
-// workspace; Error(Status::unsupported) otherwise. The workspace must be the caller's, and alpha and beta are captured
-// by value unless they are in device memory.
+// workspace; Error(Status::unsupported) otherwise. Without a workspace of the caller's the graph gets memory nodes.
+// alpha and beta are captured by value unless they are in device memory.
 //
 // A workspace of the caller's that is too small for what wide data ask for is used block by block; block spans (for k
 // up to 16384) may then allocate a little more.

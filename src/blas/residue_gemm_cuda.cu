@@ -230,18 +230,6 @@ class DeviceRun {
   std::vector<VectorScales> a_kinds_, b_kinds_;
 };
 
-void check_capture(const DeviceProductPlan& plan, const Options& options) {
-  if (plan.rule.componentwise)
-    fail(Status::unsupported,
-         "gemm: contract {} by residues cannot be captured in a graph, since it depends on the data how many moduli "
-         "they "
-         "take; expected fp64-normwise, or for float under fp32 a shape and workspace for which explain() says split",
-         options.contract.text());
-  if (options.workspace == nullptr)
-    fail(Status::unsupported, "gemm: workspace is null in a stream that is being captured; expected {} bytes",
-         plan.vector_bytes + plan.ordinary.bytes);
-}
-
 void fail_beyond_scheme(const Contract& contract, const Report& report) {
   fail(Status::bound_not_met,
        "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
@@ -251,12 +239,21 @@ void fail_beyond_scheme(const Contract& contract, const Report& report) {
 
 }  // namespace
 
+void check_capture(const Contract& contract, cudaStream_t stream) {
+  if (contract.kind != Contract::Kind::normwise && capturing(stream))
+    fail(Status::unsupported,
+         "gemm: contract {} by residues cannot be captured in a graph, since it depends on the data how many moduli "
+         "they take; expected fp64-normwise, or for float under fp32 a shape and workspace for which explain() says "
+         "split",
+         contract.text());
+}
+
 template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool captured = capturing(stream);
-  if (captured) check_capture(plan, options);
+  check_capture(options.contract, stream);
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
   const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
                                                          ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)

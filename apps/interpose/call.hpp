@@ -1,4 +1,5 @@
-// One level-3 call, whatever interface it came through: column-major, letters of the BLAS, sizes of 64 bits.
+// One level-3 call, whatever interface of BLAS, CBLAS or cuBLAS it came through: column-major, letters of the BLAS,
+// sizes of 64 bits.
 #pragma once
 
 #include <vernier/vernier.h>
@@ -18,11 +19,18 @@ struct Call {
   const void* alpha = nullptr;
   const void* a = nullptr;
   std::int64_t lda = 0;
-  const void* b = nullptr;
+  const void* b = nullptr;  // of trmm only where the output is not B itself
   std::int64_t ldb = 0;
   const void* beta = nullptr;
   void* c = nullptr;  // the output, which is B for trmm and trsm
   std::int64_t ldc = 0;
+
+  // What only cuBLAS has.
+  enum class Batch { none, strided, addresses };
+  Batch batch = Batch::none;  // a, b and c: the first matrices, or arrays of addresses in device memory
+  std::int64_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
+  void* stream = nullptr;
+  bool device_factors = false;  // alpha and beta are in device memory: not to be read
 };
 
 const char* name(Routine routine);

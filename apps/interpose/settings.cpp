@@ -6,16 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "preload.hpp"
+
 namespace vernier::interpose {
 namespace {
 
-std::string text(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 long number(const char* name, long least, long most, long otherwise) {
-  const std::string value = text(name);
+  const std::string value = variable(name);
   if (value.empty()) return otherwise;
   long result = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
@@ -27,7 +24,7 @@ long number(const char* name, long least, long most, long otherwise) {
 
 // Found unwritable now rather than after hours.
 std::string writable(const char* name) {
-  const std::string path = text(name);
+  const std::string path = variable(name);
   if (path.empty()) return path;
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) fatal(std::string(name) + "=" + path + ": cannot be written: " + std::strerror(errno));
@@ -37,9 +34,8 @@ std::string writable(const char* name) {
 
 Settings read() {
   Settings s;
-  s.contract = text("VERNIER_CONTRACT");
-  s.engine = text("VERNIER_ENGINE");
-  s.blas = text("VERNIER_BLAS");
+  s.contract = variable("VERNIER_CONTRACT");
+  s.engine = variable(preload.engine_variable);
   s.verbose = static_cast<int>(number("VERNIER_VERBOSE", 0, 2, 0));
   s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", 0, 1 << 20, 256));
   s.min_operations = s.min_size * s.min_size * s.min_size;
@@ -49,13 +45,18 @@ Settings read() {
 
 }  // namespace
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
 const Settings& settings() {
   static const Settings& once = *new Settings(read());  // read until the very end of the program
   return once;
 }
 
 void fatal(const std::string& message) {
-  std::fprintf(stderr, "vernier_blas: %s\n", message.c_str());
+  std::fprintf(stderr, "%s: %s\n", preload.name, message.c_str());
   std::fflush(nullptr);
   std::_Exit(2);
 }

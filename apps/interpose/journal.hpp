@@ -11,8 +11,8 @@
 namespace vernier::interpose {
 
 // Why a call was passed on.
-enum class Reason { small, native_faster, trivial, invalid, bound, memory, other };
-inline constexpr int reasons = 7;
+enum class Reason { small, native_faster, trivial, invalid, bound, memory, mode, factors, unsupported, other };
+inline constexpr int reasons = 10;
 
 // Counts of one symbol. Constant-initialised; joins the journal's list when it is first called.
 struct Counts {

@@ -3,7 +3,8 @@
 #include <array>
 #include <cstring>
 
-#include "library.hpp"
+#include "libvernier.hpp"
+#include "preload.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -17,20 +18,22 @@ struct Decision {
 
 bool scheme_is_planned(const Call& call) {
   static thread_local std::array<Decision, 16> last;
-  const auto hash = static_cast<std::size_t>(call.m * 31 + call.n * 7 + call.k + call.type);
+  const auto [m, n, k] = largest_product(call);
+  const auto hash = static_cast<std::size_t>(m * 31 + n * 7 + k + call.type);
   Decision& d = last[hash % last.size()];
-  if (d.m == call.m && d.n == call.n && d.k == call.k && d.type == call.type) return d.by_scheme;
+  if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d.by_scheme;
   vernier_report plan;
-  const vernier_status status = library().explain(thread_handle(), call.type, call.m, call.n, call.k, &plan);
+  const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
   // What the planner refuses is left to the call itself, which says why.
-  const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "residues") == 0;
-  d = {call.type, call.m, call.n, call.k, by_scheme};
+  const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "native") != 0;
+  d = {call.type, m, n, k, by_scheme};
   return by_scheme;
 }
 
 Reason reason_of(vernier_status status) {
   return status == VERNIER_BOUND_NOT_MET   ? Reason::bound
          : status == VERNIER_OUT_OF_MEMORY ? Reason::memory
+         : status == VERNIER_UNSUPPORTED   ? Reason::unsupported
                                            : Reason::other;
 }
 
@@ -50,6 +53,7 @@ void* Symbol::find() {
 }
 
 bool Symbol::offer(const Call& call) {
+  if (underneath() == missing()) return compute(call);
   Reason reason = Reason::native_faster;
   if (!valid(call)) {
     reason = Reason::invalid;
@@ -59,6 +63,10 @@ bool Symbol::offer(const Call& call) {
     const Inside inside;
     if (scheme_is_planned(call)) return run(call);
   }
+  return refuse(call, reason);
+}
+
+bool Symbol::refuse(const Call& call, Reason reason) {
   counts_.pass(reason);
   if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
   return false;
@@ -66,9 +74,9 @@ bool Symbol::offer(const Call& call) {
 
 bool Symbol::run(const Call& call) {
   const Inside inside;
-  const Library& l = library();
+  const Libvernier& l = libvernier();
   const vernier_handle handle = thread_handle();
-  const vernier_status status = perform(l, handle, call);
+  const vernier_status status = perform(handle, call);
   if (status != VERNIER_SUCCESS) {
     counts_.pass(reason_of(status));
     record_message(l.last_error(handle));
@@ -84,10 +92,10 @@ bool Symbol::run(const Call& call) {
 
 bool Symbol::compute(const Call& call) {
   if (!valid(call))
-    fatal(std::string(counts_.symbol) + ": an argument is invalid, and no BLAS underneath has this routine");
+    fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
   if (!run(call))
-    fatal(std::string(counts_.symbol) + ": " + library().last_error(thread_handle()) +
-          "; and no BLAS underneath has this routine");
+    fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
+          "; and no library underneath has this routine");
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "preload.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
@@ -21,8 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* reason_text[reasons] = {
-    "small",         "native is faster", "nothing to multiply", "invalid argument",
-    "data too wide", "out of memory",    "other error"};
+    "small",         "native is faster",         "nothing to multiply",      "invalid argument", "data too wide",
+    "out of memory", "other type, mode or form", "factors in device memory", "unsupported here", "other error"};
 constexpr std::size_t most_shapes = 10000, slowest_shown = 5;
 
 struct Shape {
@@ -94,8 +95,13 @@ Json summary() {
     taken += c->taken;
     symbols[c->symbol] = {{"taken", c->taken.load()}, {"passed_on", all_passed}};
   }
-  Json json = {{"program", program_name()},       {"pid", getpid()}, {"contract", settings().contract},
-               {"min_size", settings().min_size}, {"taken", taken},  {"seconds", j.seconds}};
+  Json json = {{"library", preload.name},
+               {"program", program_name()},
+               {"pid", getpid()},
+               {"contract", settings().contract},
+               {"min_size", settings().min_size},
+               {"taken", taken},
+               {"seconds", j.seconds}};
   json["engine"] = j.engine;
   json["fallbacks"] = j.fallbacks;
   json["largest_span"] = j.largest_span;
@@ -111,17 +117,18 @@ Json summary() {
 void append_line(const std::string& path, const std::string& line) {  // whole, also where processes share the file
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   const bool written = file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (!written) std::fprintf(stderr, "vernier_blas: VERNIER_REPORT=%s: cannot be written\n", path.c_str());
+  if (!written) std::fprintf(stderr, "%s: VERNIER_REPORT=%s: cannot be written\n", preload.name, path.c_str());
   if (file >= 0) close(file);
 }
 
 void print_summary(const Json& json) {
-  std::string text = "vernier_blas: " + json["taken"].dump() + " calls taken in " + json["seconds"].dump() + " s";
+  const std::string name = preload.name;
+  std::string text = name + ": " + json["taken"].dump() + " calls taken in " + json["seconds"].dump() + " s";
   for (const auto& [reason, count] : json["passed_on"].items())
     text += ", " + count.dump() + " passed on (" + reason + ")";
   text += "; largest span 2^" + json["largest_span"].dump() + "\n";
   for (const Json& s : json["slowest"])
-    text += "vernier_blas:   " + s["routine"].get<std::string>() + " " + s["m"].dump() + " x " + s["n"].dump() + " x " +
+    text += name + ":   " + s["routine"].get<std::string>() + " " + s["m"].dump() + " x " + s["n"].dump() + " x " +
             s["k"].dump() + ": " + s["calls"].dump() + " calls, " + s["seconds"].dump() + " s\n";
   std::fputs(text.c_str(), stderr);
 }
@@ -136,7 +143,7 @@ void tell() {
     if (settings().verbose > 0) print_summary(json);
     if (!settings().report.empty()) append_line(settings().report, dumped(json) + "\n");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "vernier_blas: no summary: %s\n", error.what());
+    std::fprintf(stderr, "%s: no summary: %s\n", preload.name, error.what());
   }
 }
 
@@ -174,8 +181,8 @@ void record_message(const char* message) {
 }
 
 void say(const char* symbol, const Call& call, const char* what) {
-  std::fprintf(stderr, "vernier_blas: %s m = %lld, n = %lld, k = %lld: %s\n", symbol, static_cast<long long>(call.m),
-               static_cast<long long>(call.n), static_cast<long long>(call.k), what);
+  std::fprintf(stderr, "%s: %s m = %lld, n = %lld, k = %lld: %s\n", preload.name, symbol,
+               static_cast<long long>(call.m), static_cast<long long>(call.n), static_cast<long long>(call.k), what);
 }
 
 }  // namespace vernier::interpose

@@ -14,6 +14,7 @@ bool is_zero(const void* x, bool complex) {
 }
 
 bool alpha_is_zero(const Call& call) {
+  if (call.device_factors) return false;
   const bool complex = complex_type(call.type) && call.routine != Routine::herk;  // whose alpha is real
   const bool single = call.type == VERNIER_S || call.type == VERNIER_C;
   return single ? is_zero<float>(call.alpha, complex) : is_zero<double>(call.alpha, complex);
@@ -48,7 +49,7 @@ const char* name(Routine routine) {
 }
 
 bool valid(const Call& call) {
-  if (call.m < 0 || call.n < 0 || call.k < 0) return false;
+  if (call.m < 0 || call.n < 0 || call.k < 0 || call.count < 0) return false;
   switch (call.routine) {
     case Routine::gemm:
     case Routine::gemmt:
@@ -65,11 +66,13 @@ bool valid(const Call& call) {
     case Routine::trmm:
     case Routine::trsm:
       return call.side != 0 && call.uplo != 0 && call.opa != 0 && call.diag != 0 && holds(call.lda, call.k) &&
-             holds(call.ldc, call.m);
+             (call.b == nullptr || holds(call.ldb, call.m)) && holds(call.ldc, call.m);
   }
   return false;
 }
 
-bool trivial(const Call& call) { return call.m == 0 || call.n == 0 || call.k == 0 || alpha_is_zero(call); }
+bool trivial(const Call& call) {
+  return call.m == 0 || call.n == 0 || call.k == 0 || call.count == 0 || alpha_is_zero(call);
+}
 
 }  // namespace vernier::interpose
