@@ -6,7 +6,7 @@ import sys
 import cupy
 import numpy as np
 
-from measure import product_error, residual, scattered, tell
+from measure import backward_error, product_error, samples, tell
 
 
 def median_seconds(work, repeats=9):
@@ -23,33 +23,41 @@ def median_seconds(work, repeats=9):
     return statistics.median(times)
 
 
+def scattered(shape, dtype):
+    """(rand - 0.5) exp(0.5 randn), the test matrices of the papers."""
+    def real():
+        return (cupy.random.random(shape) - 0.5) * cupy.exp(0.5 * cupy.random.standard_normal(shape))
+    return (real() + 1j * real() if np.dtype(dtype).kind == "c" else real()).astype(dtype)
+
+
+def error_of(a, b, c):
+    rows = cupy.asarray(samples(a.shape[0]))
+    return product_error(cupy.asnumpy(a[rows]), cupy.asnumpy(b[:, rows]), cupy.asnumpy(c[rows][:, rows]))
+
+
 def product(dtype, n):
-    rng = np.random.default_rng(1)
-    a, b = scattered(rng, n, n, dtype), scattered(rng, n, n, dtype)
-    x, y = cupy.asarray(a), cupy.asarray(b)
-    c = x @ y
-    tell(f"cupy {dtype} {n}", seconds=median_seconds(lambda: cupy.matmul(x, y, out=c)),
-         error=product_error(a, b, lambda rows: cupy.asnumpy(c[cupy.asarray(rows)])))
+    a, b = scattered((n, n), dtype), scattered((n, n), dtype)
+    c = a @ b
+    tell(f"cupy {dtype} {n}", seconds=median_seconds(lambda: cupy.matmul(a, b, out=c)), error=error_of(a, b, c))
 
 
 def batch(n, count):
-    rng = np.random.default_rng(3)
-    a = np.stack([scattered(rng, n, n, "float64") for _ in range(count)])
-    x = cupy.asarray(a)
-    c = x @ x
-    tell(f"cupy batch of {count} float64 {n}", seconds=median_seconds(lambda: cupy.matmul(x, x, out=c)),
-         error=max(product_error(a[i], a[i], lambda rows: cupy.asnumpy(c[i][cupy.asarray(rows)])) for i in (0, count - 1)))
+    a = scattered((count, n, n), "float64")
+    c = a @ a
+    tell(f"cupy batch of {count} float64 {n}", seconds=median_seconds(lambda: cupy.matmul(a, a, out=c)),
+         error=max(error_of(a[i], a[i], c[i]) for i in range(count)))
 
 
 def solve(n):
-    rng = np.random.default_rng(2)
-    a, b = scattered(rng, n, n, "float64"), scattered(rng, n, 1, "float64")
-    x, y = cupy.asarray(a), cupy.asarray(b)
-    solution = cupy.linalg.solve(x, y)
-    tell(f"cupy linalg.solve float64 {n}", seconds=median_seconds(lambda: cupy.linalg.solve(x, y), 3),
-         error=residual(a, cupy.asnumpy(solution), b))
+    a, b = scattered((n, n), "float64"), scattered((n, 1), "float64")
+    x = cupy.linalg.solve(a, b)
+    rows = cupy.asarray(samples(n))
+    error = backward_error(cupy.asnumpy(a[rows]), float(cupy.abs(a).sum(axis=1).max()), cupy.asnumpy(x),
+                           cupy.asnumpy(b[rows]), float(cupy.abs(b).max()))
+    tell(f"cupy linalg.solve float64 {n}", seconds=median_seconds(lambda: cupy.linalg.solve(a, b), 3), error=error)
 
 
+cupy.random.seed(1)
 sizes = [int(s) for s in sys.argv[1:]] or [4096]
 for size in sizes:
     for dtype in ("float64", "float32", "complex128"):

@@ -1,4 +1,4 @@
-"""What the programs beside this file share: random matrices, errors against extended precision, one line for each result."""
+"""What the programs beside this file share: errors against extended precision, and one line for each result."""
 import json
 
 import numpy as np
@@ -6,28 +6,22 @@ import numpy as np
 SAMPLES = 48  # rows and columns of a product that are computed again in extended precision
 
 
-def scattered(rng, rows, columns, dtype):
-    """(rand - 0.5) exp(0.5 randn), the test matrices of the papers."""
-    def real():
-        return (rng.random((rows, columns)) - 0.5) * np.exp(0.5 * rng.standard_normal((rows, columns)))
-    return (real() + 1j * real() if np.dtype(dtype).kind == "c" else real()).astype(dtype)
+def samples(n, count=SAMPLES):
+    return np.arange(0, n, max(1, n // count))[:count]
 
 
-def product_error(a, b, rows_of_c):
-    """The largest error of a few rows of C = A B, relative to |A| |B|; rows_of_c(rows) gives them."""
-    step = max(1, a.shape[0] // SAMPLES)
-    rows, columns = np.arange(0, a.shape[0], step)[:SAMPLES], np.arange(0, b.shape[1], step)[:SAMPLES]
-    wide = np.clongdouble if a.dtype.kind == "c" else np.longdouble
-    exact = a[rows].astype(wide) @ b[:, columns].astype(wide)
-    scale = np.abs(a[rows]).astype(np.float64) @ np.abs(b[:, columns]).astype(np.float64)
-    return float(np.max(np.abs(rows_of_c(rows)[:, columns] - exact) / scale))
+def product_error(rows_of_a, columns_of_b, c):
+    """The largest error of C = A B in sampled rows and columns, relative to |A| |B|."""
+    wide = np.clongdouble if c.dtype.kind == "c" else np.longdouble
+    exact = rows_of_a.astype(wide) @ columns_of_b.astype(wide)
+    scale = np.abs(rows_of_a).astype(np.float64) @ np.abs(columns_of_b).astype(np.float64)
+    return float(np.max(np.abs(c - exact) / scale))
 
 
-def residual(a, x, b):
-    """|b - A x| / (|A| |x| + |b|), the normwise backward error in the infinity norm, in extended precision for a few rows."""
-    step = max(1, a.shape[0] // 256)
-    r = b[::step].astype(np.longdouble) - a[::step].astype(np.longdouble) @ x.astype(np.longdouble)
-    return float(np.max(np.abs(r)) / (np.max(np.sum(np.abs(a), axis=1)) * np.max(np.abs(x)) + np.max(np.abs(b))))
+def backward_error(rows_of_a, norm_of_a, x, rows_of_b, norm_of_b):
+    """|b - A x| / (|A| |x| + |b|) in the infinity norm, of sampled rows in extended precision."""
+    r = rows_of_b.astype(np.longdouble) - rows_of_a.astype(np.longdouble) @ x.astype(np.longdouble)
+    return float(np.max(np.abs(r)) / (norm_of_a * np.max(np.abs(x)) + norm_of_b))
 
 
 def tell(what, **values):

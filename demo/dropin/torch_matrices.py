@@ -3,10 +3,9 @@
 import statistics
 import sys
 
-import numpy as np
 import torch
 
-from measure import product_error, residual, scattered, tell
+from measure import backward_error, product_error, samples, tell
 
 torch.backends.cuda.matmul.allow_tf32 = False
 
@@ -25,26 +24,37 @@ def median_seconds(work, repeats=9):
     return statistics.median(times)
 
 
+def scattered(rows, columns, dtype):
+    """(rand - 0.5) exp(0.5 randn), the test matrices of the papers."""
+    def real(of):
+        return (torch.rand(rows, columns, dtype=of, device="cuda") - 0.5) * torch.exp(
+            0.5 * torch.randn(rows, columns, dtype=of, device="cuda"))
+    if not dtype.is_complex:
+        return real(dtype)
+    return torch.complex(real(dtype.to_real()), real(dtype.to_real()))
+
+
 def product(dtype, n):
-    rng = np.random.default_rng(1)
-    a, b = scattered(rng, n, n, dtype), scattered(rng, n, n, dtype)
-    x, y = torch.from_numpy(a).cuda(), torch.from_numpy(b).cuda()
-    c = x @ y
-    tell(f"torch {dtype} {n}", seconds=median_seconds(lambda: torch.matmul(x, y, out=c)),
-         error=product_error(a, b, lambda rows: c[torch.from_numpy(rows).cuda()].cpu().numpy()))
+    a, b = scattered(n, n, dtype), scattered(n, n, dtype)
+    c = a @ b
+    rows = torch.from_numpy(samples(n)).cuda()
+    error = product_error(a[rows].cpu().numpy(), b[:, rows].cpu().numpy(), c[rows][:, rows].cpu().numpy())
+    tell(f"torch {dtype} {n}".replace("torch.", ""), seconds=median_seconds(lambda: torch.matmul(a, b, out=c)),
+         error=error)
 
 
 def solve(n):
-    rng = np.random.default_rng(2)
-    a, b = scattered(rng, n, n, "float64"), scattered(rng, n, 1, "float64")
-    x, y = torch.from_numpy(a).cuda(), torch.from_numpy(b).cuda()
-    solution = torch.linalg.solve(x, y)
-    tell(f"torch linalg.solve float64 {n}", seconds=median_seconds(lambda: torch.linalg.solve(x, y), 3),
-         error=residual(a, solution.cpu().numpy(), b))
+    a, b = scattered(n, n, torch.float64), scattered(n, 1, torch.float64)
+    x = torch.linalg.solve(a, b)
+    rows = torch.from_numpy(samples(n)).cuda()
+    error = backward_error(a[rows].cpu().numpy(), float(a.abs().sum(1).max()), x.cpu().numpy(), b[rows].cpu().numpy(),
+                           float(b.abs().max()))
+    tell(f"torch linalg.solve float64 {n}", seconds=median_seconds(lambda: torch.linalg.solve(a, b), 3), error=error)
 
 
+torch.manual_seed(1)
 sizes = [int(s) for s in sys.argv[1:]] or [2048, 4096, 8192]
 for size in sizes:
-    for dtype in ("float64", "float32", "complex128", "complex64"):
+    for dtype in (torch.float64, torch.float32, torch.complex128, torch.complex64):
         product(dtype, size)
 solve(sizes[-1])

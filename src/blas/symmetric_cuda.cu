@@ -7,8 +7,8 @@
 namespace vernier::cuda {
 namespace {
 
-// Squares on the diagonal of this order are multiplied whole: below, cuBLAS is the faster one.
-constexpr std::int64_t whole_square = 1024;
+// Where no other machine's bits are asked for: smaller squares gain nothing over cuBLAS.
+constexpr TriangleCut gpu_cut{1024, 128};
 
 template <class T>
 __device__ T real_part(T x) {
@@ -111,8 +111,9 @@ class Triangle {
       : p_(p), out_(out), options_(inner_options(options)), report_(report) {}
 
   void square(std::int64_t begin, std::int64_t end) {
-    if (end - begin <= whole_square) return rectangle(begin, end, begin, end);
-    const std::int64_t middle = begin + ((end - begin) / 2 + 127) / 128 * 128;
+    const TriangleCut& cut = options_.contract.reproducible ? common_cut : gpu_cut;
+    if (end - begin <= cut.whole) return rectangle(begin, end, begin, end);
+    const std::int64_t middle = cut.middle(begin, end);
     square(begin, middle);
     square(middle, end);
     if (p_.uplo == Uplo::lower)
