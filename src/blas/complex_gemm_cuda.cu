@@ -9,6 +9,8 @@
 #include "blas/device_state.hpp"
 #include "blas/residue_gemm_cuda.hpp"
 #include "cuda/cublas.hpp"
+#include "cuda/device.hpp"
+#include "scheme/residues.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -118,6 +120,48 @@ Report real_product(const DeviceComplexProblem<R>& p, const Copies<R>& copies, c
   return report;
 }
 
+// Products by residues that fit whole: two modulo each p in place of four.
+template <class R>
+std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                            const Options& options, const DeviceInt8Engine& engine) {
+  if (engine.form() != ByteForm::natural) return std::nullopt;
+  const DeviceLimits limits{.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
+  return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits);
+}
+
+// What that one may take of device memory.
+std::size_t roots_limit(const Options& options) {
+  if (options.workspace != nullptr) return options.workspace_bytes;
+  if (options.workspace_limit != 0) return options.workspace_limit;
+  return std::min(current_device().memory_bytes / 2, available_device_memory() / 16 * 15);
+}
+
+void describe(const DeviceComplexPlan& roots, const DeviceInt8Engine& engine, Plan& plan) {
+  plan.scheme = "residues";
+  plan.engine = std::string(engine.name());
+  plan.moduli = roots.moduli;
+  plan.log2_modulus_product = log2_product_of_moduli(roots.moduli, ModuliList::with_root);
+  plan.m_block = plan.m;
+  plan.n_block = plan.n;
+  plan.k_block = plan.k;
+  plan.workspace = roots.bytes;
+  plan.reason += "; two products modulo each p by a root of -1";
+}
+
+template <class R>
+bool multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Options& options, Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  if (report.plan.scheme != "residues" || capturing(stream)) return false;
+  const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
+  const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
+  if (!roots || roots->bytes > roots_limit(options)) return false;
+  const DeviceWorkspace memory = options.workspace != nullptr ? DeviceWorkspace(options.workspace, roots->bytes)
+                                                              : DeviceWorkspace(roots->bytes, stream);
+  if (!complex_residue_gemm(*roots, engine, p, options, memory.data())) return false;
+  describe(*roots, engine, report.plan);
+  return true;
+}
+
 }  // namespace
 
 template <class R>
@@ -138,6 +182,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   }
   if (report.plan.scheme == "residues") check_capture(options.contract, stream);  // before copies are queued
   const bool keep_t = !host || p.alpha->imag() != 0 || p.beta->imag() != 0;
+  if (multiply_by_roots(p, keep_t, options, report)) return report;
   const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, p.opb != Op::none, keep_t);
   require(!own || options.workspace_bytes > bytes,
           "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected more than {}", options.workspace_bytes,
@@ -167,13 +212,27 @@ template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   Plan plan = explain<R>(Op::none, Op::none, 2 * m, n, 2 * k, options);
   relabel(plan, m, n, k);
+  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native") return plan;
+  const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
+  const auto roots = roots_plan<R>({m, n, k}, Op::none, Op::none, false, options, engine);
+  if (!roots || roots->bytes > roots_limit(options)) return plan;
+  const double native = device_native_seconds({2 * m, n, 2 * k}, sizeof(R) == 4);
+  if (plan.scheme == "native" && roots->seconds >= native) return plan;
+  plan.reason = fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", roots->seconds * 1e3, native * 1e3);
+  describe(*roots, engine, plan);
   return plan;
 }
 
 template <class R>
 std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
   if (m == 0 || n == 0 || k == 0) return 0;
-  return copies_bytes<R>(m, n, k, true, true) + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
+  const std::size_t bytes = copies_bytes<R>(m, n, k, true, true) + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
+  if (least || options.engine == "native") return bytes;
+  const auto roots =
+      roots_plan<R>({m, n, k}, Op::none, Op::transpose, true, options, find_device_int8_engine(options.engine));
+  return roots && roots->bytes <= roots_limit(Options{.workspace_limit = options.workspace_limit})
+             ? std::max(bytes, roots->bytes)
+             : bytes;
 }
 
 template Report complex_gemm(const DeviceComplexProblem<double>&, const Options&);

@@ -57,7 +57,8 @@ class CublasInt8Engine final : public DeviceInt8Engine {
       cublas.gemm_ex(Op::transpose, Op::none, p.m, p.n, p.pitch, &one, p.rows + i * p.m * p.pitch, CUDA_R_8I, p.pitch,
                      p.columns + i * p.n * p.pitch, CUDA_R_8I, p.pitch, &zero, sums, CUDA_R_32I, ld,
                      CUBLAS_COMPUTE_32I);
-      const auto reduction = make_byte_reduction<1>(moduli[i], p.factor[i], {{{0, 31}}}, ByteForm::symmetric);
+      const auto reduction =
+          make_byte_reduction<1>(modulus_of(p.list, q), p.factor[i], {{{0, 31}}}, ByteForm::symmetric);
       launch("reduce_sums", reduce_sums,
              {.grid = dim3(static_cast<unsigned>(units.across), static_cast<unsigned>(units.down)),
               .block = dim3(threads)},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "number/moduli.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -16,8 +17,14 @@ ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k);
 
-// Moduli that ordinary data take under the contract.
+// Moduli that ordinary data take under the rule or the contract; 0 if the list has not so many.
+int ordinary_moduli(const ScalingRule& rule, std::int64_t k, ModuliList list = ModuliList::densest);
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k);
+
+// The rule for products of complex matrices by moduli with a root of -1: that of the contract, but where no bits are
+// promised it asks for a sixteenth of a bit less under fp64, which 16 of those moduli hold.
+template <class T>
+ScalingRule complex_scaling_rule(const Contract& contract, std::int64_t k);
 
 }  // namespace vernier

@@ -8,6 +8,7 @@
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
+#include "scheme/device_crt.hpp"
 #include "scheme/residues.hpp"
 
 namespace vernier {
@@ -20,6 +21,7 @@ constexpr double int8_rate = 1.45e15;          // operations a second, reduction
 constexpr double half_k = 150;                 // k at which half of that is reached
 constexpr double conversion_rate = 1.9e12;     // bytes a second, operands read and residues written
 constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
+constexpr double pairing_rate = 3.2e12;        // bytes read and written, of complex products
 constexpr double residue_launches = 16e-6;     // what the chain of kernels takes at least
 // Irregular products: scales by way of the host, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
@@ -187,6 +189,55 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   p.workspace = plan.vector_bytes + plan.pass_bytes;
   return plan;
 }
+
+template <class R>
+DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan) {
+  const auto size = [](auto... factors) { return (std::size_t{1} * ... * static_cast<std::size_t>(factors)); };
+  const ProductShape& s = plan.shape;
+  const std::int64_t both = device_pitch(2 * s.k), one = device_pitch(s.k);
+  const std::int64_t units = product_units(s.m, s.n).plane_bytes(), doubled = product_units(2 * s.m, s.n).plane_bytes();
+  DeviceComplexBuffers<R> b;
+  b.vectors = carve_device_vectors(arena, s);
+  b.row_scales = arena.take<int>(size(2 * s.m));
+  if (plan.turn_a) b.a = arena.take<R>(size(2, s.m, s.k));
+  if (plan.turn_b) b.b = arena.take<R>(size(2, s.n, s.k));
+  if (plan.keep_t) b.t = arena.take<R>(size(2, s.m, s.n));
+  b.a_parts = arena.take<std::uint8_t>(size(plan.moduli, s.m, both));
+  b.b_parts = arena.take<std::uint8_t>(size(plan.moduli, s.n, both));
+  for (std::uint8_t** plane : {&b.a_plus, &b.a_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.m, one));
+  for (std::uint8_t** plane : {&b.b_plus, &b.b_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.n, one));
+  for (std::int8_t** plane : {&b.c_plus, &b.c_minus}) *plane = arena.take<std::int8_t>(size(plan.moduli, units));
+  b.c = arena.take<std::int8_t>(size(plan.moduli, doubled));
+  return b;
+}
+
+template <class R>
+std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                                     const Contract& contract, const DeviceLimits& limits) {
+  DeviceComplexPlan plan{.shape = shape, .turn_a = opa == Op::none, .turn_b = opb != Op::none, .keep_t = keep_t};
+  plan.rule = complex_scaling_rule<R>(contract, 2 * shape.k);
+  plan.words = words_for(plan.rule.largest_exponent);
+  plan.moduli = ordinary_moduli(plan.rule, 2 * shape.k, ModuliList::with_root);
+  const bool fits = plan.moduli > 0 && three_limbs_hold(plan.moduli, ModuliList::with_root) &&
+                    device_pitch(shape.k) <= limits.longest_k && 2 * shape.k <= longest_device_k;
+  if (empty(shape) || !fits || limits.int32_sums) return std::nullopt;
+  Arena count;
+  carve_device_complex<R>(count, plan);
+  plan.bytes = count.used();
+  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double operands = 2 * (m + n) * k, result = 2 * m * n;  // real numbers
+  plan.seconds = 4 * plan.moduli * m * n * (k + half_k) / int8_rate + operands * (8 + plan.moduli) / conversion_rate +
+                 2 * plan.moduli * operands / pairing_rate + result * (plan.moduli + 16) / recombination_rate +
+                 2 * plan.moduli * result / pairing_rate + 2 * residue_launches;
+  return plan;
+}
+
+template DeviceComplexBuffers<double> carve_device_complex(Arena&, const DeviceComplexPlan&);
+template DeviceComplexBuffers<float> carve_device_complex(Arena&, const DeviceComplexPlan&);
+template std::optional<DeviceComplexPlan> plan_device_complex<double>(const ProductShape&, Op, Op, bool,
+                                                                      const Contract&, const DeviceLimits&);
+template std::optional<DeviceComplexPlan> plan_device_complex<float>(const ProductShape&, Op, Op, bool, const Contract&,
+                                                                     const DeviceLimits&);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
   return {.blocking = plan.ordinary, .words = words_for(plan.rule.largest_exponent)};

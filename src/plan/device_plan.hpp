@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/device_planes.hpp"
 #include "base/workspace.hpp"
@@ -99,6 +100,35 @@ struct DevicePassList {
   bool native = false;
   bool beyond_scheme = false;
 };
+
+// A complex product of m x n x k whole, by two products modulo each of `moduli` moduli with a root of -1
+// (scheme/device_complex.hpp).
+struct DeviceComplexPlan {
+  ProductShape shape;
+  bool turn_a = false, turn_b = false;  // an operand is copied so that its vectors are contiguous
+  bool keep_t = false;                  // the product is kept, since alpha or beta is not real or not known
+  ScalingRule rule;
+  int words = 2, moduli = 0;
+  std::size_t bytes = 0;  // of the buffers
+  double seconds = 0;     // as estimated
+};
+
+template <class R>
+struct DeviceComplexBuffers {
+  DeviceVectorBuffers vectors;
+  int* row_scales = nullptr;  // of the 2m rows of the real product
+  R *a = nullptr, *b = nullptr, *t = nullptr;
+  std::uint8_t *a_parts = nullptr, *b_parts = nullptr;  // the residues of real and imaginary parts
+  std::uint8_t *a_plus = nullptr, *a_minus = nullptr, *b_plus = nullptr, *b_minus = nullptr;
+  std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
+};
+template <class R>
+DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan);
+
+// None where the moduli with a root are too few or too many for the recombination, or k is too long.
+template <class R>
+std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                                     const Contract& contract, const DeviceLimits& limits);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);

@@ -30,10 +30,10 @@ constexpr int resident_pieces(std::int64_t k) {
 }
 
 template <class T, int Words>
-void launch_conversion(ConvertTask<T> task, ByteForm form, cudaStream_t stream) {
+void launch_conversion(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   DigitReductions<Words> reductions{};
   for (int q = 0; q < task.moduli; ++q)
-    reductions.of[q] = digit_reduction<Words>(moduli[static_cast<std::size_t>(q)], form);
+    reductions.of[q] = digit_reduction<Words>(modulus_of(form.list, q), form.form);
   const std::int64_t k = task.operand[0].x.k;
   const int pieces = task.measure && Words <= 2 ? resident_pieces(k) : 0;
   const StripShare share = share_of_strip(k, pieces != 0 ? pieces * convert_k : 512);
@@ -62,13 +62,13 @@ void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure,
                             .moduli = form.moduli};
   switch (form.words) {
     case 1:
-      return launch_conversion<T, 1>(task, form.form, stream);
+      return launch_conversion<T, 1>(task, form, stream);
     case 2:
-      return launch_conversion<T, 2>(task, form.form, stream);
+      return launch_conversion<T, 2>(task, form, stream);
     case 4:
-      return launch_conversion<T, 4>(task, form.form, stream);
+      return launch_conversion<T, 4>(task, form, stream);
     case 6:
-      return launch_conversion<T, 6>(task, form.form, stream);
+      return launch_conversion<T, 6>(task, form, stream);
     default:
       fail(Status::internal_error, "convert_operands: {} words an element: expected 1, 2, 4 or 6", form.words);
   }

@@ -27,17 +27,22 @@ constexpr int crt_limbs(int moduli) {
   return moduli <= most_moduli_of_three_limbs ? 3 : moduli <= 24 ? 6 : moduli <= 36 ? 9 : 11;
 }
 
+// Three limbs, also where there are more moduli because they are smaller: eight pairs, and P no larger.
+constexpr bool three_limbs_hold(int moduli, ModuliList list) {
+  return moduli <= (list == ModuliList::densest ? most_moduli_of_three_limbs : 16);
+}
+
 template <int Limbs>
 struct CrtTables {
   static constexpr int width = crt_limb_width<Limbs>;
 
   explicit CrtTables(const ResidueSystem& system) : pairs((system.count + 1) / 2) {
     for (int g = 0; g < pairs; ++g) {
-      const auto a = static_cast<std::size_t>(2 * g);
+      const int a = 2 * g;
       const bool two = 2 * g + 1 < system.count;
-      const WideInteger rest = product_of_moduli(system.count, 2 * g, 2 * g + 2);
-      pair[g] = static_cast<std::uint32_t>(two ? moduli[a + 1] : 1) | static_cast<std::uint32_t>(two ? moduli[a] : 0)
-                                                                          << 16;
+      const WideInteger rest = product_of_moduli(system.count, 2 * g, 2 * g + 2, system.list);
+      pair[g] = static_cast<std::uint32_t>(two ? modulus_of(system.list, a + 1) : 1) |
+                static_cast<std::uint32_t>(two ? modulus_of(system.list, a) : 0) << 16;
       for (int l = 0; l < Limbs; ++l) weight[g][l] = limb(rest, l);
     }
     for (int l = 0; l < Limbs; ++l) product[l] = limb(system.product, l);

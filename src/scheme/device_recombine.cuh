@@ -172,7 +172,7 @@ void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t strea
   const auto blocks = static_cast<unsigned>(units.plane_bytes() / (recombine_threads * thread_elements));
   launch("recombine_product", recombine_product<T, Limbs, Pairs>,
          {.grid = dim3(blocks), .block = dim3(recombine_threads), .overlap_previous = true}, stream, task,
-         CrtTables<Limbs>(residue_system(task.moduli)), units);
+         CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
 }
 
 template <class T>
@@ -184,7 +184,7 @@ void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream
       case 7:
         return launch_recombination<T, 3, 7>(task, stream);
       case 8:
-        if (task.moduli <= most_moduli_of_three_limbs) return launch_recombination<T, 3, 8>(task, stream);
+        if (three_limbs_hold(task.moduli, task.list)) return launch_recombination<T, 3, 8>(task, stream);
         break;
       default:
         break;

@@ -21,6 +21,7 @@ struct DeviceFactor {
 template <class T>
 struct DeviceRecombination {
   int moduli = 0;
+  ModuliList list = ModuliList::densest;  // with_root: for entries that are all ordinary, at most 16 moduli
   const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus
   std::int64_t m = 0, n = 0;
   const int* row_scales = nullptr;

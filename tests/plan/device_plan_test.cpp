@@ -69,5 +69,20 @@ TEST(Sm90Tiles, follow_the_shape) {
   EXPECT_NE(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::cooperative_256x192);
 }
 
+TEST(DevicePlan, complex_products_take_sixteen_moduli_with_a_root_unless_bits_are_promised) {
+  const auto plan = [](const Contract& contract) {
+    return plan_device_complex<double>({4096, 4096, 4096}, Op::none, Op::transpose, true, contract, limits);
+  };
+  ASSERT_TRUE(plan(Contract::fp64()));
+  EXPECT_EQ(plan(Contract::fp64())->moduli, 16);
+  EXPECT_EQ(plan(Contract::normwise())->moduli, 15);
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  EXPECT_FALSE(plan(reproducible)) << "its rule asks for 17, which three limbs do not hold";
+  EXPECT_LT(plan(Contract::fp64())->seconds, device_residue_seconds({8192, 4096, 8192}, 15));
+  EXPECT_FALSE(plan_device_complex<double>({10, 10, 100000}, Op::none, Op::none, false, Contract::fp64(), limits))
+      << "k beyond one int8 product";
+}
+
 }  // namespace
 }  // namespace vernier
