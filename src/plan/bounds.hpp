@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "number/moduli.hpp"
 #include "scheme/scaling.hpp"
@@ -12,18 +13,27 @@ namespace vernier {
 template <class T>
 ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
 
+// A rule with fewer moduli that serves contract fp64 wherever it leaves no entry wide, which it does for ordinary data
+// and long k: |T - AB| <= (32 sqrt(k) + 1) u64 |A||B|, at the scales of fp64-normwise. None for short k, other
+// contracts, and reproducible results, which have one rule.
+template <class T>
+std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k);
+
 // log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T;
 // exact: of the c in |T - AB| <= c |AB|.
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k);
 
-// Moduli that ordinary data take under the rule or the contract; 0 if the list has not so many.
-int ordinary_moduli(const ScalingRule& rule, std::int64_t k, ModuliList list = ModuliList::densest);
+// Moduli that hold the ordinary entries of a rule; 0 if the list has not so many.
+int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list = ModuliList::densest);
+
+// ... and so those that ordinary data take under the contract.
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k);
 
-// The rule for products of complex matrices by moduli with a root of -1: that of the contract, but where no bits are
-// promised it asks for a sixteenth of a bit less under fp64, which 16 of those moduli hold.
+// The rule for products of complex matrices by moduli with a root of -1: the lean rule if there is one, else that of
+// the contract, but where no bits are promised with a sixteenth of a bit less under fp64, so that 16 of those moduli
+// hold it.
 template <class T>
 ScalingRule complex_scaling_rule(const Contract& contract, std::int64_t k);
 
