@@ -65,6 +65,20 @@ bool leaves_it_open(vernier_type type, int compute_type) {
   return compute_type == compute_64f || compute_type == compute_64f_emulated;
 }
 
+bool is_zero(vernier_type type, const void* factor) {
+  const auto zero = [factor](auto part, int parts) {
+    const auto* x = static_cast<const decltype(part)*>(factor);
+    return x[0] == 0 && (parts == 1 || x[1] == 0);
+  };
+  const bool single = type == VERNIER_S || type == VERNIER_C;
+  const int parts = complex_type(type) ? 2 : 1;
+  return single ? zero(float{}, parts) : zero(double{}, parts);
+}
+
+bool can_be_redone(const Call& call) {
+  return call.batch == Call::Batch::none || call.count == 1 || (!call.device_factors && is_zero(call.type, call.beta));
+}
+
 bool offer(Symbol& symbol, Handle handle, Call& call) {
   const Queries& q = queries();
   int pointer_mode = host, math_mode = default_math;
@@ -74,6 +88,7 @@ bool offer(Symbol& symbol, Handle handle, Call& call) {
     return symbol.refuse(call, Reason::invalid);
   if (asks_for_another(math_mode, call.type)) return symbol.refuse(call, Reason::mode);
   call.device_factors = pointer_mode != host;
+  if (!can_be_redone(call)) return symbol.refuse(call, Reason::mode);
   if (call.device_factors && call.routine != Routine::gemm) return symbol.refuse(call, Reason::factors);
   return symbol.offer(call);
 }

@@ -22,6 +22,12 @@ std::optional<vernier_type> type_of(int data_type);
 // Does that type of computation leave it to the library how the type's own precision is reached?
 bool leaves_it_open(vernier_type type, int compute_type);
 
+bool is_zero(vernier_type type, const void* factor);
+
+// A batch of which a product fails is passed on whole, others of it done or not: it must not read what they have
+// written.
+bool can_be_redone(const Call& call);
+
 // Offers a call, of sizes that concern, with the stream and the modes of the cuBLAS handle; true if it is done.
 bool offer(Symbol& symbol, Handle handle, Call& call);
 

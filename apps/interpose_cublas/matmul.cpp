@@ -72,16 +72,6 @@ struct Product {
   void* stream;
 };
 
-bool is_zero(vernier_type type, const void* factor) {
-  const auto zero = [factor](auto part, int parts) {
-    const auto* x = static_cast<const decltype(part)*>(factor);
-    return x[0] == 0 && (parts == 1 || x[1] == 0);
-  };
-  const bool single = type == VERNIER_S || type == VERNIER_C;
-  const int parts = complex_type(type) ? 2 : 1;
-  return single ? zero(float{}, parts) : zero(double{}, parts);
-}
-
 // The call, unless it asks for more than a product: another type or order, a bias, a scale, C beside D.
 std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d) {
   const Layout a = layout_of(p.a_layout), b = layout_of(p.b_layout), c = layout_of(p.c_layout);
@@ -138,7 +128,7 @@ bool take(Symbol& symbol, const Product& p) {
   const std::optional<vernier_type> type = type_of(d.type);
   if (!type) return symbol.refuse(unknown, Reason::mode);
   const std::optional<Call> call = call_of(p, *type, d);
-  if (!call) return symbol.refuse(unknown, Reason::mode);
+  if (!call || !can_be_redone(*call)) return symbol.refuse(unknown, Reason::mode);
   return symbol.take(*call);
 }
 

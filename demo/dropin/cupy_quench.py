@@ -46,7 +46,7 @@ def ground_state(h, iterations=24):
     return p
 
 
-def main(n=3072, steps=6):
+def main(n=4096, steps=6):
     rng = cp.random.default_rng(4)
     at_rest = hamiltonian(n, 1.0, 0.0, rng)
     begin = time.perf_counter()

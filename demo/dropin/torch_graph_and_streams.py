@@ -28,7 +28,7 @@ def graph(dtype, n=4096):
     tell(f"torch graph {dtype} {n}".replace("torch.", ""), error=wrong)
 
 
-def threads(count=8, n=1536, rounds=20):
+def threads(count=8, n=3072, rounds=10):
     a = [torch.randn(n, n, device="cuda", dtype=torch.float64) for _ in range(count)]
     expected = [x @ x for x in a]
     torch.cuda.synchronize()

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/device_planes.hpp"
+#include "number/moduli.hpp"
 #include "scheme/operand.hpp"
 #include "scheme/scaling.hpp"
 

@@ -32,6 +32,8 @@ static void products(void) {
   say("64 bits", cublasDgemm_v2_64(&h, 0, 2, large, large, large, &one, matrix, 601, matrix, 602, &zero, matrix, 603));
   say("strided", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600, 8, &zero,
                                            matrix, 600, 9, 3));
+  say("strided with beta", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600,
+                                                     8, &one, matrix, 600, 9, 3));
   say("typed", cublasGemmEx(&h, 0, 0, large, large, large, &one, matrix, f64, 600, matrix, f64, 600, &zero, matrix, f64,
                             600, compute_64f, -1));
   say("half", cublasGemmEx(&h, 0, 0, large, large, large, &one, matrix, f16, 600, matrix, f16, 600, &zero, matrix, f16,
