@@ -1,5 +1,6 @@
 #include "symbol.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -9,25 +10,34 @@
 namespace vernier::interpose {
 namespace {
 
-// The planner's answers for the shapes that this thread met last.
+// The planner's answers for the shapes that this thread met last, and what their data made of them.
 struct Decision {
   vernier_type type = VERNIER_S;
   std::int64_t m = -1, n = -1, k = -1;
   bool by_scheme = false;
+  int pause = 0,
+      left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
 };
 
-bool scheme_is_planned(const Call& call) {
+constexpr int longest_pause = 64;
+
+Decision& decision_about(const Call& call) {
   static thread_local std::array<Decision, 16> last;
   const auto [m, n, k] = largest_product(call);
   const auto hash = static_cast<std::size_t>(m * 31 + n * 7 + k + call.type);
   Decision& d = last[hash % last.size()];
-  if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d.by_scheme;
+  if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d;
   vernier_report plan;
   const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
   // What the planner refuses is left to the call itself, which says why.
   const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "native") != 0;
-  d = {call.type, m, n, k, by_scheme};
-  return by_scheme;
+  return d = {call.type, m, n, k, by_scheme};
+}
+
+// A product whose data turn out too wide has cost the look at them in vain. Where one did, the next will.
+void learn(Decision& d, bool fell_back) {
+  d.pause = fell_back ? std::clamp(2 * d.pause, 1, longest_pause) : 0;
+  d.left = d.pause;
 }
 
 Reason reason_of(vernier_status status) {
@@ -61,7 +71,12 @@ bool Symbol::offer(const Call& call) {
     reason = Reason::trivial;
   } else {
     const Inside inside;
-    if (scheme_is_planned(call)) return run(call);
+    Decision& d = decision_about(call);
+    if (d.by_scheme && d.left == 0) return run(call);
+    if (d.by_scheme) {
+      --d.left;
+      reason = Reason::bound;
+    }
   }
   return refuse(call, reason);
 }
@@ -84,7 +99,10 @@ bool Symbol::run(const Call& call) {
     return false;
   }
   vernier_report report;
-  if (l.get_report(handle, &report) == VERNIER_SUCCESS) record_taken(call, report);
+  if (l.get_report(handle, &report) == VERNIER_SUCCESS) {
+    record_taken(call, report);
+    learn(decision_about(call), report.fallback != 0);
+  }
   counts_.taken.fetch_add(1, std::memory_order_relaxed);
   if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
   return true;

@@ -38,7 +38,9 @@ class ComplexRun {
                             .beta = beta,
                             .c = out,
                             .ldc = ld,
-                            .hold = regularity.hold},
+                            .hold = regularity.hold,
+                            .a = {},
+                            .b = {}},
                            stream_);
   }
 

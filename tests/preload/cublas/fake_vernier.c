@@ -1,5 +1,6 @@
 /* A libvernier without a GPU, with the functions that the cuBLAS preload loads: each says how it was called. It takes
- * products of 512 and more to be faster than cuBLAS, and refuses ldc = 777 for the data and ldc = 778 as captured. */
+ * products of 512 and more to be faster than cuBLAS, refuses ldc = 777 for the data and ldc = 778 as captured, and
+ * falls back to the native product for the data of ldc = 779. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,11 @@ struct vernier_context {
   void* stream;
   vernier_pointer_mode mode;
   const char* error;
+  int fallback;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
+  h->fallback = ldc == 779;
   h->error = ldc == 777 ? "too wide" : ldc == 778 ? "a stream that is being captured" : "";
   return ldc == 777 ? VERNIER_BOUND_NOT_MET : ldc == 778 ? VERNIER_UNSUPPORTED : VERNIER_SUCCESS;
 }
@@ -40,6 +43,7 @@ vernier_status vernier_get_report(vernier_handle h, vernier_report* report) {
   strcpy(report->engine, "fake");
   report->moduli = 14;
   report->seconds = 1;
+  report->fallback = h->fallback;
   return h != NULL ? VERNIER_SUCCESS : VERNIER_NOT_INITIALIZED;
 }
 vernier_status vernier_cuda_explain(vernier_handle h, vernier_type type, int64_t m, int64_t n, int64_t k,

@@ -68,6 +68,17 @@ static void matmul(void) {
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &few, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
 }
 
+static void wide(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  int i;
+  for (i = 1; i <= 7; ++i) {
+    printf("call %d ", i);
+    say("returned", dgemm(&h, large, 779));
+  }
+  say("other data", dgemm(&h, large, 605)); /* the eighth of this shape: passed on as well */
+  say("another shape", dgemm(&h, large + 1, 605));
+}
+
 enum { threads = 8, rounds = 50 };
 
 static void* one_thread(void* wrong) {
@@ -94,6 +105,7 @@ int run(const char* what) {
   if (strcmp(what, "products") == 0) products();
   if (strcmp(what, "level3") == 0) level3();
   if (strcmp(what, "matmul") == 0) matmul();
+  if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "threads") == 0) in_threads();
   return 0;
 }
