@@ -32,8 +32,7 @@ constexpr int resident_pieces(std::int64_t k) {
 template <class T, int Words>
 void launch_conversion(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   DigitReductions<Words> reductions{};
-  for (int q = 0; q < task.moduli; ++q)
-    reductions.of[q] = digit_reduction<Words>(modulus_of(form.list, q), form.form);
+  for (int q = 0; q < task.moduli; ++q) reductions.of[q] = digit_reduction<Words>(modulus_of(form.list, q), form.form);
   const std::int64_t k = task.operand[0].x.k;
   const int pieces = task.measure && Words <= 2 ? resident_pieces(k) : 0;
   const StripShare share = share_of_strip(k, pieces != 0 ? pieces * convert_k : 512);
