@@ -6,6 +6,7 @@
 
 #include "libvernier.hpp"
 #include "preload.hpp"
+#include "settings.hpp"
 
 namespace vernier::interpose {
 
@@ -13,8 +14,25 @@ const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_
 
 namespace {
 
-constexpr const char* libraries[] = {"libcublas.so.13",   "libcublasLt.so.13", "libcublas.so.12",
-                                     "libcublasLt.so.12", "libcublas.so.11",   "libcublasLt.so.11"};
+// The cuBLAS that the program has loaded, with the cuBLASLt that it is linked to.
+void* loaded_cublas() {
+  void* found = nullptr;
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
+    void* loaded = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    if (loaded != nullptr && found != nullptr)
+      fatal("two versions of cuBLAS are loaded: the one would be called with the other's handles");
+    if (found == nullptr) found = loaded;
+  }
+  return found;
+}
+
+// cuBLASLt alone, in a program that has no cuBLAS.
+void* loaded_cublas_lt() {
+  void* found = nullptr;
+  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"})
+    if (found == nullptr) found = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  return found;
+}
 
 struct Library {
   decltype(&vernier_cuda_set_stream) set_stream;
@@ -74,9 +92,9 @@ vernier_status multiply(const Library& l, vernier_handle h, const Call& c) {
 // of the global scope.
 void* find_underneath(const char* name) {
   if (void* next = dlsym(RTLD_NEXT, name)) return next;
-  for (const char* library_name : libraries)
-    if (void* loaded = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD))
-      if (void* found = dlsym(loaded, name)) return found;
+  for (void* library : {loaded_cublas(), loaded_cublas_lt()})
+    if (library != nullptr)
+      if (void* found = dlsym(library, name)) return found;
   return nullptr;
 }
 

@@ -129,11 +129,14 @@ std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, O
   return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits);
 }
 
-// What that one may take of device memory.
-std::size_t roots_limit(const Options& options) {
-  if (options.workspace != nullptr) return options.workspace_bytes;
-  if (options.workspace_limit != 0) return options.workspace_limit;
-  return std::min(current_device().memory_bytes / 2, available_device_memory() / 16 * 15);
+// From this size on it is asked what is free.
+constexpr std::size_t large_workspace = std::size_t{4} << 30;
+
+bool fits(const DeviceComplexPlan& plan, const Options& options) {
+  if (options.workspace != nullptr) return plan.bytes <= options.workspace_bytes;
+  if (options.workspace_limit != 0) return plan.bytes <= options.workspace_limit;
+  if (plan.bytes > current_device().memory_bytes / 2) return false;
+  return plan.bytes <= large_workspace || plan.bytes <= available_device_memory() / 16 * 15;
 }
 
 void describe(const DeviceComplexPlan& roots, const DeviceInt8Engine& engine, Plan& plan) {
@@ -154,7 +157,7 @@ bool multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Opti
   if (report.plan.scheme != "residues" || capturing(stream)) return false;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
-  if (!roots || roots->bytes > roots_limit(options)) return false;
+  if (!roots || !fits(*roots, options)) return false;
   const DeviceWorkspace memory = options.workspace != nullptr ? DeviceWorkspace(options.workspace, roots->bytes)
                                                               : DeviceWorkspace(roots->bytes, stream);
   if (!complex_residue_gemm(*roots, engine, p, options, memory.data())) return false;
@@ -215,7 +218,7 @@ Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options&
   if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native") return plan;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({m, n, k}, Op::none, Op::none, false, options, engine);
-  if (!roots || roots->bytes > roots_limit(options)) return plan;
+  if (!roots || !fits(*roots, options)) return plan;
   const double native = device_native_seconds({2 * m, n, 2 * k}, sizeof(R) == 4);
   if (plan.scheme == "native" && roots->seconds >= native) return plan;
   plan.reason = fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", roots->seconds * 1e3, native * 1e3);
@@ -230,9 +233,8 @@ std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, co
   if (least || options.engine == "native") return bytes;
   const auto roots =
       roots_plan<R>({m, n, k}, Op::none, Op::transpose, true, options, find_device_int8_engine(options.engine));
-  return roots && roots->bytes <= roots_limit(Options{.workspace_limit = options.workspace_limit})
-             ? std::max(bytes, roots->bytes)
-             : bytes;
+  const bool fit = roots && fits(*roots, Options{.workspace_limit = options.workspace_limit});
+  return fit ? std::max(bytes, roots->bytes) : bytes;
 }
 
 template Report complex_gemm(const DeviceComplexProblem<double>&, const Options&);
