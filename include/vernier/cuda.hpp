@@ -5,8 +5,8 @@
 //     vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc,
 //                         {.stream = stream});
 //
-// Same contracts but `exact`; by residues the same bits as on a CPU (for float under fp32: see gemm). Hopper (compute
-// capability 9.0) runs kernels of its own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a
+// Same contracts but `exact`; under `reproducible` ones the same bits as on a CPU. Hopper (compute capability 9.0) runs
+// kernels of its own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a
 // machine without a GPU, everything here throws Error(Status::unsupported) and says what is missing.
 #pragma once
 
