@@ -14,15 +14,8 @@
 namespace vernier {
 namespace {
 
-constexpr int usual_spread = 4;       // bits between the largest entries of rows, or of columns, that need no scaling
-constexpr int exponent_limit = 1000;  // of scales: a power of two that double holds
-constexpr std::size_t columns_for_products = 8;             // from so many right-hand sides on, level 3 wins
-constexpr int half_headroom = -4, half_headroom_step = 12;  // of fp16 factors: growth by 2^12, then 2^24
-
-// So that 2^exponent x lies in [1/2, 1).
-int normalising_exponent(double x) {
-  return x == 0 ? 0 : std::clamp(-std::ilogb(x) - 1, -exponent_limit, exponent_limit);
-}
+constexpr int usual_spread = 4;  // bits between the largest entries of rows, or of columns, that need no scaling
+constexpr std::size_t columns_for_products = 8;  // from so many right-hand sides on, level 3 wins
 
 int spread(const std::vector<double>& largest) {
   double most = 0, least = std::numeric_limits<double>::infinity();
@@ -37,8 +30,6 @@ int spread(const std::vector<double>& largest) {
 double power(int exponent) { return std::ldexp(1.0, exponent); }
 
 std::size_t area(std::int64_t n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
-
-bool is_trivial(const Equilibration& e) { return !e.wanted && (e.rows.empty() || e.rows[0] == 0); }
 
 // The scaled matrix, rounded to S.
 template <class S, class T>
@@ -190,8 +181,11 @@ std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& 
 
 }  // namespace
 
-template <class T>
-Equilibration equilibrate(const System<T>& s, int headroom) {
+int normalising_exponent(double x) {
+  return x == 0 ? 0 : std::clamp(-std::ilogb(x) - 1, -exponent_limit, exponent_limit);
+}
+
+Equilibration equilibrate(const LinearSystem& s, int headroom) {
   const auto size = static_cast<std::size_t>(s.n);
   Equilibration e{std::vector<int>(size), std::vector<int>(size)};
   e.wanted = spread(s.row_largest) > usual_spread || spread(s.column_largest) > usual_spread;
@@ -202,16 +196,10 @@ Equilibration equilibrate(const System<T>& s, int headroom) {
     std::fill(e.rows.begin(), e.rows.end(), ordinary ? 0 : exponent - headroom);
     return e;
   }
-  std::transform(s.row_largest.begin(), s.row_largest.end(), e.rows.begin(),
-                 [&](double x) { return normalising_exponent(x); });
-#pragma omp parallel for num_threads(s.threads) schedule(static) if (s.n > 64)
-  for (std::int64_t j = 0; j < s.n; ++j) {
-    double largest = 0;
-    for (std::int64_t i = 0; i < s.n; ++i)
-      largest = std::max(
-          largest, std::abs(static_cast<double>(s.a[i + j * s.lda])) * power(e.rows[static_cast<std::size_t>(i)]));
-    e.columns[static_cast<std::size_t>(j)] = normalising_exponent(largest) - headroom;
-  }
+  std::transform(s.row_largest.begin(), s.row_largest.end(), e.rows.begin(), normalising_exponent);
+  const std::vector<double> largest = s.largest_of_scaled_columns(e.rows);
+  std::transform(largest.begin(), largest.end(), e.columns.begin(),
+                 [&](double x) { return normalising_exponent(x) - headroom; });
   return e;
 }
 
@@ -227,8 +215,6 @@ std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const
   }
 }
 
-template Equilibration equilibrate(const System<float>&, int);
-template Equilibration equilibrate(const System<double>&, int);
 template std::unique_ptr<LuFactors> factorise(System<float>&, Factors, const Options&);
 template std::unique_ptr<LuFactors> factorise(System<double>&, Factors, const Options&);
 
