@@ -36,6 +36,9 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)),
         name);
   }
+  // Clusters of more than 8 blocks are not on every GPU, and have to be asked for.
+  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 8)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), name);
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;

@@ -54,6 +54,38 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
       : "memory");
 }
 
+// As barrier_wait, for what other blocks of the cluster have stored: their stores are visible after.
+__device__ __forceinline__ void barrier_wait_cluster(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n .reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      " @!done bra again;\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// The same shared-memory address in block `rank` of the cluster.
+__device__ __forceinline__ std::uint32_t address_in_block(std::uint32_t address, int rank) {
+  std::uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+// 16 bytes to another block of the cluster, counted on a barrier of that block. PTX ISA 8.1, section 9.7.9.12.
+__device__ __forceinline__ void store_async(std::uint32_t address, const uint4& v, std::uint32_t barrier) {
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
+      "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
+      : "memory");
+}
+
+// Words that other blocks are about to write. PTX ISA 8.0, section 9.7.8.8.
+__device__ __forceinline__ longlong2 load_volatile(const longlong2* p) {
+  longlong2 v;
+  asm volatile("ld.volatile.global.v2.s64 {%0, %1}, [%2];" : "=l"(v.x), "=l"(v.y) : "l"(p) : "memory");
+  return v;
+}
+
 // ---- bulk tensor copies of tensor_map.hpp's boxes
 // --------------------------------------------------------------------
 

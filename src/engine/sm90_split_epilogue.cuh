@@ -21,6 +21,7 @@ struct SplitArguments {
   int group;  // P tiles that run side by side, for the second-level cache
   bool pairs_aligned;
   SplitGate gate;
+  bool beside_previous;
 };
 
 struct Scalars {

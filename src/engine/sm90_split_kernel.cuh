@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(block_threads, 1)
   } else {
     __syncthreads();
   }
-  wait_for_previous_kernels();
+  if (!g.beside_previous) wait_for_previous_kernels();
   bool strict;
   if (!open(g, strict)) return;
   const Scalars scalars{g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
@@ -282,6 +282,7 @@ __global__ void __launch_bounds__(block_threads, 1)
     cluster_arrive();
     cluster_wait();
   }
+  if (g.beside_previous) wait_for_previous_kernels();  // who waits for this kernel waits for both
 }
 
 template <class Config>
@@ -309,7 +310,8 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                          .lines = static_cast<int>(x.a_plane.line_count),
                          .group = 16,
                          .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
-                         .gate = x.gate};
+                         .gate = x.gate,
+                         .beside_previous = x.beside_previous};
   const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
                                 ((x.a.count + Config::Rows - 1) / Config::Rows);
   const auto grid =

@@ -208,9 +208,6 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
   std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
   if (gate.before != nullptr)
     clusters = std::min<std::int64_t>(clusters, 256 / cluster);  // most often they just return
-  if (cluster > 8)                                               // sizes above 8 have to be asked for
-    cuda::check(cudaFuncSetAttribute(split_once_kernel<Form>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                "split_once_kernel");
   cuda::launch("split_once_kernel", split_once_kernel<Form>,
                {.grid = static_cast<unsigned>(clusters * cluster),
                 .block = split_threads,
