@@ -95,72 +95,162 @@ __device__ __forceinline__ void follow(const BlockTask<T>& t) {
   }
 }
 
-// The tile's rows become L^-1 of themselves: `step` rows by substitution, one thread a column, then the rows below.
+// Rows and columns [32 w, 32 w + 32) of L^-1 by warp w, one column a lane: into row 32 w + r of `inverses`. l: row r of
+// its own diagonal block in row r.
 template <class T>
-__device__ __forceinline__ void solve_tile(const BlockTask<T>& t, const Tile<T>& tile, T* l) {
-  for (int i = 0; i < t.order; i += step) {
-    const int depth = min(step, t.order - i), below = t.order - i - depth;
-    stage_factor(l, t.a.at(t.first + i, t.first + i), t.a.ld, depth + below, depth);
-    __syncthreads();
-    if (threadIdx.x < tile_columns<T>) {
-      T* column = tile.x + i * tile_columns<T> + threadIdx.x;
-      T x[step];
+__device__ __forceinline__ void invert_diagonal(const T* l, T* inverses) {
+  const int first = threadIdx.x / 32 * step, column = threadIdx.x % 32;
+  T x[step];
 #pragma unroll
-      for (int r = 0; r < step; ++r) x[r] = r < depth ? column[r * tile_columns<T>] : T(0);
+  for (int r = 0; r < step; ++r) {
+    x[r] = r == column ? T(1) : T(0);
 #pragma unroll
-      for (int r = 1; r < step; ++r) {
-        if (r >= depth) break;
+    for (int k = 0; k < r; ++k) x[r] = fma(-l[(first + r) * pitch + k], x[k], x[r]);
+    inverses[(first + r) * pitch + column] = x[r];
+  }
+}
+
+// The tile's rows become L^-1 of themselves: `step` rows by the inverse of their diagonal block, then the rows below,
+// while the next columns of L are on their way.
+template <class T>
+struct TileSolver {
+  static constexpr int staged = largest_block * (step / 4) / block_threads;  // quads of a thread
+
+  const BlockTask<T>& t;
+  const Tile<T>& tile;
+  T *l, *inverses;
+  Quad<T> next[staged];
+
+  // Columns [i, i + step) of L: its rows from i + step on, or of all rows their own diagonal block.
+  template <bool Diagonal>
+  __device__ __forceinline__ void fetch(int i) {
 #pragma unroll
-        for (int k = 0; k < r; ++k) x[r] = fma(-l[r * pitch + k], x[k], x[r]);
+    for (int q = 0; q < staged; ++q) {
+      const int at = threadIdx.x + q * block_threads, row = at / (step / 4), k = at % (step / 4) * 4;
+      const int r = Diagonal ? row : i + step + row, c = Diagonal ? row / step * step + k : i + k;
+      next[q] = r < t.order && c < t.order ? quad(t.a.at(t.first + r, t.first + c)) : Quad<T>{};
+    }
+  }
+  __device__ __forceinline__ void put() {
+#pragma unroll
+    for (int q = 0; q < staged; ++q) {
+      const int at = threadIdx.x + q * block_threads;
+      quad(l + at / (step / 4) * pitch + at % (step / 4) * 4) = next[q];
+    }
+  }
+
+  __device__ __forceinline__ void solve_rows(int i) {
+    constexpr int count = (step + row_threads<T> - 1) / row_threads<T>;
+    Quad<T> x[count] = {};
+#pragma unroll
+    for (int k = 0; k < step; k += 4) {
+      Quad<T> b[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) b[e] = tile.at(i + k + e);
+#pragma unroll
+      for (int q = 0; q < count; ++q) {
+        const Quad<T> f = quad(inverses + (i + tile.row0 + q * row_threads<T>)*pitch + k);
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+#pragma unroll
+          for (int j = 0; j < 4; ++j) x[q].x[j] = fma(f.x[e], b[e].x[j], x[q].x[j]);
       }
-#pragma unroll
-      for (int r = 0; r < step; ++r)
-        if (r < depth) column[r * tile_columns<T>] = x[r];
     }
     __syncthreads();
+#pragma unroll
+    for (int q = 0; q < count; ++q) tile.at(i + tile.row0 + q * row_threads<T>) = x[q];
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void update_below(int i) {
     constexpr int together = 4;
-    const T* u = tile.x + i * tile_columns<T> + tile.column;
-    for (int r0 = step + tile.row0; r0 < depth + below; r0 += together * row_threads<T>) {
+    const int end = t.order - i - step;
+    for (int r0 = tile.row0; r0 < end; r0 += together * row_threads<T>) {
       Quad<T> c[together];
 #pragma unroll
       for (int q = 0; q < together; ++q) {
         const int r = r0 + q * row_threads<T>;
-        c[q] = r < depth + below ? tile.at(i + r) : Quad<T>{};
+        c[q] = r < end ? tile.at(i + step + r) : Quad<T>{};
       }
-      subtract_rows(c, l + r0 * pitch, u);
+      subtract_rows(c, l + r0 * pitch, tile.x + i * tile_columns<T> + tile.column);
 #pragma unroll
       for (int q = 0; q < together; ++q) {
         const int r = r0 + q * row_threads<T>;
-        if (r < depth + below) tile.at(i + r) = c[q];
+        if (r < end) tile.at(i + step + r) = c[q];
       }
     }
     __syncthreads();
   }
-}
+
+  __device__ __forceinline__ void run() {
+    fetch<true>(0);
+    put();
+    fetch<false>(0);
+    __syncthreads();
+    invert_diagonal(l, inverses);
+    __syncthreads();
+    for (int i = 0; i < t.order; i += step) {
+      put();
+      solve_rows(i);
+      if (i + step >= t.order) break;
+      fetch<false>(i + step);
+      update_below(i);
+    }
+  }
+};
 
 template <class T>
-__global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 2 : 1)
-    block_kernel(const __grid_constant__ BlockTask<T> t, int left_tiles) {
+__global__ void __launch_bounds__(block_threads, 1)
+    block_kernel(const __grid_constant__ BlockTask<T> t, int solved_tiles, int other_tiles) {
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
-  const Tile<T> tile{l + (largest_block + 4 * row_threads<T>)*pitch};
+  T* inverses = l + largest_block * pitch;  // behind l: update_below reads beyond its rows
+  const Tile<T> tile{inverses + largest_block * pitch};
   cuda::wait_for_previous_kernels();
-  const bool right = static_cast<int>(blockIdx.x) >= left_tiles;
-  const ColumnRange& range = right ? t.right : t.left;
-  const std::int64_t number = static_cast<int>(blockIdx.x) - (right ? left_tiles : 0);
-  const std::int64_t column = range.begin + number * tile_columns<T> + tile.column;
+  int number = blockIdx.x;
+  const bool solves = number < solved_tiles;
+  if (!solves) number -= solved_tiles;
+  const bool second = !solves && number >= other_tiles;
+  if (second) number -= other_tiles;
+  const ColumnRange& range = solves ? t.solved : t.others[second ? 1 : 0];
+  const std::int64_t column = range.begin + std::int64_t{number} * tile_columns<T> + tile.column;
   const bool inside = column < range.end;
-  const bool exchange = t.exchange;
-  const int* from = t.exchanges.from + t.first;
-  for (int q = tile.row0; q < t.order; q += row_threads<T>)
-    tile.at(q) = inside ? quad(t.a.at(exchange ? from[q] : t.first + q, column)) : Quad<T>{};
+  __shared__ int from[largest_block], to[largest_block];
+  if (static_cast<int>(threadIdx.x) < t.order) {
+    const int row = t.first + static_cast<int>(threadIdx.x);
+    from[threadIdx.x] = t.exchange ? t.exchanges.from[row] : row;
+    to[threadIdx.x] = t.exchange ? t.exchanges.to[row] : row;
+  }
   __syncthreads();
-  if (exchange && inside)
-    for (int q = tile.row0; q < t.order; q += row_threads<T>) {
-      const int to = t.exchanges.to[t.first + q];
-      if (to >= t.first + t.order) quad(t.a.at(to, column)) = quad(t.a.at(t.first + q, column));
+  constexpr int together = 8;  // rows of a thread on their way at once
+  for (int q0 = tile.row0; q0 < (t.order + step - 1) / step * step; q0 += together * row_threads<T>) {
+    Quad<T> v[together] = {};
+#pragma unroll
+    for (int i = 0; i < together; ++i) {
+      const int q = q0 + i * row_threads<T>;
+      if (inside && q < t.order) v[i] = quad(t.a.at(from[q], column));
     }
-  if (right && t.solve) solve_tile(t, tile, l);
+#pragma unroll
+    for (int i = 0; i < together; ++i)
+      if (q0 + i * row_threads<T> < largest_block) tile.at(q0 + i * row_threads<T>) = v[i];
+  }
+  __syncthreads();  // all rows are read before others come in their place
+  for (int q0 = tile.row0; t.exchange && inside && q0 < t.order; q0 += together * row_threads<T>) {
+    Quad<T> v[together] = {};
+    const auto leaves = [&](int q) { return q < t.order && to[q] >= t.first + t.order; };
+#pragma unroll
+    for (int i = 0; i < together; ++i) {
+      const int q = q0 + i * row_threads<T>;
+      if (leaves(q)) v[i] = quad(t.a.at(t.first + q, column));
+    }
+#pragma unroll
+    for (int i = 0; i < together; ++i) {
+      const int q = q0 + i * row_threads<T>;
+      if (leaves(q)) quad(t.a.at(to[q], column)) = v[i];
+    }
+  }
+  if (solves) TileSolver<T>{t, tile, l, inverses, {}}.run();
+  __syncthreads();
   if (inside)  // after the rows that go elsewhere were read: each thread its own
     for (int q = tile.row0; q < t.order; q += row_threads<T>) quad(t.a.at(t.first + q, column)) = tile.at(q);
   if (blockIdx.x != 0) return;
@@ -181,17 +271,20 @@ __global__ void __launch_bounds__(block_threads)
   const int row = first_row + blockIdx.x * update_rows;
   const std::int64_t column = range.begin + blockIdx.y * tile_columns<T> + u.column;
   const bool inside = column < range.end;
-  stage_factor(l, a.at(row, first), a.ld, min(update_rows, rows - row), depth);
-  for (int q = u.row0; q < step; q += row_threads<T>)
-    u.at(q) = inside && q < depth ? quad(a.at(first + q, column)) : Quad<T>{};
   Quad<T> c[count];
 #pragma unroll
   for (int i = 0; i < count; ++i) {
     const int r = row + u.row0 + i * row_threads<T>;
     c[i] = inside && r < rows ? quad(a.at(r, column)) : Quad<T>{};
   }
-  __syncthreads();
-  subtract_rows(c, l + u.row0 * pitch, u.x + u.column);
+  for (int k = 0; k < depth; k += step) {
+    if (k > 0) __syncthreads();
+    stage_factor(l, a.at(row, first + k), a.ld, min(update_rows, rows - row), depth - k);
+    for (int q = u.row0; q < step; q += row_threads<T>)
+      u.at(q) = inside && q < depth - k ? quad(a.at(first + k + q, column)) : Quad<T>{};
+    __syncthreads();
+    subtract_rows(c, l + u.row0 * pitch, u.x + u.column);
+  }
 #pragma unroll
   for (int i = 0; i < count; ++i) {
     const int r = row + u.row0 + i * row_threads<T>;
@@ -204,15 +297,15 @@ void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream) {
   const auto tiles = [](const ColumnRange& range) {
     return static_cast<int>((range.size() + tile_columns<T> - 1) / tile_columns<T>);
   };
-  const int left = tiles(task.left), all = left + tiles(task.right);
+  const int solved = tiles(task.solved), others = tiles(task.others[0]);
+  const int all = solved + others + tiles(task.others[1]);
   // A block without columns does what one block does for all.
-  const std::size_t rows = largest_block + 4 * row_threads<T>;
   cuda::launch("block_kernel", block_kernel<T>,
                {.grid = static_cast<unsigned>(std::max(all, 1)),
                 .block = block_threads,
-                .shared_bytes = (rows * pitch + largest_block * tile_columns<T>)*sizeof(T),
+                .shared_bytes = (2 * largest_block * pitch + largest_block * tile_columns<T>)*sizeof(T),
                 .overlap_previous = true},
-               stream, task, left);
+               stream, task, solved, others);
 }
 
 template <class T>

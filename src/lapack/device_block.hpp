@@ -30,12 +30,12 @@ template <class T>
 struct BlockTask {
   RowMajor<T> a;
   int first = 0, order = 0;  // rows [first, first + order); order a multiple of 4, at most largest_block
-  bool exchange = true;      // rows in both ranges, as `exchanges` says
-  bool solve = true;         // rows of `right` become L^-1 of themselves, L in columns [first, first + order)
+  bool exchange = true;      // rows in all ranges, as `exchanges` says
   Exchanges exchanges = {};
-  ColumnRange left = {}, right = {};
-  RowOrder followed = {};  // the exchanges are noted here too, if rows is not null
-  RowOrder reset = {};     // entries from `first + order` to `reset_end` begin anew, if rows is not null
+  ColumnRange solved = {};     // whose rows become L^-1 of themselves, L in columns [first, first + order)
+  ColumnRange others[2] = {};  // whose rows are exchanged only
+  RowOrder followed = {};      // the exchanges are noted here too, if rows is not null
+  RowOrder reset = {};         // entries from `first + order` to `reset_end` begin anew, if rows is not null
   int reset_end = 0;
 };
 
@@ -43,7 +43,7 @@ template <class T>
 void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream);
 
 // A -= L U in rows [first_row, rows) and the columns of the range: L in columns [first, first + depth), U in the rows
-// of those numbers. depth at most 32, a multiple of 4.
+// of those numbers. For small depths, multiples of 4.
 template <class T>
 void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const ColumnRange& columns, int first,
                             int depth, cudaStream_t stream);

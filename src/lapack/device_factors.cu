@@ -17,9 +17,13 @@ constexpr std::size_t columns_together = 64;  // of right-hand sides, in device 
 template <class S>
 class DeviceFactors final : public LuFactors {
  public:
-  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, Equilibration scales, const Contract& contract, cudaStream_t stream)
-      : lu_(std::move(lu)), scales_(std::move(scales)), stream_(stream) {
-    equilibrated = scales_.wanted;
+  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, const Contract& contract,
+                cudaStream_t stream)
+      : lu_(std::move(lu)),
+        row_factors_(powers(scales.rows)),
+        column_factors_(powers(scales.columns)),
+        stream_(stream) {
+    equilibrated = scales.wanted;
     factor_on_device(*lu_, contract, stream);
     triangles_ = std::make_unique<DeviceTriangles<S>>(lu_->a, lu_->rows, stream);
     info = read_info(*lu_, stream);
@@ -41,7 +45,7 @@ class DeviceFactors final : public LuFactors {
     const auto size = static_cast<std::size_t>(count * apart);
     std::vector<double> host(size);
     for (std::int64_t q = 0; q < count; ++q)
-      scaled_copy(op == Op::none ? scales_.rows : scales_.columns, x + columns[static_cast<std::size_t>(q)] * n,
+      scaled_copy(op == Op::none ? row_factors_ : column_factors_, x + columns[static_cast<std::size_t>(q)] * n,
                   host.data() + q * apart);
     const cuda::DeviceWorkspace memory(2 * size * sizeof(double), stream_);
     auto* device = reinterpret_cast<double*>(memory.data());
@@ -52,23 +56,28 @@ class DeviceFactors final : public LuFactors {
                 "cudaMemcpyAsync");
     cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
     for (std::int64_t q = 0; q < count; ++q)
-      scaled_copy(op == Op::none ? scales_.columns : scales_.rows, host.data() + q * apart,
+      scaled_copy(op == Op::none ? column_factors_ : row_factors_, host.data() + q * apart,
                   x + columns[static_cast<std::size_t>(q)] * n);
   }
 
-  static void scaled_copy(const std::vector<int>& exponents, const double* from, double* to) {
-    for (std::size_t i = 0; i < exponents.size(); ++i) to[i] = from[i] * std::ldexp(1.0, exponents[i]);
+  static std::vector<double> powers(const std::vector<int>& exponents) {
+    std::vector<double> p;
+    for (const int e : exponents) p.push_back(std::ldexp(1.0, e));
+    return p;
+  }
+  static void scaled_copy(const std::vector<double>& factors, const double* from, double* to) {
+    for (std::size_t i = 0; i < factors.size(); ++i) to[i] = from[i] * factors[i];
   }
 
   std::unique_ptr<DeviceLu<S>> lu_;
-  Equilibration scales_;
+  std::vector<double> row_factors_, column_factors_;
   cudaStream_t stream_;
   std::unique_ptr<DeviceTriangles<S>> triangles_;
 };
 
 template <class S, class T>
 std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Options& options) {
-  Equilibration scales = equilibrate(system, 0);
+  const Equilibration scales = equilibrate(system, 0);
   std::unique_ptr<DeviceLu<S>> lu;
   if constexpr (std::is_same_v<S, float>)
     if (is_trivial(scales)) lu = std::move(system.floats);
@@ -77,7 +86,7 @@ std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Opt
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
     system.convert(scales.rows, scales.columns, *lu);
   }
-  return std::make_unique<DeviceFactors<S>>(std::move(lu), std::move(scales), options.contract, system.stream());
+  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, options.contract, system.stream());
 }
 
 }  // namespace

@@ -37,36 +37,50 @@ class Factorisation {
   // Columns [first, end), at most largest_block, and exchanges within them; after each panel beside(i, panels).
   template <class Beside>
   void factor_block(int first, int end, Beside beside) {
-    int panels = 0;
+    block_ = {first, end};
+    int panels = 0, done = 0;
     for (int c = first; c < end; c += width_at(c)) ++panels;
-    int i = 0;
-    for (int c = first; c < end; ++i) {
-      const int width = width_at(c), next = c + width;
-      factor_panel<T>({lu_.a, rows_, c, lu_.exchanges, lu_.pivots, lu_.info, static_cast<int>(std::min(lu_.m, lu_.n))},
-                      stream_);
-      beside(i, panels);
-      exchange_and_solve<T>({.a = lu_.a,
-                             .first = c,
-                             .order = width,
-                             .exchanges = lu_.exchanges,
-                             .left = {first, c},
-                             .right = {next, end},
-                             .followed = order()},
-                            stream_);
-      subtract_small_product<T>(lu_.a, rows_, next, {next, end}, c, width, stream_);
-      c = next;
+    factor_columns(first, end, {}, [&] { beside(done++, panels); });
+  }
+
+  // ... [begin, end) of them; if that is one panel, those of `next`, which follow it, are solved for at once.
+  template <class Beside>
+  void factor_columns(int begin, int end, const ColumnRange& next, const Beside& beside) {
+    const int width = width_at(begin);
+    if (end - begin <= width) {
+      factor_panel<T>(
+          {lu_.a, rows_, begin, lu_.exchanges, lu_.pivots, lu_.info, static_cast<int>(std::min(lu_.m, lu_.n))},
+          stream_);
+      beside();
+      return exchange_and_solve<T>({.a = lu_.a,
+                                    .first = begin,
+                                    .order = end - begin,
+                                    .exchanges = lu_.exchanges,
+                                    .solved = next,
+                                    .others = {{block_.begin, begin}, {end + next.size(), block_.end}},
+                                    .followed = order()},
+                                   stream_);
     }
+    // One launch less a panel, or a quarter of the memory traffic, of which fp64 has more.
+    const int left = std::is_same_v<T, float> ? width : static_cast<int>(padded_to((end - begin) / 2, width));
+    const int mid = begin + left;
+    factor_columns(begin, mid, {mid, end}, beside);
+    if (left > width)
+      exchange_and_solve<T>({.a = lu_.a, .first = begin, .order = left, .exchange = false, .solved = {mid, end}},
+                            stream_);
+    subtract_small_product<T>(lu_.a, rows_, mid, {mid, end}, begin, left, stream_);
+    factor_columns(mid, end, {}, beside);
   }
 
   // What the block's panels have exchanged, in all other columns; those on the right may be solved for at once.
   void exchange_outside(int first, int end, bool solve) {
+    const ColumnRange left = {0, first}, right = {end, lu_.columns};
     exchange_and_solve<T>({.a = lu_.a,
                            .first = first,
                            .order = end - first,
-                           .solve = solve,
                            .exchanges = order().exchanges(),
-                           .left = {0, first},
-                           .right = {end, lu_.columns},
+                           .solved = solve ? right : ColumnRange{},
+                           .others = {left, solve ? ColumnRange{} : right},
                            .followed = {lu_.permutation, nullptr},
                            .reset = lu_.orders[1 - parity_],
                            .reset_end = rows_},
@@ -81,6 +95,7 @@ class Factorisation {
   cudaStream_t stream_;
   int rows_, last_;  // padded; columns to factorise
   int parity_ = 0;
+  ColumnRange block_;
 };
 
 // ---- fp32 with look-ahead ------------------------------------------------------------------------------------------
@@ -215,7 +230,7 @@ class Recursive : Factorisation<T> {
     if (range.size() == 0) return;
     if (end - first <= largest_block)
       return exchange_and_solve<T>(
-          {.a = lu_.a, .first = first, .order = end - first, .exchange = false, .right = range}, this->stream_);
+          {.a = lu_.a, .first = first, .order = end - first, .exchange = false, .solved = range}, this->stream_);
     const int mid = middle(first, end);
     solve(first, mid, range);
     subtract_product(mid, end, range, first, mid);

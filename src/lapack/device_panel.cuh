@@ -82,7 +82,9 @@ struct PanelShape {
     alignas(16) T stage[columns];                   // the block's own, on its way out
     uint4 key[mailboxes][blocks];                   // the fourth word: pivot_scale
     uint4 warp_key[2][warps];
-    std::uint64_t barrier[columns];  // each used once
+    std::uint64_t barrier[columns];                // each used once
+    alignas(16) T slab[threads][columns + quads];  // a row of every thread, between its layouts in memory and registers
+    int slab_place[threads];
   };
 };
 
@@ -105,19 +107,49 @@ struct Panel {
 
   __device__ __forceinline__ int row_of(int r) const { return (r * blocks + block) * Shape::threads + threadIdx.x; }
 
+  // Lanes side by side share a row in memory: piece i of a thread lies in this row of a slab, at this quad.
+  static constexpr int pieces = columns / quads;
+  __device__ __forceinline__ static int piece_row(int i) { return (i * Shape::threads + threadIdx.x) / pieces; }
+  __device__ __forceinline__ static int piece_quad() { return threadIdx.x % pieces; }
+
+  __device__ __forceinline__ Sixteen<T>& slab(int row, int q) const {
+    return *reinterpret_cast<Sixteen<T>*>(&s.slab[row][q * quads]);
+  }
+
   __device__ __forceinline__ void load() {
+    const int left = task.rows - task.first;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      const bool exists = task.first + row_of(r) < task.rows;
-      place[r] = exists ? row_of(r) : -1;
-      active[r] = exists;
-      const T* from = task.a.at(task.first + row_of(r), task.first);
+      place[r] = row_of(r) < left ? row_of(r) : -1;
+      active[r] = place[r] >= 0;
 #pragma unroll
-      for (int q = 0; q < columns / quads; ++q) {
+      for (int i = 0; i < pieces; ++i) {
+        const int row = (r * blocks + block) * Shape::threads + piece_row(i);
         Sixteen<T> v;
-        v.bits = exists ? reinterpret_cast<const uint4*>(from)[q] : uint4{};
+        v.bits = uint4{};
+        if (row < left)
+          v.bits = *reinterpret_cast<const uint4*>(task.a.at(task.first + row, task.first + piece_quad() * quads));
 #pragma unroll
-        for (int e = 0; e < quads; ++e) a[r][q * quads + e] = v.x[e];
+        for (int e = 0; e < quads; ++e) a[r][i * quads + e] = v.x[e];
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      if (r > 0) __syncthreads();
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        Sixteen<T> v;
+#pragma unroll
+        for (int e = 0; e < quads; ++e) v.x[e] = a[r][i * quads + e];
+        slab(piece_row(i), piece_quad()).bits = v.bits;
+      }
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        Sixteen<T> v;
+        v.bits = slab(threadIdx.x, i).bits;
+#pragma unroll
+        for (int e = 0; e < quads; ++e) a[r][i * quads + e] = v.x[e];
       }
     }
   }
@@ -126,18 +158,27 @@ struct Panel {
   __device__ __forceinline__ void store() const {
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      if (place[r] < 0) continue;
-      T* to = task.a.at(task.first + place[r], task.first);
+      __syncthreads();
 #pragma unroll
-      for (int q = 0; q < columns / quads; ++q) {
+      for (int q = 0; q < pieces; ++q) {
         Sixteen<T> v;
 #pragma unroll
         for (int e = 0; e < quads; ++e) {
           const int k = q * quads + e;
           v.x[e] = a[r][columns - (k / chunk + 1) * chunk + k % chunk];
         }
-        reinterpret_cast<uint4*>(to)[q] = v.bits;
+        slab(threadIdx.x, q).bits = v.bits;
       }
+      s.slab_place[threadIdx.x] = place[r];
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        const int to = s.slab_place[piece_row(i)];
+        if (to >= 0)
+          *reinterpret_cast<uint4*>(task.a.at(task.first + to, task.first + piece_quad() * quads)) =
+              slab(piece_row(i), piece_quad()).bits;
+      }
+      if (place[r] < 0) continue;
       if (place[r] < columns) task.exchanges.from[task.first + place[r]] = task.first + row_of(r);
       if (row_of(r) < columns) task.exchanges.to[task.first + row_of(r)] = task.first + place[r];
     }

@@ -3,6 +3,7 @@
 // that is no longer `absent` is a solution. Diagonal blocks are inverted beforehand.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "cuda/launch.hpp"
@@ -72,17 +73,24 @@ __device__ __forceinline__ double sum_of_each(double (&v)[warp_rows]) {
     return v[0] + __shfl_xor_sync(~0u, v[0], 1);
 }
 
-// Row by row: a warp has 16 rows of a block, a lane 4 of its columns.
+// 16 rows of a warp, 4 columns of a lane; as double before they are needed, since conversions are slow.
 template <class T>
+__device__ __forceinline__ void load_block(const T* block, std::int64_t ld, double (&m)[warp_rows][4]) {
+  const T* from = block + threadIdx.x / 32 * warp_rows * ld + threadIdx.x % 32 * 4;
+  FactorQuad<T> v[warp_rows];
+#pragma unroll
+  for (int r = 0; r < warp_rows; ++r) v[r] = *reinterpret_cast<const FactorQuad<T>*>(from + r * ld);
+#pragma unroll
+  for (int r = 0; r < warp_rows; ++r)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) m[r][e] = static_cast<double>(v[r].x[e]);
+}
+
+// Row by row.
 struct ByRows {
-  FactorQuad<T> m[warp_rows];
+  double m[warp_rows][4];
   double sums[warp_rows] = {};
 
-  __device__ __forceinline__ void load(const T* block, std::int64_t ld) {
-    const T* from = block + threadIdx.x / 32 * warp_rows * ld + threadIdx.x % 32 * 4;
-#pragma unroll
-    for (int r = 0; r < warp_rows; ++r) m[r] = *reinterpret_cast<const FactorQuad<T>*>(from + r * ld);
-  }
   template <class Vector>
   __device__ __forceinline__ void multiply(Vector x) {
     const int k = static_cast<int>(threadIdx.x % 32) * 4;
@@ -91,7 +99,7 @@ struct ByRows {
 #pragma unroll
     for (int r = 0; r < warp_rows; ++r)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums[r] = fma(static_cast<double>(m[r].x[e]), v[e], sums[r]);
+      for (int e = 0; e < 4; ++e) sums[r] = fma(m[r][e], v[e], sums[r]);
   }
   // into result[0, 128)
   __device__ __forceinline__ void finish(double (*)[triangle_block], double* result) {
@@ -105,16 +113,10 @@ struct ByRows {
 };
 
 // The transposed block: sums over its rows.
-template <class T>
 struct ByColumns {
-  FactorQuad<T> m[warp_rows];
+  double m[warp_rows][4];
   double sums[4] = {};
 
-  __device__ __forceinline__ void load(const T* block, std::int64_t ld) {
-    const T* from = block + threadIdx.x / 32 * warp_rows * ld + threadIdx.x % 32 * 4;
-#pragma unroll
-    for (int r = 0; r < warp_rows; ++r) m[r] = *reinterpret_cast<const FactorQuad<T>*>(from + r * ld);
-  }
   template <class Vector>
   __device__ __forceinline__ void multiply(Vector x) {
     const int lane = threadIdx.x % 32;
@@ -123,7 +125,7 @@ struct ByColumns {
     for (int r = 0; r < warp_rows; ++r) {
       const double v = __shfl_sync(~0u, mine, r);
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums[e] = fma(static_cast<double>(m[r].x[e]), v, sums[e]);
+      for (int e = 0; e < 4; ++e) sums[e] = fma(m[r][e], v, sums[e]);
     }
   }
   __device__ __forceinline__ void finish(double (*parts)[triangle_block], double* result) {
@@ -144,10 +146,12 @@ struct ByColumns {
 template <class T, bool Transposed>
 __global__ void __launch_bounds__(solve_threads)
     triangle_kernel(RowMajor<T> a, const T* inverses, int blocks, bool backward, SolveVectors v, int* ticket) {
-  using Block = std::conditional_t<Transposed, ByColumns<T>, ByRows<T>>;
+  using Block = std::conditional_t<Transposed, ByColumns, ByRows>;
   __shared__ double parts[solve_warps][triangle_block], sums[triangle_block];
   __shared__ alignas(16) double rhs[triangle_block];
   __shared__ int turn;
+  extern __shared__ __align__(16) unsigned char raw[];
+  T* inverse = reinterpret_cast<T*>(raw);  // of the block on the diagonal
   if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);
   __syncthreads();
   const int number = turn / v.count;  // all vectors side by side: they share what they read
@@ -155,14 +159,18 @@ __global__ void __launch_bounds__(solve_threads)
   const int mine = place(number) * triangle_block;
   const double* in = v.in + turn % v.count * v.apart + mine;
   double* out = v.out + turn % v.count * v.apart;
+  const T* from = inverses + static_cast<std::int64_t>(mine) * triangle_block;
+#pragma unroll 4
+  for (int i = 4 * threadIdx.x; i < triangle_block * triangle_block; i += 4 * solve_threads)
+    *reinterpret_cast<FactorQuad<T>*>(inverse + i) = *reinterpret_cast<const FactorQuad<T>*>(from + i);
   Block block;
   for (int i = 0; i < number; ++i) {
     const int other = place(i) * triangle_block;
-    block.load(Transposed ? a.at(other, mine) : a.at(mine, other), a.ld);
+    load_block(Transposed ? a.at(other, mine) : a.at(mine, other), a.ld, block.m);
     block.multiply(Appearing{out + other});
   }
-  block.load(inverses + static_cast<std::int64_t>(mine) * triangle_block, triangle_block);
   block.finish(parts, sums);
+  load_block(inverse, triangle_block, block.m);
   if (threadIdx.x < triangle_block) rhs[threadIdx.x] = in[threadIdx.x] - sums[threadIdx.x];
   __syncthreads();
   block.multiply(Present{rhs});
@@ -228,8 +236,11 @@ void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const doub
   const auto blocks = static_cast<int>(order_ / triangle_block);
   const bool transposed = op != Op::none;
   cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
-               {.grid = static_cast<unsigned>(blocks * count), .block = solve_threads}, stream_, a_, inverses(upper),
-               blocks, upper != transposed, SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
+               {.grid = static_cast<unsigned>(blocks * count),
+                .block = solve_threads,
+                .shared_bytes = triangle_block * triangle_block * sizeof(T)},
+               stream_, a_, inverses(upper), blocks, upper != transposed,
+               SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
 }
 
 }  // namespace vernier

@@ -92,6 +92,7 @@ __global__ void join_figures_kernel(const double* largest_parts, const double* s
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
   Figure all;
+#pragma unroll 16
   for (std::int64_t t = 0; t < parts; ++t) all.join({largest_parts[t * n + i], sum_parts[t * n + i]});
   largest[i] = all.largest;
   sums[i] = all.sum;
@@ -279,8 +280,8 @@ void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, Row
 
 void join_figures(const double* largest_parts, const double* sum_parts, std::int64_t n, std::int64_t parts,
                   double* largest, double* sums, cudaStream_t stream) {
-  cuda::launch("join_figures_kernel", join_figures_kernel, {.grid = pieces(n, threads), .block = threads}, stream,
-               largest_parts, sum_parts, n, parts, largest, sums);
+  cuda::launch("join_figures_kernel", join_figures_kernel, {.grid = pieces(n, 64), .block = 64}, stream, largest_parts,
+               sum_parts, n, parts, largest, sums);
 }
 
 template <class T>
