@@ -113,11 +113,6 @@ __device__ __forceinline__ void load_box_multicast(std::uint32_t destination, co
       : "memory");
 }
 
-// `bytes`, a multiple of 16 as the address is, into the second-level cache.
-__device__ __forceinline__ void prefetch_bulk(const void* from, int bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
-}
-
 // Ordinary stores to shared memory before, copies and wgmma that read it after.
 __device__ __forceinline__ void fence_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

@@ -22,7 +22,6 @@ struct SplitArguments {
   bool pairs_aligned;
   SplitGate gate;
   bool beside_previous;
-  bool prefetch;  // C will be read, and lies so that rows of a tile are whole pieces of 16 bytes
 };
 
 struct Scalars {
@@ -86,52 +85,34 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
       least + min(up[0], up[1]) >= -126 && most + max(up[0], up[1]) <= 127 && g.pairs_aligned && row + Rows - 6 <= rows;
   const auto store = [&](auto kind) {
     constexpr bool is_ordinary = decltype(kind)::value;
-    // So many old values fit beside the sums; each group of them is one trip to memory.
-    constexpr int chunk = Rows <= 128 ? Rows / 8 : 4, together = Rows <= 128 ? 2 : 1;
-    const auto place = [&](int h) { return g.c + row + static_cast<std::int64_t>(column + 8 * h) * g.ldc; };
 #pragma unroll
-    for (int h0 = 0; h0 < 2; h0 += together) {
+    for (int h = 0; h < 2; ++h) {
+      if (column + 8 * h >= columns) continue;
+      float* c = g.c + row + static_cast<std::int64_t>(column + 8 * h) * g.ldc;
+      constexpr int chunk = 4;  // so many old values fit beside the sums
 #pragma unroll
       for (int i0 = 0; i0 < Rows / 8; i0 += chunk) {
-        float old[together][chunk][2] = {};
+        float old[chunk][2] = {};
         if (scalars.beta != 0)
 #pragma unroll
-          for (int h = 0; h < together; ++h) {
-            if (column + 8 * (h0 + h) >= columns) continue;
-            const float* c = place(h0 + h);
+          for (int i = 0; i < 2 * chunk; ++i)
+            if (is_ordinary || row + 8 * (i0 + i / 2) + i % 2 < rows) old[i / 2][i % 2] = c[8 * (i0 + i / 2) + i % 2];
 #pragma unroll
-            for (int i = 0; i < chunk; ++i) {
-              if (is_ordinary) {
-                const float2 pair = *reinterpret_cast<const float2*>(c + 8 * (i0 + i));
-                old[h][i][0] = pair.x, old[h][i][1] = pair.y;
-              } else {
+        for (int i = i0; i < i0 + chunk; ++i) {
+          float value[2];
+          bool write[2];
 #pragma unroll
-                for (int s = 0; s < 2; ++s)
-                  if (row + 8 * (i0 + i) + s < rows) old[h][i][s] = c[8 * (i0 + i) + s];
-              }
-            }
+          for (int s = 0; s < 2; ++s) {
+            const int e = up[h] + uq[i][s];
+            const float scaled = t[4 * i + 2 * h + s];
+            value[s] = scalars(is_ordinary ? scaled * power_of_two(e) : unscale(scaled, e), old[i - i0][s]);
+            write[s] = is_ordinary || (row + 8 * i + s < rows && e < excluded_vector / 2);
           }
-#pragma unroll
-        for (int h = 0; h < together; ++h) {
-          if (column + 8 * (h0 + h) >= columns) continue;
-          float* c = place(h0 + h);
-#pragma unroll
-          for (int i = i0; i < i0 + chunk; ++i) {
-            float value[2];
-            bool write[2];
-#pragma unroll
-            for (int s = 0; s < 2; ++s) {
-              const int e = up[h0 + h] + uq[i][s];
-              const float scaled = t[4 * i + 2 * (h0 + h) + s];
-              value[s] = scalars(is_ordinary ? scaled * power_of_two(e) : unscale(scaled, e), old[h][i - i0][s]);
-              write[s] = is_ordinary || (row + 8 * i + s < rows && e < excluded_vector / 2);
-            }
-            if (is_ordinary) {
-              *reinterpret_cast<float2*>(c + 8 * i) = {value[0], value[1]};
-            } else {
-              if (write[0]) c[8 * i] = value[0];
-              if (write[1]) c[8 * i + 1] = value[1];
-            }
+          if (is_ordinary) {
+            *reinterpret_cast<float2*>(c + 8 * i) = {value[0], value[1]};
+          } else {
+            if (write[0]) c[8 * i] = value[0];
+            if (write[1]) c[8 * i + 1] = value[1];
           }
         }
       }

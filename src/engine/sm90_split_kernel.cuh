@@ -99,25 +99,15 @@ __device__ __forceinline__ bool open(const SplitArguments& g, bool& strict) {
   return !settled && (fit || g.gate.last);
 }
 
-// A tile's old values into the second-level cache, while its sums are made.
 template <class Config>
-__device__ __forceinline__ void prefetch_old(const SplitArguments& g, int column, int row) {
-  if (row + Config::Rows > g.q.count) return;
-  const int end = min(column + tile_columns, static_cast<int>(g.p.count));
-  for (int j = column; j < end; ++j)
-    prefetch_bulk(g.c + row + static_cast<std::int64_t>(j) * g.ldc, Config::Rows * static_cast<int>(sizeof(float)));
-}
-
-template <class Config>
-__device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensorMap& map_q, const SplitArguments& g,
-                                        const Ring<Config>& ring, const TileOrder& order, int lines, int rank) {
+__device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensorMap& map_q, const Ring<Config>& ring,
+                                        const TileOrder& order, int lines, int rank) {
   constexpr int share = Config::Rows / Config::Sharing;
   RingPosition<Config::stages> at{0, 1};
   for (int t = blockIdx.x / Config::Sharing; t < order.count(); t += gridDim.x / Config::Sharing) {
     int p, q;
     order.place(t, p, q);
     const int row_p = (p * Config::Sharing + rank) * tile_columns, row_q = q * Config::Rows + rank * share;
-    if (g.prefetch) prefetch_old<Config>(g, row_p, q * Config::Rows);
     for (int line = 0; line < lines; ++line, at.advance()) {
       barrier_wait(ring.empty(at.stage), at.parity);
       const std::uint32_t full = ring.full(at.stage);
@@ -271,7 +261,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
-    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, g, ring, order, lines, rank);
+    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, order, lines, rank);
   } else {
     take_registers<232>();
     Consumer<Config> consumer(ring, warpgroup);
@@ -321,9 +311,7 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                          .group = 16,
                          .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
                          .gate = x.gate,
-                         .beside_previous = x.beside_previous,
-                         .prefetch = x.beta.pointer == nullptr && x.beta.value != 0 && x.ldc % 4 == 0 &&
-                                     reinterpret_cast<std::uintptr_t>(x.c) % 16 == 0};
+                         .beside_previous = x.beside_previous};
   const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
                                 ((x.a.count + Config::Rows - 1) / Config::Rows);
   const auto grid =

@@ -163,6 +163,7 @@ __global__ void __launch_bounds__(solve_threads)
 #pragma unroll 4
   for (int i = 4 * threadIdx.x; i < triangle_block * triangle_block; i += 4 * solve_threads)
     *reinterpret_cast<FactorQuad<T>*>(inverse + i) = *reinterpret_cast<const FactorQuad<T>*>(from + i);
+  const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
   Block block;
   for (int i = 0; i < number; ++i) {
     const int other = place(i) * triangle_block;
@@ -171,7 +172,7 @@ __global__ void __launch_bounds__(solve_threads)
   }
   block.finish(parts, sums);
   load_block(inverse, triangle_block, block.m);
-  if (threadIdx.x < triangle_block) rhs[threadIdx.x] = in[threadIdx.x] - sums[threadIdx.x];
+  if (threadIdx.x < triangle_block) rhs[threadIdx.x] = right_side - sums[threadIdx.x];
   __syncthreads();
   block.multiply(Present{rhs});
   block.finish(parts, sums);

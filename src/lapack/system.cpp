@@ -155,13 +155,18 @@ std::vector<double> System<T>::largest_of_scaled_columns(const std::vector<int>&
 }
 
 double largest_magnitude(std::int64_t n, const double* x) {
-  double most = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    if (!(std::abs(x[i]) <= most)) {
-      most = std::abs(x[i]);
-      if (std::isnan(most)) return most;
-    }
-  return most;
+  constexpr int lanes = 8;  // that the compiler puts into vectors
+  double most[lanes] = {};
+  std::int64_t nans = 0, i = 0;
+  const auto see = [&](int l, double value) {
+    most[l] = value > most[l] ? value : most[l];
+    nans += std::isnan(value) ? 1 : 0;
+  };
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) see(l, std::abs(x[i + l]));
+  for (; i < n; ++i) see(0, std::abs(x[i]));
+  if (nans > 0) return std::numeric_limits<double>::quiet_NaN();
+  return *std::max_element(most, most + lanes);
 }
 
 double backward_error(const LinearSystem& s, const double* x, const double* b, const double* r) {
