@@ -36,7 +36,8 @@ template <class T>
                                             const Options& options = Options{.contract = default_contract<T>()});
 
 // op(A) X = B with a certificate, as vernier::solve: LU in fp32 or fp64, refinement, a measured backward error for each
-// right-hand side. factors fp16 is Error(Status::unsupported). Of options.products the engine counts, one of engines().
+// right-hand side. Shorter factors are Error(Status::unsupported). Of options.products the engine counts, one of
+// engines().
 template <class T>
 [[nodiscard]] VERNIER_API SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
                                             const T* B, std::int64_t ldb, T* X, std::int64_t ldx,

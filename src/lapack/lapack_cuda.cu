@@ -149,8 +149,9 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
                   T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
   const Stopwatch total;
   check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, options);
-  if (options.factors == Factors::fp16)
-    fail(Status::unsupported, "solve: factors fp16: not on a GPU; expected auto, fp32 or fp64");
+  if (options.factors == Factors::bf16 || options.factors == Factors::fp16 || options.factors == Factors::tf32)
+    fail(Status::unsupported, "solve: factors {}: not on a GPU; expected auto, fp32 or fp64",
+         to_string(options.factors));
   const auto products_of = [&](Factors precision) {
     const Contract usual = precision == Factors::fp64 ? Contract::fp64() : Contract::fp32();
     return Options{.contract = options.contract.value_or(usual), .engine = options.products.engine, .stream = stream};

@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "lapack/getrf.hpp"
-#include "lapack/half_lu.hpp"
 #include "lapack/level3.hpp"
 #include "lapack/row_swaps.hpp"
+#include "lapack/stored_lu.hpp"
 #include "lapack/triangular_vectors.hpp"
 
 namespace vernier {
@@ -57,21 +57,13 @@ void scale(const std::vector<int>& exponents, double* x) {
 }
 
 template <class S>
-struct StorageRoundoff {
-  static constexpr double value = std::numeric_limits<S>::epsilon() / 2;
-};
-template <>
-struct StorageRoundoff<Half> {
-  static constexpr double value = 0x1p-11;
-};
-
-template <class S>
 class StoredFactors : public LuFactors {
  public:
   StoredFactors(std::int64_t n, int threads, std::unique_ptr<Workspace> memory, Equilibration equilibration,
-                const Options& options)
+                double unit_roundoff, const Options& options)
       : n_(n),
         threads_(threads),
+        unit_roundoff_(unit_roundoff),
         memory_(std::move(memory)),
         lu_(reinterpret_cast<S*>(memory_->data())),
         pivots_(static_cast<std::size_t>(n)),
@@ -80,7 +72,7 @@ class StoredFactors : public LuFactors {
     equilibrated = scales_.wanted;
   }
 
-  double unit_roundoff() const override { return StorageRoundoff<S>::value; }
+  double unit_roundoff() const override { return unit_roundoff_; }
   S* data() { return lu_; }
   std::int64_t* pivots() { return pivots_.data(); }
   Equilibration& scales() { return scales_; }
@@ -88,7 +80,7 @@ class StoredFactors : public LuFactors {
   void solve(Op op, const Columns& columns, double* x) const override {
     const bool plain = op == Op::none;
     for (const std::int64_t c : columns) scale(plain ? scales_.rows : scales_.columns, x + c * n_);
-    if constexpr (std::is_same_v<S, Half>) {
+    if constexpr (!std::is_floating_point_v<S>) {
       for (const std::int64_t c : columns) solve_vector(op, x + c * n_);
     } else {
       if (columns.size() < columns_for_products)
@@ -136,6 +128,7 @@ class StoredFactors : public LuFactors {
 
   std::int64_t n_;
   int threads_;
+  double unit_roundoff_;
   std::unique_ptr<Workspace> memory_;
   S* lu_;
   std::vector<std::int64_t> pivots_;
@@ -149,19 +142,23 @@ std::unique_ptr<LuFactors> factorise_in(System<T>& s, const Options& options) {
   const bool converted = std::is_same_v<S, float> && s.floats != nullptr && is_trivial(scales);
   if (!converted) s.floats.reset();
   auto memory = converted ? std::move(s.floats) : std::make_unique<Workspace>(area(s.n) * sizeof(S));
-  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales), options);
+  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales),
+                                                    std::numeric_limits<S>::epsilon() / 2, options);
   if (!converted) convert(s, factors->scales(), factors->data());
   factors->info = factor_lu(Level3<S>(options), s.n, s.n, factors->data(), s.n, factors->pivots());
   return factors;
 }
 
-template <class T>
-std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& options) {
-  std::unique_ptr<StoredFactors<Half>> factors;
-  for (int headroom = half_headroom; headroom <= half_headroom + half_headroom_step; headroom += half_headroom_step) {
-    auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Half));
-    factors =
-        std::make_unique<StoredFactors<Half>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom), options);
+// With room for growth where the format is narrow: the largest entries at about 2^-headroom, then smaller.
+template <class Format, class T>
+std::unique_ptr<LuFactors> factorise_stored(const System<T>& s, int headroom, int last_headroom,
+                                            const Options& options) {
+  using Word = typename Format::Word;
+  std::unique_ptr<StoredFactors<Word>> factors;
+  for (; headroom <= last_headroom; headroom += half_headroom_step) {
+    auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Word));
+    factors = std::make_unique<StoredFactors<Word>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom),
+                                                    Format::unit_roundoff, options);
     const Equilibration& e = factors->scales();
     const auto column_block = [&](std::int64_t first, std::int64_t count, float* out) {
       for (std::int64_t j = 0; j < count; ++j) {
@@ -171,7 +168,8 @@ std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& 
                                                 power(e.rows[static_cast<std::size_t>(i)]) * factor);
       }
     };
-    const HalfLu result = factor_half_lu(Level3<float>(options), s.n, column_block, factors->data(), factors->pivots());
+    const StoredLu result =
+        factor_stored_lu<Format>(Level3<float>(options), s.n, column_block, factors->data(), factors->pivots());
     factors->info = result.info;
     factors->overflow = result.overflow;
     if (!factors->overflow) break;
@@ -206,8 +204,12 @@ Equilibration equilibrate(const LinearSystem& s, int headroom) {
 template <class T>
 std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options) {
   switch (precision) {
+    case Factors::bf16:
+      return factorise_stored<StoredBf16>(system, 0, 0, options);
     case Factors::fp16:
-      return factorise_in_half(system, options);
+      return factorise_stored<StoredFp16>(system, half_headroom, half_headroom + half_headroom_step, options);
+    case Factors::tf32:
+      return factorise_stored<StoredTf32>(system, 0, 0, options);
     case Factors::fp32:
       return factorise_in<float>(system, options);
     default:
