@@ -5,7 +5,7 @@
 //     vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc,
 //                         {.stream = stream});
 //
-// Same contracts but `exact`; by residues the same bits as on a CPU (for float under fp32: see gemm). Hopper (compute
+// Same contracts; by residues the same bits as on a CPU (for float under fp32: see gemm). Hopper (compute
 // capability 9.0) runs kernels of its own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a
 // machine without a GPU, everything here throws Error(Status::unsupported) and says what is missing.
 #pragma once
@@ -26,6 +26,7 @@ struct VERNIER_API Options {
   void* workspace = nullptr;  // the caller's own, in device memory; nothing is allocated then, but see below
   std::size_t workspace_bytes = 0;
   PointerMode pointer_mode = PointerMode::host;
+  bool count_open = false;  // contract exact: wait for the end, and report how many entries the residues left open
 };
 
 // C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major. Returns when the work is
@@ -35,6 +36,8 @@ struct VERNIER_API Options {
 // and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
 // wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
 // the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
+//
+// Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
 //
 // float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, if no engine is
 // named, they are faster than cuBLAS by estimate and the workspace holds them: fully asynchronous, fit for capture, and

@@ -6,6 +6,7 @@
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
 #include "blas/device_state.hpp"
+#include "blas/exact_gemm_cuda.hpp"
 #include "blas/residue_gemm_cuda.hpp"
 #include "blas/split_gemm.hpp"
 #include "cuda/cublas.hpp"
@@ -22,8 +23,6 @@ constexpr std::size_t large_workspace = std::size_t{4} << 30;
 
 void check_options(const Options& o) {
   check_contract("gemm", o.contract);
-  if (o.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "gemm: contract exact: not on a GPU; expected fp32, fp64, fp64-normwise or bits(n)");
   require(o.workspace != nullptr || o.workspace_bytes == 0,
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
 }
@@ -138,7 +137,8 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
     }
     if (!done && plan.residues) {
       const DeviceResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc};
-      done = residue_gemm(plan, int8_engine(options), problem, options, report);
+      if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
+      done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (!done) {
       if (report.fallback) {

@@ -25,9 +25,12 @@ constexpr double residue_launches = 16e-6;     // what the chain of kernels take
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double native_double = 56e12, native_single = 50e12, native_launch = 8e-6;
 
-std::size_t vector_bytes(const ProductShape& shape) {
+// Entries of a block are named in 32 bits.
+constexpr std::int64_t most_listed_entries = std::int64_t{1} << 32;
+
+std::size_t vector_bytes(const ProductShape& shape, bool exact) {
   Arena count;
-  carve_device_vectors(count, shape);
+  carve_device_vectors(count, shape, exact);
   return count.used();
 }
 
@@ -59,29 +62,41 @@ DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const
       arena.take<std::int8_t>(moduli * static_cast<std::size_t>(product_units(b.m_block, b.n_block).plane_bytes()));
   if (limits.int32_sums)
     buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(b.m_block, 4) * b.n_block));
+  if (b.exact) buffers.open = arena.take<std::uint32_t>(static_cast<std::size_t>(b.m_block * b.n_block));
   return buffers;
 }
 
-DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape) {
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact) {
   const auto m = static_cast<std::size_t>(shape.m), n = static_cast<std::size_t>(shape.n);
   DeviceVectorBuffers v;
   v.a_statistics = arena.take<VectorStatistics>(m);
   v.b_statistics = arena.take<VectorStatistics>(n);
   v.a_scales = arena.take<int>(m);
   v.b_scales = arena.take<int>(n);
+  if (exact) {
+    v.a_grains = arena.take<cuda::DeviceGrain>(m);
+    v.b_grains = arena.take<cuda::DeviceGrain>(n);
+    v.a_errors = arena.take<VectorError>(m);
+    v.b_errors = arena.take<VectorError>(n);
+    v.sample = arena.take<cuda::DeviceSample>(1);
+    v.open_counts = arena.take<unsigned long long>(2);
+    return v;
+  }
   v.a_kinds = arena.take<VectorScales>(m);
   v.b_kinds = arena.take<VectorScales>(n);
   return v;
 }
 
 DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
-                                      std::size_t limit) {
+                                      std::size_t limit, bool exact) {
   DeviceBlocking b;
   b.moduli = moduli;
+  b.exact = exact;
   b.m_block = shape.m;
   b.n_block = shape.n;
   b.k_block = std::min(shape.k, round_up(divide_up(shape.k, divide_up(shape.k, limits.longest_k)), device_pitch_unit));
-  for (set_bytes(b, limits); b.bytes > limit; set_bytes(b, limits)) {
+  const auto too_large = [&] { return b.bytes > limit || (exact && b.m_block * b.n_block > most_listed_entries); };
+  for (set_bytes(b, limits); too_large(); set_bytes(b, limits)) {
     if (b.n_block > least_block && b.n_block >= b.m_block)
       b.n_block = halved(b.n_block, least_block);
     else if (b.m_block > least_block)
@@ -111,11 +126,12 @@ template <class T>
 std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
                                    std::size_t limit, bool least) {
   if (empty(shape)) return 0;
-  const std::size_t vectors = vector_bytes(shape);
-  const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0).bytes;
+  const bool exact = contract.kind == Contract::Kind::exact;
+  const std::size_t vectors = vector_bytes(shape, exact);
+  const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0, exact).bytes;
   if (least) return smallest;
   const std::size_t room = limit > vectors ? limit - vectors : 0;
-  const DeviceBlocking b = choose_device_blocking(shape, ordinary_moduli<T>(contract, shape.k), limits, room);
+  const DeviceBlocking b = choose_device_blocking(shape, ordinary_moduli<T>(contract, shape.k), limits, room, exact);
   return std::max(smallest, vectors + b.bytes);
 }
 
@@ -126,7 +142,8 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   plan.shape = shape;
   plan.limits = request.limits;
   plan.single_precision = std::is_same_v<T, float>;
-  plan.native_keeps_contract = contract.bits_asked <= Ieee754<T>::precision;
+  plan.exact = contract.kind == Contract::Kind::exact;
+  plan.native_keeps_contract = !plan.exact && contract.bits_asked <= Ieee754<T>::precision;
   Plan& p = plan.printable;
   p.type = plan.single_precision ? "float" : "double";
   p.m = shape.m;
@@ -167,7 +184,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
           longest_device_k);
   plan.rule = scaling_rule<T>(contract, shape.k);
-  plan.vector_bytes = vector_bytes(shape);
+  plan.vector_bytes = vector_bytes(shape, plan.exact);
   const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
   const std::size_t limit = request.workspace_limit;
   if (limit < least)
@@ -175,7 +192,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
          "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
          request.own_workspace ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
   const std::size_t available = limit - plan.vector_bytes;
-  plan.ordinary = choose_device_blocking(shape, moduli, request.limits, available);
+  plan.ordinary = choose_device_blocking(shape, moduli, request.limits, available, plan.exact);
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
   p.scheme = "residues";
   p.engine = request.int8_engine;
@@ -190,6 +207,15 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
   return {.blocking = plan.ordinary, .words = words_for(plan.rule.largest_exponent)};
+}
+
+DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
+  // No vector's largest element has an exponent above log2 of its norm.
+  const int exponent =
+      std::min(std::max(choice.row_budget_16, choice.column_budget_16) / 32 + 1, largest_exponent(max_limbs));
+  return {.blocking = choose_device_blocking(plan.shape, choice.moduli, plan.limits, plan.pass_bytes, true),
+          .words = words_for(exponent),
+          .ordinary = false};
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {

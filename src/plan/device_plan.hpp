@@ -8,6 +8,9 @@
 #include "base/device_planes.hpp"
 #include "base/workspace.hpp"
 #include "plan/cost.hpp"
+#include "plan/exact_choice.hpp"
+#include "scheme/device_sample.hpp"
+#include "scheme/exact_entry.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -26,6 +29,7 @@ struct DeviceLimits {
 struct DeviceBlocking {
   int moduli = 0;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;
+  bool exact = false;     // with room for a list of all entries of a block
   std::size_t bytes = 0;  // of DevicePassBuffers
 
   bool whole(const ProductShape& s) const { return s.m <= m_block && s.n <= n_block && s.k <= k_block; }
@@ -33,13 +37,14 @@ struct DeviceBlocking {
 
 // The largest blocks that fit, all of C if they can; bytes > limit if even the smallest do not.
 DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
-                                      std::size_t limit);
+                                      std::size_t limit, bool exact = false);
 
 struct DevicePassBuffers {
   std::uint8_t* a = nullptr;
   std::uint8_t* b = nullptr;
   std::int8_t* c = nullptr;
   std::int32_t* sums = nullptr;
+  std::uint32_t* open = nullptr;  // contract exact: entries that the rounding leaves open
 };
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits);
 
@@ -48,8 +53,13 @@ struct DeviceVectorBuffers {
   VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
   int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
   VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
+  // Contract exact alone:
+  cuda::DeviceGrain *a_grains = nullptr, *b_grains = nullptr;
+  VectorError *a_errors = nullptr, *b_errors = nullptr;
+  cuda::DeviceSample* sample = nullptr;
+  unsigned long long* open_counts = nullptr;  // of a block, and of all of C
 };
-DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape);
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact = false);
 
 // Seconds on one H200 (docs/performance.md).
 double device_residue_seconds(const ProductShape& shape, int moduli);
@@ -58,6 +68,7 @@ double device_native_seconds(const ProductShape& shape, bool single_precision);
 struct DeviceProductPlan {
   ProductShape shape;
   bool single_precision = false;
+  bool exact = false;                 // the contract asks for correct rounding
   bool forced = false;                // residues were asked for, or only they keep the contract
   bool native_keeps_contract = true;  // the contract asks for no more than the type's own precision
   bool residues = false;              // else the native product
@@ -101,6 +112,7 @@ struct DevicePassList {
 };
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
 
 }  // namespace vernier

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "plan/device_plan.hpp"
 
 namespace vernier {
 namespace {
@@ -14,6 +17,12 @@ constexpr double ordinary_open_share = 1.0 / 8192;
 
 // A second look on one core of a Zen 4: its two vectors, partly from memory, and what does not depend on k.
 constexpr double look_seconds_per_k = 0.8e-9, look_seconds = 1.7e-6;
+
+// The exact sum of an entry on one H200, where many are under way.
+constexpr double device_look_seconds_per_k = 1.5e-11, device_look_seconds = 3e-8;
+
+// A larger share of open entries than this asks for more moduli, whatever their number costs.
+constexpr double few_open = 1.0 / 256;
 
 double root_log2(std::int64_t k) { return std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) / 2; }
 
@@ -61,7 +70,12 @@ ExactQuestion ordinary_question(int precision, std::int64_t k) {
 double seconds_of_looks(const ExactQuestion& q, double share) {
   const double m = static_cast<double>(q.shape.m), n = static_cast<double>(q.shape.n),
                k = static_cast<double>(q.shape.k);
+  if (q.device) return share * m * n * (device_look_seconds + k * device_look_seconds_per_k);
   return share * m * n * (look_seconds + k * look_seconds_per_k) / q.threads;
+}
+
+double seconds_of_products(const ExactQuestion& q, int moduli) {
+  return q.device ? device_residue_seconds(q.shape, moduli) : residue_seconds(q.engine, q.shape, moduli, q.threads);
 }
 
 }  // namespace
@@ -87,7 +101,7 @@ ExactChoice weigh_exact(const ExactQuestion& q, int moduli) {
   choice.column_budget_16 = static_cast<int>(std::floor(32 * column));
   for (const ExactEntry& e : q.entries) choice.undecided += open_share(q, e, row, column);
   if (!q.entries.empty()) choice.undecided /= static_cast<double>(q.entries.size());
-  choice.seconds = residue_seconds(q.engine, q.shape, moduli, q.threads) + seconds_of_looks(q, choice.undecided);
+  choice.seconds = seconds_of_products(q, moduli) + seconds_of_looks(q, choice.undecided);
   return choice;
 }
 
@@ -99,6 +113,32 @@ ExactChoice choose_exact(const ExactQuestion& q) {
     if (next.undecided == 0) break;  // more moduli can only cost more
   }
   return best;
+}
+
+ExactChoice choose_exact_near(const ExactQuestion& q, int moduli) {
+  ExactChoice best = weigh_exact(q, moduli);
+  if (best.undecided > few_open) return choose_exact(q);
+  for (const int step : {-1, 1})
+    while (best.moduli + step >= 2 && best.moduli + step <= max_moduli) {
+      const ExactChoice next = weigh_exact(q, best.moduli + step);
+      if (next.seconds >= best.seconds) break;
+      best = next;
+    }
+  return best;
+}
+
+ExactVector exact_vector(const VectorStatistics& v, int grain) {
+  if (v.zero()) return {};
+  const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;  // over 2^exponent
+  return {.exact_log2 = std::ceil(32 * (norm + v.exponent - grain) + 0.01) / 32,
+          .one_norm_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm,
+          .largest_log2 = -norm};
+}
+
+void count_inexact_above(std::vector<double>& counts) {
+  double more = 0;
+  for (auto e = counts.size(); e-- > 0;) more += std::exchange(counts[e], more);
+  if (counts.size() > 1) counts.back() = counts[counts.size() - 2];
 }
 
 int ordinary_exact_moduli(int precision, std::int64_t k) {

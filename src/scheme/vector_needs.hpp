@@ -9,6 +9,7 @@
 #include "number/host_device.hpp"
 #include "number/int128.hpp"
 #include "scheme/block_spans.hpp"
+#include "scheme/residues.hpp"
 #include "scheme/scaling.hpp"
 
 namespace vernier {
@@ -49,6 +50,13 @@ VERNIER_HD constexpr int norm_exponent(std::uint64_t squares, int budget_16) {
   i += (whole - i) & 1;
   while (i < 0 || squares > (power >> (62 - i))) i += 2;
   return (whole - i) / 2;
+}
+
+// Contract `exact`: the exponent of the largest element at which the 2-norm meets the budget, or from which on all
+// elements, whose lowest bit has exponent `grain`, are integers. Not for zero vectors.
+VERNIER_HD constexpr int exact_exponent(const VectorStatistics& v, int grain, int budget_16) {
+  const int by_norm = quantum_bits + norm_exponent(v.squares, budget_16), integers = v.exponent - grain;
+  return std::min(std::min(by_norm, integers), largest_exponent(max_limbs));
 }
 
 struct VectorNeeds {
