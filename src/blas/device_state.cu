@@ -49,6 +49,12 @@ DeviceWorkspace::~DeviceWorkspace() {
   if (own_) (void)cudaFreeAsync(data_, stream_);
 }
 
+PinnedMemory::PinnedMemory(std::size_t bytes) {
+  check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+}
+
+PinnedMemory::~PinnedMemory() { (void)cudaFreeHost(data_); }
+
 void release_device_memory() { check(cudaMemPoolTrimTo(pool_of_current_device(), 0), "cudaMemPoolTrimTo"); }
 
 std::size_t available_device_memory() {

@@ -30,6 +30,20 @@ class DeviceWorkspace {
   bool own_ = false;
 };
 
+// Memory of the host that a device copies to and from directly.
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
 void release_device_memory();
 
 // Bytes that a workspace could have now: those free on the device and those that the pool keeps.

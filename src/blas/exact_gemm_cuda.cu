@@ -43,7 +43,7 @@ class ExactRun {
     sample_on_device(problem_.a, problem_.b, vectors_.a_statistics, vectors_.b_statistics, vectors_.a_grains,
                      vectors_.b_grains, vectors_.sample, stream_);
     planes_ready_ = whole;
-    return on_host(vectors_.sample, 1, stream_).front();
+    return downloaded_sample();
   }
 
   // Scales of these data's own, in place of those of measure().
@@ -89,6 +89,14 @@ class ExactRun {
   DevicePassBuffers carve(const DevicePass& pass) const {
     Arena arena = arena_;
     return carve_device_pass(arena, pass.blocking, plan_.limits);
+  }
+
+  DeviceSample downloaded_sample() const {
+    static thread_local const PinnedMemory memory(sizeof(DeviceSample));  // a copy to other memory takes longer
+    check(cudaMemcpyAsync(memory.data(), vectors_.sample, sizeof(DeviceSample), cudaMemcpyDeviceToHost, stream_),
+          "sample");
+    check(cudaStreamSynchronize(stream_), "sample");
+    return *static_cast<const DeviceSample*>(memory.data());
   }
 
   ConversionForm form(const DevicePass& pass) const { return {pass.blocking.moduli, pass.words, engine_.form()}; }
@@ -204,8 +212,8 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
   report.nonfinite_rows = sample.nonfinite[0];
   report.nonfinite_columns = sample.nonfinite[1];
   const ExactQuestion question = question_of<T>(plan.shape, sample);
-  const ExactChoice best = choose_exact_near(question, plan.ordinary.moduli),
-                    ordinary = weigh_exact(question, plan.ordinary.moduli);
+  const ExactChoice ordinary = weigh_exact(question, plan.ordinary.moduli),
+                    best = choose_exact_near(question, ordinary);
   DevicePass pass = ordinary_device_pass(plan);
   if (best.seconds < worth_other_scales * ordinary.seconds) {
     pass = own_exact_pass(plan, best);

@@ -1,6 +1,7 @@
 // vernier/cuda.hpp in a build without CUDA.
 #include "base/status.hpp"
 #include "vernier/cuda.hpp"
+#include "vernier/slices.hpp"
 
 #if !VERNIER_HAS_CUDA
 
@@ -26,6 +27,11 @@ template <class T>
 std::size_t gemm_workspace(std::int64_t, std::int64_t, std::int64_t, const Options&, bool) {
   fail_without_cuda();
 }
+template <class T>
+SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*,
+                           std::int64_t, T, T*, std::int64_t, const SliceOptions&, void*) {
+  fail_without_cuda();
+}
 void release_workspace() {}
 std::vector<EngineInfo> engines() { return {}; }
 std::string device_name() { fail_without_cuda(); }
@@ -38,6 +44,13 @@ template Plan explain<double>(Op, Op, std::int64_t, std::int64_t, std::int64_t, 
 template Plan explain<float>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);
 template std::size_t gemm_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
 template std::size_t gemm_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+
+template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
+                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
+                                    const SliceOptions&, void*);
+template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
+                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&,
+                                    void*);
 
 }  // namespace vernier::cuda
 

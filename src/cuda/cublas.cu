@@ -22,6 +22,7 @@ struct Functions {
   decltype(&cublasSgemm_v2_64) sgemm = nullptr;
   decltype(&cublasDgemm_v2_64) dgemm = nullptr;
   decltype(&cublasGemmEx_64) gemm_ex = nullptr;
+  decltype(&cublasGemmStridedBatchedEx_64) gemm_batch_ex = nullptr;
 };
 
 Functions load() {
@@ -36,6 +37,7 @@ Functions load() {
   library.find("cublasSgemm_v2_64", f.sgemm);
   library.find("cublasDgemm_v2_64", f.dgemm);
   library.find("cublasGemmEx_64", f.gemm_ex);
+  library.find("cublasGemmStridedBatchedEx_64", f.gemm_batch_ex);
   f.missing = library.missing();
   return f;
 }
@@ -109,6 +111,17 @@ void Cublas::gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   check(functions().gemm_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, B, b_type, ldb,
                             beta, C, c_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
+}
+
+void Cublas::gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                           const void* A, cudaDataType_t a_type, std::int64_t lda, std::int64_t a_step, const void* B,
+                           cudaDataType_t b_type, std::int64_t ldb, std::int64_t b_step, const void* beta, void* C,
+                           cudaDataType_t c_type, std::int64_t ldc, std::int64_t c_step, std::int64_t count,
+                           cublasComputeType_t compute) {
+  check(
+      functions().gemm_batch_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, a_step, B,
+                                b_type, ldb, b_step, beta, C, c_type, ldc, c_step, count, compute, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmStridedBatchedEx");
 }
 
 }  // namespace vernier::cuda

@@ -36,6 +36,12 @@ class Cublas {
                cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,
                const void* beta, void* C, cudaDataType_t c_type, std::int64_t ldc, cublasComputeType_t compute);
 
+  // The same `count` times, the matrices of one type so many elements apart (0: all the same).
+  void gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
+                     cudaDataType_t a_type, std::int64_t lda, std::int64_t a_step, const void* B, cudaDataType_t b_type,
+                     std::int64_t ldb, std::int64_t b_step, const void* beta, void* C, cudaDataType_t c_type,
+                     std::int64_t ldc, std::int64_t c_step, std::int64_t count, cublasComputeType_t compute);
+
  private:
   cublasHandle_t handle_ = nullptr;
 };

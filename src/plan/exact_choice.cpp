@@ -37,20 +37,42 @@ double at(const std::vector<double>& inexact, double exponent) {
   return e < inexact.size() ? inexact[e] : 0;
 }
 
-// Theorem 6, one side: what rounding a vector of this norm costs against the product of both 2-norms.
-double rounding_cost(const ExactVector& x, double norm_log2, const ExactVector& partner) {
-  if (norm_log2 >= x.exact_log2) return 0;
-  const double count = at(x.inexact, norm_log2 + x.largest_log2);
-  return std::min(count * std::exp2(partner.largest_log2), std::exp2(partner.one_norm_log2)) / 2 *
-         std::exp2(-norm_log2);
+// A sampled vector at a given norm, in numbers instead of logarithms.
+struct ScaledVector {
+  double rounded;                  // elements that are no integers, over the norm
+  double half_norm, half_largest;  // of ExactVector, halved
+  double inverse_norm;             // 0 where all elements are integers
+};
+
+std::vector<ScaledVector> at_norm(const std::vector<ExactVector>& vectors, double norm_log2) {
+  std::vector<ScaledVector> scaled;
+  scaled.reserve(vectors.size());
+  const double inverse = std::exp2(-norm_log2);
+  for (const ExactVector& x : vectors) {
+    const bool integers = norm_log2 >= x.exact_log2;
+    scaled.push_back({integers ? 0 : at(x.inexact, norm_log2 + x.largest_log2) * inverse,
+                      std::exp2(x.one_norm_log2) / 2, std::exp2(x.largest_log2) / 2, integers ? 0 : inverse});
+  }
+  return scaled;
 }
 
-// Share of the entries like this one that the rounding test leaves open: twice the bound over the distance of two
-// neighbours, which is at least 2^-precision of the entry.
-double open_share(const ExactQuestion& q, const ExactEntry& e, double row_budget, double column_budget) {
-  const ExactVector &row = q.rows[e.row], &column = q.columns[e.column];
-  const double relative = rounding_cost(row, row_budget, column) + rounding_cost(column, column_budget, row);
-  return relative == 0 ? 0 : std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+// Theorem 6, one side: what rounding a vector costs against the product of both 2-norms.
+double rounding_cost(const ScaledVector& x, const ScaledVector& partner) {
+  return std::min(x.rounded * partner.half_largest, x.inverse_norm * partner.half_norm);
+}
+
+// Mean share of entries like the sampled ones that the rounding test leaves open: twice the bound over the distance of
+// two neighbours, which is at least 2^-precision of the entry.
+double open_share(const ExactQuestion& q, double row_budget, double column_budget) {
+  if (q.entries.empty()) return 0;
+  const std::vector<ScaledVector> rows = at_norm(q.rows, row_budget), columns = at_norm(q.columns, column_budget);
+  double sum = 0;
+  for (const ExactEntry& e : q.entries) {
+    const ScaledVector &row = rows[e.row], &column = columns[e.column];
+    const double relative = rounding_cost(row, column) + rounding_cost(column, row);
+    if (relative != 0) sum += std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+  }
+  return sum / static_cast<double>(q.entries.size());
 }
 
 // Evenly distributed data: elements of eight times the root mean square at most, entries that are normally distributed.
@@ -99,8 +121,7 @@ ExactChoice weigh_exact(const ExactQuestion& q, int moduli) {
     (row > column ? row : column) -= 1.0 / 32;
   choice.row_budget_16 = static_cast<int>(std::floor(32 * row));
   choice.column_budget_16 = static_cast<int>(std::floor(32 * column));
-  for (const ExactEntry& e : q.entries) choice.undecided += open_share(q, e, row, column);
-  if (!q.entries.empty()) choice.undecided /= static_cast<double>(q.entries.size());
+  choice.undecided = open_share(q, row, column);
   choice.seconds = seconds_of_products(q, moduli) + seconds_of_looks(q, choice.undecided);
   return choice;
 }
@@ -115,8 +136,8 @@ ExactChoice choose_exact(const ExactQuestion& q) {
   return best;
 }
 
-ExactChoice choose_exact_near(const ExactQuestion& q, int moduli) {
-  ExactChoice best = weigh_exact(q, moduli);
+ExactChoice choose_exact_near(const ExactQuestion& q, const ExactChoice& first) {
+  ExactChoice best = first;
   if (best.undecided > few_open) return choose_exact(q);
   for (const int step : {-1, 1})
     while (best.moduli + step >= 2 && best.moduli + step <= max_moduli) {

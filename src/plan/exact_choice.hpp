@@ -55,8 +55,8 @@ struct ExactChoice {
 ExactChoice weigh_exact(const ExactQuestion& question, int moduli);
 ExactChoice choose_exact(const ExactQuestion& question);
 
-// The same, looking no further than it must: first at `moduli` and its neighbours, if few entries stay open there.
-ExactChoice choose_exact_near(const ExactQuestion& question, int moduli);
+// The same, looking no further than it must: at the neighbours of `first`, if few entries stay open there.
+ExactChoice choose_exact_near(const ExactQuestion& question, const ExactChoice& first);
 
 // Scales made for the data cost a second conversion of A and B, about a tenth of a product.
 inline constexpr double worth_other_scales = 0.9;

@@ -10,8 +10,8 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 128, warps = threads / 32;
-constexpr int window = 40;  // digits that each thread has of its own: ordinary data span no more
+constexpr int threads = 256, warps = threads / 32;
+constexpr int window = 16;  // digits that each thread has of its own: ordinary data span no more
 constexpr int most_digits = 144;
 
 template <class T>
@@ -29,7 +29,7 @@ struct AccumulateMemory {
 template <class T>
 __device__ void add_products(const Operand<T>& a, const Operand<T>& b, std::int64_t i, std::int64_t j,
                              const DigitRange& range, int first, int last, AccumulateMemory& memory) {
-  constexpr int together = 4;  // loads on their way at a time
+  constexpr int together = 8;  // loads on their way at a time
   for (std::int64_t begin = threadIdx.x; begin < a.k; begin += together * threads) {
     T x[together], y[together];
 #pragma unroll
