@@ -1,10 +1,20 @@
 #include "command.hpp"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <tuple>
 
 namespace vernier::cli {
+
+FileFormat checked_output(const std::string& path, const Console& console) {
+  if (path == "-" && console.json) throw UsageError("-o - and --json both want stdout");
+  if (path == "-" && isatty(STDOUT_FILENO) != 0) throw UsageError("-o - writes binary data, and stdout is a terminal");
+  if (path.empty()) return FileFormat::npy;
+  if (const auto format = output_format(path)) return *format;
+  throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", path));
+}
 namespace {
 
 const std::map<std::string, Op> op_names = {{"N", Op::none}, {"T", Op::transpose}, {"C", Op::conjugate_transpose},

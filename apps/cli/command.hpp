@@ -10,6 +10,7 @@
 #include <string>
 #include <vernier/vernier.hpp>
 
+#include "matrix_file.hpp"
 #include "terminal.hpp"
 
 namespace vernier::cli {
@@ -24,6 +25,9 @@ class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// The format of what `-o PATH` asks for.
+FileFormat checked_output(const std::string& path, const Console& console);
 
 // Each adds a subcommand to the program, which sets `chosen` to its work when it is the one on the command line.
 using Work = std::function<int()>;

@@ -1,6 +1,5 @@
 // vernier gemm: the product of two matrices from files.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <memory>
@@ -31,15 +30,9 @@ struct Arguments {
 FileFormat check_arguments(const Arguments& arguments, const Console& console) {
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
-  if (arguments.output == "-" && console.json) throw UsageError("-o - and --json both want stdout");
-  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
-    throw UsageError("-o - writes binary data, and stdout is a terminal");
-  }
   if (!arguments.slices.empty() && !arguments.product.contract.empty())
     throw UsageError("--slices dp or cr says what is promised: --contract is for products by residues");
-  if (arguments.output.empty()) return FileFormat::npy;
-  if (const auto format = output_format(arguments.output)) return *format;
-  throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", arguments.output));
+  return checked_output(arguments.output, console);
 }
 
 Matrix read_input(const std::string& path, const Console& console, Json& inputs) {

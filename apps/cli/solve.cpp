@@ -2,7 +2,6 @@
 #include "solve.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <map>
 #include <memory>
@@ -27,16 +26,6 @@ struct Arguments {
   SolveOptions options;
   bool no_fallback = false;
 };
-
-FileFormat check_arguments(const Arguments& arguments, const Console& console) {
-  if (arguments.output == "-" && console.json) throw UsageError("-o - and --json both want stdout");
-  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
-    throw UsageError("-o - writes binary data, and stdout is a terminal");
-  }
-  if (arguments.output.empty()) return FileFormat::npy;
-  if (const auto format = output_format(arguments.output)) return *format;
-  throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", arguments.output));
-}
 
 Matrix read_finite(const std::string& path, Vectors vectors) {
   Matrix matrix = read_matrix(path, vectors);
@@ -124,7 +113,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
 }
 
 int solve_files(const Arguments& arguments, const Console& console) {
-  const FileFormat format = check_arguments(arguments, console);
+  const FileFormat format = checked_output(arguments.output, console);
   const Problem problem = read_problem(arguments);
   return problem.a.is_double() || problem.b.is_double() ? run<double>(problem, arguments, format, console)
                                                         : run<float>(problem, arguments, format, console);

@@ -46,7 +46,7 @@ std::size_t workspace_limit(const ProductShape& shape, const Options& options, c
 }
 
 template <class T>
-DeviceProductPlan plan_of(const ProductShape& shape, const Options& options) {
+DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, bool may_be_lean) {
   const DeviceInt8Engine& engine = int8_engine(options);
   const DeviceLimits limits = limits_of(engine);
   return plan_device_product<T>(shape, {.contract = options.contract,
@@ -54,7 +54,8 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options) {
                                         .int8_engine = std::string(engine.name()),
                                         .limits = limits,
                                         .workspace_limit = workspace_limit<T>(shape, options, limits),
-                                        .own_workspace = options.workspace != nullptr});
+                                        .own_workspace = options.workspace != nullptr,
+                                        .may_be_lean = may_be_lean});
 }
 
 // Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
@@ -73,8 +74,8 @@ std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options&
 template <class T>
 DeviceProductPlan plan_beside(const std::optional<SplitGemmPlan>& split, const ProductShape& shape,
                               const Options& options) {
-  if (!split) return plan_of<T>(shape, options);
-  return plan_of<T>(shape, {.contract = options.contract, .engine = std::string(native_name)});
+  if (!split) return plan_of<T>(shape, options, true);
+  return plan_of<T>(shape, {.contract = options.contract, .engine = std::string(native_name)}, false);
 }
 
 void check_capture(const SplitGemmPlan& plan, const Options& options) {
@@ -117,7 +118,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
 
   Report report;
   const auto split = reads ? split_plan_of<T>({m, n, k}, options) : std::nullopt;
-  const DeviceProductPlan plan = plan_beside<T>(split, {m, n, reads ? k : 0}, options);
+  DeviceProductPlan plan = plan_beside<T>(split, {m, n, reads ? k : 0}, options);
   report.plan = plan.printable;
   report.plan.k = k;
   const auto stream = static_cast<cudaStream_t>(options.stream);
@@ -139,6 +140,11 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
       const DeviceResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc};
       if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
       done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
+      if (!done && plan.lean) {
+        plan = plan_of<T>({m, n, k}, options, false);
+        report.plan = plan.printable;
+        done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
+      }
     }
     if (!done) {
       if (report.fallback) {

@@ -253,6 +253,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     if (!whole) run.run_blocks(false);
     return true;
   }
+  if (plan.lean) return false;
   const Scaling scaling = run.scale(report);
   report.wide_rows = scaling.wide_rows;
   report.wide_columns = scaling.wide_columns;

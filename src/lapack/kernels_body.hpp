@@ -154,18 +154,22 @@ inline double sum_of_lanes(const double* s) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+// sum f(column_i x_i)
+template <class S, class F>
+inline double sum_of_terms(std::int64_t rows, const S* column, const double* x, F f) {
+  double sums[lanes] = {};
+  std::int64_t i = 0;
+  for (; i + lanes <= rows; i += lanes)
+    for (int l = 0; l < lanes; ++l) sums[l] += f(static_cast<double>(column[i + l]) * x[i + l]);
+  for (; i < rows; ++i) sums[i % lanes] += f(static_cast<double>(column[i]) * x[i]);
+  return sum_of_lanes(sums);
+}
+
 template <class S>
 void subtract_transposed(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
                          double* __restrict y) {
-  for (std::int64_t j = 0; j < columns; ++j) {
-    const S* column = a + j * lda;
-    double sums[lanes] = {};
-    std::int64_t i = 0;
-    for (; i + lanes <= rows; i += lanes)
-      for (int l = 0; l < lanes; ++l) sums[l] += static_cast<double>(column[i + l]) * x[i + l];
-    for (; i < rows; ++i) sums[i % lanes] += static_cast<double>(column[i]) * x[i];
-    y[j] -= sum_of_lanes(sums);
-  }
+  for (std::int64_t j = 0; j < columns; ++j)
+    y[j] -= sum_of_terms(rows, a + j * lda, x, [](double term) { return term; });
 }
 
 template <class S>
@@ -181,15 +185,8 @@ void magnitudes(std::int64_t rows, std::int64_t columns, const S* a, std::int64_
 template <class S>
 void magnitudes_transposed(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
                            double* __restrict y) {
-  for (std::int64_t j = 0; j < columns; ++j) {
-    const S* column = a + j * lda;
-    double sums[lanes] = {};
-    std::int64_t i = 0;
-    for (; i + lanes <= rows; i += lanes)
-      for (int l = 0; l < lanes; ++l) sums[l] += std::abs(static_cast<double>(column[i + l]) * x[i + l]);
-    for (; i < rows; ++i) sums[i % lanes] += std::abs(static_cast<double>(column[i]) * x[i]);
-    y[j] += sum_of_lanes(sums);
-  }
+  for (std::int64_t j = 0; j < columns; ++j)
+    y[j] += sum_of_terms(rows, a + j * lda, x, [](double term) { return std::abs(term); });
 }
 
 // high + low -= a x, up to the rounding of low: TwoProd and TwoSum.

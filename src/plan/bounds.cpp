@@ -1,6 +1,7 @@
 #include "plan/bounds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "number/ieee754.hpp"
@@ -52,15 +53,23 @@ ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
 }
 
 template <class T>
+std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k) {
+  constexpr std::int64_t least_k = 1024;  // from here on 32 sqrt(k) <= k, and ordinary data are proved
+  if (contract.kind != Contract::Kind::fp64 || contract.reproducible || k < least_k) return {};
+  ScalingRule rule = scaling_rule<T>(contract, k);
+  rule.twice_norm_bits_16 = budget_14;
+  rule.most_twice_log2_g = 10 + std::bit_width(static_cast<std::uint64_t>(k)) - 1;  // g = 32 sqrt(k)
+  return rule;
+}
+
+template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k) {
   if (contract.kind == Contract::Kind::exact) return -Ieee754<T>::precision;
   const double u = std::ldexp(1.0, -contract.bits_asked), final_rounding = std::ldexp(1.0, -Ieee754<T>::precision);
   return std::log2(static_cast<double>(k) * u + final_rounding);
 }
 
-template <class T>
-int ordinary_moduli(const Contract& contract, std::int64_t k) {
-  const ScalingRule rule = scaling_rule<T>(contract, k);
+int moduli_of(const ScalingRule& rule, std::int64_t k) {
   const double root_k = std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
   // The 2-norm of a scaled vector: the budget, or k elements of the largest exponent; and its rounding to integers.
   const double norm =
@@ -68,8 +77,15 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
   return moduli_for(2 * std::log2(norm) + 1e-8);
 }
 
+template <class T>
+int ordinary_moduli(const Contract& contract, std::int64_t k) {
+  return moduli_of(scaling_rule<T>(contract, k), k);
+}
+
 template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
 template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
+template std::optional<ScalingRule> lean_rule<double>(const Contract&, std::int64_t);
+template std::optional<ScalingRule> lean_rule<float>(const Contract&, std::int64_t);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);
 template double log2_promised_bound<float>(const Contract&, std::int64_t);
 template int ordinary_moduli<double>(const Contract&, std::int64_t);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
@@ -11,12 +12,21 @@ namespace vernier {
 template <class T>
 ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
 
+// A rule with fewer moduli that serves contract fp64 wherever it leaves no entry wide, which it does for ordinary data
+// and long k: |T - AB| <= (32 sqrt(k) + 1) u64 |A||B|, at the scales of fp64-normwise. None for short k, other
+// contracts, and reproducible results, which have one rule.
+template <class T>
+std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k);
+
 // log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T;
 // exact: of the c in |T - AB| <= c |AB|.
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k);
 
-// Moduli that ordinary data take under the contract.
+// Moduli that hold the ordinary entries of a rule.
+int moduli_of(const ScalingRule& rule, std::int64_t k);
+
+// ... and so those that ordinary data take under the contract.
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -156,7 +157,10 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason = "there is nothing to multiply";
     return plan;
   }
-  const int moduli = ordinary_moduli<T>(contract, shape.k);
+  const ScalingRule full = scaling_rule<T>(contract, shape.k);
+  const std::optional<ScalingRule> lean = request.may_be_lean ? lean_rule<T>(contract, shape.k) : std::nullopt;
+  plan.rule = lean.value_or(full);
+  const int moduli = moduli_of(plan.rule, shape.k);
   plan.forced = contract.reproducible || !plan.native_keeps_contract || !request.engine.empty();
   if (request.engine == "native") {
     require(!contract.reproducible && plan.native_keeps_contract,
@@ -183,7 +187,10 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   }
   require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
           longest_device_k);
-  plan.rule = scaling_rule<T>(contract, shape.k);
+  if (lean) {
+    plan.lean = true;
+    p.reason += fmt::format("; {} moduli for data that {} do not serve", moduli_of(full, shape.k), moduli);
+  }
   plan.vector_bytes = vector_bytes(shape, plan.exact);
   const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
   const std::size_t limit = request.workspace_limit;

@@ -72,6 +72,7 @@ struct DeviceProductPlan {
   bool forced = false;                // residues were asked for, or only they keep the contract
   bool native_keeps_contract = true;  // the contract asks for no more than the type's own precision
   bool residues = false;              // else the native product
+  bool lean = false;                  // by lean_rule(): data that it leaves irregular are planned again without it
   DeviceLimits limits;
   ScalingRule rule;
   std::size_t vector_bytes = 0, pass_bytes = 0;
@@ -86,6 +87,7 @@ struct DeviceRequest {
   DeviceLimits limits;              // of that one
   std::size_t workspace_limit = 0;  // bytes that may be used
   bool own_workspace = false;       // workspace_limit bytes are the caller's
+  bool may_be_lean = false;
 };
 
 template <class T>

@@ -142,7 +142,7 @@ inline auto leading_bits_of_three_words(__m512i (&t)[4]) {
   exponent = _mm512_maskz_sub_epi64(more, exponent, shift);
   const __m512i high = _mm512_shldv_epi64(w2, w1, shift), rest = _mm512_sllv_epi64(below, shift);
   if constexpr (W == Wanted::one_word) {
-    const __m512i top = with_sticky(high, _mm512_or_si512(_mm512_sllv_epi64(w1, shift), rest));
+    const __m512i top = with_sticky(high, _mm512_or_si512(_mm512_sllv_epi64(w1, shift), below));
     return Leading{_mm512_mask_mov_epi64(top, one_word, w1), exponent};
   } else {
     const __m512i low = with_sticky(_mm512_shldv_epi64(w1, below, shift), rest);

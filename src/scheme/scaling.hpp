@@ -11,12 +11,13 @@ namespace vernier {
 
 // What a contract asks of the scales (made by plan/bounds).
 struct ScalingRule {
-  int unit_bits = 53;          // u = 2^-unit_bits in the componentwise bound
-  int twice_norm_bits_16 = 0;  // 16 times 2 log2 of the largest 2-norm of a scaled ordinary vector
-  int largest_exponent = 0;    // of a scaled element of an ordinary vector
-  bool componentwise = true;   // false: the bound is against norms and no vector is wide
-  int precision = 53;          // significand bits of the input type ...
-  int last_bit = -1074;        // ... and its smallest exponent
+  int unit_bits = 53;               // u = 2^-unit_bits in the componentwise bound g u |A||B|
+  int most_twice_log2_g = 1 << 20;  // 2 log2 g is that of k, but no more than this
+  int twice_norm_bits_16 = 0;       // 16 times 2 log2 of the largest 2-norm of a scaled ordinary vector
+  int largest_exponent = 0;         // of a scaled element of an ordinary vector
+  bool componentwise = true;        // false: the bound is against norms and no vector is wide
+  int precision = 53;               // significand bits of the input type ...
+  int last_bit = -1074;             // ... and its smallest exponent
 };
 
 // Which argument proves the componentwise bound for a vector at its ordinary scale (docs/accuracy.md, theorem 2).

@@ -73,7 +73,7 @@ class ScaleChooser {
   constexpr ScaleChooser(const ScalingRule& rule, std::int64_t k)
       : rule_(rule),
         k_(k),
-        twice_log2_k_(detail::floor_twice_log2(k)),
+        twice_log2_g_(std::min(detail::floor_twice_log2(k), rule.most_twice_log2_g)),
         guard_(detail::floor_log2(static_cast<std::uint64_t>(k)) + 2) {}
 
   constexpr const ScalingRule& rule() const { return rule_; }
@@ -81,12 +81,12 @@ class ScaleChooser {
   constexpr VectorNeeds needs(const VectorStatistics& v, std::uint8_t block_cost = no_cost) const {
     VectorNeeds need;
     need.exact = exact_exponent(v);
-    need.own = std::min(need.exact, rule_.unit_bits + v.span() - twice_log2_k_ / 2 + 1);
+    need.own = std::min(need.exact, rule_.unit_bits + v.span() - twice_log2_g_ / 2 + 1);
     if (v.flatness != not_flat) {
-      need.flat_2 = 2 * rule_.unit_bits - twice_log2_k_ + v.flatness + 1;
+      need.flat_2 = 2 * rule_.unit_bits - twice_log2_g_ + v.flatness + 1;
       need.roughness_2 = std::max(0, v.flatness + mean_2(v));
     }
-    if (block_cost != no_cost) need.blocks = std::max((2 * (rule_.unit_bits + block_cost) - twice_log2_k_) / 2, guard_);
+    if (block_cost != no_cost) need.blocks = std::max((2 * (rule_.unit_bits + block_cost) - twice_log2_g_) / 2, guard_);
     need.ordinary = ordinary_exponent(v);
     return need;
   }
@@ -145,7 +145,7 @@ class ScaleChooser {
 
   ScalingRule rule_;
   std::int64_t k_;
-  int twice_log2_k_, guard_;
+  int twice_log2_g_, guard_;
 };
 
 }  // namespace vernier

@@ -11,6 +11,7 @@
 
 #include "lapack/modelled_lu.hpp"
 #include "plan/block_fma_bounds.hpp"
+#include "support/model_words.hpp"
 #include "support/random.hpp"
 #include "vernier/vernier.hpp"
 
@@ -42,16 +43,6 @@ std::vector<double> uniform(std::int64_t count, double least, std::uint64_t seed
   std::vector<double> x(static_cast<std::size_t>(count));
   for (double& e : x) e = least + (1 - least) * random.uniform();
   return x;
-}
-
-std::vector<std::byte> packed(Format format, const std::vector<double>& x) {
-  const auto bytes = static_cast<std::size_t>(model::storage_bytes(format));
-  std::vector<std::byte> out(x.size() * bytes);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::uint64_t word = model::encode(format, x[i]);
-    std::memcpy(out.data() + i * bytes, &word, bytes);
-  }
-  return out;
 }
 
 // Largest and mean |C - AB| / |A||B| of 16 x 16 entries, A and B uniform in [0, 1) as in the paper.

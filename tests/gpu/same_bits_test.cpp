@@ -95,6 +95,20 @@ TEST_P(SameBitsOnGpu, for_k_beyond_one_int8_product) {
   }
 }
 
+// The lean rule of contract fp64 has the scales of fp64-normwise, and hands on what it cannot prove.
+TEST_P(SameBitsOnGpu, where_fp64_may_take_fewer_moduli) {
+  const auto check = [&](const char* family, int moduli, const Contract& same) {
+    const auto [a, b] = make_operands<double>(family, 300, 200, 2048, 6);
+    const Call<double> call{.a = a, .b = b, .opa = Op::transpose, .alpha = 0.3};
+    const auto out = multiply_on_gpu(call, {.contract = Contract::fp64(), .engine = GetParam()});
+    EXPECT_EQ(difference(out.c, on_cpu(call, same)), "") << family;
+    EXPECT_EQ(out.report.plan.moduli, moduli) << family;
+    EXPECT_FALSE(out.report.fallback) << family;
+  };
+  check("random_phi_0_5", 14, Contract::normwise());
+  check("wide_row", 15, Contract::fp64());
+}
+
 TEST_P(SameBitsOnGpu, with_nan_and_infinity) {
   for (const char* family : {"random_phi_0_5", "wide_row_against_wide_column"}) {
     auto [a, b] = make_operands<double>(family, 131, 117, 210, 41);

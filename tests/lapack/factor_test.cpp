@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "support/compare.hpp"
+#include "support/error_message.hpp"
 #include "systems.hpp"
 
 namespace vernier::test {
@@ -256,16 +257,6 @@ TEST(FactorFar, leading_dimensions_beyond_32_bits) {
 }
 
 // ---- arguments -----------------------------------------------------------------------------------------------------
-
-template <class Call>
-std::string message(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.status() == Status::invalid_argument ? error.what() : "another status";
-  }
-  return "no error";
-}
 
 TYPED_TEST(Factor, arguments_are_named_in_the_order_of_lapack) {
   using T = TypeParam;

@@ -5,6 +5,7 @@
 
 #include "support/compare.hpp"
 #include "support/conditioned.hpp"
+#include "support/error_message.hpp"
 #include "support/exact.hpp"
 #include "systems.hpp"
 
@@ -247,16 +248,6 @@ TEST(Solve, threads_do_not_change_the_corrections) {
               Verdict::ok);
     EXPECT_EQ(difference(x.back(), x.front()), "");
   }
-}
-
-template <class Call>
-std::string message(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.status() == Status::invalid_argument ? error.what() : "another status";
-  }
-  return "no error";
 }
 
 TYPED_TEST(Solve, bad_arguments_are_named_and_nothing_is_written) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "support/model_words.hpp"
 #include "support/random.hpp"
 #include "vernier/model.hpp"
 
@@ -16,16 +17,6 @@ namespace {
 constexpr double u16 = 0x1p-11, u32 = 0x1p-24;
 
 double unit(int bits) { return bits == 0 ? 0 : std::ldexp(1.0, -bits); }
-
-std::vector<std::byte> packed(model::Format format, const std::vector<double>& x) {
-  const auto bytes = static_cast<std::size_t>(model::storage_bytes(format));
-  std::vector<std::byte> out(x.size() * bytes);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::uint64_t word = model::encode(format, x[i]);
-    std::memcpy(out.data() + i * bytes, &word, bytes);
-  }
-  return out;
-}
 
 // The largest |C - AB| / |A||B| of positive or of mixed data in [2^-4, 1]: nothing underflows in fp16.
 double largest_error(const model::Engine& engine, std::int64_t k, bool positive, std::uint64_t seed) {

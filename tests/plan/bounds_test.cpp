@@ -42,6 +42,33 @@ TEST(OrdinaryModuli, AreUsedUpByTheBudget) {
   }
 }
 
+TYPED_TEST(BoundsTest, LeanRuleHasTheScalesOfNormwiseAndAsksForMore) {
+  for (const std::int64_t k : {1024, 1500, 4096, 1 << 20}) {
+    const std::optional<ScalingRule> lean = lean_rule<TypeParam>(Contract::fp64(), k);
+    ASSERT_TRUE(lean) << k;
+    const ScalingRule normwise = scaling_rule<TypeParam>(Contract::normwise(), k);
+    EXPECT_EQ(moduli_of(*lean, k), ordinary_moduli<TypeParam>(Contract::normwise(), k));
+    EXPECT_EQ(lean->twice_norm_bits_16, normwise.twice_norm_bits_16);
+    EXPECT_EQ(lean->largest_exponent, normwise.largest_exponent);
+    EXPECT_TRUE(lean->componentwise);
+    const double g = std::exp2(lean->most_twice_log2_g / 2.0);
+    EXPECT_LE(g, 32 * std::sqrt(static_cast<double>(k)));
+    EXPECT_GE(g, 32 * std::sqrt(static_cast<double>(k) / 2));
+  }
+}
+
+TYPED_TEST(BoundsTest, LeanRuleIsForLongProductsUnderFp64ThatNeedNotRepeat) {
+  EXPECT_FALSE(lean_rule<TypeParam>(Contract::fp64(), 1023));
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  EXPECT_FALSE(lean_rule<TypeParam>(reproducible, 4096));
+  for (const Contract& contract : contracts()) {
+    if (contract.kind != Contract::Kind::fp64) {
+      EXPECT_FALSE(lean_rule<TypeParam>(contract, 4096)) << contract.text();
+    }
+  }
+}
+
 TYPED_TEST(BoundsTest, EveryContractHasModuliForEveryK) {
   for (const Contract& contract : contracts()) {
     int before = 0;

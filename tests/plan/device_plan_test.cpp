@@ -47,6 +47,25 @@ TEST(DevicePlan, workspace_serves_any_data) {
   }
 }
 
+TEST(DevicePlan, is_lean_only_on_request_and_says_what_else_may_come) {
+  const auto plan = [](std::int64_t k, bool may_be_lean, const Contract& contract) {
+    return plan_device_product<double>({4096, 4096, k}, {.contract = contract,
+                                                         .engine = "sm90_int8",
+                                                         .workspace_limit = std::size_t{1} << 40,
+                                                         .may_be_lean = may_be_lean});
+  };
+  const DeviceProductPlan lean = plan(4096, true, Contract::fp64());
+  EXPECT_TRUE(lean.lean);
+  EXPECT_EQ(lean.printable.moduli, 14);
+  EXPECT_EQ(lean.ordinary.moduli, 14);
+  EXPECT_NE(lean.printable.reason.find("15 moduli for data that 14 do not serve"), std::string::npos);
+  for (const auto& full : {plan(4096, false, Contract::fp64()), plan(512, true, Contract::fp64())}) {
+    EXPECT_FALSE(full.lean);
+    EXPECT_EQ(full.printable.moduli, 15);
+  }
+  EXPECT_FALSE(plan(4096, true, Contract::normwise()).lean);
+}
+
 TEST(DevicePlan, small_products_are_native_and_large_ones_are_not) {
   const auto residues = [](std::int64_t n, const Contract& contract) {
     return plan_device_product<double>({n, n, n}, {.contract = contract, .workspace_limit = std::size_t{1} << 40})

@@ -3,39 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "scheme/recombine.hpp"
+#include "residue_block.hpp"
 
 namespace vernier {
 namespace {
 
-// Residues of one block of 32 x 32 integers below P / 2, small and large, and of random bytes.
-std::vector<std::int8_t> residue_planes(const ResidueSystem& system, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::int8_t> planes(static_cast<std::size_t>(system.count) * block_elements);
-  for (int e = 0; e < block_elements; ++e) {
-    const int bits = e % 4 == 0 ? e / 4 : 0;  // a small integer, times what its residues were multiplied by
-    const std::int64_t small = bits == 0 ? 0 : static_cast<std::int64_t>(random() >> (64 - (bits % 62 + 1)));
-    for (int q = 0; q < system.count; ++q) {
-      const auto i = static_cast<std::size_t>(q);
-      const int p = moduli[i];
-      const auto any = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(p));
-      const std::int64_t signed_small = e % 8 == 0 ? -small : small;
-      planes[i * block_elements + static_cast<std::size_t>(e)] = static_cast<std::int8_t>(
-          e % 4 == 0 ? multiply_mod(symmetric_residue(signed_small, p), system.row_factor[i], p)
-                     : symmetric_residue(any, p));
-    }
-  }
-  return planes;
-}
+using test::Block;
 
 template <class T, int Limbs>
-T device_entry(const CrtTables<Limbs>& tables, int count, const std::int8_t* planes, int element, int exponent) {
+T device_entry(const CrtTables<Limbs>& tables, int count, const Block& block, int element, int exponent) {
   CrtSums<Limbs> sums;
   for (int g = 0; g < tables.pairs; ++g) {
     const auto byte = [&](int q) {
-      return q < count ? static_cast<std::uint8_t>(planes[q * block_elements + element]) : std::uint8_t{0};
+      return q < count
+                 ? static_cast<std::uint8_t>(
+                       block.residues[static_cast<std::size_t>(q) * Block::stride + static_cast<std::size_t>(element)])
+                 : std::uint8_t{0};
     };
     const std::uint32_t residues = static_cast<std::uint32_t>(byte(2 * g) | byte(2 * g + 1) << 8);
     sums.add(joined_residues(tables.pair[g], residues, 0), tables, g);
@@ -46,18 +29,19 @@ T device_entry(const CrtTables<Limbs>& tables, int count, const std::int8_t* pla
 
 template <class T, int Limbs>
 void equals_the_portable_one(int count) {
-  const ResidueSystem& system = residue_system(count);
-  const RecombineTables portable(system);
-  const CrtTables<Limbs> tables(system);
-  const std::vector<std::int8_t> planes = residue_planes(system, static_cast<std::uint64_t>(count));
+  test::Random random(count);
+  Block block(count, random);
+  const CrtTables<Limbs> tables(block.system);
   for (const int scale : {0, 40, -40, 500, 560, -300, -500, 600}) {
-    int rows[strip_size], columns[strip_size];
-    for (int i = 0; i < strip_size; ++i) rows[i] = scale + 2 * i, columns[i] = scale - i;
+    block.scale(2 * scale, 30, random);
     T expected[block_elements];
-    recombine_portable(portable, planes.data(), block_elements, rows, columns, expected);
+    recombine_portable(block.tables, block.residues, Block::stride, block.row_scales.data(), block.column_scales.data(),
+                       expected);
     for (int j = 0; j < strip_size; ++j)
       for (int i = 0; i < strip_size; ++i) {
-        const T got = device_entry<T>(tables, count, planes.data(), residue_index(i, j), -(rows[i] + columns[j]));
+        const int exponent =
+            -(block.row_scales[static_cast<std::size_t>(i)] + block.column_scales[static_cast<std::size_t>(j)]);
+        const T got = device_entry<T>(tables, count, block, residue_index(i, j), exponent);
         const T want = expected[j * strip_size + i];
         ASSERT_EQ(std::bit_cast<typename Ieee754<T>::Bits>(got), std::bit_cast<typename Ieee754<T>::Bits>(want))
             << count << " moduli, scale " << scale << ", (" << i << ", " << j << "): " << got << " for " << want;

@@ -1,15 +1,12 @@
 #include "scheme/recombine.hpp"
 
-#include <gmpxx.h>
-
 #include <algorithm>
-#include <array>
 
 #include "backends.hpp"
 #include "number/ieee754.hpp"
+#include "residue_block.hpp"
 #include "support/compare.hpp"
 #include "support/exact.hpp"
-#include "support/random.hpp"
 
 namespace vernier::test {
 namespace {
@@ -17,96 +14,6 @@ namespace {
 template <class T>
 class RecombineTest : public SchemeTest<T> {};
 TYPED_TEST_SUITE(RecombineTest, Types);
-
-mpz_class integer(const WideInteger& x) {
-  mpz_class z;
-  mpz_import(z.get_mpz_t(), x.limb.size(), -1, sizeof(std::uint64_t), 0, 0, x.limb.data());
-  return z;
-}
-
-mpz_class random_integer(const mpz_class& limit, Random& r) {  // 0 .. limit
-  mpz_class z = 0;
-  for (int i = 0; i < 7; ++i) z = (z << 60) + static_cast<long>(r.integer(0, (std::int64_t{1} << 60) - 1));
-  return z % mpz_class(limit + 1);
-}
-
-// The integers of one block, |C| <= P / 2 (1 - 2^-20).
-std::vector<mpz_class> integers(const ResidueSystem& system, Random& r) {
-  const mpz_class product = integer(system.product), limit = (product * 1048575) >> 21;
-  const auto bits = static_cast<std::int64_t>(mpz_sizeinbase(limit.get_mpz_t(), 2));
-  std::vector<mpz_class> list;
-  for (int e = 0; e < block_elements; ++e) {
-    mpz_class c;
-    const auto length = static_cast<unsigned long>(r.integer(0, bits - 1));
-    const auto below = static_cast<unsigned long>(r.integer(0, static_cast<std::int64_t>(length)));
-    switch (e % 8) {
-      case 0:
-        c = random_integer(limit, r);
-        break;
-      case 1:
-        c = limit - e / 16;  // next to the end
-        break;
-      case 2:
-        c = e / 16;  // zero and tiny ones
-        break;
-      case 3:
-        c = mpz_class(1) << length;
-        break;
-      case 4:  // a tie, or next to one
-        c = random_integer((mpz_class(1) << (length - below)), r) << below;
-        c += (mpz_class(1) << below) >> 1;
-        c += static_cast<long>(r.integer(-1, 1));
-        break;
-      case 5:
-        c = random_integer(mpz_class(1) << length, r);
-        break;
-      case 6:  // all ones
-        c = (mpz_class(1) << length) - 1 - (mpz_class(1) << below >> 1);
-        break;
-      default:  // next to halves, thirds ... of P, and of 2^53
-        c = product / (2 + e / 16) + static_cast<long>(r.integer(-2, 2));
-        break;
-    }
-    c = abs(c);
-    if (c > limit) c = limit;
-    list.push_back(e / 8 % 2 == 0 ? c : mpz_class(-c));
-  }
-  return list;
-}
-
-struct Block {
-  static constexpr std::size_t stride = block_elements + 64;
-  const ResidueSystem& system;
-  RecombineTables tables;
-  std::vector<mpz_class> c;  // [column][row]
-  std::vector<std::int8_t> storage;
-  std::int8_t* residues;
-  std::array<int, strip_size> row_scales{}, column_scales{};
-
-  Block(int count, Random& r)
-      : system(residue_system(count)),
-        tables(system),
-        c(integers(system, r)),
-        storage(stride * static_cast<std::size_t>(count) + 64) {
-    residues = storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64) % 64;
-    for (int q = 0; q < count; ++q) {
-      const auto i = static_cast<std::size_t>(q);
-      const int p = moduli[i];
-      for (int e = 0; e < block_elements; ++e) {
-        const auto rest = static_cast<std::int64_t>(
-            mpz_fdiv_ui(c[static_cast<std::size_t>(e)].get_mpz_t(), static_cast<unsigned long>(p)));
-        residues[i * stride + static_cast<std::size_t>(residue_index(e % strip_size, e / strip_size))] =
-            static_cast<std::int8_t>(symmetric_residue(rest * system.row_factor[i], p));
-      }
-    }
-  }
-
-  // Sums of scales around the given one.
-  void scale(int sum, int spread, Random& r) {
-    for (auto* scales : {&row_scales, &column_scales})
-      for (int& s : *scales) s = sum / 2 + static_cast<int>(r.integer(-spread, spread));
-  }
-};
 
 template <class T>
 Matrix<T> recombined(decltype(SchemeBackend<T>::recombine) recombine, const Block& block) {

@@ -18,6 +18,7 @@ std::vector<ScalingRule> rules() {
       {.unit_bits = 24, .twice_norm_bits_16 = 875, .largest_exponent = narrow_exponent},
       {.unit_bits = 53, .twice_norm_bits_16 = 1868, .largest_exponent = largest_exponent(1)},
       {.unit_bits = 53, .twice_norm_bits_16 = 1746, .largest_exponent = largest_exponent(1), .componentwise = false},
+      {.unit_bits = 53, .most_twice_log2_g = 5, .twice_norm_bits_16 = 1746, .largest_exponent = largest_exponent(1)},
       {.unit_bits = 70, .twice_norm_bits_16 = 32 * 70 + 172, .largest_exponent = largest_exponent(2)},
   };
   for (ScalingRule& rule : list) {
@@ -25,6 +26,13 @@ std::vector<ScalingRule> rules() {
     rule.last_bit = F::min_exponent - (F::precision - 1);
   }
   return list;
+}
+
+// The square of the g in the bound g u |A||B|.
+inline mpz_class square_of_g(const ScalingRule& rule, std::int64_t k) {
+  const mpz_class square = mpz_class(k) * mpz_class(k);
+  if (rule.most_twice_log2_g >= 128) return square;
+  return std::min(square, mpz_class(mpz_class(1) << static_cast<unsigned long>(rule.most_twice_log2_g)));
 }
 
 template <class T>

@@ -16,7 +16,7 @@ template <class T>
 class ScalingTest : public SchemeTest<T> {};
 TYPED_TEST_SUITE(ScalingTest, Types);
 
-// Theorem 2 of docs/accuracy.md: |sum a~ b~ 2^-(s + t) - AB| <= k u |A||B| before the last rounding.
+// Theorem 2 of docs/accuracy.md: |sum a~ b~ 2^-(s + t) - AB| <= g u |A||B| before the last rounding.
 TYPED_TEST(ScalingTest, KeepTheComponentwiseBound) {
   constexpr int room = 6000;
   int wide = 0, ordinary = 0;
@@ -28,9 +28,9 @@ TYPED_TEST(ScalingTest, KeepTheComponentwiseBound) {
         (s.ordinary(i, j) ? ordinary : wide) += 1;
         const auto shift = static_cast<unsigned long>(room - exact_unit - s.sum_of_scales(i, j));
         const mpz_class error = abs(mpz_class((s.integer_product(i, j).product << shift) - (exact.sum(i, j) << room)));
-        const mpz_class bound = (exact.magnitude(i, j) * static_cast<long>(s.k))
-                                << static_cast<unsigned long>(room - rule.unit_bits);
-        ASSERT_LE(cmp(error, bound), 0) << name << ", entry " << i << ", " << j << (s.ordinary(i, j) ? "" : ", wide");
+        const mpz_class yardstick = exact.magnitude(i, j) << static_cast<unsigned long>(room - rule.unit_bits);
+        ASSERT_LE(cmp(mpz_class(error * error), mpz_class(yardstick * yardstick * square_of_g(rule, s.k))), 0)
+            << name << ", entry " << i << ", " << j << (s.ordinary(i, j) ? "" : ", wide");
       }
   });
   EXPECT_GT(wide, 1000);
