@@ -30,20 +30,27 @@ class ExactRun {
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape, true)) {}
 
-  // Statistics and the scales of ordinary data, with the planes where all of C is one block; then a sample.
+  // Statistics, the scales of ordinary data, and a sample. Where all of C is one block its planes follow, to keep the
+  // GPU busy while the host thinks.
   DeviceSample measure() {
     const DevicePass pass = ordinary_device_pass(plan_);
-    const bool whole = pass.blocking.whole(plan_.shape);
-    const DevicePassBuffers buffers = carve(pass);
-    measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
-                         {problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr},
-                         plan_.rule, form(pass), {}, stream_);
+    constexpr int any_words = 2;
+    measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales},
+                         {problem_.b, vectors_.b_statistics, vectors_.b_scales}, plan_.rule,
+                         {pass.blocking.moduli, any_words, engine_.form()}, {}, stream_);
     check(cudaMemsetAsync(vectors_.sample, 0, sizeof(DeviceSample), stream_), "sample");
     count_errors(vectors_.sample);
     sample_on_device(problem_.a, problem_.b, vectors_.a_statistics, vectors_.b_statistics, vectors_.a_grains,
                      vectors_.b_grains, vectors_.sample, stream_);
-    planes_ready_ = whole;
-    return downloaded_sample();
+    static thread_local const PinnedMemory memory(sizeof(DeviceSample));
+    check(cudaMemcpyAsync(memory.data(), vectors_.sample, sizeof(DeviceSample), cudaMemcpyDeviceToHost, stream_),
+          "sample");
+    const Event copied;
+    copied.record(stream_);
+    planes_ready_ = pass.blocking.whole(plan_.shape);
+    if (planes_ready_) decompose(pass, carve(pass), {0, plan_.shape.m}, {0, plan_.shape.n}, {0, plan_.shape.k});
+    copied.wait();
+    return *static_cast<const DeviceSample*>(memory.data());
   }
 
   // Scales of these data's own, in place of those of measure().
@@ -70,10 +77,7 @@ class ExactRun {
         for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
           const Range ks{l, std::min(blocks.k_block, s.k - l)};
           const Range used_rows{rows.begin, keep_a && j > 0 ? 0 : rows.count};
-          if (!planes_ready_)
-            decompose_on_device<T>({part_of(problem_.a, used_rows, ks), nullptr, vectors_.a_scales + i, buffers.a},
-                                   {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + j, buffers.b},
-                                   form(pass), stream_);
+          if (!planes_ready_) decompose(pass, buffers, used_rows, columns, ks);
           multiply(pass, buffers, rows, columns, ks.count, l > 0);
         }
         round(pass, buffers, rows, columns, specials);
@@ -91,15 +95,13 @@ class ExactRun {
     return carve_device_pass(arena, pass.blocking, plan_.limits);
   }
 
-  DeviceSample downloaded_sample() const {
-    static thread_local const PinnedMemory memory(sizeof(DeviceSample));  // a copy to other memory takes longer
-    check(cudaMemcpyAsync(memory.data(), vectors_.sample, sizeof(DeviceSample), cudaMemcpyDeviceToHost, stream_),
-          "sample");
-    check(cudaStreamSynchronize(stream_), "sample");
-    return *static_cast<const DeviceSample*>(memory.data());
+  // Residues at the scales of the moment.
+  void decompose(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, Range ks) const {
+    const ConversionForm form{pass.blocking.moduli, pass.words, engine_.form()};
+    decompose_on_device<T>({part_of(problem_.a, rows, ks), nullptr, vectors_.a_scales + rows.begin, buffers.a},
+                           {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + columns.begin, buffers.b},
+                           form, stream_);
   }
-
-  ConversionForm form(const DevicePass& pass) const { return {pass.blocking.moduli, pass.words, engine_.form()}; }
 
   // What the scales of the moment leave of the elements.
   void count_errors(DeviceSample* sample) {
@@ -160,7 +162,7 @@ class ExactRun {
   cudaStream_t stream_;
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
-  bool planes_ready_ = false;  // measure() has written the planes for the pass at hand
+  bool planes_ready_ = false;  // the planes are those of the pass at hand
 };
 
 // The sample as the choice of moduli reads it.

@@ -9,6 +9,7 @@
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
+#include "scheme/device_digits.hpp"
 #include "scheme/residues.hpp"
 
 namespace vernier {
@@ -43,13 +44,10 @@ void set_bytes(DeviceBlocking& b, const DeviceLimits& limits) {
 
 std::int64_t halved(std::int64_t block, std::int64_t unit) { return round_up(divide_up(block, 2), unit); }
 
-bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
+// No element has an exponent above log2 of its vector's norm.
+int norm_limit(int twice_norm_bits_16) { return twice_norm_bits_16 / 32; }
 
-int words_for(int exponent) {
-  int limbs = 1;
-  while (exponent > largest_exponent(limbs)) ++limbs;
-  return exponent <= narrow_exponent ? 1 : 2 * limbs;
-}
+bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
 }  // namespace
 
@@ -213,7 +211,8 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
 }
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
-  return {.blocking = plan.ordinary, .words = words_for(plan.rule.largest_exponent)};
+  return {.blocking = plan.ordinary,
+          .words = words_for_exponent(std::min(plan.rule.largest_exponent, norm_limit(plan.rule.twice_norm_bits_16)))};
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
@@ -221,7 +220,7 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
   const int exponent =
       std::min(std::max(choice.row_budget_16, choice.column_budget_16) / 32 + 1, largest_exponent(max_limbs));
   return {.blocking = choose_device_blocking(plan.shape, choice.moduli, plan.limits, plan.pass_bytes, true),
-          .words = words_for(exponent),
+          .words = words_for_exponent(exponent),
           .ordinary = false};
 }
 
@@ -234,7 +233,7 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
     if (!list.beyond_scheme) {
       DevicePass& pass = list.pass[list.count++];
       pass.ordinary = false;
-      pass.words = words_for(scaling.wide_exponent);
+      pass.words = words_for_exponent(scaling.wide_exponent);
       pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
     }
   }

@@ -65,12 +65,15 @@ void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure,
       return launch_conversion<T, 1>(task, form.form, stream);
     case 2:
       return launch_conversion<T, 2>(task, form.form, stream);
+    case 3:
+      return launch_conversion<T, 3>(task, form.form, stream);
     case 4:
       return launch_conversion<T, 4>(task, form.form, stream);
+    case 5:
     case 6:
       return launch_conversion<T, 6>(task, form.form, stream);
     default:
-      fail(Status::internal_error, "convert_operands: {} words an element: expected 1, 2, 4 or 6", form.words);
+      fail(Status::internal_error, "convert_operands: {} words an element: expected 1 to 6", form.words);
   }
 }
 

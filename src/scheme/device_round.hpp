@@ -97,8 +97,9 @@ struct TwoProduct {
   VERNIER_HD TwoProduct(double x, double y) : high(x * y), low(fma(x, y, -high)) {}
 };
 
-// alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct. c is read if beta is not 0.
-template <class T, int Limbs>
+// alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct. c is read if beta is not 0. Plain:
+// the form is only_rounded.
+template <bool Plain = false, class T, int Limbs>
 VERNIER_HD inline bool decided_by_doubles(const CrtSums<Limbs>& sums, double error, int scale,
                                           const UpdateForm<T>& form, const T* c, T& result) {
   constexpr int unit = crt_limb_width<Limbs> * (Limbs - 2);
@@ -106,7 +107,7 @@ VERNIER_HD inline bool decided_by_doubles(const CrtSums<Limbs>& sums, double err
   const TwoSumOfLimbs x = leading_sum(sums);
   // With the roundings of the few operations from here on.
   const double radius = error * one * (1 + 0x1p-48) + (x.slack + 0x1p-50 * fabs(x.low));
-  if (form.only_rounded)
+  if (Plain || form.only_rounded)
     return rounded_interval<T>(form.alpha < 0 ? -x.high : x.high, form.alpha < 0 ? -x.low : x.low, radius,
                                unit - scale + form.alpha_exponent, result);
   if (!form.moderate) return false;
