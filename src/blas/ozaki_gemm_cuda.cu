@@ -414,7 +414,6 @@ class DeviceSliceRun {
                     .column_exponents = column_exponents,
                     .row_stride = a_.vectors,
                     .column_stride = b_.vectors,
-                    .bits = report_.bits,
                     .block = block_};
     DeviceExactBlock<T>& block = sum.block;
     block.m = rows.count;

@@ -43,12 +43,20 @@ ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
       rule.twice_norm_bits_16 = 32 * n + (budget_15 - 32 * 53);  // as fp64, with n for 53
       break;
     case Contract::Kind::exact:
-      rule.unit_bits = F::precision;
-      rule.twice_norm_bits_16 = exact_budget_16(ordinary_exact_moduli(F::precision, k), k);
-      rule.largest_exponent = largest_exponent(1 + rule.twice_norm_bits_16 / (32 * limb_bits));
-      rule.componentwise = false;
-      break;
+      return exact_rule<T>(ordinary_exact_moduli(F::precision, k), k);
   }
+  return rule;
+}
+
+template <class T>
+ScalingRule exact_rule(int moduli, std::int64_t k) {
+  using F = Ieee754<T>;
+  ScalingRule rule;
+  rule.unit_bits = rule.precision = F::precision;
+  rule.last_bit = F::min_exponent - (F::precision - 1);
+  rule.twice_norm_bits_16 = exact_budget_16(moduli, k);
+  rule.largest_exponent = largest_exponent(1 + rule.twice_norm_bits_16 / (32 * limb_bits));
+  rule.componentwise = false;
   return rule;
 }
 
@@ -84,6 +92,8 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
 
 template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
 template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
+template ScalingRule exact_rule<double>(int, std::int64_t);
+template ScalingRule exact_rule<float>(int, std::int64_t);
 template std::optional<ScalingRule> lean_rule<double>(const Contract&, std::int64_t);
 template std::optional<ScalingRule> lean_rule<float>(const Contract&, std::int64_t);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);

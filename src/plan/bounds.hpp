@@ -12,6 +12,10 @@ namespace vernier {
 template <class T>
 ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
 
+// Contract exact with a given number of moduli.
+template <class T>
+ScalingRule exact_rule(int moduli, std::int64_t k);
+
 // A rule with fewer moduli that serves contract fp64 wherever it leaves no entry wide, which it does for ordinary data
 // and long k: |T - AB| <= (32 sqrt(k) + 1) u64 |A||B|, at the scales of fp64-normwise. None for short k, other
 // contracts, and reproducible results, which have one rule.

@@ -49,6 +49,13 @@ int norm_limit(int twice_norm_bits_16) { return twice_norm_bits_16 / 32; }
 
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
+// Under contract exact the shape decides how many open entries a modulus is worth.
+template <class T>
+ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
+  if (contract.kind != Contract::Kind::exact) return scaling_rule<T>(contract, shape.k);
+  return exact_rule<T>(ordinary_device_exact_moduli(Ieee754<T>::precision, shape), shape.k);
+}
+
 }  // namespace
 
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits) {
@@ -130,7 +137,8 @@ std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& co
   const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0, exact).bytes;
   if (least) return smallest;
   const std::size_t room = limit > vectors ? limit - vectors : 0;
-  const DeviceBlocking b = choose_device_blocking(shape, ordinary_moduli<T>(contract, shape.k), limits, room, exact);
+  const DeviceBlocking b =
+      choose_device_blocking(shape, moduli_of(device_rule<T>(contract, shape), shape.k), limits, room, exact);
   return std::max(smallest, vectors + b.bytes);
 }
 
@@ -155,7 +163,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason = "there is nothing to multiply";
     return plan;
   }
-  const ScalingRule full = scaling_rule<T>(contract, shape.k);
+  const ScalingRule full = device_rule<T>(contract, shape);
   const std::optional<ScalingRule> lean = request.may_be_lean ? lean_rule<T>(contract, shape.k) : std::nullopt;
   plan.rule = lean.value_or(full);
   const int moduli = moduli_of(plan.rule, shape.k);

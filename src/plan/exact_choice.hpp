@@ -63,6 +63,7 @@ inline constexpr double worth_other_scales = 0.9;
 
 // Moduli for evenly distributed data, before any are read.
 int ordinary_exact_moduli(int precision, std::int64_t k);
+int ordinary_device_exact_moduli(int precision, const ProductShape& shape);  // on a GPU
 
 // 2 log2 of the largest norm in sixteenths that this many moduli hold on both sides together, rounding to integers
 // included (docs/accuracy.md, theorem 3).

@@ -24,12 +24,8 @@ struct Entry {
   std::int64_t i, j;
   bool exists;
 
-  __device__ explicit Entry(const SliceSum<T>& sum) {
-    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    j = blockIdx.y;
-    i = at;
-    exists = i < sum.block.m;
-  }
+  __device__ explicit Entry(const SliceSum<T>& sum)
+      : i(static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x), j(blockIdx.y), exists(i < sum.block.m) {}
 };
 
 template <class T>
@@ -69,7 +65,7 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
            task.column_exponents[term.q * task.column_stride + e.j];
   };
   int lowest = 0, digits = 0;
-  if (task.term_count > 0) {  // the smallest weight comes first and the largest last
+  if (task.term_count > 0) {
     lowest = unit_of(task.terms[0]);
     int highest = lowest;
     for (int t = 0; t < task.term_count; ++t) {

@@ -72,7 +72,6 @@ struct SliceSum {
   int term_count = 0;
   const int *row_exponents = nullptr, *column_exponents = nullptr;  // [slice][stride], of the block's vectors
   std::int64_t row_stride = 0, column_stride = 0;
-  int bits = 0;
   // The block, its operands, C and, for correct rounding, the list of entries that take the exact sum of their
   // elements.
   DeviceExactBlock<T> block;

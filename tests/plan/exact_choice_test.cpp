@@ -69,6 +69,13 @@ TEST(ExactChoice, FindsTheLeastWithoutLookingEverywhere) {
         }
 }
 
+TEST(ExactChoice, OfAGpuTakesMoreModuliWhereManyEntriesWouldStayOpen) {
+  EXPECT_EQ(ordinary_device_exact_moduli(53, {4096, 4096, 4096}), 19);
+  EXPECT_EQ(ordinary_device_exact_moduli(53, {16384, 16384, 16384}), 20);
+  EXPECT_EQ(ordinary_device_exact_moduli(24, {4096, 4096, 4096}), 11);
+  EXPECT_EQ(ordinary_device_exact_moduli(24, {16384, 16384, 16384}), 12);
+}
+
 TEST(ExactBudget, FitsTheModuliForEveryLength) {
   for (int moduli = 2; moduli <= max_moduli; ++moduli)
     for (std::int64_t k = 1; k <= std::int64_t{1} << 40; k *= 32) {
