@@ -16,7 +16,7 @@ TEST_F(Program, SaysVersionAndHelpOnStdout) {
   EXPECT_EQ(version.code, 0);
   EXPECT_EQ(version.out, std::string("vernier ") + vernier::version() + "\n");
   EXPECT_EQ(version.err, "");
-  for (const char* command : {"", "info ", "explain ", "gemm ", "bench gemm ", "probe "}) {
+  for (const char* command : {"", "info ", "explain ", "gemm ", "bench gemm ", "probe ", "reproduce "}) {
     const Outcome help = run(std::string(command) + "--help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
