@@ -12,6 +12,7 @@
 #include "native.hpp"
 #include "reproduce/data.hpp"
 #include "reproduce/experiment.hpp"
+#include "reproduce/gpu.hpp"
 
 namespace vernier::reproduce {
 namespace {
@@ -255,8 +256,8 @@ Result same_bits_everywhere(const Context& context) {
 
 void add_beyond(std::vector<Experiment>& list) {
   const auto add = [&list](const char* name, const char* title, const char* figure, const char* found,
-                           Result (*run)(const Context&)) {
-    list.push_back({name, title, "Beyond the papers", figure, found, false, run});
+                           Result (*run)(const Context&), bool needs_gpu = false) {
+    list.push_back({name, title, "Beyond the papers", figure, found, needs_gpu, run});
   };
   add("residues", "Residues beside slices", "Ozaki scheme II beside scheme I",
       "Slices take d (d + 1) / 2 products of d slices. Residues take one a modulus, and each modulus adds about four "
@@ -270,6 +271,8 @@ void add_beyond(std::vector<Experiment>& list) {
       "CR-mode takes 4.4 times the time of DP-mode (Titan RTX, phi = 0.1).", exact_cost);
   add("same-bits", "The same bits on every engine", "beside section 3.1 of Mukunoki et al.",
       "The papers' results are the same for every number of threads, on one engine.", same_bits_everywhere);
+  add("gpu-same-bits", "The same bits on CPU and GPU", "beside section 3.1 of Mukunoki et al.",
+      "The papers' results are the same for every number of threads, on one engine.", gpu::same_bits_as_the_cpu, true);
 }
 
 }  // namespace vernier::reproduce

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 
 import matplotlib
@@ -105,9 +106,19 @@ def draw(panel, path):
         deep = any("\n" in name for name in panel["x"].get("categories", []))
         ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.45, -0.24 if deep else -0.17),
                   ncol=1 if rows else 2, frameon=False, fontsize=9, handlelength=2.6)
-    for extension, more in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 150})):
-        figure.savefig(path + extension, **more)
+    figure.savefig(path + ".svg", metadata={"Date": None})
+    figure.savefig(path + ".png", dpi=150)
     plt.close(figure)
+    shorten(path + ".svg")
+
+
+def shorten(path):
+    """Two decimals are enough for coordinates on paper; matplotlib writes six."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    text = re.sub(r' d="[^"]*"', lambda d: re.sub(r"-?\d+\.\d+", lambda x: f"{float(x[0]):.2f}".rstrip("0").rstrip("."), d[0]), text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def main():

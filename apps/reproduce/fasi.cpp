@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 
+#include "reproduce/gpu.hpp"
+
 namespace vernier::reproduce {
 namespace fasi {
 namespace {
@@ -169,8 +171,8 @@ Result monotonicity(const Context& context) {
 
 void add_fasi(std::vector<Experiment>& list) {
   const auto add = [&list](const char* name, const char* title, const char* figure, const char* found,
-                           Result (*run)(const Context&)) {
-    list.push_back({name, title, "Fasi, Higham, Mikaitis, Pranesh (2021)", figure, found, false, run});
+                           Result (*run)(const Context&), bool needs_gpu = false) {
+    list.push_back({name, title, "Fasi, Higham, Mikaitis, Pranesh (2021)", figure, found, needs_gpu, run});
   };
   add("features", "Features of the tensor cores", "sections 3.1 to 3.3",
       "Products are exact, additions are rounded toward zero and start with the largest term, partial sums are not "
@@ -182,6 +184,9 @@ void add_fasi(std::vector<Experiment>& list) {
   add("monotonicity", "A sum that is not monotonic", "section 3.1.5",
       "With c = 1 - 2^-24 and four products 2^-24 the result is 1 + 2^-23; with the larger c = 1 it is 1.",
       fasi::monotonicity);
+  add("gpu-features", "Features of the GPU at hand", "sections 3.1 to 3.3",
+      "The paper asks V100, T4 and A100; later cards are said to behave alike but for the bits that they keep.",
+      gpu::features, true);
 }
 
 }  // namespace vernier::reproduce

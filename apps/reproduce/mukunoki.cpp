@@ -10,6 +10,7 @@
 #include "native.hpp"
 #include "reproduce/data.hpp"
 #include "reproduce/experiment.hpp"
+#include "reproduce/gpu.hpp"
 
 namespace vernier::reproduce {
 namespace {
@@ -404,8 +405,8 @@ Result reproducibility(const Context& context) {
 
 void add_mukunoki(std::vector<Experiment>& list) {
   const auto add = [&list](const char* name, const char* title, const char* figure, const char* found,
-                           Result (*run)(const Context&)) {
-    list.push_back({name, title, paper, figure, found, false, run});
+                           Result (*run)(const Context&), bool needs_gpu = false) {
+    list.push_back({name, title, paper, figure, found, needs_gpu, run});
   };
   add("dp-accuracy", "Accuracy of DP-mode and CR-mode", "figure 3",
       "DP-mode is as accurate as cublasDgemm, with some differences, since the number of slices is estimated from a "
@@ -432,6 +433,10 @@ void add_mukunoki(std::vector<Experiment>& list) {
       "whatever the "
       "blocking of k too.",
       reproducibility);
+  add("gpu-fp64-speed", "fp64 products on the GPU at hand", "figure 4 and table 1",
+      "DP-mode reaches 972 GFLOP/s at phi = 0.1 on a Titan RTX, 1.82 times cublasDgemm, and 1064 on a V100, 0.16 "
+      "times.",
+      gpu::fp64_speed, true);
 }
 
 }  // namespace vernier::reproduce
