@@ -37,23 +37,11 @@ int list_experiments(const Arguments& arguments, const Console& console) {
   return exit_ok;
 }
 
-// The records without their data.
-Json overview(const reproduce::Outcome& outcome) {
-  Json list = Json::array();
-  for (Json record : outcome.records) {
-    if (record.contains("result")) record["checks"] = record["result"]["checks"];
-    record.erase("result");
-    record.erase("found");
-    list.push_back(std::move(record));
-  }
-  return {{"report", outcome.report}, {"experiments", list}};
-}
-
 int reproduce_papers(const Arguments& arguments, const Console& console) {
   if (arguments.list) return list_experiments(arguments, console);
   const reproduce::Outcome outcome = reproduce::run(arguments.settings, console);
   if (console.json)
-    print_json(overview(outcome));
+    print_json(reproduce::overview(outcome));
   else
     fmt::print("{}\n", outcome.report);
   bool well = outcome.trouble.empty();

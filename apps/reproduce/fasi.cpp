@@ -162,7 +162,8 @@ Result monotonicity(const Context& context) {
   result.here =
       "c passes 1 from below, and a block's products, equal and just below what the accumulator keeps beside 1, are "
       "added. Below 1 they count and carry the sum "
-      "above 1; from 1 on all are cut off, and the result falls.";
+      "above 1; from 1 on all are cut off, and the result falls. In these units the lines of the three generations are "
+      "one.";
   return result;
 }
 
@@ -185,7 +186,9 @@ void add_fasi(std::vector<Experiment>& list) {
       "With c = 1 - 2^-24 and four products 2^-24 the result is 1 + 2^-23; with the larger c = 1 it is 1.",
       fasi::monotonicity);
   add("gpu-features", "Features of the GPU at hand", "sections 3.1 to 3.3",
-      "The paper asks V100, T4 and A100; later cards are said to behave alike but for the bits that they keep.",
+      "The paper asks V100, T4 and A100. Here its questions go to the GPU at hand, whose accumulator should keep two "
+      "bits below fp32's "
+      "last if it is a Hopper (F = 25).",
       gpu::features, true);
 }
 

@@ -118,7 +118,7 @@ Result fp32_speed(const Context& context) {
   const auto contenders = fp32_contenders(x);
   auto curves = speeds(context, contenders, sizes, result, 0.5);
   const cli::DeviceFacts card = cli::device_facts();
-  Panel panel{card.name, {"n", Scale::log2, {}}, {"TFLOP/s, as 2 n^3 / time", Scale::linear, {}}, {}};
+  Panel panel{card.name, {"n", Scale::log2, {}}, {"TFLOP/s, as $2n^3$ / time", Scale::linear, {}}, {}};
   for (const Contender& c : contenders) panel.series.push_back(curves[c.name]);
   const double peak = 1e-12 * card.fp32_peak, first = panel.series[0].x.front(), last = panel.series[0].x.back();
   panel.series.push_back({"peak of the fp32 units", {first, last}, {peak, peak}, Mark::dashed, 5});
@@ -185,7 +185,7 @@ Result fp64_speed(const Context& context) {
   Result result;
   result.table.columns = {"method", "phi", "n", "TFLOP/s"};
   const cli::DeviceFacts card = cli::device_facts();
-  Panel panel{card.name, {"n", Scale::log2, {}}, {"TFLOP/s, as 2 n^3 / time", Scale::linear, {}}, {}};
+  Panel panel{card.name, {"n", Scale::log2, {}}, {"TFLOP/s, as $2n^3$ / time", Scale::linear, {}}, {}};
   const Arrays<double> x(sizes.back(), 0.1, context.seed);
   const auto contract = [&x](const char* name, const char* text, const char* engine) {
     return Contender{name, [&x, text, engine](std::int64_t n) {

@@ -224,16 +224,16 @@ LuVariant right_looking(std::string name, const model::Engine& engine, std::int6
           }};
 }
 
-Panel lu_curves(const Context& context, const std::vector<LuVariant>& variants, Result& result) {
+Panel lu_curves(const Context& context, const std::vector<LuVariant>& variants, std::int64_t least,
+                std::int64_t largest, Result& result) {
   result.table.columns = {"variant", "n", "|PA - LU| / |A|"};
   Panel panel{"", {"n", Scale::log2, {}}, {"|PA - LU| / |A|, Frobenius norm", Scale::log10, {}}, {}};
-  const std::int64_t largest = context.quick ? 128 : 512;
   double done = 0, all = 0;
-  for (std::int64_t n = 32; n <= largest; n *= 2)
+  for (std::int64_t n = least; n <= largest; n *= 2)
     all += std::pow(static_cast<double>(n), 3) * static_cast<double>(variants.size());
   for (const LuVariant& v : variants) {
     Series series{v.name, {}, {}};
-    for (std::int64_t n = 32; n <= largest; n *= 2) {
+    for (std::int64_t n = least; n <= largest; n *= 2) {
       const auto a = uniform_matrix<double>(n, n, -1, 1, context.seed + static_cast<std::uint64_t>(n));
       series.add(static_cast<double>(n), lu_error(v.factor(n, a.data.data()), a));
       result.table.add({v.name, n, series.y.back()});
@@ -248,7 +248,7 @@ Result lu(const Context& context) {
   Result result;
   std::vector<LuVariant> variants;
   for (const Fma& fma : four()) variants.push_back(right_looking(fma.name, fma.engine, fma.units.b, fma.units.b));
-  result.panels = {lu_curves(context, variants, result)};
+  result.panels = {lu_curves(context, variants, 32, context.quick ? 128 : 512, result)};
   const auto& s = result.panels[0].series;
   const double half = s[0].y.back(), sixteen = s[1].y.back(), thirty_two = s[2].y.back(), single = s[3].y.back();
   result.check("LU comes in the order of the products: fp16, TC16, TC32, fp32", "same bounds to first order",
@@ -275,7 +275,7 @@ Result lu_storage(const Context& context) {
                                               return modelled_left_looking_lu({engine, 64, 4}, n, a, n);
                                             }}};
   Result result;
-  result.panels = {lu_curves(context, variants, result)};
+  result.panels = {lu_curves(context, variants, 128, context.quick ? 256 : 512, result)};
   const auto& s = result.panels[0].series;
   const double right16 = s[0].y.back(), right32 = s[1].y.back(), fp32_panels = s[2].y.back(), twice = s[3].y.back(),
                left = s[4].y.back();
@@ -385,9 +385,15 @@ class Refined {
     const auto a = conditioned(n_, spectrum, kappa, context_.seed);
     const auto b = uniform_matrix<double>(n_, 1, -1, 1, context_.seed + 1);
     Matrix<double> x(n_, 1);
-    const SolveReport r = solve<double>(
-        Op::none, n_, 1, a.data.data(), n_, b.data.data(), n_, x.data.data(), n_,
-        {.factors = method.factors, .refinement = method.refinement, .max_iterations = 50, .fallback = false});
+    const SolveOptions options{
+        .factors = method.factors, .refinement = method.refinement, .max_iterations = 50, .fallback = false};
+    SolveReport r;
+    double seconds = 1e300;  // the best of three
+    for (int i = 0; i < 3; ++i) {
+      r = solve<double>(Op::none, n_, 1, a.data.data(), n_, b.data.data(), n_, x.data.data(), n_, options);
+      seconds = std::min(seconds, r.seconds);
+    }
+    r.seconds = seconds;
     result_.table.add({title, method.name, kappa, r.columns[0].corrections, r.columns[0].gmres_steps, 1e3 * r.seconds,
                        to_string(r.verdict), r.columns[0].backward_error});
     context_.progress(++done_ / (2.0 * std::size(methods) * (decades + 1)));

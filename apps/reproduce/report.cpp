@@ -1,6 +1,7 @@
 // The report: one HTML page that needs nothing else.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,10 +14,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Powers are set as such: "2^-11", "n^3".
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  bool raised = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (raised && std::isalnum(static_cast<unsigned char>(c)) == 0 && !(c == '-' && text[i - 1] == '^')) {
+      out += "</sup>";
+      raised = false;
+    }
     switch (c) {
+      case '^':
+        out += "<sup>";
+        raised = true;
+        break;
       case '&':
         out += "&amp;";
         break;
@@ -33,7 +45,7 @@ std::string escaped(const std::string& text) {
         out += c;
     }
   }
-  return out;
+  return raised ? out + "</sup>" : out;
 }
 
 std::string text(const Json& record, const char* key) { return escaped(record.at(key).get<std::string>()); }
@@ -79,7 +91,8 @@ std::string badge(const Json& record) {
 
 std::string checks(const Json& list) {
   std::string out =
-      "<div class=\"scroll\"><table class=\"checks\"><thead><tr><th></th><th>claim</th><th>paper</th><th>here</th>"
+      "<div class=\"scroll\"><table class=\"checks\"><thead><tr><th></th><th>claim</th><th>paper, or its "
+      "analysis</th><th>here</th>"
       "<th>counts as agreement</th></tr></thead><tbody>\n";
   for (const Json& c : list)
     out += fmt::format(

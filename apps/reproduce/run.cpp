@@ -183,6 +183,17 @@ std::vector<const Experiment*> select(const std::vector<std::string>& names) {
   return chosen;
 }
 
+Json overview(const Outcome& outcome) {
+  Json list = Json::array();
+  for (Json record : outcome.records) {
+    if (record.contains("result")) record["checks"] = record["result"]["checks"];
+    record.erase("result");
+    record.erase("found");
+    list.push_back(std::move(record));
+  }
+  return {{"report", outcome.report}, {"experiments", list}};
+}
+
 Outcome run(const Settings& settings, const cli::Console& console) {
   const std::vector<const Experiment*> chosen = select(settings.names);
   const Run runner(settings, console);
@@ -192,6 +203,7 @@ Outcome run(const Settings& settings, const cli::Console& console) {
         runner.one(*chosen[i], fmt::format("{} ({} of {})", chosen[i]->name, i + 1, chosen.size())));
   outcome.trouble = draw(outcome.records, settings.out);
   outcome.report = fs::path(settings.out) / "report.html";
+  write_file(fs::path(settings.out) / "summary.json", overview(outcome).dump(1) + "\n");
   write_file(outcome.report, html_report(outcome.records, settings.out));
   return outcome;
 }

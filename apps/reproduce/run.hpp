@@ -1,4 +1,4 @@
-// Runs experiments into a folder: data/NAME.json and .csv, figures/NAME.svg and .png, report.html.
+// Runs experiments into a folder: data/NAME.json and .csv, figures/NAME.svg and .png, summary.json, report.html.
 #pragma once
 
 #include <string>
@@ -27,6 +27,9 @@ struct Outcome {
   std::string report;   // path
   std::string trouble;  // why figures were not drawn; empty if all is well
 };
+
+// The records without their data: what --json prints and summary.json holds.
+Json overview(const Outcome& outcome);
 
 // An experiment whose data are there already, computed with the same commit, seed and sizes, is not computed again.
 Outcome run(const Settings& settings, const cli::Console& console);
