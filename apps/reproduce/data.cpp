@@ -19,6 +19,57 @@ Matrix<float> exp_rand_matrix(std::int64_t rows, std::int64_t columns, int least
   return x;
 }
 
+namespace {
+
+std::vector<double> normal_vector(std::int64_t n, Random& random) {
+  std::vector<double> v(static_cast<std::size_t>(n));
+  for (double& x : v) x = random.normal();
+  return v;
+}
+
+double dot(const double* x, const double* y, std::int64_t n) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+// A := A - 2 / (v . v) x y^T.
+void subtract(Matrix<double>& a, const std::vector<double>& x, const std::vector<double>& y, double norm) {
+#pragma omp parallel for
+  for (std::int64_t j = 0; j < a.columns; ++j) {
+    const double factor = 2 / norm * y[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i < a.rows; ++i) a(i, j) -= factor * x[static_cast<std::size_t>(i)];
+  }
+}
+
+// A (I - 2 v v^T / v . v) after (I - 2 u u^T / u . u) A.
+void reflect(Matrix<double>& a, Random& random) {
+  const std::int64_t n = a.rows;
+  const std::vector<double> u = normal_vector(n, random), v = normal_vector(n, random);
+  std::vector<double> product(static_cast<std::size_t>(n));
+#pragma omp parallel for
+  for (std::int64_t j = 0; j < n; ++j) product[static_cast<std::size_t>(j)] = dot(u.data(), &a(0, j), n);
+  subtract(a, u, product, dot(u.data(), u.data(), n));
+  std::fill(product.begin(), product.end(), 0.0);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      product[static_cast<std::size_t>(i)] += a(i, j) * v[static_cast<std::size_t>(j)];
+  subtract(a, product, v, dot(v.data(), v.data(), n));
+}
+
+}  // namespace
+
+Matrix<double> conditioned_matrix(std::int64_t n, Spectrum spectrum, double kappa, std::uint64_t seed) {
+  Random random(seed);
+  Matrix<double> a(n, n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double geometric = std::pow(kappa, -static_cast<double>(i) / static_cast<double>(n - 1));
+    a(i, i) = spectrum == Spectrum::geometric ? geometric : i + 1 < n ? 1 : 1 / kappa;
+  }
+  for (int r = 0; r < 16; ++r) reflect(a, random);
+  return a;
+}
+
 Matrix<float> conventional_product(const Matrix<float>& a, const Matrix<float>& b) {
   Matrix<float> c(a.rows, b.columns);
   for (std::int64_t j = 0; j < b.columns; ++j)

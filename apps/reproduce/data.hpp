@@ -58,6 +58,11 @@ Matrix<T> scattered_matrix(std::int64_t rows, std::int64_t columns, double phi, 
 // exp_rand(least, most) of Ootomo and Yokota, section 4.1: exponent uniform from least to most, random significand.
 Matrix<float> exp_rand_matrix(std::int64_t rows, std::int64_t columns, int least, int most, std::uint64_t seed);
 
+// A square matrix with singular values from 1 to 1 / kappa, in geometric steps or all 1 but one, between orthogonal
+// factors of 16 random reflections each.
+enum class Spectrum { geometric, one_small };
+Matrix<double> conditioned_matrix(std::int64_t n, Spectrum spectrum, double kappa, std::uint64_t seed);
+
 // One fused multiply-add after the other, in the order of k, to nearest: a conventional product.
 Matrix<float> conventional_product(const Matrix<float>& a, const Matrix<float>& b);
 

@@ -216,7 +216,7 @@ Result features(const Context& context) {
   const std::pair<const char*, int> names[] = {
       {"gpu:mma-fp16-fp32", 25},   {"gpu:wgmma-fp16-fp32", 25}, {"gpu:mma-bf16-fp32", 25},
       {"gpu:wgmma-bf16-fp32", 25}, {"gpu:mma-tf32-fp32", 25},   {"gpu:wgmma-tf32-fp32", 25},
-      {"gpu:mma-fp16-fp16", 0},    {"gpu:wgmma-fp16-fp16", 0},  {"gpu:mma-fp64", 0}};
+      {"gpu:mma-fp16-fp16", 0},    {"gpu:wgmma-fp16-fp16", 0},  {"gpu:mma-fp64-k4", 0}};
   std::vector<std::unique_ptr<model::MatrixEngine>> engines;
   std::vector<fasi::Subject> subjects;
   for (const auto& [name, bits] : names) {

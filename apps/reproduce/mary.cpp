@@ -299,36 +299,6 @@ Result lu_storage(const Context& context) {
 // ---- refinement
 // --------------------------------------------------------------------------------------------------------
 
-// x -= 2 v (v . x) / (v . v) from the left, and from the right: random orthogonal factors, which keep singular values.
-void reflect(Matrix<double>& a, Random& random) {
-  const std::int64_t n = a.rows;
-  for (const bool left : {true, false}) {
-    std::vector<double> v(static_cast<std::size_t>(n));
-    double norm = 0;
-    for (double& x : v) x = random.normal(), norm += x * x;
-    for (std::int64_t j = 0; j < n; ++j) {
-      double dot = 0;
-      const auto at = [&](std::int64_t i) -> double& { return left ? a(i, j) : a(j, i); };
-      for (std::int64_t i = 0; i < n; ++i) dot += v[static_cast<std::size_t>(i)] * at(i);
-      for (std::int64_t i = 0; i < n; ++i) at(i) -= 2 * dot / norm * v[static_cast<std::size_t>(i)];
-    }
-  }
-}
-
-// Singular values from 1 to 1 / kappa: in geometric steps, or all 1 but one.
-enum class Spectrum { geometric, one_small };
-
-Matrix<double> conditioned(std::int64_t n, Spectrum spectrum, double kappa, std::uint64_t seed) {
-  Random random(seed);
-  Matrix<double> a(n, n);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double geometric = std::pow(kappa, -static_cast<double>(i) / static_cast<double>(n - 1));
-    a(i, i) = spectrum == Spectrum::geometric ? geometric : i + 1 < n ? 1 : 1 / kappa;
-  }
-  for (int r = 0; r < 16; ++r) reflect(a, random);
-  return a;
-}
-
 struct Method {
   const char* name;
   Factors factors;
@@ -382,7 +352,7 @@ class Refined {
  private:
   SolveReport solve_one(Spectrum spectrum, int e, const Method& method, const std::string& title) {
     const double kappa = std::pow(10.0, e);
-    const auto a = conditioned(n_, spectrum, kappa, context_.seed);
+    const auto a = conditioned_matrix(n_, spectrum, kappa, context_.seed);
     const auto b = uniform_matrix<double>(n_, 1, -1, 1, context_.seed + 1);
     Matrix<double> x(n_, 1);
     const SolveOptions options{
