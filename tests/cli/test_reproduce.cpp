@@ -47,9 +47,8 @@ TEST_P(Agreement, WithThePaper) {
 INSTANTIATE_TEST_SUITE_P(Papers, Agreement,
                          ::testing::Values("accuracy", "cleared-bit", "rounding", "significand", "underflow",
                                            "representation", "input-types", "lo-lo", "dp-accuracy", "sp-accuracy",
-                                           "slices", "reproducibility", "fma-bounds", "fma-products", "fma-lu",
-                                           "lu-storage", "refinement", "features", "monotonicity", "residues", "spans",
-                                           "same-bits"),
+                                           "reproducibility", "fma-bounds", "fma-products", "fma-lu", "lu-storage",
+                                           "refinement", "features", "monotonicity", "residues", "spans", "same-bits"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -70,6 +69,11 @@ TEST(Reproduce, CrossingAndPlateausAreWhereTheAnalysisPutsThem) {
   const Json representation = result_of("representation");
   EXPECT_LE(distance(representation, "plateau of halfhalf", 3.615e-8), 0.2 * 3.615e-8);
   EXPECT_LE(distance(representation, "plateau of fp16", 1.692e-4), 0.2 * 1.692e-4);
+}
+
+// One seed: the products of k = 10240 are the longest of the quick experiments.
+TEST(Reproduce, SlicesAndProductsAreThePapersOrASliceFewer) {
+  for (const Json& check : result_of("slices")["checks"]) EXPECT_TRUE(check["agrees"].get<bool>()) << check.dump();
 }
 
 TEST(Reproduce, UnderflowIsAsLikelyAsEquation11Says) {
