@@ -1,33 +1,8 @@
 // The C interface: validates what C cannot, calls the C++ one, and turns every exception into a code and a message.
 #include "c_api.hpp"
 
-#include <algorithm>
-
 namespace vernier::c_api {
 namespace {
-
-void copy_name(const std::string& name, char* out, std::size_t size) {
-  const std::size_t length = std::min(name.size(), size - 1);
-  std::fill_n(std::copy_n(name.begin(), length, out), size - length, '\0');
-}
-
-vernier_report summary(const Report& full) {
-  const Plan& plan = full.plan;
-  vernier_report report = {};
-  copy_name(plan.scheme, report.scheme, sizeof report.scheme);
-  copy_name(plan.engine, report.engine, sizeof report.engine);
-  report.m = plan.m;
-  report.n = plan.n;
-  report.k = plan.k;
-  report.moduli = plan.moduli;
-  report.threads = plan.threads;
-  report.fallback = full.fallback ? 1 : 0;
-  report.span_a = full.span_a;
-  report.span_b = full.span_b;
-  report.log2_bound = plan.log2_bound;
-  report.seconds = full.seconds;
-  return report;
-}
 
 std::optional<Contract> parsed(const char* contract) {
   if (contract == nullptr) return std::nullopt;

@@ -1,16 +1,19 @@
 // What the sources of the C interface share: the handle, and the border that no exception crosses.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <new>
 #include <optional>
 
+#include "vernier/cuda_level3.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/vernier.h"
 
 struct vernier_context {
   std::optional<vernier::Contract> contract, next_contract;
   vernier::Options options;
+  vernier::cuda::Options on_gpu;
   std::optional<vernier::Report> report;
   std::string error, text;
 };
@@ -89,6 +92,29 @@ void with_type(vernier_type type, Body body) {
       return body(std::complex<double>{});
   }
   throw Error(Status::invalid_argument, "type: expected VERNIER_S, VERNIER_D, VERNIER_C or VERNIER_Z");
+}
+
+inline void copy_name(const std::string& name, char* out, std::size_t size) {
+  const std::size_t length = std::min(name.size(), size - 1);
+  std::fill_n(std::copy_n(name.begin(), length, out), size - length, '\0');
+}
+
+inline vernier_report summary(const Report& full) {
+  const Plan& plan = full.plan;
+  vernier_report report = {};
+  copy_name(plan.scheme, report.scheme, sizeof report.scheme);
+  copy_name(plan.engine, report.engine, sizeof report.engine);
+  report.m = plan.m;
+  report.n = plan.n;
+  report.k = plan.k;
+  report.moduli = plan.moduli;
+  report.threads = plan.threads;
+  report.fallback = full.fallback ? 1 : 0;
+  report.span_a = full.span_a;
+  report.span_b = full.span_b;
+  report.log2_bound = plan.log2_bound;
+  report.seconds = full.seconds;
+  return report;
 }
 
 // The settings, and the contract of this call. C++ checks the letter.

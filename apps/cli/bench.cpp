@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "measure.hpp"
 #include "native.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 struct Arguments {
   std::vector<std::int64_t> sizes;
   std::vector<std::string> shapes;
-  std::string type = "double", baseline = "native";
+  std::string type = "double", baseline = "native", device = "cpu";
   bool pin = false;
   Trial trial;
   Transposes ops;
@@ -104,7 +105,8 @@ Json describe(const Arguments& arguments, const Trial& trial, const TrialResult&
   json["reason"] = plan.reason;
   json["version"] = version();
   json["cpu"] = cpu_model();
-  json["blas"] = native_blas();
+  json["blas"] = trial.on_gpu ? "cuBLAS" : native_blas();
+  json["device"] = trial.on_gpu ? cuda::device_name() : "cpu";
   return json;
 }
 
@@ -113,7 +115,11 @@ void print_heading(const Arguments& arguments, const Console& console) {
   fmt::print("gemm, {}, op(A) op(B) = {}{}, a_ij = (rand - 0.5) exp({} randn), seed {}{}\n", arguments.type,
              letter(arguments.ops.a), letter(arguments.ops.b), phi, arguments.trial.seed,
              arguments.pin ? ", pinned" : "");
-  fmt::print("cpu {}\nblas {}\nerrors relative to |A||B|; medians of all calls\n\n", cpu_model(), native_blas());
+  if (arguments.trial.on_gpu)
+    fmt::print("gpu {}\nblas cuBLAS\n", cuda::device_name());
+  else
+    fmt::print("cpu {}\nblas {}\n", cpu_model(), native_blas());
+  fmt::print("errors relative to |A||B|; medians of all calls\n\n");
   const std::string head = fmt::format("{:>6} {:>6} {:>6}  {:<18} {:<21} {:>3} {:>10} {:>9} {:>9} {:>9}", "m", "n", "k",
                                        "contract", "scheme/engine", "mod", "seconds", "GFLOP/s", "err mean", "err max");
   const std::string rest =
@@ -161,6 +167,7 @@ void run_trial(const Arguments& arguments, const Shape& shape, const Console& co
 
 // Both libraries get their threads before any is pinned: those of the BLAS should inherit the whole mask.
 void prepare_threads(const Arguments& arguments, const Console& console) {
+  if (arguments.trial.on_gpu) return;
   const int threads = arguments.product.threads;
   if (!set_native_threads(threads)) {
     console.warning("this BLAS takes no number of threads from its caller: the baseline uses its own");
@@ -171,7 +178,9 @@ void prepare_threads(const Arguments& arguments, const Console& console) {
   if (arguments.pin) pin_threads(threads > 0 ? threads : omp_get_max_threads());
 }
 
-int bench_gemm(const Arguments& arguments, const Console& console) {
+int bench_gemm(Arguments& arguments, const Console& console) {
+  arguments.trial.on_gpu = arguments.device == "cuda";
+  if (arguments.trial.on_gpu) cuda::device_name();  // throws where there is none
   prepare_threads(arguments, console);
   if (!console.json) print_heading(arguments, console);
   for (const Shape& shape : shapes_of(arguments)) {
@@ -192,6 +201,8 @@ void add_trial_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--n", arguments.sizes, "square sizes, as in 512,1024")->delimiter(',')->check(at_least(1));
   command.add_option("--shape", arguments.shapes, "m x n x k, as in 4096x4096x512")->delimiter(',')->check(is_shape);
   command.add_option("--type", arguments.type, "double or float")->check(CLI::IsMember({"double", "float"}));
+  command.add_option("--device", arguments.device, "cpu, or cuda: matrices in the memory of a GPU, cuBLAS beside them")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command.add_option("--baseline", arguments.baseline, "native (the BLAS underneath) or none")
       ->check(CLI::IsMember({"native", "none"}));
   command.add_option("--phi", arguments.trial.phi, "width of the exponents")->check(CLI::Range(0.0, 100.0));
@@ -222,6 +233,7 @@ void add_bench(CLI::App& program, Console& console, Work& chosen) {
       "taken in turns.\n\n"
       "Examples:\n  vernier bench gemm --contract fp64 --n 512,1024,2048,4096 --baseline native --json\n"
       "  vernier bench gemm --type float --shape 4096x4096x512 --repeats 11\n"
+      "  vernier bench gemm --device cuda --type float --n 4096,8192\n"
       "  vernier bench gemm --contract fp64+reproducible --engine portable --n 512 --phi 2");
   command->callback(
       [arguments, &console, &chosen] { chosen = [arguments, &console] { return bench_gemm(*arguments, console); }; });

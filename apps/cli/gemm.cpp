@@ -4,6 +4,8 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <vernier/slices.hpp>
 
 #include "command.hpp"
 #include "exact_sample.hpp"
@@ -19,6 +21,7 @@ struct Arguments {
   std::string a, b, output, c_in;
   double alpha = 1, beta = 0;
   bool check = false;
+  std::string slices;  // "", "dp" or "cr"
   Transposes ops;
   ProductOptions product;
 };
@@ -27,6 +30,8 @@ struct Arguments {
 FileFormat check_arguments(const Arguments& arguments, const Console& console) {
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
+  if (!arguments.slices.empty() && !arguments.product.contract.empty())
+    throw UsageError("--slices dp or cr says what is promised: --contract is for products by residues");
   return checked_output(arguments.output, console);
 }
 
@@ -100,26 +105,63 @@ Report mirrored(Report report) {
   return report;
 }
 
-// A matrix by rows is its transpose by columns, so no order of the three ever needs a copy.
+// A matrix by rows is its transpose by columns, so no order of the three ever needs a copy: calls body(opa, opb, m, n,
+// A, lda, B, ldb) for a column-major C or for its transpose, and says which in `transposed`.
+template <class T, class Body>
+auto multiply_as_stored(const Problem& p, const Matrix& c, bool& transposed, Body body) {
+  const auto op = [&](const Matrix& x, Op asked) {
+    const bool turned = (asked != Op::none) != (x.order != c.order);
+    return turned ? Op::transpose : Op::none;
+  };
+  const T* a = std::get<std::vector<T>>(p.a.entries).data();
+  const T* b = std::get<std::vector<T>>(p.b.entries).data();
+  const std::int64_t lda = p.a.leading_dimension(), ldb = p.b.leading_dimension();
+  const Op opa = op(p.a, p.opa), opb = op(p.b, p.opb);
+  transposed = c.order != Order::column_major;
+  return transposed ? body(opb, opa, p.n, p.m, b, ldb, a, lda) : body(opa, opb, p.m, p.n, a, lda, b, ldb);
+}
+
 template <class T>
 Report multiply(const Problem& p, const Arguments& arguments, Matrix& c, const Console& console) {
   Progress progress(console, "gemm");
   Options options = arguments.product.options<T>();
   options.progress = progress.callback();
-  const auto op = [&](const Matrix& x, Op asked) {
-    const bool transposed = (asked != Op::none) != (x.order != c.order);
-    return transposed ? Op::transpose : Op::none;
-  };
-  const T* a = std::get<std::vector<T>>(p.a.entries).data();
-  const T* b = std::get<std::vector<T>>(p.b.entries).data();
-  T* out = std::get<std::vector<T>>(c.entries).data();
   const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
-  const std::int64_t lda = p.a.leading_dimension(), ldb = p.b.leading_dimension(), ldc = c.leading_dimension();
-  const Op opa = op(p.a, p.opa), opb = op(p.b, p.opb);
-  if (c.order == Order::column_major) {
-    return gemm<T>(opa, opb, p.m, p.n, p.k, alpha, a, lda, b, ldb, beta, out, ldc, options);
+  bool transposed = false;
+  const Report report = multiply_as_stored<T>(p, c, transposed, [&](auto... parts) {
+    const auto [opa, opb, m, n, a, lda, b, ldb] = std::tuple(parts...);
+    return gemm<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta, std::get<std::vector<T>>(c.entries).data(),
+                   c.leading_dimension(), options);
+  });
+  return transposed ? mirrored(report) : report;
+}
+
+template <class T>
+SliceReport multiply_slices(const Problem& p, const Arguments& arguments, Matrix& c) {
+  SliceOptions options;
+  options.mode = arguments.slices == "cr" ? SliceMode::correctly_rounded : SliceMode::working_precision;
+  if (!arguments.product.engine.empty()) options.engine = arguments.product.engine;
+  const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
+  bool transposed = false;
+  SliceReport report = multiply_as_stored<T>(p, c, transposed, [&](auto... parts) {
+    const auto [opa, opb, m, n, a, lda, b, ldb] = std::tuple(parts...);
+    return gemm_by_slices<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta,
+                             std::get<std::vector<T>>(c.entries).data(), c.leading_dimension(), options);
+  });
+  if (transposed) {
+    std::swap(report.slices_a, report.slices_b);
+    std::swap(report.left_a, report.left_b);
   }
-  return mirrored(gemm<T>(opb, opa, p.n, p.m, p.k, alpha, b, ldb, a, lda, beta, out, ldc, options));
+  return report;
+}
+
+std::string text_of(const SliceReport& r) {
+  return fmt::format(
+      "gemm by slices, mode {}, engine {}\n"
+      "  slices     {} of op(A), {} of op(B), {} bits each; {} products{}\n"
+      "  time       {:.3g} s: split {:.3g}, products {:.3g}, sum {:.3g}\n",
+      r.mode, r.engine, r.slices_a, r.slices_b, r.bits, r.products, r.fast ? " (fast mode)" : "", r.seconds,
+      r.seconds_split, r.seconds_products, r.seconds_sum);
 }
 
 template <class T>
@@ -165,10 +207,10 @@ void judge(const SampledError& error, const Report& report) {
       fmt::format("the check failed: largest sampled error {:.3e} |A||B|, promised {:.3e}", error.max, allowed));
 }
 
-void print_report(const Report& report, const Json& inputs, const Arguments& arguments,
+void print_report(const std::string& text, Json json, const Json& inputs, const Arguments& arguments,
                   const std::optional<SampledError>& error, const Console& console) {
   if (!console.json) {
-    console.note(report.text());
+    console.note(text);
     if (error) {
       console.note(
           fmt::format("check: {} of {} sampled entries compared with the exact product: error mean {:.2e}, max {:.2e}, "
@@ -177,7 +219,6 @@ void print_report(const Report& report, const Json& inputs, const Arguments& arg
     }
     return;
   }
-  Json json = Json::parse(report.json());
   json["inputs"] = inputs;
   json["output"] = arguments.output.empty() ? Json() : Json(arguments.output);
   if (error) {
@@ -194,17 +235,28 @@ int run(Problem& problem, const Arguments& arguments, FileFormat format, const J
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
   Matrix c = prepare_output<T>(problem, format);
-  const Report report = multiply<T>(problem, arguments, c, console);
   std::optional<SampledError> error;
-  if (arguments.check) {
-    error = check<T>(problem, arguments, c);
-    judge<T>(*error, report);
+  std::string text;
+  Json json;
+  if (arguments.slices.empty()) {
+    const Report report = multiply<T>(problem, arguments, c, console);
+    if (arguments.check) {
+      error = check<T>(problem, arguments, c);
+      judge<T>(*error, report);
+    }
+    text = report.text();
+    json = Json::parse(report.json());
+  } else {
+    const SliceReport report = multiply_slices<T>(problem, arguments, c);
+    if (arguments.check) error = check<T>(problem, arguments, c);
+    text = text_of(report);
+    json = Json::parse(report.json());
   }
   if (file) {
     write_matrix(*file, format, c);
     file->commit();
   }
-  print_report(report, inputs, arguments, error, console);
+  print_report(text, std::move(json), inputs, arguments, error, console);
   return exit_ok;
 }
 
@@ -232,6 +284,11 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("--c-in", arguments->c_in, "C0: .npy or .mtx")->needs(beta);
   command->add_flag("--check", arguments->check,
                     "compare sampled entries with the exact product; fail beyond the promised bound");
+  command
+      ->add_option("--slices", arguments->slices,
+                   "multiply by slices (Ozaki scheme I): dp, to the type's own precision, or cr, correctly rounded; "
+                   "--engine names an engine of the model, or blas")
+      ->check(CLI::IsMember({"dp", "cr"}));
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);
   add_output_flags(*command, console);

@@ -10,8 +10,8 @@
 namespace vernier::cli {
 namespace {
 
-constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT", "VERNIER_MIN_SIZE", "VERNIER_VERBOSE",
-                                     "VERNIER_REPORT", "VERNIER_BLAS",     "OMP_NUM_THREADS"};
+constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT", "VERNIER_MIN_SIZE",    "VERNIER_VERBOSE",
+                                     "VERNIER_REPORT", "VERNIER_BLAS",     "VERNIER_CUDA_ENGINE", "OMP_NUM_THREADS"};
 
 struct Default {
   std::string engine;
@@ -55,8 +55,10 @@ Json describe(const Default& chosen) {
   json["native_blas"] = native_blas();
   json["cuda"] = cuda_compiled();
   json["preload"] =
-      "reaches programs that call BLAS or CBLAS in a shared library by its usual names; not those that are linked "
-      "statically, that look the functions up by hand, or whose BLAS has renamed symbols (NumPy's wheels from PyPI)";
+      "reaches programs that call BLAS, CBLAS or cuBLAS (with handles, cuSOLVER's calls included) in a shared library "
+      "by "
+      "the usual names; not those that are linked statically, that look the functions up by hand (dlsym, as JAX's XLA "
+      "does), whose BLAS has renamed symbols (NumPy's wheels from PyPI), or that have kernels of their own";
   for (const char* name : variables) {
     const char* value = std::getenv(name);
     json["environment"][name] = value != nullptr ? Json(value) : Json();
@@ -88,7 +90,7 @@ void print_text(const Json& json, const Console& console) {
   fmt::print("{}\n  {}\n\n", console.strong("preload (vernier run)"), json["preload"].get<std::string>());
   fmt::print("{}\n", console.strong("environment variables"));
   for (const auto& [name, value] : json["environment"].items()) {
-    fmt::print("  {:<16} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
+    fmt::print("  {:<19} {}\n", name, value.is_null() ? "(not set)" : value.get<std::string>());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "probe.hpp"
+#include "reproduce.hpp"
 #include "solve.hpp"
 
 namespace vernier::cli {
@@ -17,6 +18,7 @@ constexpr const char* examples = R"(Examples:
   vernier solve A.npy b.npy -o x.npy --forward-error
   vernier bench gemm --n 512,1024,2048 --baseline native --json
   vernier probe --engine hopper-wgmma-fp16-fp32
+  vernier reproduce --quick
   vernier run -- python3 simulation.py
 
 Exit codes: 0 done, 1 failed, 2 wrong usage; those of `run` are the program's. `vernier COMMAND --help` tells more.)";
@@ -34,6 +36,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_solve(program, console, chosen);
   add_bench(program, console, chosen);
   add_probe(program, console, chosen);
+  add_reproduce(program, console, chosen);
   add_run(program, console, chosen);
   try {
     program.parse(argc, argv);
@@ -44,7 +47,8 @@ int parse_and_run(int argc, char** argv, Console& console) {
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen) throw UsageError("a command is expected: info, explain, gemm, solve, bench gemm, probe or run");
+  if (!chosen)
+    throw UsageError("a command is expected: info, explain, gemm, solve, bench gemm, probe, reproduce or run");
   return chosen();
 }
 

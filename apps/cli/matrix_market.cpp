@@ -98,7 +98,7 @@ Banner parse_banner(Lines& lines) {
   if (format != "array" && format != "coordinate")
     lines.fail(fmt::format("the format '{}' is neither array nor coordinate", format));
   if (field == "complex" || symmetry == "hermitian")
-    lines.fail("the matrix is complex; complex products are not offered yet");
+    lines.fail("the matrix is complex; the command line takes real matrices");
   Banner banner;
   banner.coordinate = format == "coordinate";
   if (field == "integer") {

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
 
+#include "device.hpp"
 #include "native.hpp"
 #include "random_matrix.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -40,14 +43,13 @@ double median(const std::vector<double>& times) { return times[median_index(time
 template <class T>
 class Contender {
  public:
-  Contender(std::int64_t m, std::int64_t n, std::function<void(T*)> call)
+  // `call` computes C and tells the seconds that this took.
+  Contender(std::int64_t m, std::int64_t n, std::function<double(T*)> call)
       : c_(m * n), rows_(m), call_(std::move(call)) {}
 
   double time_once() {
     poison(c_.data(), c_.size());
-    const auto start = Clock::now();
-    call_(c_.data());
-    return seconds_since(start);
+    return call_(c_.data());
   }
 
   // The first call sets up workspaces and threads; where calls are short a second one says how long they take.
@@ -80,7 +82,7 @@ class Contender {
  private:
   LargeArray<T> c_;
   std::int64_t rows_;
-  std::function<void(T*)> call_;
+  std::function<double(T*)> call_;
   double typical_ = 0;
   std::vector<double> times_;
 };
@@ -128,24 +130,73 @@ void alternate(const Trial& trial, Contender<T>& product, Contender<T>* baseline
   result.repeats = static_cast<int>(product.times().size());
 }
 
+// The two products, each as a function that computes C and tells its seconds; `last` takes the product's report.
+template <class T>
+struct Calls {
+  std::function<double(T*)> product, baseline;
+};
+
+template <class T>
+Calls<T> calls_on_cpu(const Trial& t, const Operands<T>& x, Report& last) {
+  const auto timed = [](auto work) {
+    return [work](T* c) {
+      const auto start = Clock::now();
+      work(c);
+      return seconds_since(start);
+    };
+  };
+  return {timed([&](T* c) {
+            last = gemm<T>(t.opa, t.opb, t.m, t.n, t.k, T{1}, x.a.data(), x.rows_a, x.b.data(), x.rows_b, T{0}, c, t.m,
+                           t.options);
+          }),
+          timed([&](T* c) {
+            native_gemm<T>(t.opa, t.opb, t.m, t.n, t.k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, t.m);
+          })};
+}
+
+// Copies of the operands in device memory. C travels both ways around each call, outside of the time.
+template <class T>
+struct DeviceOperands {
+  DeviceOperands(const Trial& t, const Operands<T>& x) : a(x.a.size()), b(x.b.size()), c(t.m * t.n) {
+    copy_to_device(a.data(), x.a.data(), static_cast<std::size_t>(x.a.size()) * sizeof(T));
+    copy_to_device(b.data(), x.b.data(), static_cast<std::size_t>(x.b.size()) * sizeof(T));
+  }
+  DeviceArray<T> a, b, c;
+};
+
+template <class T>
+Calls<T> calls_on_gpu(const Trial& t, const Operands<T>& x, Report& last) {
+  const auto on_device = std::make_shared<DeviceOperands<T>>(t, x);
+  const auto timed = [&t, &x, on_device](const cuda::Options& options, Report* report) {
+    return [&t, &x, on_device, options, report](T* c) {
+      const T one = 1, zero = 0;
+      const std::size_t bytes = static_cast<std::size_t>(t.m * t.n) * sizeof(T);
+      copy_to_device(on_device->c.data(), c, bytes);
+      const double seconds = device_seconds([&] {
+        Report done = cuda::gemm<T>(t.opa, t.opb, t.m, t.n, t.k, &one, on_device->a.data(), x.rows_a,
+                                    on_device->b.data(), x.rows_b, &zero, on_device->c.data(), t.m, options);
+        if (report != nullptr) *report = std::move(done);
+      });
+      copy_from_device(c, on_device->c.data(), bytes);
+      return seconds;
+    };
+  };
+  const cuda::Options own{
+      .contract = t.options.contract, .engine = t.options.engine, .workspace_limit = t.options.workspace_limit};
+  return {timed(own, &last), timed({.contract = default_contract<T>(), .engine = "native"}, nullptr)};
+}
+
 }  // namespace
 
 template <class T>
 TrialResult measure(const Trial& trial, const std::function<void(double)>& progress) {
   const Operands<T> x(trial);
-  const std::int64_t m = trial.m, n = trial.n, k = trial.k;
   std::vector<Report> reports;
   Report last;
-  Contender<T> product(m, n, [&](T* c) {
-    last = gemm<T>(trial.opa, trial.opb, m, n, k, T{1}, x.a.data(), x.rows_a, x.b.data(), x.rows_b, T{0}, c, m,
-                   trial.options);
-  });
+  const Calls<T> calls = trial.on_gpu ? calls_on_gpu<T>(trial, x, last) : calls_on_cpu<T>(trial, x, last);
+  Contender<T> product(trial.m, trial.n, calls.product);
   std::optional<Contender<T>> baseline;
-  if (trial.baseline) {
-    baseline.emplace(m, n, [&](T* c) {
-      native_gemm<T>(trial.opa, trial.opb, m, n, k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, m);
-    });
-  }
+  if (trial.baseline) baseline.emplace(trial.m, trial.n, calls.baseline);
   TrialResult result;
   alternate<T>(trial, product, baseline ? &*baseline : nullptr, result, progress,
                [&](double) { reports.push_back(last); });

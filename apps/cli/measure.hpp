@@ -21,6 +21,7 @@ struct Trial {
   double seconds = 3;  // for both together
   bool baseline = true;
   Options options;
+  bool on_gpu = false;  // in device memory, beside cuBLAS; of the options contract, engine and workspace_limit count
 };
 
 inline constexpr int least_repeats = 5;

@@ -66,7 +66,7 @@ EntryType parse_type(const std::string& path, const std::string& descr) {
     return {name[0], name[1] - '0', swapped};
   }
   if (has_order && name.starts_with('c')) {
-    throw FileError(path, fmt::format("its entries are complex ('{}'); complex products are not offered yet", descr));
+    throw FileError(path, fmt::format("its entries are complex ('{}'); the command line takes real matrices", descr));
   }
   throw FileError(path,
                   fmt::format("its entries have the type '{}'; f4, f8, i1 to i8 and u1 to u8 can be read", descr));

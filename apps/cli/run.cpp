@@ -1,4 +1,4 @@
-// vernier run: a program under libvernier_blas, and what became of its calls.
+// vernier run: a program under libvernier_blas and libvernier_cublas, and what became of its calls.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,23 +16,29 @@
 namespace vernier::cli {
 namespace {
 
-constexpr const char* library_name = "libvernier_blas.so";
+constexpr const char* library_names[] = {"libvernier_blas.so", "libvernier_cublas.so"};
 constexpr int exit_cannot_run = 126, exit_not_found = 127, exit_by_signal = 128;  // as a shell has it
 
 struct RunOptions {
-  std::string contract, engine, min_size, report, blas;
+  std::string contract, engine, cuda_engine, min_size, report, blas;
   int verbose = 0;
   std::vector<std::string> program;
 };
 
 // Beside this program, in a build or as installed.
-std::string find_library() {
+std::string find_library(const char* name) {
   const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const char* folder : {VERNIER_LIBDIR_FROM_BIN, "../lib"}) {
-    const std::filesystem::path candidate = (bin / folder / library_name).lexically_normal();
+    const std::filesystem::path candidate = (bin / folder / name).lexically_normal();
     if (std::filesystem::exists(candidate)) return candidate;
   }
-  throw std::runtime_error(fmt::format("{} is not beside this program in {}", library_name, bin.string()));
+  throw std::runtime_error(fmt::format("{} is not beside this program in {}", name, bin.string()));
+}
+
+std::string preloads() {
+  std::string list;
+  for (const char* name : library_names) list += (list.empty() ? "" : ":") + find_library(name);
+  return list;
 }
 
 // Each set only where an option asks; what the environment has stays otherwise.
@@ -91,7 +97,9 @@ std::string passed_text(const Json& passed) {
 }
 
 void show(const Json& json, const Console& console) {
-  console.note(fmt::format("vernier run: {} (process {})", json["program"].get<std::string>(), json["pid"].get<int>()));
+  const bool gpu = json["library"] == "vernier_cublas";
+  console.note(fmt::format("vernier run: {} of {} (process {})", gpu ? "cuBLAS" : "BLAS",
+                           json["program"].get<std::string>(), json["pid"].get<int>()));
   console.note(fmt::format(
       "  taken      {} calls, {:.3f} s{}", json["taken"].get<std::uint64_t>(), json["seconds"].get<double>(),
       json["engine"].get<std::string>().empty() ? "" : fmt::format(", engine {}", json["engine"].get<std::string>())));
@@ -111,16 +119,18 @@ void show_report(const std::string& path, std::uintmax_t from, const Console& co
   file.seekg(static_cast<std::streamoff>(from));
   bool any = false;
   for (std::string line; std::getline(file, line); any = true) show(Json::parse(line), console);
-  if (!any) console.note("vernier run: no level-3 call of BLAS or CBLAS was seen (see `vernier info`: preload)");
+  if (!any)
+    console.note("vernier run: no level-3 call of BLAS, CBLAS or cuBLAS was seen (see `vernier info`: preload)");
 }
 
 int run_program(const RunOptions& options, const Console& console) {
   check(options);
-  const std::string library = find_library();
+  const std::string libraries = preloads();
   const char* before = std::getenv("LD_PRELOAD");
-  const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
+  const std::string preload = before != nullptr && *before != '\0' ? libraries + ":" + before : libraries;
   set("VERNIER_CONTRACT", options.contract);
   set("VERNIER_ENGINE", options.engine);
+  set("VERNIER_CUDA_ENGINE", options.cuda_engine);
   set("VERNIER_MIN_SIZE", options.min_size);
   set("VERNIER_BLAS", options.blas);
   if (options.verbose > 0) set("VERNIER_VERBOSE", std::to_string(options.verbose + 1));
@@ -144,10 +154,11 @@ int run_program(const RunOptions& options, const Console& console) {
 }  // namespace
 
 void add_run(CLI::App& program, Console& console, Work& chosen) {
-  CLI::App* command = program.add_subcommand("run", "Run a program whose BLAS calls Vernier takes over.");
+  CLI::App* command = program.add_subcommand("run", "Run a program whose BLAS and cuBLAS calls Vernier takes over.");
   const auto options = std::make_shared<RunOptions>();
   command->add_option("--contract", options->contract, "as for gemm; default: fp32 for single, fp64 for double");
   command->add_option("--engine", options->engine, "int8 engine, or native");
+  command->add_option("--cuda-engine", options->cuda_engine, "engine of the GPU, or native");
   command->add_option("--min-size", options->min_size, "calls with a smaller (m n k)^(1/3) are passed on; default 256")
       ->check(CLI::Range(0, 1 << 20));
   command->add_option("--report", options->report, "append a line of JSON for each process to this file");
@@ -157,8 +168,8 @@ void add_run(CLI::App& program, Console& console, Work& chosen) {
   command->add_flag("--quiet", console.quiet, "no summary");
   command->positionals_at_end();
   command->footer(
-      "Calls go to Vernier where its plan says that it is faster, to the program's own BLAS otherwise; a reproducible\n"
-      "contract takes all from --min-size on.\n\n"
+      "Calls go to Vernier where its plan says that it is faster, to the program's own BLAS or cuBLAS otherwise; a\n"
+      "reproducible contract takes all from --min-size on.\n\n"
       "Examples:\n  vernier run -- ./simulation input.dat\n"
       "  vernier run --contract fp64+reproducible --min-size 0 -- python3 script.py");
   command->callback(

@@ -2,18 +2,25 @@
 
 #include <dlfcn.h>
 
+#include "preload.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
+
+const Preload preload = {"vernier_blas", "VERNIER_ENGINE", "vernier_set_engine", "vernier_explain"};
+
 namespace {
 
 constexpr const char* blas_names[] = {"libblas.so.3",   "libopenblas.so.0", "libblis.so.4",      "libflexiblas.so.3",
                                       "libmkl_rt.so.2", "libblas64.so.3",   "libopenblas64.so.0"};
 
+// The library for calls that are passed on, if one was asked for.
 void* named_blas() {
-  static void* const handle = [] {
-    void* opened = dlopen(settings().blas.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (opened == nullptr) fatal("VERNIER_BLAS=" + settings().blas + ": " + dlerror());
+  static void* const handle = []() -> void* {
+    const std::string name = variable("VERNIER_BLAS");
+    if (name.empty()) return nullptr;
+    void* opened = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (opened == nullptr) fatal("VERNIER_BLAS=" + name + ": " + dlerror());
     return opened;
   }();
   return handle;
@@ -29,65 +36,29 @@ void* find_among_names(const char* name, int flags) {
   return nullptr;
 }
 
-template <class Function>
-void load(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (function == nullptr) fatal(std::string("libvernier lacks ") + name + ": it is of another version");
-}
-
-// Out of the global scope, so that neither it nor the BLAS that it is linked to takes over other symbols of the
-// program. Its own calls of CBLAS arrive here, and are passed on.
 Library load_library() {
-  void* handle = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) fatal(std::string("libvernier: ") + dlerror());
   Library l;
-  load(handle, "vernier_create", l.create);
-  load(handle, "vernier_destroy", l.destroy);
-  load(handle, "vernier_last_error", l.last_error);
-  load(handle, "vernier_set_contract", l.set_contract);
-  load(handle, "vernier_set_engine", l.set_engine);
-  load(handle, "vernier_explain", l.explain);
-  load(handle, "vernier_get_report", l.get_report);
-  load(handle, "vernier_status_name", l.status_name);
-  load(handle, "vernier_version", l.version);
-  load(handle, "vernier_gemm", l.gemm);
-  load(handle, "vernier_symm", l.symm);
-  load(handle, "vernier_hemm", l.hemm);
-  load(handle, "vernier_syrk", l.syrk);
-  load(handle, "vernier_herk", l.herk);
-  load(handle, "vernier_syr2k", l.syr2k);
-  load(handle, "vernier_her2k", l.her2k);
-  load(handle, "vernier_trmm", l.trmm);
-  load(handle, "vernier_trsm", l.trsm);
-  load(handle, "vernier_gemmt", l.gemmt);
+  load("vernier_gemm", l.gemm);
+  load("vernier_symm", l.symm);
+  load("vernier_hemm", l.hemm);
+  load("vernier_syrk", l.syrk);
+  load("vernier_herk", l.herk);
+  load("vernier_syr2k", l.syr2k);
+  load("vernier_her2k", l.her2k);
+  load("vernier_trmm", l.trmm);
+  load("vernier_trsm", l.trsm);
+  load("vernier_gemmt", l.gemmt);
   return l;
 }
-
-struct ThreadHandle {
-  vernier_handle handle = nullptr;
-
-  ThreadHandle() {
-    const Library& l = library();
-    const Settings& s = settings();
-    if (l.create(&handle) != VERNIER_SUCCESS) fatal(l.last_error(nullptr));
-    if (!s.contract.empty() && l.set_contract(handle, s.contract.c_str()) != VERNIER_SUCCESS)
-      fatal(std::string("VERNIER_CONTRACT: ") + l.last_error(handle));
-    if (!s.engine.empty() && l.set_engine(handle, s.engine.c_str()) != VERNIER_SUCCESS)
-      fatal(std::string("VERNIER_ENGINE: ") + l.last_error(handle));
-  }
-  ~ThreadHandle() {
-    library().destroy(handle);
-    handle = nullptr;  // a call that comes later still is refused, and passed on
-  }
-};
 
 vernier_op op(char letter) { return static_cast<vernier_op>(letter); }
 
 }  // namespace
 
+// In the library that VERNIER_BLAS names, else in the next one that the program has loaded, else in the system's.
 void* find_underneath(const char* name) {
-  if (!settings().blas.empty()) {
-    if (void* named = dlsym(named_blas(), name)) return named;
+  if (void* library = named_blas()) {
+    if (void* named = dlsym(library, name)) return named;
     return find_among_names(name, RTLD_NOLOAD);  // libvernier calls CBLAS, which the named one may lack
   }
   if (void* next = dlsym(RTLD_NEXT, name)) return next;
@@ -100,12 +71,10 @@ const Library& library() {
   return once;
 }
 
-vernier_handle thread_handle() {
-  static thread_local ThreadHandle own;
-  return own.handle;
-}
+Sizes largest_product(const Call& call) { return {call.m, call.n, call.k}; }
 
-vernier_status perform(const Library& l, vernier_handle h, const Call& c) {
+vernier_status perform(vernier_handle h, const Call& c) {
+  const Library& l = library();
   const auto side = static_cast<vernier_side>(c.side);
   const auto uplo = static_cast<vernier_uplo>(c.uplo);
   const auto diag = static_cast<vernier_diag>(c.diag);

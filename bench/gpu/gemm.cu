@@ -1,7 +1,7 @@
 // vernier-gpu-bench: products on a GPU beside cuBLAS's own, in one process and in turns: one JSON object a line.
 //
 //     vernier-gpu-bench [--contract fp64] [--phi 0.5] [--engine NAME] [--groups 7] [--seconds 0.05] [--once]
-//     M,N,K[,BETA] ...
+//     [--strassen -1|0|1] M,N,K[,BETA] ...
 //
 // Times are medians over groups of calls, each about --seconds long; errors are relative to |A||B|, of 64 x 64 sampled
 // entries against sums in twice the working precision. --once runs each product once, for a profiler.
@@ -15,15 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "timing.hpp"
 #include "vernier/cuda.hpp"
 
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  std::fprintf(stderr, "vernier-gpu-bench: %s: %s\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
+using bench::check, bench::median, bench::Timer;
 
 __device__ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -75,7 +72,7 @@ struct Case {
 struct Settings {
   std::string contract = "fp64", engine;
   double phi = 0.5, seconds = 0.05;
-  int groups = 7;
+  int groups = 7, strassen_levels = -1;
   bool once = false;
 };
 
@@ -85,32 +82,6 @@ double* device_array(std::size_t count) {
   return x;
 }
 
-class Timer {
- public:
-  Timer() {
-    check(cudaEventCreate(&begin_), "event");
-    check(cudaEventCreate(&end_), "event");
-  }
-  template <class Body>
-  double seconds(int repeat, Body body) {
-    check(cudaEventRecord(begin_), "event");
-    for (int i = 0; i < repeat; ++i) body();
-    check(cudaEventRecord(end_), "event");
-    check(cudaEventSynchronize(end_), "event");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin_, end_), "event");
-    return ms * 1e-3 / repeat;
-  }
-
- private:
-  cudaEvent_t begin_, end_;
-};
-
-double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
-}
-
 void run(const Case& c, const Settings& settings) {
   const auto size = [](std::int64_t rows, std::int64_t columns) { return static_cast<std::size_t>(rows * columns); };
   double *a = device_array(size(c.m, c.k)), *b = device_array(size(c.k, c.n)), *x = device_array(size(c.m, c.n)),
@@ -118,7 +89,9 @@ void run(const Case& c, const Settings& settings) {
   fill<<<1024, 256>>>(a, size(c.m, c.k), 1, settings.phi);
   fill<<<1024, 256>>>(b, size(c.k, c.n), 2, settings.phi);
   const double one = 1;
-  vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract), .engine = settings.engine};
+  vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract),
+                              .engine = settings.engine,
+                              .strassen_levels = settings.strassen_levels};
   vernier::cuda::Options theirs{.engine = "native"};
   vernier::Report report;
   const auto ours = [&] {
@@ -158,12 +131,14 @@ void run(const Case& c, const Settings& settings) {
     const double operations = 2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k);
     std::printf(
         "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"beta\": %g, \"phi\": %g, \"contract\": \"%s\", \"scheme\": \"%s\", "
-        "\"engine\": \"%s\", \"moduli\": %d, \"wide_moduli\": %d, \"fallback\": %s, \"seconds\": %.4e, "
+        "\"engine\": \"%s\", \"strassen\": %s, \"moduli\": %d, \"wide_moduli\": %d, \"fallback\": %s, \"seconds\": "
+        "%.4e, "
         "\"cublas_seconds\": %.4e, \"tflops\": %.2f, \"cublas_tflops\": %.2f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
         "\"ratio_high\": %.3f, \"mean_error\": %.2e, \"largest_error\": %.2e, \"cublas_mean_error\": %.2e, "
         "\"cublas_largest_error\": %.2e}\n",
         static_cast<long long>(c.m), static_cast<long long>(c.n), static_cast<long long>(c.k), c.beta, settings.phi,
-        settings.contract.c_str(), report.plan.scheme.c_str(), report.plan.engine.c_str(), report.plan.moduli,
+        settings.contract.c_str(), report.plan.scheme.c_str(), report.plan.engine.c_str(),
+        report.plan.reason.find("Strassen") != std::string::npos ? "true" : "false", report.plan.moduli,
         report.wide_moduli, report.fallback ? "true" : "false", median(t_ours), median(t_cublas),
         operations / median(t_ours) * 1e-12, operations / median(t_cublas) * 1e-12, median(ratios),
         *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()), mean[0],
@@ -200,6 +175,8 @@ int main(int argc, char** argv) try {
       settings.seconds = std::atof(value());
     else if (word == "--groups")
       settings.groups = std::max(1, std::atoi(value()));
+    else if (word == "--strassen")
+      settings.strassen_levels = std::atoi(value());
     else if (word == "--once")
       settings.once = true;
     else if (std::sscanf(word.c_str(), "%lld,%lld,%lld,%lf", &m, &n, &k, &c.beta) >= 3)

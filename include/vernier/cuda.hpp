@@ -5,7 +5,8 @@
 //     vernier::cuda::gemm(vernier::Op::none, vernier::Op::none, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc,
 //                         {.stream = stream});
 //
-// Same contracts but `exact`; by residues the same bits as on a CPU (for float under fp32: see gemm). Hopper (compute
+// Same contracts; under `reproducible` ones and `exact` the same bits as on a CPU. Under others fp64 may take
+// scales of 14 moduli (docs/accuracy.md, theorem 2), and complex products moduli of their own. Hopper (compute
 // capability 9.0) runs kernels of its own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a
 // machine without a GPU, everything here throws Error(Status::unsupported) and says what is missing.
 #pragma once
@@ -26,27 +27,33 @@ struct VERNIER_API Options {
   void* workspace = nullptr;  // the caller's own, in device memory; nothing is allocated then, but see below
   std::size_t workspace_bytes = 0;
   PointerMode pointer_mode = PointerMode::host;
+  bool count_open = false;  // contract exact: wait for the end, and report how many entries the residues left open
+  // Levels of Strassen-Winograd on the residues of ordinary products: 0 or 1, or -1 for what the estimate says. The
+  // bits are the same: sums modulo p are exact. One level takes 7/8 of the operations and 7/4 of the workspace.
+  int strassen_levels = -1;
 };
 
-// C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major. Returns when the work is
-// queued, with a report of the plan.
+// C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major; T is float, double or
+// std::complex of these. Returns when the work is queued, with a report of the plan.
 //
 // How far it is asynchronous: by residues, gemm queues all kernels, then waits until the first of them has looked at A
 // and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
 // wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
 // the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
 //
+// Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
+//
 // float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, if no engine is
 // named, they are faster than cuBLAS by estimate and the workspace holds them: fully asynchronous, fit for capture, and
 // the GPU chooses the scheme by the data. Their bits are not those of residues; `reproducible` contracts keep to those.
-// Rows and columns that even tf32 cannot hold (some elements below 2^-60 of the largest, and in some vector a quarter
-// below 2^-40 of it or zero), or that hold a NaN or an infinity, are summed entry by entry in double, which is far
-// slower than cuBLAS where they are many: engine "native" is for such data.
+// Data that even tf32 cannot hold (some element below 2^-60 of the largest of its row or column, and in some vector a
+// quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are multiplied by a conventional
+// kernel, which is slower than cuBLAS: engine "native" is for such data.
 //
 // Stream capture: possible under fp64-normwise (NaN and infinity included), for native products (but for a thread's
 // first on a device, which makes a cuBLAS handle), and for float under fp32 where explain() says `split` with the same
-// workspace; Error(Status::unsupported) otherwise. The workspace must be the caller's, and alpha and beta are captured
-// by value unless they are in device memory.
+// workspace; Error(Status::unsupported) otherwise. Without a workspace of the caller's the graph gets memory nodes.
+// alpha and beta are captured by value unless they are in device memory.
 //
 // A workspace of the caller's that is too small for what wide data ask for is used block by block; block spans (for k
 // up to 16384) may then allocate a little more.

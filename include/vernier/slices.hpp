@@ -29,12 +29,14 @@ enum class SliceMode {
 
 struct VERNIER_API SliceOptions {
   SliceMode mode = SliceMode::working_precision;
-  std::string engine = "blas";  // a name of model::engines() with signed inputs, or "blas": the fp64 product underneath
-  int slices = 0;               // of each operand; 0: as the mode says. Not for correctly_rounded.
-  bool all_products = false;    // working_precision: no fast mode
-  bool grouped = false;         // integer engines: products of equal p + q are added inside the engine
-  std::int64_t k_block = 0;     // products run over so many k, which leaves more bits to a slice; 0: all of k
-  std::int64_t block = 256;     // of C, m and n: bounds the memory for products
+  // A name of model::engines() with signed inputs, or "blas": the fp64 product underneath. On a GPU: "cublas-fp16",
+  // "cublas-bf16" (both with sums in fp32), "cublas-int8", or "blas": cuBLAS's fp64 product.
+  std::string engine = "blas";
+  int slices = 0;             // of each operand; 0: as the mode says. Not for correctly_rounded.
+  bool all_products = false;  // working_precision: no fast mode
+  bool grouped = false;       // integer engines: products of equal p + q are added inside the engine
+  std::int64_t k_block = 0;   // products run over so many k, which leaves more bits to a slice; 0: all of k
+  std::int64_t block = 0;  // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
 };
 
 struct VERNIER_API SliceReport {
@@ -46,6 +48,7 @@ struct VERNIER_API SliceReport {
   std::int64_t multiplied = 0;     // products of blocks that ran ...
   std::int64_t skipped = 0;        // ... and that did not, since a slice was zero there
   double left_a = 0, left_b = 0;   // the largest ratio of the estimate, of what was left
+  std::size_t workspace = 0;       // bytes on the GPU: slices, what is left of the operands, products of a block
   double seconds = 0, seconds_split = 0, seconds_products = 0, seconds_sum = 0;
 
   std::string json() const;
@@ -59,4 +62,16 @@ VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int6
                                        const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
                                        std::int64_t ldc, const SliceOptions& options = {});
 
+namespace cuda {
+
+// The same for matrices in device memory, by cuBLAS, on a stream (a cudaStream_t). Returns when the product is done.
+// bits is the least that the model's engines of current GPUs allow for the format, so that results do not depend on the
+// instructions that cuBLAS takes: those of the CPU for engines of as many bits. correctly_rounded: entries whose terms
+// are more than 380 bits apart take the exact sum of their elements' products.
+template <class T>
+VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                                       const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
+                                       std::int64_t ldc, const SliceOptions& options = {}, void* stream = nullptr);
+
+}  // namespace cuda
 }  // namespace vernier

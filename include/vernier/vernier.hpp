@@ -71,9 +71,10 @@ enum class Fallback {
 // If the output type is float, u32 |T| comes on top of each; where T is subnormal, half the smallest subnormal number;
 // a T beyond the largest number is an infinity. The result is then
 //     C = RN(alpha * T + RN(beta * C))      one fused multiply-add; RN(alpha * T) when beta = 0; T when alpha = 1 too.
-// The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it. (It
-// is a function of all of A and B: the scale of a row may depend on how wide the columns are.) The native product,
-// where it is taken, has the classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
+// The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it; on a
+// GPU that holds for reproducible contracts and exact (cuda.hpp). (It is a function of all of A and B: the scale of a
+// row may depend on how wide the columns are.) The native product, where it is taken, has the classical bound k u
+// |A||B| of the type of C; it serves no contract that asks for more.
 //
 // exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
 // (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that

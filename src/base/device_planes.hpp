@@ -6,6 +6,9 @@
 // Product: [modulus][64 columns of C][32 rows of C][2048 bytes]. Inside of such a unit the bytes have the order in
 // which a warpgroup holds the 64 x 32 accumulators of a wgmma whose M side is the columns: 16 consecutive bytes are a
 // thread's.
+//
+// With one level of Strassen-Winograd (scheme/winograd.hpp), vectors and k are halved, and each modulus has seven
+// planes of operands and seven of products.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +20,10 @@ namespace vernier {
 
 inline constexpr std::int64_t device_pitch_unit = 128;
 constexpr std::int64_t device_pitch(std::int64_t k) { return round_up(k, device_pitch_unit); }
+
+// Half of m, n or k: whole units, and the first half is never the smaller one.
+constexpr std::int64_t half_vectors(std::int64_t vectors) { return round_up(divide_up(vectors, 2), 64); }
+constexpr std::int64_t half_depth(std::int64_t k) { return device_pitch(divide_up(k, 2)); }
 
 inline constexpr int unit_columns = 64, unit_rows = 32;
 inline constexpr int unit_bytes = unit_columns * unit_rows;

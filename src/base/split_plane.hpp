@@ -29,17 +29,19 @@ struct SplitPlane {
   std::byte* lines = nullptr;       // vectors x line_count lines
   std::int64_t line_count = 0;      // of a vector; even
   std::int32_t* unscale = nullptr;  // e of each vector: element = 2^e (part_0 + 2^-shift part_1)
-  std::uint32_t* status = nullptr;  // number of large elements, and tiny_element
+  std::uint32_t* status = nullptr;  // number of large elements, and tiny_element; or special_element
 };
 
-inline constexpr std::uint32_t tiny_element = 0x80000000u;  // bit of SplitPlane::status
+// Bits of SplitPlane::status.
+inline constexpr std::uint32_t tiny_element = 0x80000000u;
+inline constexpr std::uint32_t special_element = 0x40000000u;  // an infinity or a NaN
 
 // Attempts follow each other on a stream; each leaves a verdict, and those behind a success return at once.
 struct SplitGate {
   const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open
   std::uint32_t* verdict = nullptr;       // of this attempt; null: not asked for
   bool judged = false;                    // the status words decide whether the attempt is made
-  bool last = false;  // it is made in any case: if judged unfit, vectors with tiny elements are excluded
+  bool last = false;  // it is made in any case: if judged unfit, as a conventional product
 };
 
 }  // namespace vernier

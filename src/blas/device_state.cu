@@ -49,6 +49,12 @@ DeviceWorkspace::~DeviceWorkspace() {
   if (own_) (void)cudaFreeAsync(data_, stream_);
 }
 
+PinnedMemory::PinnedMemory(std::size_t bytes) {
+  check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+}
+
+PinnedMemory::~PinnedMemory() { (void)cudaFreeHost(data_); }
+
 void release_device_memory() { check(cudaMemPoolTrimTo(pool_of_current_device(), 0), "cudaMemPoolTrimTo"); }
 
 std::size_t available_device_memory() {
@@ -61,11 +67,13 @@ struct RegularityWords::Words {
   std::mutex mutex;
   DeviceBuffer<RegularityState> state{1};
   DeviceBuffer<int> hold{1};
-  unsigned* host = nullptr;  // pinned, and seen by the device under the same address
+  unsigned* host = nullptr;            // pinned, and seen by the device under the same address
+  bool was_regular[2] = {true, true};  // [lean]
 
   Words() {
     const RegularityState reset = RegularityState::reset();
     check(cudaMemcpy(state.data(), &reset, sizeof reset, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr), "cudaMemcpy");  // streams that do not wait for the default one follow
     check(cudaHostAlloc(reinterpret_cast<void**>(&host), sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
   }
 };
@@ -82,21 +90,33 @@ RegularityWords::Words& RegularityWords::of_stream(cudaStream_t stream) {
   return *words;
 }
 
-RegularityWords::RegularityWords(cudaStream_t stream)
-    : stream_(stream), words_(of_stream(stream)), lock_(words_.mutex) {
+RegularityWords::RegularityWords(cudaStream_t stream, bool lean)
+    : stream_(stream), words_(of_stream(stream)), lean_(lean), lock_(words_.mutex) {
   *static_cast<volatile unsigned*>(words_.host) = 0;
+}
+
+RegularityWords::~RegularityWords() {
+  if (!answered_) (void)cudaStreamSynchronize(stream_);
 }
 
 Regularity RegularityWords::regularity() const { return {words_.state.data(), words_.hold.data(), words_.host}; }
 
-bool RegularityWords::wait() const {
+bool RegularityWords::was_regular() const { return words_.was_regular[lean_]; }
+
+bool RegularityWords::wait() {
   constexpr int polls_between_queries = 4096;
   const volatile unsigned* answer = words_.host;
   for (;;) {
     for (int i = 0; i < polls_between_queries; ++i)
-      if (*answer != 0) return *answer == Regularity::regular;
+      if (*answer != 0) {
+        answered_ = true;
+        return words_.was_regular[lean_] = *answer == Regularity::regular;
+      }
     const cudaError_t state = cudaStreamQuery(stream_);
-    if (state == cudaErrorNotReady) continue;
+    if (state == cudaErrorNotReady) {
+      (void)cudaGetLastError();  // no error of anybody's
+      continue;
+    }
     check(state, "residues of A and B");
     if (*answer == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
   }

@@ -30,6 +30,20 @@ class DeviceWorkspace {
   bool own_ = false;
 };
 
+// Memory of the host that a device copies to and from directly.
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
 void release_device_memory();
 
 // Bytes that a workspace could have now: those free on the device and those that the pool keeps.
@@ -38,10 +52,14 @@ std::size_t available_device_memory();
 // The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.
 class RegularityWords {
  public:
-  explicit RegularityWords(cudaStream_t stream);
+  explicit RegularityWords(cudaStream_t stream, bool lean = false);  // lean: of products by lean_rule()
+  ~RegularityWords();  // an answer that nobody waited for must not be taken for the next product's
+  RegularityWords(const RegularityWords&) = delete;
+  RegularityWords& operator=(const RegularityWords&) = delete;
 
   Regularity regularity() const;
-  bool wait() const;  // until a kernel has answered: is the product regular? Throws if the stream failed instead
+  bool wait();               // until a kernel has answered: is the product regular? Throws if the stream failed instead
+  bool was_regular() const;  // the stream's last product of this kind; true before the first
 
  private:
   struct Words;
@@ -49,6 +67,7 @@ class RegularityWords {
 
   cudaStream_t stream_;
   Words& words_;
+  bool lean_, answered_ = false;
   std::unique_lock<std::mutex> lock_;
 };
 

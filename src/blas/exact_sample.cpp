@@ -52,13 +52,7 @@ std::vector<double> inexact_counts(const double* x, std::int64_t k) {
     const int needed = -(p.exponent + std::countr_zero(p.significand));  // exponent from which x_l is an integer
     ++counts[static_cast<std::size_t>(std::clamp(needed, 0, last))];
   }
-  double more = 0;  // elements that need more than e
-  for (int e = last; e >= 0; --e) {
-    const double here = counts[static_cast<std::size_t>(e)];
-    counts[static_cast<std::size_t>(e)] = more;
-    more += here;
-  }
-  counts[static_cast<std::size_t>(last)] = counts[static_cast<std::size_t>(last) - 1];
+  count_inexact_above(counts);
   return counts;
 }
 
@@ -73,24 +67,17 @@ double largest_exact_log2(std::int64_t count, Vector vector) {
 }  // namespace
 
 template <class T>
-ExactVector ExactStage<T>::exact_vector(const VectorStatistics& v, const Grain& grain) const {
-  if (v.zero()) return {};
-  const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;  // over 2^exponent
-  return {.exact_log2 = std::ceil(32 * (norm + v.exponent - grain.exponent) + 0.01) / 32,
-          .one_norm_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm,
-          .largest_log2 = -norm};
-}
-
-template <class T>
 void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
   const std::int64_t k = std::min(plan_.shape.k, k_block);
   const std::int64_t rows = sample_size(plan_.shape.m), columns = sample_size(plan_.shape.n);
   double *a = buffer, *b = buffer + rows * k;
   gather_sample(problem_.a, vectors_.a_statistics, k, a);
   gather_sample(problem_.b, vectors_.b_statistics, k, b);
-  const auto row_vector = [&](std::int64_t i) { return exact_vector(vectors_.a_statistics[i], vectors_.a_grains[i]); };
+  const auto row_vector = [&](std::int64_t i) {
+    return exact_vector(vectors_.a_statistics[i], vectors_.a_grains[i].exponent);
+  };
   const auto column_vector = [&](std::int64_t j) {
-    return exact_vector(vectors_.b_statistics[j], vectors_.b_grains[j]);
+    return exact_vector(vectors_.b_statistics[j], vectors_.b_grains[j].exponent);
   };
   ExactQuestion& q = question_;
   q = {.shape = plan_.shape,
@@ -118,8 +105,6 @@ void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
   }
 }
 
-template ExactVector ExactStage<double>::exact_vector(const VectorStatistics&, const Grain&) const;
-template ExactVector ExactStage<float>::exact_vector(const VectorStatistics&, const Grain&) const;
 template void ExactStage<double>::sample(double*, std::int64_t);
 template void ExactStage<float>::sample(double*, std::int64_t);
 

@@ -17,9 +17,6 @@
 namespace vernier {
 namespace {
 
-// Scales made for the data cost a second conversion of A and B, about a tenth of a product.
-constexpr double worth_other_scales = 0.9;
-
 // Contiguous copies of count vectors over all of k, k apart.
 template <class T>
 void gather_vectors(const Operand<T>& x, std::int64_t first, std::int64_t count, T* out) {
@@ -53,8 +50,7 @@ void ExactStage<T>::set_scales(const VectorStatistics* statistics, const Grain* 
     scales[v] = {.proofs = proof_sets - 1};
     if (s.zero()) continue;
     scales[v].ordinary = ordinary_scale(plan_.rule, plan_.shape.k, s);
-    const int exponent = std::min({quantum_bits + norm_exponent(s.squares, budget_16), s.exponent - grains[v].exponent,
-                                   largest_exponent(max_limbs)});
+    const int exponent = exact_exponent(s, grains[v].exponent, budget_16);
     scales[v].wide = exponent - s.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
   }

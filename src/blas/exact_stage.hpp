@@ -59,7 +59,6 @@ class ExactStage {
   EntryMask& mask_at(std::int64_t row_strip, std::int64_t column_strip) const {
     return vectors_.undecided[column_strip * divide_up(plan_.shape.m, strip_size) + row_strip];
   }
-  ExactVector exact_vector(const VectorStatistics& v, const Grain& grain) const;
   void count_inexact(const Operand<T>& x, const int* scales, Grain* grains) const;
   ErrorArrays errors_at(const double* errors, std::int64_t count, std::int64_t first) const;
   void set_errors(const VectorStatistics* statistics, const Grain* grains, const int* scales, std::int64_t count,

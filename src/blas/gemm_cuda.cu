@@ -5,11 +5,14 @@
 
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
+#include "blas/complex_gemm_cuda.hpp"
 #include "blas/device_state.hpp"
+#include "blas/exact_gemm_cuda.hpp"
 #include "blas/residue_gemm_cuda.hpp"
 #include "blas/split_gemm.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
+#include "number/complex.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
@@ -22,8 +25,8 @@ constexpr std::size_t large_workspace = std::size_t{4} << 30;
 
 void check_options(const Options& o) {
   check_contract("gemm", o.contract);
-  if (o.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "gemm: contract exact: not on a GPU; expected fp32, fp64, fp64-normwise or bits(n)");
+  require(o.strassen_levels >= -1 && o.strassen_levels <= 1, "gemm: strassen_levels = {}: expected -1, 0 or 1",
+          o.strassen_levels);
   require(o.workspace != nullptr || o.workspace_bytes == 0,
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
 }
@@ -41,7 +44,8 @@ std::size_t workspace_limit(const ProductShape& shape, const Options& options, c
   if (options.workspace != nullptr) return options.workspace_bytes;
   if (options.workspace_limit != 0) return options.workspace_limit;
   const std::size_t half = current_device().memory_bytes / 2;
-  const std::size_t wanted = device_workspace_bytes<T>(shape, options.contract, limits, half, false);
+  const std::size_t wanted =
+      device_workspace_bytes<T>(shape, options.contract, limits, half, false, options.strassen_levels);
   if (wanted <= large_workspace) return std::max(half, wanted);
   return std::min(half, available_device_memory() / 16 * 15);
 }
@@ -56,7 +60,8 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, boo
                                         .limits = limits,
                                         .workspace_limit = workspace_limit<T>(shape, options, limits),
                                         .own_workspace = options.workspace != nullptr,
-                                        .may_be_lean = may_be_lean});
+                                        .may_be_lean = may_be_lean,
+                                        .strassen_levels = options.strassen_levels});
 }
 
 // Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
@@ -79,12 +84,6 @@ DeviceProductPlan plan_beside(const std::optional<SplitGemmPlan>& split, const P
   return plan_of<T>(shape, {.contract = options.contract, .engine = std::string(native_name)}, false);
 }
 
-void check_capture(const SplitGemmPlan& plan, const Options& options) {
-  if (options.workspace == nullptr && capturing(static_cast<cudaStream_t>(options.stream)))
-    fail(Status::unsupported, "gemm: workspace is null in a stream that is being captured; expected {} bytes",
-         plan.workspace);
-}
-
 void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
                     const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
@@ -100,23 +99,11 @@ DeviceFactor<T> factor(const T* x, PointerMode mode) {
   return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
 }
 
-}  // namespace
-
+// C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
 template <class T>
-Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
-            std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
-            const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
-  check_shape("gemm", opa, opb, m, n, k);
-  check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
-  require(alpha != nullptr, "gemm: alpha is null");
-  require(beta != nullptr, "gemm: beta is null");
-  const bool reads = k > 0 && m > 0 && n > 0 && (options.pointer_mode == PointerMode::device || *alpha != 0);
-  require(!reads || A != nullptr, "gemm: A is null");
-  require(!reads || B != nullptr, "gemm: B is null");
-  require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
-  check_options(options);
-
+Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+                 std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, bool reads,
+                 const Options& options) {
   Report report;
   const auto split = reads ? split_plan_of<T>({m, n, k}, options) : std::nullopt;
   DeviceProductPlan plan = plan_beside<T>(split, {m, n, reads ? k : 0}, options);
@@ -132,17 +119,18 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
     if constexpr (std::is_same_v<T, float>) {
       if (split) {
         describe(*split, report.plan);
-        check_capture(*split, options);
         multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options);
         done = true;
       }
     }
     if (!done && plan.residues) {
       const DeviceResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc};
-      done = residue_gemm(plan, int8_engine(options), problem, options, report);
+      if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
+      done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
       if (!done && plan.lean) {
         plan = plan_of<T>({m, n, k}, options, false);
         report.plan = plan.printable;
+        report.fallback = !plan.residues;
         done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
       }
     }
@@ -159,6 +147,38 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
       cublas.gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     }
   }
+  return report;
+}
+
+}  // namespace
+
+template <class T>
+Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+            std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+            const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;
+  check_shape("gemm", opa, opb, m, n, k);
+  check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
+  require(alpha != nullptr, "gemm: alpha is null");
+  require(beta != nullptr, "gemm: beta is null");
+  const bool reads = k > 0 && m > 0 && n > 0 && (options.pointer_mode == PointerMode::device || *alpha != T{0});
+  require(!reads || A != nullptr, "gemm: A is null");
+  require(!reads || B != nullptr, "gemm: B is null");
+  require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
+  check_options(options);
+
+  Report report;
+  if constexpr (is_complex<T>) {
+    if (reads)
+      report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+    else
+      report.plan = complex_plan<RealType<T>>(m, n, 0, options);
+    if (!reads && m > 0 && n > 0) complex_scale(m, n, beta, C, ldc, options);
+    report.plan.k = k;
+  } else {
+    report = real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, reads, options);
+  }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -167,26 +187,38 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options(options);
-  const auto split = split_plan_of<T>({m, n, k}, options);
-  Plan printable = plan_beside<T>(split, {m, n, k}, options).printable;
-  if (split) describe(*split, printable);
-  return printable;
+  if constexpr (is_complex<T>) {
+    return complex_plan<RealType<T>>(m, n, k, options);
+  } else {
+    const auto split = split_plan_of<T>({m, n, k}, options);
+    Plan printable = plan_beside<T>(split, {m, n, k}, options).printable;
+    if (split) describe(*split, printable);
+    return printable;
+  }
 }
 
 template <class T>
 std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
   check_shape("gemm", Op::none, Op::none, m, n, k);
   check_options(options);
-  const ProductShape shape{m, n, k};
-  const DeviceLimits limits = limits_of(int8_engine(options));
-  const std::size_t limit = workspace_limit<T>(
-      shape, Options{.contract = options.contract, .workspace_limit = options.workspace_limit}, limits);
-  const std::size_t bytes = device_workspace_bytes<T>(shape, options.contract, limits, limit, least);
-  if (least) return bytes;
-  const auto split = split_plan_of<T>(
-      shape,
-      Options{.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit});
-  return split ? std::max(bytes, split->workspace) : bytes;
+  if constexpr (is_complex<T>) {
+    return complex_workspace<RealType<T>>(m, n, k, options, least);
+  } else {
+    const ProductShape shape{m, n, k};
+    const DeviceLimits limits = limits_of(int8_engine(options));
+    const std::size_t limit = workspace_limit<T>(shape,
+                                                 Options{.contract = options.contract,
+                                                         .workspace_limit = options.workspace_limit,
+                                                         .strassen_levels = options.strassen_levels},
+                                                 limits);
+    const std::size_t bytes =
+        device_workspace_bytes<T>(shape, options.contract, limits, limit, least, options.strassen_levels);
+    if (least) return bytes;
+    const auto split = split_plan_of<T>(
+        shape,
+        Options{.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit});
+    return split ? std::max(bytes, split->workspace) : bytes;
+  }
 }
 
 void release_workspace() { release_device_memory(); }
@@ -202,13 +234,16 @@ std::vector<EngineInfo> engines() {
 
 std::string device_name() { return current_device().name; }
 
-template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const double*, const double*, std::int64_t,
-                     const double*, std::int64_t, const double*, double*, std::int64_t, const Options&);
-template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const float*, const float*, std::int64_t,
-                     const float*, std::int64_t, const float*, float*, std::int64_t, const Options&);
-template Plan explain<double>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);
-template Plan explain<float>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);
-template std::size_t gemm_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
-template std::size_t gemm_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+// For every type T of gemm.
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*, \
+                       std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
+  template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
+  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier::cuda

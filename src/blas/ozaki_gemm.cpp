@@ -18,6 +18,8 @@
 namespace vernier {
 namespace {
 
+constexpr std::int64_t usual_block = 256;
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // A slice in the engine's format, with what the sum needs of it.
@@ -41,6 +43,7 @@ class SliceRun {
     require(!options.grouped || engine_.integer(), "gemm_by_slices: grouped: engine \"{}\" adds no integers",
             options.engine);
     correctly_rounded_ = options.mode == SliceMode::correctly_rounded;
+    block_ = options.block == 0 ? usual_block : options.block;
     k_block_ = options.k_block == 0 ? a.k : std::min(options.k_block, a.k);
     report_.engine = options.engine;
     report_.mode = correctly_rounded_ ? "CR" : sizeof(T) == 4 ? "SP" : "DP";
@@ -50,9 +53,9 @@ class SliceRun {
     const FloatingEnvironment environment;
     split();
     choose_groups();
-    for (std::int64_t i = 0; i < a_.vectors; i += options_.block)
-      for (std::int64_t j = 0; j < b_.vectors; j += options_.block)
-        multiply_block(i, std::min(options_.block, a_.vectors - i), j, std::min(options_.block, b_.vectors - j));
+    for (std::int64_t i = 0; i < a_.vectors; i += block_)
+      for (std::int64_t j = 0; j < b_.vectors; j += block_)
+        multiply_block(i, std::min(block_, a_.vectors - i), j, std::min(block_, b_.vectors - j));
     return report_;
   }
 
@@ -262,16 +265,12 @@ class SliceRun {
   const SliceOptions& options_;
   SliceEngine engine_;
   bool correctly_rounded_ = false;
-  std::int64_t k_block_ = 0;
+  std::int64_t k_block_ = 0, block_ = 0;
   std::vector<VectorStatistics> a_nonfinite_ = nonfinite_vectors(a_), b_nonfinite_ = nonfinite_vectors(b_);
   std::vector<StoredSlice> a_slices_, b_slices_;
   std::vector<Group> groups_;
   SliceReport report_;
 };
-
-void check(const char* name, std::int64_t value, std::int64_t least) {
-  require(value >= least, "gemm_by_slices: {} = {}: expected at least {}", name, value, least);
-}
 
 }  // namespace
 
@@ -280,13 +279,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                            std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
                            const SliceOptions& options) {
   const double start = now();
-  check("m", m, 0), check("n", n, 0), check("k", k, 0);
-  check("lda", lda, std::max<std::int64_t>(1, opa == Op::none ? m : k));
-  check("ldb", ldb, std::max<std::int64_t>(1, opb == Op::none ? k : n));
-  check("ldc", ldc, std::max<std::int64_t>(1, m));
-  check("slices", options.slices, 0), check("k_block", options.k_block, 0), check("block", options.block, strip_size);
-  require(options.slices == 0 || options.mode != SliceMode::correctly_rounded,
-          "gemm_by_slices: slices = {}: correct rounding takes as many as there are", options.slices);
+  check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
   const Operand<T> a{A, m, reads ? k : 0, lda, opa != Op::none}, b{B, n, reads ? k : 0, ldb, opb == Op::none};
   SliceReport report;

@@ -7,10 +7,7 @@
 namespace vernier {
 namespace {
 
-// The triangle of op(A) op(B), n x n, halved into squares on the diagonal and rectangles beside it. Squares of this
-// order are multiplied whole: for n = 2048 they add 1/16 to the work.
-constexpr std::int64_t whole_square = 256;
-
+// The triangle of op(A) op(B), n x n, halved into squares on the diagonal and rectangles beside it.
 template <class T>
 struct TriangleProduct {
   Uplo uplo;
@@ -28,8 +25,8 @@ struct TriangleProduct {
 
  private:
   void square(std::int64_t begin, std::int64_t end) {
-    if (end - begin <= whole_square) return rectangle(begin, end, begin, end);
-    const std::int64_t middle = begin + ((end - begin) / 2 + 63) / 64 * 64;
+    if (end - begin <= common_cut.whole) return rectangle(begin, end, begin, end);
+    const std::int64_t middle = common_cut.middle(begin, end);
     square(begin, middle);
     square(middle, end);
     if (uplo == Uplo::lower)

@@ -2,45 +2,26 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "base/status.hpp"
+#include "blas/device_blocks.hpp"
 #include "blas/device_state.hpp"
 #include "cuda/device.hpp"
 #include "cuda/status.hpp"
 #include "scheme/device_convert.hpp"
+#include "scheme/device_quarters.hpp"
 #include "scheme/device_spans.hpp"
 #include "scheme/residues.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-struct Range {
-  std::int64_t begin, count;
-};
-
-template <class T>
-Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {
-  return {.data = x.at(vectors.begin, ks.begin),
-          .vectors = vectors.count,
-          .k = ks.count,
-          .ld = x.ld,
-          .k_contiguous = x.k_contiguous};
-}
-
-template <class T>
-std::vector<T> on_host(const T* device, std::int64_t count, cudaStream_t stream) {
-  std::vector<T> host(static_cast<std::size_t>(count));
-  check(cudaMemcpyAsync(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
-        "copy to the host");
-  check(cudaStreamSynchronize(stream), "copy to the host");
-  return host;
-}
-
-template <class T>
-void to_device(T* device, const std::vector<T>& host, cudaStream_t stream) {
-  check(cudaMemcpyAsync(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
-        "copy to the device");
+// May be empty, or less.
+Range half_of(Range all, int which) {
+  const std::int64_t half = half_vectors(all.count);
+  return which == 0 ? Range{all.begin, std::min(half, all.count)} : Range{all.begin + half, all.count - half};
 }
 
 // One product on one workspace and one stream.
@@ -56,10 +37,14 @@ class DeviceRun {
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape)) {}
 
-  // Statistics and ordinary scales; where all of C is one block, everything else follows, unless regularity holds it.
-  void start(const Regularity& regularity, bool specials) {
+  // Everything follows the statistics in one chain.
+  static bool at_once(const DeviceProductPlan& plan) {
+    return plan.ordinary.whole(plan.shape) && !plan.ordinary.form.strassen;
+  }
+
+  // Statistics and ordinary scales; if `whole`, everything else follows, unless regularity holds it.
+  void start(const Regularity& regularity, bool specials, bool whole) {
     const DevicePass pass = ordinary_device_pass(plan_);
-    const bool whole = pass.blocking.whole(plan_.shape);
     const DevicePassBuffers buffers = carve(pass);
     measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
                          {problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr},
@@ -70,7 +55,7 @@ class DeviceRun {
     recombine(pass, buffers, rows, columns, specials, regularity.hold);
   }
 
-  // All of C with the scales that start() left, for products that are regular but more than one block.
+  // All of C with the scales that start() left, for regular products that are not done at once.
   void run_blocks(bool specials) { run_pass(ordinary_device_pass(plan_), specials); }
 
   // Irregular products: the scales are chosen on the host, as on a CPU.
@@ -169,24 +154,49 @@ class DeviceRun {
         for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
           const Range ks{l, std::min(blocks.k_block, s.k - l)};
           const Range used_rows{rows.begin, keep_a && j > 0 ? 0 : rows.count};
-          decompose_on_device<T>({part_of(problem_.a, used_rows, ks), nullptr, vectors_.a_scales + i, buffers.a},
-                                 {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + j, buffers.b},
-                                 form(pass), stream_);
+          const DeviceOperand<T> a{part_of(problem_.a, used_rows, ks), nullptr, vectors_.a_scales + i, buffers.a},
+              b{part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + j, buffers.b};
+          if (blocks.form.strassen)
+            decompose_quarters_on_device(a, b, form(pass), stream_);
+          else
+            decompose_on_device(a, b, form(pass), stream_);
           multiply(pass, buffers, rows, columns, ks.count, l > 0, nullptr);
         }
-        recombine(pass, buffers, rows, columns, specials, nullptr);
+        if (blocks.form.strassen)
+          recombine_quarters(pass, buffers, rows, columns, specials);
+        else
+          recombine(pass, buffers, rows, columns, specials, nullptr);
       }
+    }
+  }
+
+  void recombine_quarters(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns,
+                          bool specials) const {
+    const ProductUnits units = product_units(half_vectors(rows.count), half_vectors(columns.count));
+    if constexpr (std::is_same_v<T, double>)
+      if (recombine_quarters_on_device(recombination(pass, buffers, rows, columns, specials, nullptr, units), stream_))
+        return;
+    // The products become quarters of C, which are recombined one by one.
+    combine_quarters_on_device(buffers.c, pass.blocking.moduli, units.plane_bytes(), stream_);
+    for (int quarter = 0; quarter < quarters; ++quarter) {
+      const Range r = half_of(rows, quarter / 2), c = half_of(columns, quarter % 2);
+      if (r.count <= 0 || c.count <= 0) continue;
+      DevicePassBuffers part = buffers;
+      part.c += quarter * units.plane_bytes();
+      recombine(pass, part, r, c, specials, nullptr, units);
     }
   }
 
   void multiply(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, std::int64_t k,
                 bool accumulate, const int* hold) const {
+    const bool strassen = pass.blocking.form.strassen;
     engine_.multiply({.rows = buffers.a,
                       .columns = buffers.b,
-                      .m = rows.count,
-                      .n = columns.count,
-                      .pitch = device_pitch(k),
+                      .m = plane_vectors(rows.count, strassen),
+                      .n = plane_vectors(columns.count, strassen),
+                      .pitch = plane_pitch(k, strassen),
                       .moduli = pass.blocking.moduli,
+                      .products = strassen ? winograd_products : 1,
                       .factor = residue_system(pass.blocking.moduli).row_factor,
                       .accumulate = accumulate,
                       .out = buffers.c,
@@ -196,28 +206,35 @@ class DeviceRun {
   }
 
   void recombine(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, bool specials,
-                 const int* hold) const {
+                 const int* hold, const ProductUnits& units = {}) const {
+    recombine_on_device(recombination(pass, buffers, rows, columns, specials, hold, units), stream_);
+  }
+
+  // units: of planes that hold the products of Strassen-Winograd.
+  DeviceRecombination<T> recombination(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows,
+                                       Range columns, bool specials, const int* hold, const ProductUnits& units) const {
     const Range all{0, plan_.shape.k};
-    recombine_on_device<T>({.moduli = pass.blocking.moduli,
-                            .residues = buffers.c,
-                            .m = rows.count,
-                            .n = columns.count,
-                            .row_scales = vectors_.a_scales + rows.begin,
-                            .column_scales = vectors_.b_scales + columns.begin,
-                            .alpha = problem_.alpha,
-                            .beta = problem_.beta,
-                            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
-                            .ldc = problem_.ldc,
-                            .hold = hold,
-                            .specials = specials,
-                            .a = part_of(problem_.a, rows, all),
-                            .b = part_of(problem_.b, columns, all),
-                            .row_statistics = vectors_.a_statistics + rows.begin,
-                            .column_statistics = vectors_.b_statistics + columns.begin,
-                            .row_kinds = pass.every_entry ? nullptr : vectors_.a_kinds + rows.begin,
-                            .column_kinds = pass.every_entry ? nullptr : vectors_.b_kinds + columns.begin,
-                            .ordinary = pass.ordinary},
-                           stream_);
+    return {.moduli = pass.blocking.moduli,
+            .residues = buffers.c,
+            .units = units,
+            .plane_stride = winograd_products * units.plane_bytes(),
+            .m = rows.count,
+            .n = columns.count,
+            .row_scales = vectors_.a_scales + rows.begin,
+            .column_scales = vectors_.b_scales + columns.begin,
+            .alpha = problem_.alpha,
+            .beta = problem_.beta,
+            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
+            .ldc = problem_.ldc,
+            .hold = hold,
+            .specials = specials,
+            .a = part_of(problem_.a, rows, all),
+            .b = part_of(problem_.b, columns, all),
+            .row_statistics = vectors_.a_statistics + rows.begin,
+            .column_statistics = vectors_.b_statistics + columns.begin,
+            .row_kinds = pass.every_entry ? nullptr : vectors_.a_kinds + rows.begin,
+            .column_kinds = pass.every_entry ? nullptr : vectors_.b_kinds + columns.begin,
+            .ordinary = pass.ordinary};
   }
 
   const DeviceProductPlan& plan_;
@@ -230,18 +247,6 @@ class DeviceRun {
   std::vector<VectorScales> a_kinds_, b_kinds_;
 };
 
-void check_capture(const DeviceProductPlan& plan, const Options& options) {
-  if (plan.rule.componentwise)
-    fail(Status::unsupported,
-         "gemm: contract {} by residues cannot be captured in a graph, since it depends on the data how many moduli "
-         "they "
-         "take; expected fp64-normwise, or for float under fp32 a shape and workspace for which explain() says split",
-         options.contract.text());
-  if (options.workspace == nullptr)
-    fail(Status::unsupported, "gemm: workspace is null in a stream that is being captured; expected {} bytes",
-         plan.vector_bytes + plan.ordinary.bytes);
-}
-
 void fail_beyond_scheme(const Contract& contract, const Report& report) {
   fail(Status::bound_not_met,
        "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
@@ -251,12 +256,21 @@ void fail_beyond_scheme(const Contract& contract, const Report& report) {
 
 }  // namespace
 
+void check_capture(const Contract& contract, cudaStream_t stream) {
+  if (contract.kind != Contract::Kind::normwise && capturing(stream))
+    fail(Status::unsupported,
+         "gemm: contract {} by residues cannot be captured in a graph, since it depends on the data how many moduli "
+         "they take; expected fp64-normwise, or for float under fp32 a shape and workspace for which explain() says "
+         "split",
+         contract.text());
+}
+
 template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool captured = capturing(stream);
-  if (captured) check_capture(plan, options);
+  check_capture(options.contract, stream);
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
   const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
                                                          ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)
@@ -264,16 +278,17 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   std::byte* begin = align_to_page(workspace->data());
   const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
   DeviceRun<T> run(plan, engine, problem, stream, Arena(begin, room));
-  const bool whole = plan.ordinary.whole(plan.shape);
+  const bool at_once = DeviceRun<T>::at_once(plan);
   if (captured) {
-    run.start({}, true);
-    if (!whole) run.run_blocks(true);
+    run.start({}, true, at_once);
+    if (!at_once) run.run_blocks(true);
     return true;
   }
-  bool regular = false;
+  bool regular = false, whole = at_once;
   {
-    const RegularityWords words(stream);
-    run.start(words.regularity(), false);
+    RegularityWords words(stream, plan.lean);
+    whole = whole && words.was_regular();  // else the residues are often made in vain
+    run.start(words.regularity(), false, whole);
     regular = words.wait();
   }
   if (regular) {
@@ -281,6 +296,10 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   if (plan.lean) return false;
+  if (irregular_products_lose(plan)) {
+    report.fallback = true;
+    return false;
+  }
   const Scaling scaling = run.scale(report);
   report.wide_rows = scaling.wide_rows;
   report.wide_columns = scaling.wide_columns;

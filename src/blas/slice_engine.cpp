@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/panel.hpp"
 #include "base/status.hpp"
 #include "blas/native.hpp"
 
@@ -92,6 +93,22 @@ void SliceEngine::multiply(const std::vector<Product>& products, double* out) co
       for (std::int64_t r = 0; r < rows; ++r)
         out[i + r + j * first.m] = decoded(engine_.c, sums.data() + static_cast<std::size_t>(r + j * rows) * bytes);
   }
+}
+
+void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
+                           std::int64_t ldb, std::int64_t ldc, const SliceOptions& options) {
+  const auto check = [](const char* name, std::int64_t value, std::int64_t least) {
+    require(value >= least, "gemm_by_slices: {} = {}: expected at least {}", name, value, least);
+  };
+  check("m", m, 0), check("n", n, 0), check("k", k, 0);
+  check("lda", lda, std::max<std::int64_t>(1, opa == Op::none ? m : k));
+  check("ldb", ldb, std::max<std::int64_t>(1, opb == Op::none ? k : n));
+  check("ldc", ldc, std::max<std::int64_t>(1, m));
+  check("slices", options.slices, 0), check("k_block", options.k_block, 0);
+  require(options.block == 0 || options.block >= strip_size, "gemm_by_slices: block = {}: expected 0 or at least {}",
+          options.block, strip_size);
+  require(options.slices == 0 || options.mode != SliceMode::correctly_rounded,
+          "gemm_by_slices: slices = {}: correct rounding takes as many as there are", options.slices);
 }
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vernier/model.hpp"
+#include "vernier/slices.hpp"
 
 namespace vernier {
 
@@ -43,5 +44,9 @@ class SliceEngine {
   bool blas_ = false;
   model::Engine engine_;
 };
+
+// Of gemm_by_slices, on CPU and GPU. Throws Error.
+void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
+                           std::int64_t ldb, std::int64_t ldc, const SliceOptions& options);
 
 }  // namespace vernier

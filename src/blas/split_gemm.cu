@@ -93,7 +93,8 @@ SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, 
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
   // Rows are ints in copies.
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 256;
-  return m > 0 && n > 0 && k > 0 && m <= most && n <= most && k <= longest_split_k && split_keeps_fp32(k);
+  return m > 0 && n > 0 && m <= most && n <= most && k >= shortest_split_k && k <= longest_split_k &&
+         split_keeps_fp32(k);
 }
 
 bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -102,11 +103,11 @@ bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 void describe(const SplitGemmPlan& plan, Plan& printable) {
   std::string names;
-  for (const SplitAttempt& t : plan.attempts) names += (names.empty() ? "" : ", else ") + t.scheme;
+  for (const SplitAttempt& t : plan.attempts) names += t.scheme + ", else ";
   printable.scheme = "split";
   printable.engine = "hopper-wgmma";
   printable.reason =
-      fmt::format("{}: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
+      fmt::format("{}conventional: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
                   split_gemm_seconds(plan.m, plan.n, plan.k) * 1e3, device_sgemm_seconds(plan.m, plan.n, plan.k) * 1e3);
   printable.moduli = 0;
   printable.log2_modulus_product = 0;
@@ -169,15 +170,15 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
           }};
 }
 
-int split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
+std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
   std::uint32_t verdicts[max_attempts] = {};
   const std::byte* begin = align_to_page(static_cast<std::byte*>(const_cast<void*>(workspace)));
   cuda::check(cudaMemcpyAsync(verdicts, begin, sizeof verdicts, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  const int count = static_cast<int>(plan.attempts.size());
-  for (int i = 0; plan.judged && i + 1 < count; ++i)
-    if (verdicts[i] != 0) return i;
-  return count - 1;
+  if (!plan.judged) return plan.attempts.back().scheme;
+  for (std::size_t i = 0; i < plan.attempts.size(); ++i)
+    if (verdicts[i] != 0) return plan.attempts[i].scheme;
+  return "conventional";
 }
 
 }  // namespace vernier

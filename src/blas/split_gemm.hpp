@@ -25,12 +25,16 @@ struct SplitAttempt {
 struct SplitGemmPlan {
   std::int64_t m = 0, n = 0, k = 0;
   std::vector<SplitAttempt> attempts;
-  bool judged = false;  // the last attempt keeps the contract for any data, the others if the data permit
+  bool judged = false;  // attempts keep the contract if the data permit; if none does, the product is conventional
   std::size_t workspace = 0;
 };
 
 // Copies count bytes along k in an int.
 inline constexpr std::int64_t longest_split_k = std::int64_t{1} << 26;
+
+// From about here on errors are below those of a conventional product (bench/results/split_errors.json); the bound of
+// the contract holds from 36 on.
+inline constexpr std::int64_t shortest_split_k = 64;
 
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k);
@@ -65,7 +69,7 @@ struct SplitStages {
 SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& operands, float* C, std::int64_t ldc,
                               void* workspace);
 
-// The attempt that was made, after split_gemm() on the same workspace; waits for the stream.
-int split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream);
+// The scheme that was taken, or "conventional", after split_gemm() on the same workspace; waits for the stream.
+std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream);
 
 }  // namespace vernier

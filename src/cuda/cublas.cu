@@ -21,7 +21,18 @@ struct Functions {
   decltype(&cublasGetStatusName) status_name = nullptr;
   decltype(&cublasSgemm_v2_64) sgemm = nullptr;
   decltype(&cublasDgemm_v2_64) dgemm = nullptr;
+  decltype(&cublasCgemm_v2_64) cgemm = nullptr;
+  decltype(&cublasZgemm_v2_64) zgemm = nullptr;
+  decltype(&cublasStrsm_v2_64) strsm = nullptr;
+  decltype(&cublasDtrsm_v2_64) dtrsm = nullptr;
+  decltype(&cublasCtrsm_v2_64) ctrsm = nullptr;
+  decltype(&cublasZtrsm_v2_64) ztrsm = nullptr;
+  decltype(&cublasStrmm_v2_64) strmm = nullptr;
+  decltype(&cublasDtrmm_v2_64) dtrmm = nullptr;
+  decltype(&cublasCtrmm_v2_64) ctrmm = nullptr;
+  decltype(&cublasZtrmm_v2_64) ztrmm = nullptr;
   decltype(&cublasGemmEx_64) gemm_ex = nullptr;
+  decltype(&cublasGemmStridedBatchedEx_64) gemm_batch_ex = nullptr;
 };
 
 Functions load() {
@@ -35,7 +46,18 @@ Functions load() {
   library.find("cublasGetStatusName", f.status_name);
   library.find("cublasSgemm_v2_64", f.sgemm);
   library.find("cublasDgemm_v2_64", f.dgemm);
+  library.find("cublasCgemm_v2_64", f.cgemm);
+  library.find("cublasZgemm_v2_64", f.zgemm);
+  library.find("cublasStrsm_v2_64", f.strsm);
+  library.find("cublasDtrsm_v2_64", f.dtrsm);
+  library.find("cublasCtrsm_v2_64", f.ctrsm);
+  library.find("cublasZtrsm_v2_64", f.ztrsm);
+  library.find("cublasStrmm_v2_64", f.strmm);
+  library.find("cublasDtrmm_v2_64", f.dtrmm);
+  library.find("cublasCtrmm_v2_64", f.ctrmm);
+  library.find("cublasZtrmm_v2_64", f.ztrmm);
   library.find("cublasGemmEx_64", f.gemm_ex);
+  library.find("cublasGemmStridedBatchedEx_64", f.gemm_batch_ex);
   f.missing = library.missing();
   return f;
 }
@@ -51,7 +73,37 @@ void check(cublasStatus_t status, const char* what) {
        functions().status_name(status));
 }
 
-cublasOperation_t operation(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+// The conjugate transpose of real matrices is their transpose to cuBLAS too.
+cublasOperation_t operation(Op op) {
+  return op == Op::none ? CUBLAS_OP_N : op == Op::transpose ? CUBLAS_OP_T : CUBLAS_OP_C;
+}
+
+// The one of four functions that is of type T, and pointers as its arguments want them.
+template <class T, class S, class D, class C, class Z>
+auto of_type(S s, D d, C c, Z z) {
+  if constexpr (std::is_same_v<T, float>)
+    return s;
+  else if constexpr (std::is_same_v<T, double>)
+    return d;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return c;
+  else
+    return z;
+}
+template <class T>
+auto native(const T* p) {
+  using Native = decltype(of_type<T>(0.0f, 0.0, cuComplex{}, cuDoubleComplex{}));
+  return reinterpret_cast<const Native*>(p);
+}
+template <class T>
+auto native(T* p) {
+  using Native = decltype(of_type<T>(0.0f, 0.0, cuComplex{}, cuDoubleComplex{}));
+  return reinterpret_cast<Native*>(p);
+}
+
+cublasSideMode_t native(Side side) { return side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT; }
+cublasFillMode_t native(Uplo uplo) { return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER; }
+cublasDiagType_t native(Diag diag) { return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT; }
 
 }  // namespace
 
@@ -90,18 +142,43 @@ std::string Cublas::version() const {
 template <class T>
 void Cublas::gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                   std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc) {
-  if constexpr (std::is_same_v<T, double>)
-    check(functions().dgemm(handle_, operation(opa), operation(opb), m, n, k, alpha, A, lda, B, ldb, beta, C, ldc),
-          "cublasDgemm");
-  else
-    check(functions().sgemm(handle_, operation(opa), operation(opb), m, n, k, alpha, A, lda, B, ldb, beta, C, ldc),
-          "cublasSgemm");
+  const Functions& f = functions();
+  check(of_type<T>(f.sgemm, f.dgemm, f.cgemm, f.zgemm)(handle_, operation(opa), operation(opb), m, n, k, native(alpha),
+                                                       native(A), lda, native(B), ldb, native(beta), native(C), ldc),
+        "cuBLAS gemm");
 }
 
-template void Cublas::gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const float*, const float*, std::int64_t,
-                           const float*, std::int64_t, const float*, float*, std::int64_t);
-template void Cublas::gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const double*, const double*, std::int64_t,
-                           const double*, std::int64_t, const double*, double*, std::int64_t);
+template <class T>
+void Cublas::trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, const T* alpha, const T* A,
+                  std::int64_t lda, T* B, std::int64_t ldb) {
+  const Functions& f = functions();
+  check(of_type<T>(f.strsm, f.dtrsm, f.ctrsm, f.ztrsm)(handle_, native(side), native(uplo), operation(op), native(diag),
+                                                       m, n, native(alpha), native(A), lda, native(B), ldb),
+        "cuBLAS trsm");
+}
+
+template <class T>
+void Cublas::trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, const T* alpha, const T* A,
+                  std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc) {
+  const Functions& f = functions();
+  check(of_type<T>(f.strmm, f.dtrmm, f.ctrmm, f.ztrmm)(handle_, native(side), native(uplo), operation(op), native(diag),
+                                                       m, n, native(alpha), native(A), lda, native(B), ldb, native(C),
+                                                       ldc),
+        "cuBLAS trmm");
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template void Cublas::gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t,     \
+                             const T*, std::int64_t, const T*, T*, std::int64_t);                                    \
+  template void Cublas::trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, T*, \
+                             std::int64_t);                                                                          \
+  template void Cublas::trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, const T*, const T*, std::int64_t,     \
+                             const T*, std::int64_t, T*, std::int64_t);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
 
 void Cublas::gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
                      cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,
@@ -109,6 +186,17 @@ void Cublas::gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   check(functions().gemm_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, B, b_type, ldb,
                             beta, C, c_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
+}
+
+void Cublas::gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                           const void* A, cudaDataType_t a_type, std::int64_t lda, std::int64_t a_step, const void* B,
+                           cudaDataType_t b_type, std::int64_t ldb, std::int64_t b_step, const void* beta, void* C,
+                           cudaDataType_t c_type, std::int64_t ldc, std::int64_t c_step, std::int64_t count,
+                           cublasComputeType_t compute) {
+  check(
+      functions().gemm_batch_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, a_step, B,
+                                b_type, ldb, b_step, beta, C, c_type, ldc, c_step, count, compute, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmStridedBatchedEx");
 }
 
 }  // namespace vernier::cuda

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "vernier/vernier.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier::cuda {
 
@@ -26,15 +26,29 @@ class Cublas {
   void set_pointer_mode(cublasPointerMode_t mode);  // of alpha and beta; CUBLAS_POINTER_MODE_HOST at first
   std::string version() const;
 
-  // C = alpha op(A) op(B) + beta C, column-major, device pointers. T is float or double.
+  // C = alpha op(A) op(B) + beta C, column-major, device pointers. T is float, double or complex of these.
   template <class T>
   void gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc);
+
+  // The triangular A is of order m (left) or n (right); factors as for gemm. C may be B.
+  template <class T>
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, const T* alpha, const T* A,
+            std::int64_t lda, T* B, std::int64_t ldb);
+  template <class T>
+  void trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, const T* alpha, const T* A,
+            std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc);
 
   // cublasGemmEx_64 with the default algorithm.
   void gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
                cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,
                const void* beta, void* C, cudaDataType_t c_type, std::int64_t ldc, cublasComputeType_t compute);
+
+  // The same `count` times, the matrices of one type so many elements apart (0: all the same).
+  void gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
+                     cudaDataType_t a_type, std::int64_t lda, std::int64_t a_step, const void* B, cudaDataType_t b_type,
+                     std::int64_t ldb, std::int64_t b_step, const void* beta, void* C, cudaDataType_t c_type,
+                     std::int64_t ldc, std::int64_t c_step, std::int64_t count, cublasComputeType_t compute);
 
  private:
   cublasHandle_t handle_ = nullptr;

@@ -38,6 +38,18 @@ inline bool capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+// While it lives, allocations of this thread do not disturb captures, its own or those of other threads.
+class CaptureTolerance {
+ public:
+  CaptureTolerance() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~CaptureTolerance() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  CaptureTolerance(const CaptureTolerance&) = delete;
+  CaptureTolerance& operator=(const CaptureTolerance&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the mode that was in force before
+};
+
 // count objects of T in device memory, uninitialised.
 template <class T>
 class DeviceBuffer {

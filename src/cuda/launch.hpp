@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -18,44 +19,82 @@ struct LaunchShape {
   bool overlap_previous = false;  // programmatic dependent launch: the kernel calls wait_for_previous_kernels() itself
 };
 
-// A kernel's limit of shared memory belongs to the function: another thread's smaller one must not come between it and
-// the launch.
-inline std::mutex& shared_memory_mutex() {
+// Tells the driver what a kernel may take: once for each kernel and device, and again when a limit rises. Limits never
+// fall, so that no thread's launch depends on what another one asks for.
+inline void grant(const char* name, const void* kernel, const LaunchShape& shape) {
+  struct Limits {
+    std::size_t shared_bytes = 48 * 1024;
+    bool large_clusters = false;
+  };
   static std::mutex mutex;
-  return mutex;
+  static std::map<std::pair<const void*, int>, Limits> granted;
+  int device = 0;
+  check(cudaGetDevice(&device), name);
+  const std::lock_guard lock(mutex);
+  Limits& limits = granted[{kernel, device}];
+  const auto set = [&](cudaFuncAttribute attribute, std::size_t value) {
+    check(cudaFuncSetAttribute(kernel, attribute, static_cast<int>(value)), name);
+  };
+  if (shape.shared_bytes > limits.shared_bytes) {
+    set(cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
+    limits.shared_bytes = shape.shared_bytes;
+  }
+  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 8 && !limits.large_clusters) {
+    set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    limits.large_clusters = true;
+  }
 }
+
+// LaunchShape as the runtime wants it.
+class LaunchConfig {
+ public:
+  LaunchConfig(const LaunchShape& shape, cudaStream_t stream) {
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = stream;
+    config.attrs = attributes_;
+    if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 1) {
+      cudaLaunchAttribute& a = attributes_[config.numAttrs++];
+      a.id = cudaLaunchAttributeClusterDimension;
+      a.val.clusterDim.x = shape.cluster.x;
+      a.val.clusterDim.y = shape.cluster.y;
+      a.val.clusterDim.z = shape.cluster.z;
+    }
+    if (shape.overlap_previous) {
+      cudaLaunchAttribute& a = attributes_[config.numAttrs++];
+      a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      a.val.programmaticStreamSerializationAllowed = 1;
+    }
+  }
+  LaunchConfig(const LaunchConfig&) = delete;
+  LaunchConfig& operator=(const LaunchConfig&) = delete;
+
+  cudaLaunchConfig_t config{};
+
+ private:
+  cudaLaunchAttribute attributes_[2];
+};
 
 // Arguments are converted to the kernel's parameter types. Throws Error(Status::device_error) naming the kernel.
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             Arguments&&... arguments) {
-  std::unique_lock lock(shared_memory_mutex(), std::defer_lock);
-  if (shape.shared_bytes > 48 * 1024) {
-    lock.lock();
-    check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)),
+  grant(name, reinterpret_cast<const void*>(kernel), shape);
+  const LaunchConfig config(shape, stream);
+  check(cudaLaunchKernelEx(&config.config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...),
         name);
-  }
-  cudaLaunchAttribute attributes[2];
-  cudaLaunchConfig_t config{};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes;
-  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 1) {
-    cudaLaunchAttribute& a = attributes[config.numAttrs++];
-    a.id = cudaLaunchAttributeClusterDimension;
-    a.val.clusterDim.x = shape.cluster.x;
-    a.val.clusterDim.y = shape.cluster.y;
-    a.val.clusterDim.z = shape.cluster.z;
-  }
-  if (shape.overlap_previous) {
-    cudaLaunchAttribute& a = attributes[config.numAttrs++];
-    a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    a.val.programmaticStreamSerializationAllowed = 1;
-  }
-  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...), name);
+}
+
+// How many clusters of this shape the current device runs at once: 0 where it cannot run even one.
+template <class... Parameters>
+int resident_clusters(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape) {
+  grant(name, reinterpret_cast<const void*>(kernel), shape);
+  const LaunchConfig config(shape, nullptr);
+  int count = 0;
+  const cudaError_t code = cudaOccupancyMaxActiveClusters(&count, kernel, &config.config);
+  (void)cudaGetLastError();
+  return code == cudaSuccess ? count : 0;
 }
 
 }  // namespace vernier::cuda

@@ -54,6 +54,51 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
       : "memory");
 }
 
+// As barrier_wait, for what other blocks of the cluster have stored: their stores are visible after.
+__device__ __forceinline__ void barrier_wait_cluster(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n .reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      " @!done bra again;\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// The same shared-memory address in block `rank` of the cluster.
+__device__ __forceinline__ std::uint32_t address_in_block(std::uint32_t address, int rank) {
+  std::uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+// 16 bytes to another block of the cluster, counted on a barrier of that block. PTX ISA 8.1, section 9.7.9.12.
+__device__ __forceinline__ void store_async(std::uint32_t address, const uint4& v, std::uint32_t barrier) {
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
+      "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
+      : "memory");
+}
+
+// Words that other blocks are about to write. PTX ISA 8.0, section 9.7.8.8.
+__device__ __forceinline__ longlong2 load_volatile(const longlong2* p) {
+  longlong2 v;
+  asm volatile("ld.volatile.global.v2.s64 {%0, %1}, [%2];" : "=l"(v.x), "=l"(v.y) : "l"(p) : "memory");
+  return v;
+}
+
+// ---- copies of single words, in groups ----------------------------------------------------------------------------
+
+// Four bytes into shared memory, or zeros where they do not exist.
+__device__ __forceinline__ void copy_word_async(std::uint32_t destination, const void* source, bool exists) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(destination), "l"(source), "r"(exists ? 4 : 0)
+               : "memory");
+}
+__device__ __forceinline__ void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Pending>
+__device__ __forceinline__ void copies_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}
+
 // ---- bulk tensor copies of tensor_map.hpp's boxes
 // --------------------------------------------------------------------
 
@@ -110,6 +155,55 @@ __device__ __forceinline__ void take_registers() {
 template <int Registers>
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+// ---- small asynchronous copies to shared memory
+// ----------------------------------------------------------------------
+
+// One element; zeros if there is none, and then nothing is read.
+template <class T>
+__device__ __forceinline__ void copy_async(void* to, const T* from, bool exists) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from), "n"(sizeof(T)),
+               "r"(exists ? static_cast<int>(sizeof(T)) : 0)
+               : "memory");
+}
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// The copies since the last call are one group; all groups but the last `Groups` have arrived.
+__device__ __forceinline__ void close_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Groups>
+__device__ __forceinline__ void wait_for_copies_but() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+}
+
+// From here on the compiler takes x for any number: it neither computes it anew nor makes copies of what it came from.
+template <class Word>
+__device__ __forceinline__ void keep(Word& x) {
+  static_assert(sizeof(Word) == 4);
+  asm volatile("" : "+r"(x));
+}
+
+// ---- products of small byte matrices by a warp (PTX ISA 8.0, 9.7.13.4) ----------------------------------------------
+
+// d = c + a b: 16 x 32 signed by 32 x 8 unsigned bytes, in the layout of mma.m16n8k32. By all lanes together.
+__device__ __forceinline__ void mma_bytes(int (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1,
+                                          const int (&c)[4]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+}
+
+// The same with 16 bytes of depth.
+__device__ __forceinline__ void mma_bytes(int (&d)[4], const std::uint32_t (&a)[2], std::uint32_t b,
+                                          const int (&c)[4]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
 
 __device__ __forceinline__ int cluster_rank() {

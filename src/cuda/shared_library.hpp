@@ -3,20 +3,26 @@
 
 #include <dlfcn.h>
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 
 namespace vernier::cuda {
 
-// The newest of <stem>.so.13, .12, .11 that the loader finds. A copy that the process has loaded comes first: two in
+// The first of the versions that the loader finds. A copy that the process has loaded comes first: two in
 // one process would each hold workspaces and contexts' state. Stays loaded for good.
 class SharedLibrary {
  public:
-  SharedLibrary(const std::string& stem, std::string name) : name_(std::move(name)) {
+  SharedLibrary(const std::string& stem, std::string name,
+                std::initializer_list<const char*> versions = {".so.13", ".so.12", ".so.11"})
+      : name_(std::move(name)) {
     for (const int mode : {RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY})
-      for (const char* version : {".so.13", ".so.12", ".so.11"})
+      for (const char* version : versions)
         if (handle_ == nullptr) handle_ = dlopen((stem + version).c_str(), mode);
-    if (handle_ == nullptr) missing_ = "no " + name_ + ": the loader finds none of " + stem + ".so.13, .12, .11";
+    if (handle_ != nullptr) return;
+    std::string names;
+    for (const char* version : versions) names += (names.empty() ? stem : ", ") + version;
+    missing_ = "no " + name_ + ": the loader finds none of " + names;
   }
 
   // function: a pointer of the type of the symbol, which the header may know by another name.

@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(threads)
     reduce_sums(const int* sums, std::int64_t ld, std::int64_t m, std::int64_t n, std::int64_t units_down,
                 const __grid_constant__ ByteReduction<1> r, bool accumulate, std::int8_t* out, const int* hold) {
   if (hold != nullptr && *hold != 0) return;
-  const std::int64_t across = blockIdx.x, down = blockIdx.y;
+  const std::int64_t across = blockIdx.x / units_down, down = blockIdx.x % units_down;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   std::int8_t* to = out + (across * units_down + down) * unit_bytes + threadIdx.x * 16;
   for (int byte = 0; byte < 16; ++byte) {
@@ -48,20 +48,21 @@ class CublasInt8Engine final : public DeviceInt8Engine {
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
     Cublas& cublas = thread_cublas();
     cublas.set_stream(stream);
+    cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
     const ProductUnits units = product_units(p.m, p.n);
     const std::int64_t ld = round_up(p.m, 4);
     const int one = 1, zero = 0;
     auto* sums = static_cast<int*>(p.scratch);
-    for (int q = 0; q < p.moduli; ++q) {
-      const auto i = static_cast<std::size_t>(q);
+    for (int plane = 0; plane < p.moduli * p.products; ++plane) {
+      const auto i = static_cast<std::size_t>(plane), q = static_cast<std::size_t>(plane / p.products);
       cublas.gemm_ex(Op::transpose, Op::none, p.m, p.n, p.pitch, &one, p.rows + i * p.m * p.pitch, CUDA_R_8I, p.pitch,
                      p.columns + i * p.n * p.pitch, CUDA_R_8I, p.pitch, &zero, sums, CUDA_R_32I, ld,
                      CUBLAS_COMPUTE_32I);
-      const auto reduction = make_byte_reduction<1>(moduli[i], p.factor[i], {{{0, 31}}}, ByteForm::symmetric);
+      const auto reduction =
+          make_byte_reduction<1>(modulus_of(p.list, q), p.factor[q], {{{0, 31}}}, ByteForm::symmetric);
       launch("reduce_sums", reduce_sums,
-             {.grid = dim3(static_cast<unsigned>(units.across), static_cast<unsigned>(units.down)),
-              .block = dim3(threads)},
-             stream, sums, ld, p.m, p.n, units.down, reduction, p.accumulate, p.out + i * units.plane_bytes(), p.hold);
+             {.grid = dim3(static_cast<unsigned>(units.across * units.down)), .block = dim3(threads)}, stream, sums, ld,
+             p.m, p.n, units.down, reduction, p.accumulate, p.out + i * units.plane_bytes(), p.hold);
     }
   }
 };

@@ -24,6 +24,8 @@ struct DeviceInt8Product {
   std::int64_t m = 0, n = 0;              // at least 1
   std::int64_t pitch = 0;                 // multiple of 128, at most the engine's longest_k()
   int moduli = 0;
+  ModuliList list = ModuliList::densest;
+  int products = 1;  // of each modulus, one plane after another: operands and out are [modulus][product]
   std::array<int, max_moduli> factor{};
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)

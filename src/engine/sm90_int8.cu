@@ -36,7 +36,7 @@ CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const Devic
   return make_tensor_map({.base = planes,
                           .row_bytes = p.pitch,
                           .rows = vectors,
-                          .planes = p.moduli,
+                          .planes = p.moduli * p.products,
                           .row_stride = p.pitch,
                           .plane_stride = vectors * p.pitch,
                           .box_rows = box_rows});
@@ -45,7 +45,7 @@ CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const Devic
 template <Sm90Variant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = TileOf<Variant>;
-  const Sm90Grid grid = sm90_grid(T::tile, p.m, p.n, p.moduli);
+  const Sm90Grid grid = sm90_grid(T::tile, p.m, p.n, p.moduli * p.products);
   const ProductUnits units = product_units(p.m, p.n);
   const Sm90Task task{.jobs = static_cast<int>(grid.jobs),
                       .across = static_cast<int>(grid.across),
@@ -54,13 +54,14 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
+                      .products = p.products,
                       .accumulate = p.accumulate,
                       .out = p.out,
                       .hold = p.hold};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
-    reductions.of[q] = make_byte_reduction<1>(moduli[static_cast<std::size_t>(q)],
-                                              p.factor[static_cast<std::size_t>(q)], {}, ByteForm::symmetric);
+    reductions.of[q] =
+        make_byte_reduction<1>(modulus_of(p.list, q), p.factor[static_cast<std::size_t>(q)], {}, ByteForm::symmetric);
   const auto clusters = static_cast<unsigned>(std::min<std::int64_t>(grid.jobs, resident_clusters<T>()));
   launch("residue_products", residue_products<T>,
          {.grid = dim3(clusters * T::cluster),
@@ -86,7 +87,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
     const int clusters = resident_clusters<TileOf<cooperative_256x192>>();
-    multiply_sm90(choose_sm90_tile(p.m, p.n, p.pitch, p.moduli, clusters), p, stream);
+    multiply_sm90(choose_sm90_tile(p.m, p.n, p.pitch, p.moduli * p.products, clusters), p, stream);
   }
 };
 

@@ -1,4 +1,5 @@
-// Products of residues on Hopper: one persistent launch over (modulus, tile of C).
+// Products of residues on Hopper: one persistent launch over (plane, tile of C); a plane is a modulus, or one of
+// several products modulo p.
 //
 // A block has a warpgroup that feeds and two that multiply. Operands are rows of bytes along k in both matrices; a
 // stage holds 128 bytes of k of the tile's columns of B ("x", the M side of wgmma, so that a thread's accumulators are
@@ -40,6 +41,7 @@ struct Sm90Task {
   int band;                // tiles on top of each other that are visited before the next column of tiles
   int k_blocks;
   int units_across, units_down;  // product_units
+  int products;                  // planes of one modulus
   bool accumulate;
   std::int8_t* out;
   const int* hold;
@@ -50,7 +52,7 @@ struct Sm90Reductions {
 };
 
 struct Sm90Job {
-  int modulus, x, y;  // the cluster's tile, in clusters
+  int plane, x, y;  // the cluster's tile, in clusters
 };
 
 __device__ __forceinline__ Sm90Job job_of(int id, const Sm90Task& task) {
@@ -123,13 +125,13 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
                           to_y = to + T::x_bytes + rank_x * T::y_box * box_row_bytes;
       barrier_expect(full, T::stage_bytes);
       if constexpr (T::cluster_rows == 2)
-        load_box_multicast(to_x, &map_x, full, kb * box_row_bytes, x, job.modulus, share_x);
+        load_box_multicast(to_x, &map_x, full, kb * box_row_bytes, x, job.plane, share_x);
       else
-        load_box(to_x, &map_x, full, kb * box_row_bytes, x, job.modulus);
+        load_box(to_x, &map_x, full, kb * box_row_bytes, x, job.plane);
       if constexpr (T::cluster_columns == 2)
-        load_box_multicast(to_y, &map_y, full, kb * box_row_bytes, y, job.modulus, share_y);
+        load_box_multicast(to_y, &map_y, full, kb * box_row_bytes, y, job.plane, share_y);
       else
-        load_box(to_y, &map_y, full, kb * box_row_bytes, y, job.modulus);
+        load_box(to_y, &map_y, full, kb * box_row_bytes, y, job.plane);
       if (++slot == T::stages) slot = 0, phase ^= 1;
     }
   }
@@ -173,13 +175,13 @@ __device__ __forceinline__ void multiply_tile(int (&acc)[T::blocks][T::registers
 
 template <class T>
 __device__ __forceinline__ void store_tile(const int (&acc)[T::blocks][T::registers], const ByteReduction<1>& r,
-                                           const Sm90Task& task, int modulus, int first_column, int first_row,
+                                           const Sm90Task& task, int plane, int first_column, int first_row,
                                            int thread) {
 #pragma unroll
   for (int b = 0; b < T::blocks; ++b) {
     const int across = first_column / unit_columns + b;
     if (across >= task.units_across) break;
-    const std::int64_t column = static_cast<std::int64_t>(modulus) * task.units_across + across;
+    const std::int64_t column = static_cast<std::int64_t>(plane) * task.units_across + across;
 #pragma unroll
     for (int chunk = 0; chunk < T::rows / unit_rows; ++chunk) {
       const int down = first_row / unit_rows + chunk;
@@ -235,7 +237,7 @@ __global__ void __launch_bounds__(384, 1)
       multiply_tile<T>(acc, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, half, thread, [&] {
         if (!T::cooperative && id + step < task.jobs && hold == 0) named_barrier_arrive(2 - group, 256);
       });
-      store_tile<T>(acc, reductions.of[job.modulus], task, job.modulus,
+      store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
                     (job.x * T::cluster_columns + rank_x) * T::columns + half * T::group_columns,
                     (job.y * T::cluster_rows + rank_y) * T::rows, thread);
     }

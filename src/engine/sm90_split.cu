@@ -1,5 +1,7 @@
 #include "engine/sm90_split.hpp"
 
+#include <algorithm>
+
 #include "cuda/device.hpp"
 #include "engine/sm90_split_configs.hpp"
 
@@ -19,7 +21,8 @@ SplitTile tile_of(SplitKernel kernel) {
 }
 
 void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream) {
-  const int multiprocessors = cuda::current_device().multiprocessors;
+  const int all = cuda::current_device().multiprocessors;
+  const int multiprocessors = product.multiprocessors > 0 ? std::min(product.multiprocessors, all) : all;
   switch (kernel) {
     case SplitKernel::half_128x128:
       return multiply_half_128x128(product, multiprocessors, stream);

@@ -30,7 +30,10 @@ struct SplitProduct {
   SplitScalar alpha, beta;
   float* c = nullptr;
   std::int64_t ldc = 0;
-  SplitGate gate;
+  SplitGate gate = {};
+  // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
+  bool beside_previous = false;
+  int multiprocessors = 0;  // that it may take; 0: all
 };
 
 // Tile of C that a block computes.

@@ -21,6 +21,7 @@ struct SplitArguments {
   int group;  // P tiles that run side by side, for the second-level cache
   bool pairs_aligned;
   SplitGate gate;
+  bool beside_previous;
 };
 
 struct Scalars {
@@ -33,22 +34,20 @@ struct Scalars {
   }
 };
 
-__device__ __forceinline__ int unscale_of(const std::int32_t* unscale, const std::uint32_t* status, int v, int count,
-                                          bool strict) {
-  if (v >= count) return 0;
-  return strict && (status[v] & tiny_element) != 0 ? excluded_vector : unscale[v];
+__device__ __forceinline__ int unscale_of(const std::int32_t* unscale, int v, int count) {
+  return v < count ? unscale[v] : 0;
 }
 
 // Entries of excluded vectors among 16 columns and `tile_rows` rows of C, by one warp: a sum in double, so that nothing
 // overflows or underflows on the way.
-inline __device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, bool strict,
-                                                         int column, int row, int tile_rows) {
+inline __device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int column,
+                                                         int row, int tile_rows) {
   const int lane = threadIdx.x % 32;
   const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
   for (int j = column; j < min(column + 16, columns); ++j) {
-    const bool column_excluded = unscale_of(g.unscale_p, g.status_p, j, columns, strict) == excluded_vector;
+    const bool column_excluded = unscale_of(g.unscale_p, j, columns) == excluded_vector;
     for (int i = row; i < min(row + tile_rows, rows); ++i) {
-      if (!column_excluded && unscale_of(g.unscale_q, g.status_q, i, rows, strict) != excluded_vector) continue;
+      if (!column_excluded && unscale_of(g.unscale_q, i, rows) != excluded_vector) continue;
       const float* a = g.q.data + i * g.q.vector_stride;
       const float* b = g.p.data + j * g.p.vector_stride;
       double sum = 0;
@@ -64,19 +63,19 @@ inline __device__ __noinline__ void conventional_entries(const SplitArguments& g
 
 // t: a thread's accumulators. Element 4 i + 2 h + s belongs to column `column` + 8 h and row `row` + 8 i + s of C.
 template <int Rows>
-__device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalars& scalars, bool strict,
-                                           float (&t)[Rows / 2], int column, int row) {
+__device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalars& scalars, float (&t)[Rows / 2],
+                                           int column, int row) {
   const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
   // All exponents before the first store: a load behind a store to C would wait for it (12000 cycles a tile against
   // 4300).
   int up[2], uq[Rows / 8][2], least = 0, most = 0;
 #pragma unroll
-  for (int h = 0; h < 2; ++h) up[h] = unscale_of(g.unscale_p, g.status_p, column + 8 * h, columns, strict);
+  for (int h = 0; h < 2; ++h) up[h] = unscale_of(g.unscale_p, column + 8 * h, columns);
 #pragma unroll
   for (int i = 0; i < Rows / 8; ++i)
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
-      uq[i][s] = unscale_of(g.unscale_q, g.status_q, row + 8 * i + s, rows, strict);
+      uq[i][s] = unscale_of(g.unscale_q, row + 8 * i + s, rows);
       least = min(least, uq[i][s]), most = max(most, uq[i][s]);
     }
   // Most tiles: every factor is a normal float, every row exists, pairs may be stored at once.
@@ -122,7 +121,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
   else
     store(std::false_type{});
   if (__any_sync(~0u, most + max(up[0], up[1]) >= excluded_vector / 2))
-    conventional_entries(g, scalars, strict, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows);
+    conventional_entries(g, scalars, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows);
 }
 
 }  // namespace vernier::sm90

@@ -5,13 +5,14 @@
 // wgmma's first operand are the columns of op(B) (P), its second the rows of op(A) (Q): a thread's neighbouring
 // accumulators are then neighbours in a column of C, and C is stored from registers in whole sectors.
 //
-// The engine cuts when it adds. So products of part 0 stay inside for one run of two lines of k, from zero, and are
-// added to an outside sum in fp32, to nearest (docs/accuracy.md).
+// The engine cuts when it adds. So products of part 0 stay inside for one run, a line of k (folded: two), from zero,
+// and are added to an outside sum in fp32, to nearest (docs/accuracy.md).
 #pragma once
 
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
+#include "engine/sm90_split_conventional.cuh"
 #include "engine/sm90_split_epilogue.cuh"
 #include "engine/sm90_wgmma_float.cuh"
 
@@ -19,7 +20,7 @@ namespace vernier::sm90 {
 
 using namespace vernier::cuda;
 
-constexpr int tile_columns = 128, consumer_columns = 64, run_lines = 2;
+constexpr int tile_columns = 128, consumer_columns = 64, folded_lines = 2;
 constexpr int producer_warpgroup = 2, block_threads = 384;
 constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 
@@ -67,12 +68,14 @@ struct Ring {
   __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * Config::stages; }
 };
 
-// No vector has an element too small for its parts, or three quarters of every vector are large (docs/accuracy.md).
+// Every element is finite; no vector has an element too small for its parts, or three quarters of every vector are
+// large (docs/accuracy.md).
 __device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
-  bool tiny = false, steep = false;
+  bool tiny = false, steep = false, special = false;
   const auto look = [&](const std::uint32_t* status, const FloatVectors& x) {
     const int count = static_cast<int>(x.count);
     const auto see = [&](std::uint32_t word) {
+      special = special || (word & special_element) != 0;
       tiny = tiny || (word & tiny_element) != 0;
       steep = steep || 4 * static_cast<std::int64_t>(word & ~tiny_element) < 3 * x.k;
     };
@@ -86,17 +89,17 @@ __device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
   look(g.status_p, g.p);
   look(g.status_q, g.q);
   const bool any_tiny = __syncthreads_or(tiny), any_steep = __syncthreads_or(steep);
-  return !any_tiny || !any_steep;
+  return !__syncthreads_or(special) && (!any_tiny || !any_steep);
 }
 
-// Is this attempt made? strict: only because it is the last.
-__device__ __forceinline__ bool open(const SplitArguments& g, bool& strict) {
-  strict = false;
+enum class Decision { leave, split, conventional };
+
+__device__ __forceinline__ Decision decide(const SplitArguments& g) {
   const bool settled = g.gate.before != nullptr && *g.gate.before != 0;
   const bool fit = !settled && (!g.gate.judged || statistics_permit(g));
   if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = settled || fit;
-  strict = !fit;
-  return !settled && (fit || g.gate.last);
+  if (fit) return Decision::split;
+  return !settled && g.gate.last ? Decision::conventional : Decision::leave;
 }
 
 template <class Config>
@@ -170,22 +173,19 @@ struct Consumer {
     Accumulators run, corrections;
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = 0, corrections[i] = 0;
-    for (int line = 0; line < lines; line += run_lines) {
-#pragma unroll
-      for (int r = 0; r < run_lines; ++r) {
-        arrived();
-        wgmma_fence();
-        product(run, next.stage, 0, 0, r > 0);
-        wgmma_commit();
-        wgmma_wait<1>();  // the corrections of the line before
-        if (line + r > 0) release();
-        wgmma_fence();
-        product(corrections, next.stage, 1, 0, 1);
-        product(corrections, next.stage, 0, 1, 1);
-        wgmma_commit();
-        next.advance();
-      }
-      wgmma_wait<1>();  // the main products of this run
+    for (int line = 0; line < lines; ++line) {
+      arrived();
+      wgmma_fence();
+      product(run, next.stage, 0, 0, 0);
+      wgmma_commit();
+      wgmma_wait<1>();  // the corrections of the line before
+      if (line > 0) release();
+      wgmma_fence();
+      product(corrections, next.stage, 1, 0, 1);
+      product(corrections, next.stage, 0, 1, 1);
+      wgmma_commit();
+      next.advance();
+      wgmma_wait<1>();  // the main products of this line
       add(sum, run);
     }
     wgmma_wait<0>();
@@ -197,15 +197,16 @@ struct Consumer {
 
   // The corrections of a run first, line by line, then its main products: small numbers are cut less among small ones.
   // All corrections of a line before the next is waited for: with two of four, stages run short (197 against 223
-  // TFLOP/s at n = 8192). One warpgroup adds while the other multiplies.
+  // TFLOP/s at n = 8192). One warpgroup adds while the other multiplies; with runs of one line it does so too often
+  // (189 against 234).
   __device__ __forceinline__ void folded(Accumulators& sum, int lines) {
     Accumulators run;
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = 0;
-    for (int line = 0; line < lines; line += run_lines) {
-      int stage[run_lines];
+    for (int line = 0; line < lines; line += folded_lines) {
+      int stage[folded_lines];
 #pragma unroll
-      for (int r = 0; r < run_lines; ++r) {
+      for (int r = 0; r < folded_lines; ++r) {
         stage[r] = next.stage;
         arrived();
         wgmma_fence();
@@ -214,11 +215,11 @@ struct Consumer {
         next.advance();
       }
 #pragma unroll
-      for (int r = 0; r < run_lines; ++r) product(run, stage[r], 0, 0, 1);
+      for (int r = 0; r < folded_lines; ++r) product(run, stage[r], 0, 0, 1);
       wgmma_commit();
       wgmma_wait<0>();
 #pragma unroll
-      for (int r = 0; r < run_lines; ++r) release();
+      for (int r = 0; r < folded_lines; ++r) release();
       add(sum, run);
     }
   }
@@ -229,7 +230,7 @@ __global__ void __launch_bounds__(block_threads, 1)
     multiply_split_kernel(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
                           const __grid_constant__ SplitArguments g) {
   constexpr int sharing = Config::Sharing;
-  extern __shared__ char raw[];
+  extern __shared__ __align__(16) char raw[];
   const Ring<Config> ring{(shared_address(raw) + 1023) & ~1023u};
   const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
   const int rank = sharing > 1 ? cluster_rank() : 0;
@@ -249,11 +250,17 @@ __global__ void __launch_bounds__(block_threads, 1)
   } else {
     __syncthreads();
   }
-  wait_for_previous_kernels();
-  bool strict;
-  if (!open(g, strict)) return;
+  if (!g.beside_previous) wait_for_previous_kernels();
+  const Decision decision = decide(g);
+  if (g.beside_previous && decision != Decision::split) wait_for_previous_kernels();
+  if (decision == Decision::leave) return;
   const Scalars scalars{g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
                         g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
+  if constexpr (Config::Tf32)  // the last attempt of every chain
+    if (decision == Decision::conventional) {
+      static_assert(sizeof(ConventionalTile<8>) <= ring_bytes && block_threads == conventional_threads);
+      return conventional_product(g, scalars, raw);
+    }
   const int lines = scalars.alpha == 0 ? 0 : g.lines;
   const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
   const TileOrder order{tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
@@ -275,13 +282,14 @@ __global__ void __launch_bounds__(block_threads, 1)
       int p, q;
       order.place(t, p, q);
       const int column = (p * sharing + rank) * tile_columns + warpgroup * consumer_columns + warp * 16 + lane / 4;
-      store_tile<Config::Rows>(g, scalars, strict, sum, column, q * Config::Rows + lane % 4 * 2);
+      store_tile<Config::Rows>(g, scalars, sum, column, q * Config::Rows + lane % 4 * 2);
     }
   }
   if constexpr (sharing > 1) {  // no block leaves while a neighbour may still write into it
     cluster_arrive();
     cluster_wait();
   }
+  if (g.beside_previous) wait_for_previous_kernels();  // who waits for this kernel waits for both
 }
 
 template <class Config>
@@ -309,7 +317,8 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                          .lines = static_cast<int>(x.a_plane.line_count),
                          .group = 16,
                          .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
-                         .gate = x.gate};
+                         .gate = x.gate,
+                         .beside_previous = x.beside_previous};
   const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
                                 ((x.a.count + Config::Rows - 1) / Config::Rows);
   const auto grid =

@@ -38,27 +38,27 @@ inline constexpr std::int64_t sm90_long_k = 4096;
 
 struct Sm90Grid {
   std::int64_t across, down;  // clusters that cover C
-  std::int64_t jobs;          // clusters' tiles of all moduli
+  std::int64_t jobs;          // clusters' tiles of all planes
 };
 
-constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t n, int moduli) {
+constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t n, int planes) {
   const std::int64_t across = divide_up(n, tile.columns * tile.cluster_columns),
                      down = divide_up(m, tile.rows * tile.cluster_rows);
-  return {across, down, across * down * moduli};
+  return {across, down, across * down * planes};
 }
 
-inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int moduli,
+inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
                            int clusters) {
   const double blocks = static_cast<double>(divide_up(k, 128));
-  const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, moduli).jobs, clusters));
+  const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters));
   const double cycles = waves * (blocks * (k > sm90_long_k ? tile.long_cycles : tile.cycles) + tile.epilogue_cycles);
   const double rested = cycles / (sm90_rested_ghz * 1e9);
   return rested < sm90_rested_seconds ? rested : cycles / (tile.capped_ghz * 1e9);
 }
 
 // clusters: how many pairs of blocks the device runs at once.
-inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t k, int moduli, int clusters) {
-  const auto seconds = [&](const Sm90Tile& tile) { return sm90_seconds(tile, m, n, k, moduli, clusters); };
+inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes, int clusters) {
+  const auto seconds = [&](const Sm90Tile& tile) { return sm90_seconds(tile, m, n, k, planes, clusters); };
   const auto* best = std::min_element(sm90_tiles.begin(), sm90_tiles.end(),
                                       [&](const Sm90Tile& x, const Sm90Tile& y) { return seconds(x) < seconds(y); });
   return static_cast<Sm90Variant>(best - sm90_tiles.begin());

@@ -44,6 +44,10 @@ const VectorKernels<Half>& vector_kernels<Half>() {
   return kernels().half;
 }
 template <>
+const VectorKernels<Brain>& vector_kernels<Brain>() {
+  return kernels().brain;
+}
+template <>
 const VectorKernels<float>& vector_kernels<float>() {
   return kernels().single;
 }

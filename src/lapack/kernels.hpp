@@ -20,6 +20,15 @@ struct Half {
   }
 };
 
+// A bf16 number as it is stored.
+struct Brain {
+  std::uint16_t bits;
+
+  explicit operator double() const {
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
+  }
+};
+
 // LU with partial pivoting of a panel, m x width, width <= widest_panel, like LAPACK's getf2: pivots from 1; returns
 // info. A NaN counts as larger than any number.
 inline constexpr std::int64_t widest_panel = 16;
@@ -60,6 +69,7 @@ struct KernelTable {
   UnitLowerKernel<float> unit_lower_float;
   UnitLowerKernel<double> unit_lower_double;
   VectorKernels<Half> half;
+  VectorKernels<Brain> brain;
   VectorKernels<float> single;
   VectorKernels<double> full;
   SumKernel<float> sums_float;

@@ -264,9 +264,9 @@ constexpr VectorKernels<S> vector_table() {
   return {subtract<S>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>, exact_transposed<S>};
 }
 
-constexpr KernelTable table = {factor_panel<float>,    factor_panel<double>, unit_lower<float>,
-                               unit_lower<double>,     vector_table<Half>(), vector_table<float>(),
-                               vector_table<double>(), sums<float>,          sums<double>};
+constexpr KernelTable table = {
+    factor_panel<float>,   factor_panel<double>,  unit_lower<float>,      unit_lower<double>, vector_table<Half>(),
+    vector_table<Brain>(), vector_table<float>(), vector_table<double>(), sums<float>,        sums<double>};
 
 }  // namespace
 }  // namespace vernier

@@ -6,23 +6,16 @@
 #include <type_traits>
 
 #include "lapack/getrf.hpp"
-#include "lapack/half_lu.hpp"
 #include "lapack/level3.hpp"
 #include "lapack/row_swaps.hpp"
+#include "lapack/stored_lu.hpp"
 #include "lapack/triangular_vectors.hpp"
 
 namespace vernier {
 namespace {
 
-constexpr int usual_spread = 4;       // bits between the largest entries of rows, or of columns, that need no scaling
-constexpr int exponent_limit = 1000;  // of scales: a power of two that double holds
-constexpr std::size_t columns_for_products = 8;             // from so many right-hand sides on, level 3 wins
-constexpr int half_headroom = -4, half_headroom_step = 12;  // of fp16 factors: growth by 2^12, then 2^24
-
-// So that 2^exponent x lies in [1/2, 1).
-int normalising_exponent(double x) {
-  return x == 0 ? 0 : std::clamp(-std::ilogb(x) - 1, -exponent_limit, exponent_limit);
-}
+constexpr int usual_spread = 4;  // bits between the largest entries of rows, or of columns, that need no scaling
+constexpr std::size_t columns_for_products = 8;  // from so many right-hand sides on, level 3 wins
 
 int spread(const std::vector<double>& largest) {
   double most = 0, least = std::numeric_limits<double>::infinity();
@@ -37,8 +30,6 @@ int spread(const std::vector<double>& largest) {
 double power(int exponent) { return std::ldexp(1.0, exponent); }
 
 std::size_t area(std::int64_t n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
-
-bool is_trivial(const Equilibration& e) { return !e.wanted && (e.rows.empty() || e.rows[0] == 0); }
 
 // The scaled matrix, rounded to S.
 template <class S, class T>
@@ -66,21 +57,13 @@ void scale(const std::vector<int>& exponents, double* x) {
 }
 
 template <class S>
-struct StorageRoundoff {
-  static constexpr double value = std::numeric_limits<S>::epsilon() / 2;
-};
-template <>
-struct StorageRoundoff<Half> {
-  static constexpr double value = 0x1p-11;
-};
-
-template <class S>
 class StoredFactors : public LuFactors {
  public:
   StoredFactors(std::int64_t n, int threads, std::unique_ptr<Workspace> memory, Equilibration equilibration,
-                const Options& options)
+                double unit_roundoff, const Options& options)
       : n_(n),
         threads_(threads),
+        unit_roundoff_(unit_roundoff),
         memory_(std::move(memory)),
         lu_(reinterpret_cast<S*>(memory_->data())),
         pivots_(static_cast<std::size_t>(n)),
@@ -89,7 +72,7 @@ class StoredFactors : public LuFactors {
     equilibrated = scales_.wanted;
   }
 
-  double unit_roundoff() const override { return StorageRoundoff<S>::value; }
+  double unit_roundoff() const override { return unit_roundoff_; }
   S* data() { return lu_; }
   std::int64_t* pivots() { return pivots_.data(); }
   Equilibration& scales() { return scales_; }
@@ -97,7 +80,7 @@ class StoredFactors : public LuFactors {
   void solve(Op op, const Columns& columns, double* x) const override {
     const bool plain = op == Op::none;
     for (const std::int64_t c : columns) scale(plain ? scales_.rows : scales_.columns, x + c * n_);
-    if constexpr (std::is_same_v<S, Half>) {
+    if constexpr (!std::is_floating_point_v<S>) {
       for (const std::int64_t c : columns) solve_vector(op, x + c * n_);
     } else {
       if (columns.size() < columns_for_products)
@@ -145,6 +128,7 @@ class StoredFactors : public LuFactors {
 
   std::int64_t n_;
   int threads_;
+  double unit_roundoff_;
   std::unique_ptr<Workspace> memory_;
   S* lu_;
   std::vector<std::int64_t> pivots_;
@@ -158,19 +142,23 @@ std::unique_ptr<LuFactors> factorise_in(System<T>& s, const Options& options) {
   const bool converted = std::is_same_v<S, float> && s.floats != nullptr && is_trivial(scales);
   if (!converted) s.floats.reset();
   auto memory = converted ? std::move(s.floats) : std::make_unique<Workspace>(area(s.n) * sizeof(S));
-  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales), options);
+  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales),
+                                                    std::numeric_limits<S>::epsilon() / 2, options);
   if (!converted) convert(s, factors->scales(), factors->data());
   factors->info = factor_lu(Level3<S>(options), s.n, s.n, factors->data(), s.n, factors->pivots());
   return factors;
 }
 
-template <class T>
-std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& options) {
-  std::unique_ptr<StoredFactors<Half>> factors;
-  for (int headroom = half_headroom; headroom <= half_headroom + half_headroom_step; headroom += half_headroom_step) {
-    auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Half));
-    factors =
-        std::make_unique<StoredFactors<Half>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom), options);
+// With room for growth where the format is narrow: the largest entries at about 2^-headroom, then smaller.
+template <class Format, class T>
+std::unique_ptr<LuFactors> factorise_stored(const System<T>& s, int headroom, int last_headroom,
+                                            const Options& options) {
+  using Word = typename Format::Word;
+  std::unique_ptr<StoredFactors<Word>> factors;
+  for (; headroom <= last_headroom; headroom += half_headroom_step) {
+    auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Word));
+    factors = std::make_unique<StoredFactors<Word>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom),
+                                                    Format::unit_roundoff, options);
     const Equilibration& e = factors->scales();
     const auto column_block = [&](std::int64_t first, std::int64_t count, float* out) {
       for (std::int64_t j = 0; j < count; ++j) {
@@ -180,7 +168,8 @@ std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& 
                                                 power(e.rows[static_cast<std::size_t>(i)]) * factor);
       }
     };
-    const HalfLu result = factor_half_lu(Level3<float>(options), s.n, column_block, factors->data(), factors->pivots());
+    const StoredLu result =
+        factor_stored_lu<Format>(Level3<float>(options), s.n, column_block, factors->data(), factors->pivots());
     factors->info = result.info;
     factors->overflow = result.overflow;
     if (!factors->overflow) break;
@@ -190,8 +179,11 @@ std::unique_ptr<LuFactors> factorise_in_half(const System<T>& s, const Options& 
 
 }  // namespace
 
-template <class T>
-Equilibration equilibrate(const System<T>& s, int headroom) {
+int normalising_exponent(double x) {
+  return x == 0 ? 0 : std::clamp(-std::ilogb(x) - 1, -exponent_limit, exponent_limit);
+}
+
+Equilibration equilibrate(const LinearSystem& s, int headroom) {
   const auto size = static_cast<std::size_t>(s.n);
   Equilibration e{std::vector<int>(size), std::vector<int>(size)};
   e.wanted = spread(s.row_largest) > usual_spread || spread(s.column_largest) > usual_spread;
@@ -202,24 +194,22 @@ Equilibration equilibrate(const System<T>& s, int headroom) {
     std::fill(e.rows.begin(), e.rows.end(), ordinary ? 0 : exponent - headroom);
     return e;
   }
-  std::transform(s.row_largest.begin(), s.row_largest.end(), e.rows.begin(),
-                 [&](double x) { return normalising_exponent(x); });
-#pragma omp parallel for num_threads(s.threads) schedule(static) if (s.n > 64)
-  for (std::int64_t j = 0; j < s.n; ++j) {
-    double largest = 0;
-    for (std::int64_t i = 0; i < s.n; ++i)
-      largest = std::max(
-          largest, std::abs(static_cast<double>(s.a[i + j * s.lda])) * power(e.rows[static_cast<std::size_t>(i)]));
-    e.columns[static_cast<std::size_t>(j)] = normalising_exponent(largest) - headroom;
-  }
+  std::transform(s.row_largest.begin(), s.row_largest.end(), e.rows.begin(), normalising_exponent);
+  const std::vector<double> largest = s.largest_of_scaled_columns(e.rows);
+  std::transform(largest.begin(), largest.end(), e.columns.begin(),
+                 [&](double x) { return normalising_exponent(x) - headroom; });
   return e;
 }
 
 template <class T>
 std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options) {
   switch (precision) {
+    case Factors::bf16:
+      return factorise_stored<StoredBf16>(system, 0, 0, options);
     case Factors::fp16:
-      return factorise_in_half(system, options);
+      return factorise_stored<StoredFp16>(system, half_headroom, half_headroom + half_headroom_step, options);
+    case Factors::tf32:
+      return factorise_stored<StoredTf32>(system, 0, 0, options);
     case Factors::fp32:
       return factorise_in<float>(system, options);
     default:
@@ -227,8 +217,6 @@ std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const
   }
 }
 
-template Equilibration equilibrate(const System<float>&, int);
-template Equilibration equilibrate(const System<double>&, int);
 template std::unique_ptr<LuFactors> factorise(System<float>&, Factors, const Options&);
 template std::unique_ptr<LuFactors> factorise(System<double>&, Factors, const Options&);
 

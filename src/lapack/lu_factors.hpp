@@ -17,8 +17,16 @@ struct Equilibration {
 };
 
 // `headroom`: the largest entries become about 2^-headroom.
-template <class T>
-Equilibration equilibrate(const System<T>& system, int headroom);
+Equilibration equilibrate(const LinearSystem& system, int headroom);
+
+// So that 2^exponent x lies in [1/2, 1).
+int normalising_exponent(double x);
+
+// 2^rows[i] 2^columns[j] is one for all: nothing to do.
+inline bool is_trivial(const Equilibration& e) { return !e.wanted && (e.rows.empty() || e.rows[0] == 0); }
+
+// Of fp16 factors: growth by 2^12, then 2^24.
+inline constexpr int half_headroom = -4, half_headroom_step = 12;
 
 class LuFactors {
  public:

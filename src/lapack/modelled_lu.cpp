@@ -1,4 +1,4 @@
-#include "lapack/modelled_lu.hpp"
+#include "vernier/block_fma.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -62,9 +62,8 @@ Columns RefinedColumns::above(double tolerance) const {
   return columns;
 }
 
-template <class T>
-void RefinedColumns::measure(const System<T>& system, const Columns& columns) {
-  residuals(system, columns, x_.data(), b_.data(), r_.data());
+void RefinedColumns::measure(const LinearSystem& system, const Columns& columns) {
+  system.residuals(columns, x_.data(), b_.data(), r_.data());
   for (const std::int64_t c : columns) {
     const auto q = static_cast<std::size_t>(c);
     last_error_[q] = backward_error(system, x_.data() + c * n_, b(c), r_.data() + c * n_);
@@ -75,8 +74,7 @@ void RefinedColumns::measure(const System<T>& system, const Columns& columns) {
 }
 
 // x += F^-1 r, with the step length that the residual before suggests.
-template <class T>
-void RefinedColumns::correct(const System<T>& system, const LuFactors& factors, const Columns& columns, bool first) {
+void RefinedColumns::correct(const LinearSystem& system, const LuFactors& factors, const Columns& columns, bool first) {
   last_r_.resize(r_.size());
   std::vector<double> lengths;
   for (const std::int64_t c : columns) {
@@ -94,8 +92,8 @@ void RefinedColumns::correct(const System<T>& system, const LuFactors& factors, 
 }
 
 // Returns the columns that it leaves above the tolerance, since they converge slowly or not at all.
-template <class T>
-Columns RefinedColumns::classical(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits) {
+Columns RefinedColumns::classical(const LinearSystem& system, const LuFactors& factors,
+                                  const RefinementLimits& limits) {
   Columns active = above(limits.tolerance), left;
   for (const std::int64_t c : active) std::copy_n(b(c), n_, x_.data() + c * n_);
   factors.solve(system.op, active, x_.data());
@@ -120,13 +118,12 @@ Columns RefinedColumns::classical(const System<T>& system, const LuFactors& fact
   return left;
 }
 
-template <class T>
-void RefinedColumns::by_gmres(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits,
+void RefinedColumns::by_gmres(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits,
                               const Columns& columns) {
   std::vector<double> d(static_cast<std::size_t>(n_)), v(d), zero(d);
   const VectorOperator preconditioned = [&](double* x) {
     std::copy_n(x, n_, v.data());
-    residuals(system, {0}, v.data(), zero.data(), x);
+    system.residuals({0}, v.data(), zero.data(), x);
     factors.solve(system.op, {0}, x);
     for (std::int64_t i = 0; i < n_; ++i) x[i] = -x[i];
   };
@@ -138,7 +135,7 @@ void RefinedColumns::by_gmres(const System<T>& system, const LuFactors& factors,
     const auto q = static_cast<std::size_t>(c);
     if (!std::isfinite(error_[q])) continue;  // not even a first solution
     std::copy_n(best(c), n_, x_.data() + c * n_);
-    residuals(system, {c}, x_.data(), b_.data(), r_.data());
+    system.residuals({c}, x_.data(), b_.data(), r_.data());
     for (int left = limits.corrections * steps_a_correction; left > 0 && !(error_[q] <= limits.tolerance);) {
       if (steps >= worth) return;
       const double before = error_[q];
@@ -160,8 +157,7 @@ void RefinedColumns::by_gmres(const System<T>& system, const LuFactors& factors,
   }
 }
 
-template <class T>
-bool RefinedColumns::gmres_is_worth_it(const System<T>& system, const LuFactors& factors,
+bool RefinedColumns::gmres_is_worth_it(const LinearSystem& system, const LuFactors& factors,
                                        const RefinementLimits& limits) {
   if (limits.method != Refinement::automatic) return limits.method == Refinement::gmres;
   if (!limits.may_give_up) return true;
@@ -169,26 +165,23 @@ bool RefinedColumns::gmres_is_worth_it(const System<T>& system, const LuFactors&
   return condition * factors.unit_roundoff() <= gmres_reach;
 }
 
-template <class T>
-void RefinedColumns::refine(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits) {
+void RefinedColumns::refine(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits) {
   const Columns left = classical(system, factors, limits);
   if (left.empty() || limits.method == Refinement::classical) return;
   if (gmres_is_worth_it(system, factors, limits)) by_gmres(system, factors, limits, left);
 }
 
-template <class T>
-double estimate_condition(const System<T>& system, const LuFactors& factors) {
+double estimate_condition(const LinearSystem& system, const LuFactors& factors) {
   // The infinity norm of the inverse is the 1-norm of its transpose.
   const auto inverse = [&](Op op) -> VectorOperator { return [&, op](double* x) { factors.solve(op, {0}, x); }; };
   return system.norm * estimate_norm_one(system.n, inverse(opposite(system.op)), inverse(system.op));
 }
 
-template <class T>
-double estimate_forward_error(const System<T>& system, const LuFactors& factors, const double* x, const double* b,
+double estimate_forward_error(const LinearSystem& system, const LuFactors& factors, const double* x, const double* b,
                               const double* r) {
   const std::int64_t n = system.n;
   std::vector<double> weight(static_cast<std::size_t>(n)), size(weight);
-  add_magnitudes(system, x, size.data());
+  system.add_magnitudes(x, size.data());
   for (std::size_t i = 0; i < weight.size(); ++i)
     weight[i] = std::abs(r[i]) * (1 + 0x1p-50) + static_cast<double>(n) * 0x1p-104 * (size[i] + std::abs(b[i]));
   const auto weigh = [&](double* v) {
@@ -208,14 +201,5 @@ double estimate_forward_error(const System<T>& system, const LuFactors& factors,
   const double largest = largest_magnitude(n, x);
   return norm == 0 ? 0 : norm / largest;
 }
-
-#define VERNIER_INSTANTIATE(T)                                                                             \
-  template void RefinedColumns::refine(const System<T>&, const LuFactors&, const RefinementLimits&);       \
-  template double estimate_condition(const System<T>&, const LuFactors&);                                  \
-  template double estimate_forward_error(const System<T>&, const LuFactors&, const double*, const double*, \
-                                         const double*);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

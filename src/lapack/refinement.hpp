@@ -34,21 +34,15 @@ class RefinedColumns {
 
   // Solves with the factors and refines all columns above the tolerance. What is there already stays where it is
   // better.
-  template <class T>
-  void refine(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
+  void refine(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits);
 
  private:
-  template <class T>
-  Columns classical(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
-  template <class T>
-  void correct(const System<T>& system, const LuFactors& factors, const Columns& columns, bool first);
-  template <class T>
-  void by_gmres(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits,
+  Columns classical(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits);
+  void correct(const LinearSystem& system, const LuFactors& factors, const Columns& columns, bool first);
+  void by_gmres(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits,
                 const Columns& columns);
-  template <class T>
-  void measure(const System<T>& system, const Columns& columns);
-  template <class T>
-  bool gmres_is_worth_it(const System<T>& system, const LuFactors& factors, const RefinementLimits& limits);
+  void measure(const LinearSystem& system, const Columns& columns);
+  bool gmres_is_worth_it(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits);
 
   std::int64_t n_;
   std::vector<double> b_, x_, r_, last_r_, best_;
@@ -57,13 +51,11 @@ class RefinedColumns {
 };
 
 // |op(A)|_inf |op(A)^-1|_inf with the inverse of the factors.
-template <class T>
-double estimate_condition(const System<T>& system, const LuFactors& factors);
+double estimate_condition(const LinearSystem& system, const LuFactors& factors);
 
 // max |x - x^| / max |x| <= || |op(A)^-1| |r| || / max |x|: Higham (2002), (7.31), with a residual that needs no
 // allowance for its own rounding.
-template <class T>
-double estimate_forward_error(const System<T>& system, const LuFactors& factors, const double* x, const double* b,
+double estimate_forward_error(const LinearSystem& system, const LuFactors& factors, const double* x, const double* b,
                               const double* r);
 
 }  // namespace vernier

@@ -15,9 +15,6 @@ namespace {
 // Rows of A are read in as long pieces of a column as the first-level cache holds the sums of.
 constexpr std::int64_t fewest_rows = 256, most_rows = 2048, columns_at_a_time = 64;
 
-// Beyond them products of entries and their errors come near the ends of the range of double.
-constexpr int smallest_exponent = -400, largest_exponent = 400;
-
 // "a NaN" or "an infinity" with its place; the sums have told that there is one, or that they overflowed.
 template <class T>
 void refuse_nonfinite(std::int64_t n, const T* a, std::int64_t lda) {
@@ -102,13 +99,12 @@ System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, in
 }
 
 template <class T>
-void residuals(const System<T>& s, const Columns& columns, const double* x, const double* b, double* r) {
-  const std::int64_t n = s.n;
-  const bool plain = s.op == Op::none;
-  const std::int64_t rows = std::clamp((n + s.threads - 1) / s.threads, fewest_rows, most_rows);
+void System<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+  const bool plain = op == Op::none;
+  const std::int64_t rows = std::clamp((n + threads - 1) / threads, fewest_rows, most_rows);
   const std::int64_t step = plain ? rows : columns_at_a_time, parts = (n + step - 1) / step;
   const VectorKernels<T>& kernel = vector_kernels<T>();
-#pragma omp parallel num_threads(s.threads) if (n > 64)
+#pragma omp parallel num_threads(threads) if (n > 64)
   {
     const FloatingEnvironment environment;
     std::vector<double> low(columns.size() * static_cast<std::size_t>(step));
@@ -122,10 +118,10 @@ void residuals(const System<T>& s, const Columns& columns, const double* x, cons
         double* rest = low.data();
         for (const std::int64_t c : columns) {
           if (plain)
-            kernel.exact(count, std::min(along, n - k), s.a + first + k * s.lda, s.lda, x + c * n + k,
-                         r + c * n + first, rest);
+            kernel.exact(count, std::min(along, n - k), a + first + k * lda, lda, x + c * n + k, r + c * n + first,
+                         rest);
           else
-            kernel.exact_transposed(n, count, s.a + first * s.lda, s.lda, x + c * n, r + c * n + first, rest);
+            kernel.exact_transposed(n, count, a + first * lda, lda, x + c * n, r + c * n + first, rest);
           rest += step;
         }
       }
@@ -139,23 +135,41 @@ void residuals(const System<T>& s, const Columns& columns, const double* x, cons
 }
 
 template <class T>
-void add_magnitudes(const System<T>& s, const double* x, double* y) {
+void System<T>::add_magnitudes(const double* x, double* y) const {
   const VectorKernels<T>& kernel = vector_kernels<T>();
-  (s.op == Op::none ? kernel.magnitudes : kernel.magnitudes_transposed)(s.n, s.n, s.a, s.lda, x, y);
-}
-
-double largest_magnitude(std::int64_t n, const double* x) {
-  double most = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    if (!(std::abs(x[i]) <= most)) {
-      most = std::abs(x[i]);
-      if (std::isnan(most)) return most;
-    }
-  return most;
+  (op == Op::none ? kernel.magnitudes : kernel.magnitudes_transposed)(n, n, a, lda, x, y);
 }
 
 template <class T>
-double backward_error(const System<T>& s, const double* x, const double* b, const double* r) {
+std::vector<double> System<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
+  std::vector<double> factors, all(static_cast<std::size_t>(n));
+  for (const int e : exponents) factors.push_back(std::ldexp(1.0, e));
+#pragma omp parallel for num_threads(threads) schedule(static) if (n > 64)
+  for (std::int64_t j = 0; j < n; ++j) {
+    double most = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      most = std::max(most, std::abs(static_cast<double>(a[i + j * lda])) * factors[static_cast<std::size_t>(i)]);
+    all[static_cast<std::size_t>(j)] = most;
+  }
+  return all;
+}
+
+double largest_magnitude(std::int64_t n, const double* x) {
+  constexpr int lanes = 8;  // that the compiler puts into vectors
+  double most[lanes] = {};
+  std::int64_t nans = 0, i = 0;
+  const auto see = [&](int l, double value) {
+    most[l] = value > most[l] ? value : most[l];
+    nans += std::isnan(value) ? 1 : 0;
+  };
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) see(l, std::abs(x[i + l]));
+  for (; i < n; ++i) see(0, std::abs(x[i]));
+  if (nans > 0) return std::numeric_limits<double>::quiet_NaN();
+  return *std::max_element(most, most + lanes);
+}
+
+double backward_error(const LinearSystem& s, const double* x, const double* b, const double* r) {
   const double residual = largest_magnitude(s.n, r);
   const double size = s.norm * largest_magnitude(s.n, x) + largest_magnitude(s.n, b);
   if (residual == 0 && size == 0) return 0;
@@ -165,13 +179,9 @@ double backward_error(const System<T>& s, const double* x, const double* b, cons
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                      \
-  template System<T> measure_system(Op, std::int64_t, const T*, std::int64_t, int, bool);           \
-  template void residuals(const System<T>&, const Columns&, const double*, const double*, double*); \
-  template void add_magnitudes(const System<T>&, const double*, double*);                           \
-  template double backward_error(const System<T>&, const double*, const double*, const double*);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+template class System<float>;
+template class System<double>;
+template System<float> measure_system(Op, std::int64_t, const float*, std::int64_t, int, bool);
+template System<double> measure_system(Op, std::int64_t, const double*, std::int64_t, int, bool);
 
 }  // namespace vernier

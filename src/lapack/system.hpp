@@ -12,20 +12,45 @@ namespace vernier {
 
 using Columns = std::vector<std::int64_t>;  // numbers of right-hand sides
 
-template <class T>
-struct System {
+// Largest entries beyond them are scaled first: products and their errors come near the ends of the range of double.
+inline constexpr int smallest_exponent = -400, largest_exponent = 400;
+
+inline constexpr int exponent_limit = 1000;  // of scales: a power of two that double holds
+
+// What refinement asks of a system; its vectors are the host's, wherever A lies. Right-hand sides lie n apart.
+class LinearSystem {
+ public:
+  LinearSystem() = default;
+  LinearSystem(LinearSystem&&) = default;
+  virtual ~LinearSystem() = default;
+
+  // r = b - op(A) x for the columns named; every entry is right to about a unit roundoff of its own size plus
+  // n 2^-104 (|A||x|)_i.
+  virtual void residuals(const Columns& columns, const double* x, const double* b, double* r) const = 0;
+  // y += |op(A)| |x| of one column.
+  virtual void add_magnitudes(const double* x, double* y) const = 0;
+  // The largest 2^exponents[i] |a_ij| of every column j.
+  virtual std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const = 0;
+
   Op op = Op::none;
   std::int64_t n = 0;
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  int threads = 1;
   std::vector<double> row_largest, column_largest;  // of |A|
   double largest = 0;
-  double norm = 0;  // infinity norm of op(A), rounded up
+  double norm = 0;   // infinity norm of op(A), rounded up
+  int exponent = 0;  // 2^-exponent A is what all figures and products above mean; 0: A itself
+};
 
-  // 2^-exponent A is in `copy`, and is what a and all figures above mean; 0: A itself.
-  int exponent = 0;
-  std::vector<T> copy;
+template <class T>
+class System final : public LinearSystem {
+ public:
+  void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
+  void add_magnitudes(const double* x, double* y) const override;
+  std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const override;
+
+  const T* a = nullptr;  // the caller's, or copy
+  std::int64_t lda = 0;
+  int threads = 1;
+  std::vector<T> copy;  // 2^-exponent A
 
   std::unique_ptr<Workspace> floats;  // A, n x n, rounded to float while it was read; null if nobody asked
 };
@@ -35,19 +60,9 @@ struct System {
 template <class T>
 System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats);
 
-// r = b - op(A) x for the columns named, which lie n apart; every entry is right to about a unit roundoff of its own
-// size plus n 2^-104 (|A||x|)_i.
-template <class T>
-void residuals(const System<T>& system, const Columns& columns, const double* x, const double* b, double* r);
-
-// y += |op(A)| |x| of one column.
-template <class T>
-void add_magnitudes(const System<T>& system, const double* x, double* y);
-
 double largest_magnitude(std::int64_t n, const double* x);  // NaN if one is there
 
 // An upper bound of the normwise backward error of x, whose measured residual is r.
-template <class T>
-double backward_error(const System<T>& system, const double* x, const double* b, const double* r);
+double backward_error(const LinearSystem& system, const double* x, const double* b, const double* r);
 
 }  // namespace vernier

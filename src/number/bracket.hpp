@@ -1,8 +1,8 @@
-// A number known up to an error, and the test whether it can be rounded nevertheless. Includes only std.
+// A number known up to an error, and the test whether it can be rounded nevertheless. Host and device; includes only
+// std.
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -24,7 +24,7 @@ constexpr Uint128 magnitude_of(Int128 x) { return x < 0 ? -static_cast<Uint128>(
 
 constexpr int bit_width_of(Uint128 x) {
   const auto high = static_cast<std::uint64_t>(x >> 64), low = static_cast<std::uint64_t>(x);
-  return high != 0 ? 64 + static_cast<int>(std::bit_width(high)) : static_cast<int>(std::bit_width(low));
+  return high != 0 ? 64 + bit_width(high) : bit_width(low);
 }
 
 // RN(x * 2^exponent)

@@ -82,8 +82,10 @@ constexpr int multiple_with_low_byte(int p, int least, int rest) {
 
 }  // namespace detail
 
+// Of a sum of up to `terms` such integers, of which `net` more are added than taken away.
 template <int Words>
-ByteReduction<Words> make_byte_reduction(int p, int factor, const std::array<WordPlace, Words>& places, ByteForm form) {
+ByteReduction<Words> make_byte_reduction(int p, int factor, const std::array<WordPlace, Words>& places, ByteForm form,
+                                         int terms = 1, int net = 1) {
   ByteReduction<Words> r{};
   int added = 0;
   for (int w = 0; w < Words; ++w) {
@@ -95,11 +97,11 @@ ByteReduction<Words> make_byte_reduction(int p, int factor, const std::array<Wor
     if (place.offset_bit >= 0) added += multiply_mod(unit, detail::power_mod(2, place.offset_bit, p), p);
   }
   // D = 0 modulo p and, in the natural form, 128 modulo 256, which moves the byte by as much. Sums of all weights stay
-  // within +- Words * 4 * 255 * 128 < Words * 2^17 of it.
+  // within +- terms * Words * 4 * 255 * 128 < terms * Words * 2^17 of it.
   constexpr std::int32_t one = 0x4b000000;  // bits of 2^23
   const int shift = form == ByteForm::natural && p != 256 ? 128 : 0;
-  const int d = detail::multiple_with_low_byte(p, (1 << 23) + Words * (1 << 17) + 1024, shift);
-  r.start = one + (d - (1 << 23)) - shift - symmetric_residue(added, p);
+  const int d = detail::multiple_with_low_byte(p, (1 << 23) + terms * Words * (1 << 17) + 1024, shift);
+  r.start = one + (d - (1 << 23)) - shift - symmetric_residue(net * added, p);
   r.inverse = static_cast<float>(1.0 / p);
   if (static_cast<double>(r.inverse) * p < 1) r.inverse = std::nextafter(r.inverse, 1.0f);
   r.bias = 12582912.0f - static_cast<float>(d / p);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 
@@ -27,6 +28,53 @@ constexpr std::array<int, max_moduli> make_moduli() {
 }  // namespace detail
 
 inline constexpr std::array<int, max_moduli> moduli = detail::make_moduli();
+
+// Which list of moduli a system takes its own from.
+enum class ModuliList {
+  densest,    // the one above
+  with_root,  // moduli of which -1 is a square: products of primes that are 1 modulo 4
+};
+
+namespace detail {
+// Is every prime factor of p 1 modulo 4?
+constexpr bool has_root(int p) {
+  for (int d = 2; d <= p; ++d)
+    for (; p % d == 0; p /= d)
+      if (d % 4 != 1) return false;
+  return true;
+}
+
+inline constexpr int moduli_with_root_count = 22;
+
+constexpr std::array<int, moduli_with_root_count> make_moduli_with_root() {
+  std::array<int, moduli_with_root_count> list{};
+  int count = 0;
+  for (int p = largest_modulus; count < moduli_with_root_count; --p) {
+    bool usable = has_root(p);
+    for (int q = 0; q < count; ++q) usable = usable && std::gcd(p, list[q]) == 1;
+    if (usable) list[count++] = p;
+  }
+  return list;
+}
+}  // namespace detail
+
+// 241, 233, 229, 221, 205, ... 29: each the largest with a root that is coprime to all before it.
+inline constexpr auto moduli_with_root = detail::make_moduli_with_root();
+
+constexpr int modulus_of(ModuliList list, int q) {
+  const auto i = static_cast<std::size_t>(q);
+  return list == ModuliList::densest ? moduli[i] : moduli_with_root[i];
+}
+constexpr int count_of(ModuliList list) {
+  return list == ModuliList::densest ? max_moduli : detail::moduli_with_root_count;
+}
+
+// The least s with s^2 = -1 modulo p; 0 if there is none.
+constexpr int root_of_minus_one(int p) {
+  for (int s = 1; s < p; ++s)
+    if ((s * s + 1) % p == 0) return s;
+  return 0;
+}
 
 // Residues are symmetric: -(p - 1) / 2 .. (p - 1) / 2 for odd p, -128 .. 127 for p = 256. All fit int8.
 constexpr int largest_residue(int p) { return (p - 1) / 2; }

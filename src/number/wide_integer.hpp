@@ -51,11 +51,11 @@ struct WideInteger {
 };
 
 // The product of the first count moduli, without those in first .. last - 1.
-constexpr WideInteger product_of_moduli(int count, int first = 0, int last = 0) {
+constexpr WideInteger product_of_moduli(int count, int first = 0, int last = 0, ModuliList list = ModuliList::densest) {
   WideInteger product;
   product.limb[0] = 1;
   for (int q = 0; q < count; ++q)
-    if (q < first || q >= last) product *= static_cast<std::uint32_t>(moduli[q]);
+    if (q < first || q >= last) product *= static_cast<std::uint32_t>(modulus_of(list, q));
   return product;
 }
 

@@ -1,4 +1,4 @@
-#include "plan/block_fma_bounds.hpp"
+#include "vernier/block_fma.hpp"
 
 #include <limits>
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/halving.hpp"
+
 namespace vernier {
 namespace {
 
@@ -34,8 +36,6 @@ void set_bytes(Blocking& b, const Int8Engine& engine) {
   carve_pass(count, b, engine);
   b.bytes = count.used();
 }
-
-std::int64_t half(std::int64_t block, std::int64_t unit) { return round_up(divide_up(block, 2), unit); }
 
 }  // namespace
 
@@ -98,16 +98,8 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
   b.m_block = round_up(shape.m, strip_size);
   b.n_block = round_up(shape.n, strip_size);
   b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, engine.longest_k())), step_size);
-  for (set_bytes(b, engine); b.bytes > limit; set_bytes(b, engine)) {
-    if (b.n_block > strip_size && b.n_block >= b.m_block)
-      b.n_block = half(b.n_block, strip_size);
-    else if (b.m_block > strip_size)
-      b.m_block = half(b.m_block, strip_size);
-    else if (b.k_block > least_k_block)
-      b.k_block = half(b.k_block, step_size);
-    else
-      break;
-  }
+  halve_until_it_fits(b, limit, {.vectors = strip_size, .k = least_k_block, .k_unit = step_size},
+                      [&](Blocking& x) { set_bytes(x, engine); });
   return b;
 }
 

@@ -12,9 +12,10 @@ namespace vernier {
 namespace {
 
 // Twice the log2 of the largest norm of a scaled vector, in sixteenths: as much as P / 2 of so many moduli holds.
-constexpr int budget_7 = 875;    // 54.69 of 54.71
-constexpr int budget_14 = 1746;  // 109.13 of 109.16
-constexpr int budget_15 = 1868;  // 116.75 of 116.78
+constexpr int budget_7 = 875;              // 54.69 of 54.71
+constexpr int budget_14 = 1746;            // 109.13 of 109.16
+constexpr int budget_15 = 1868;            // 116.75 of 116.78
+constexpr int budget_16_with_root = 1867;  // 116.69 of 116.69
 
 }  // namespace
 
@@ -43,12 +44,20 @@ ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
       rule.twice_norm_bits_16 = 32 * n + (budget_15 - 32 * 53);  // as fp64, with n for 53
       break;
     case Contract::Kind::exact:
-      rule.unit_bits = F::precision;
-      rule.twice_norm_bits_16 = exact_budget_16(ordinary_exact_moduli(F::precision, k), k);
-      rule.largest_exponent = largest_exponent(1 + rule.twice_norm_bits_16 / (32 * limb_bits));
-      rule.componentwise = false;
-      break;
+      return exact_rule<T>(ordinary_exact_moduli(F::precision, k), k);
   }
+  return rule;
+}
+
+template <class T>
+ScalingRule exact_rule(int moduli, std::int64_t k) {
+  using F = Ieee754<T>;
+  ScalingRule rule;
+  rule.unit_bits = rule.precision = F::precision;
+  rule.last_bit = F::min_exponent - (F::precision - 1);
+  rule.twice_norm_bits_16 = exact_budget_16(moduli, k);
+  rule.largest_exponent = largest_exponent(1 + rule.twice_norm_bits_16 / (32 * limb_bits));
+  rule.componentwise = false;
   return rule;
 }
 
@@ -69,12 +78,20 @@ double log2_promised_bound(const Contract& contract, std::int64_t k) {
   return std::log2(static_cast<double>(k) * u + final_rounding);
 }
 
-int moduli_of(const ScalingRule& rule, std::int64_t k) {
+int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list) {
   const double root_k = std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
   // The 2-norm of a scaled vector: the budget, or k elements of the largest exponent; and its rounding to integers.
   const double norm =
       std::min(std::exp2(rule.twice_norm_bits_16 / 32.0), root_k * std::exp2(rule.largest_exponent + 1)) + root_k / 2;
-  return moduli_for(2 * std::log2(norm) + 1e-8);
+  return moduli_for(2 * std::log2(norm) + 1e-8, list);
+}
+
+template <class T>
+ScalingRule complex_scaling_rule(const Contract& contract, std::int64_t k) {
+  if (const std::optional<ScalingRule> lean = lean_rule<T>(contract, k)) return *lean;
+  ScalingRule rule = scaling_rule<T>(contract, k);
+  if (contract.kind == Contract::Kind::fp64 && !contract.reproducible) rule.twice_norm_bits_16 = budget_16_with_root;
+  return rule;
 }
 
 template <class T>
@@ -84,11 +101,15 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
 
 template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
 template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
+template ScalingRule exact_rule<double>(int, std::int64_t);
+template ScalingRule exact_rule<float>(int, std::int64_t);
 template std::optional<ScalingRule> lean_rule<double>(const Contract&, std::int64_t);
 template std::optional<ScalingRule> lean_rule<float>(const Contract&, std::int64_t);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);
 template double log2_promised_bound<float>(const Contract&, std::int64_t);
 template int ordinary_moduli<double>(const Contract&, std::int64_t);
 template int ordinary_moduli<float>(const Contract&, std::int64_t);
+template ScalingRule complex_scaling_rule<double>(const Contract&, std::int64_t);
+template ScalingRule complex_scaling_rule<float>(const Contract&, std::int64_t);
 
 }  // namespace vernier

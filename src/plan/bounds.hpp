@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "number/moduli.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -11,6 +12,10 @@ namespace vernier {
 
 template <class T>
 ScalingRule scaling_rule(const Contract& contract, std::int64_t k);
+
+// Contract exact with a given number of moduli.
+template <class T>
+ScalingRule exact_rule(int moduli, std::int64_t k);
 
 // A rule with fewer moduli that serves contract fp64 wherever it leaves no entry wide, which it does for ordinary data
 // and long k: |T - AB| <= (32 sqrt(k) + 1) u64 |A||B|, at the scales of fp64-normwise. None for short k, other
@@ -23,11 +28,17 @@ std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k);
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k);
 
-// Moduli that hold the ordinary entries of a rule.
-int moduli_of(const ScalingRule& rule, std::int64_t k);
+// Moduli that hold the ordinary entries of a rule; 0 if the list has not so many.
+int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list = ModuliList::densest);
 
 // ... and so those that ordinary data take under the contract.
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k);
+
+// The rule for products of complex matrices by moduli with a root of -1: the lean rule if there is one, else that of
+// the contract, but where no bits are promised with a sixteenth of a bit less under fp64, so that 16 of those moduli
+// hold it.
+template <class T>
+ScalingRule complex_scaling_rule(const Contract& contract, std::int64_t k);
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -9,7 +10,11 @@
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
+#include "plan/halving.hpp"
+#include "scheme/device_crt.hpp"
+#include "scheme/device_digits.hpp"
 #include "scheme/residues.hpp"
+#include "scheme/winograd.hpp"
 
 namespace vernier {
 namespace {
@@ -17,18 +22,23 @@ namespace {
 constexpr std::int64_t least_block = 256, least_k_block = 4096;
 
 // Rates of one H200 (bench/results/gemm_h200.json).
-constexpr double int8_rate = 1.45e15;          // operations a second, reduction included, k long
-constexpr double half_k = 150;                 // k at which half of that is reached
-constexpr double conversion_rate = 1.9e12;     // bytes a second, operands read and residues written
+constexpr double int8_rate = 1.5e15;           // operations a second, reduction included, k long
+constexpr double half_k = 110;                 // k at which half of that is reached
+constexpr double conversion_rate = 2.3e12;     // bytes a second, operands read and residues written
 constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
-constexpr double residue_launches = 16e-6;     // what the chain of kernels takes at least
+constexpr double pairing_rate = 3.2e12;        // bytes read and written, of complex products
+constexpr double residue_launches = 13e-6;     // what the chain of kernels takes at least
+constexpr double strassen_launches = 20e-6;    // how much longer it is, and the wait for the host in it
 // Irregular products: scales by way of the host, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double native_double = 56e12, native_single = 50e12, native_launch = 8e-6;
 
-std::size_t vector_bytes(const ProductShape& shape) {
+// Entries of a block are named in 32 bits.
+constexpr std::int64_t most_listed_entries = std::int64_t{1} << 32;
+
+std::size_t vector_bytes(const ProductShape& shape, bool exact) {
   Arena count;
-  carve_device_vectors(count, shape);
+  carve_device_vectors(count, shape, exact);
   return count.used();
 }
 
@@ -38,69 +48,82 @@ void set_bytes(DeviceBlocking& b, const DeviceLimits& limits) {
   b.bytes = count.used();
 }
 
-std::int64_t halved(std::int64_t block, std::int64_t unit) { return round_up(divide_up(block, 2), unit); }
+// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
+int words_of(const ScalingRule& rule) {
+  return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
+}
 
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
-int words_for(int exponent) {
-  int limbs = 1;
-  while (exponent > largest_exponent(limbs)) ++limbs;
-  return exponent <= narrow_exponent ? 1 : 2 * limbs;
+// Under contract exact the shape decides how many open entries a modulus is worth.
+template <class T>
+ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
+  if (contract.kind != Contract::Kind::exact) return scaling_rule<T>(contract, shape.k);
+  return exact_rule<T>(ordinary_device_exact_moduli(Ieee754<T>::precision, shape), shape.k);
 }
 
 }  // namespace
 
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits) {
-  const auto moduli = static_cast<std::size_t>(b.moduli);
-  const auto pitch = static_cast<std::size_t>(device_pitch(b.k_block));
+  const auto planes = static_cast<std::size_t>(b.moduli * (b.form.strassen ? winograd_products : 1));
+  const auto pitch = static_cast<std::size_t>(plane_pitch(b.k_block, b.form.strassen));
+  const std::int64_t m = plane_vectors(b.m_block, b.form.strassen), n = plane_vectors(b.n_block, b.form.strassen);
   DevicePassBuffers buffers;
-  buffers.a = arena.take<std::uint8_t>(moduli * static_cast<std::size_t>(b.m_block) * pitch);
-  buffers.b = arena.take<std::uint8_t>(moduli * static_cast<std::size_t>(b.n_block) * pitch);
-  buffers.c =
-      arena.take<std::int8_t>(moduli * static_cast<std::size_t>(product_units(b.m_block, b.n_block).plane_bytes()));
-  if (limits.int32_sums)
-    buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(b.m_block, 4) * b.n_block));
+  buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
+  buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
+  buffers.c = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
+  if (limits.int32_sums) buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(m, 4) * n));
+  if (b.form.exact) buffers.open = arena.take<std::uint32_t>(static_cast<std::size_t>(b.m_block * b.n_block));
   return buffers;
 }
 
-DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape) {
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact) {
   const auto m = static_cast<std::size_t>(shape.m), n = static_cast<std::size_t>(shape.n);
   DeviceVectorBuffers v;
   v.a_statistics = arena.take<VectorStatistics>(m);
   v.b_statistics = arena.take<VectorStatistics>(n);
   v.a_scales = arena.take<int>(m);
   v.b_scales = arena.take<int>(n);
+  if (exact) {
+    v.a_grains = arena.take<cuda::DeviceGrain>(m);
+    v.b_grains = arena.take<cuda::DeviceGrain>(n);
+    v.a_errors = arena.take<VectorError>(m);
+    v.b_errors = arena.take<VectorError>(n);
+    v.sample = arena.take<cuda::DeviceSample>(1);
+    v.open_counts = arena.take<unsigned long long>(2);
+    return v;
+  }
   v.a_kinds = arena.take<VectorScales>(m);
   v.b_kinds = arena.take<VectorScales>(n);
   return v;
 }
 
 DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
-                                      std::size_t limit) {
+                                      std::size_t limit, PassForm form) {
   DeviceBlocking b;
   b.moduli = moduli;
+  b.form = form;
   b.m_block = shape.m;
   b.n_block = shape.n;
   b.k_block = std::min(shape.k, round_up(divide_up(shape.k, divide_up(shape.k, limits.longest_k)), device_pitch_unit));
-  for (set_bytes(b, limits); b.bytes > limit; set_bytes(b, limits)) {
-    if (b.n_block > least_block && b.n_block >= b.m_block)
-      b.n_block = halved(b.n_block, least_block);
-    else if (b.m_block > least_block)
-      b.m_block = halved(b.m_block, least_block);
-    else if (b.k_block > least_k_block)
-      b.k_block = halved(b.k_block, device_pitch_unit);
-    else
-      break;
-  }
+  halve_until_it_fits(b, limit, {.vectors = least_block, .k = least_k_block, .k_unit = device_pitch_unit},
+                      [&](DeviceBlocking& x) {
+                        set_bytes(x, limits);
+                        if (form.exact && x.m_block * x.n_block > most_listed_entries)
+                          x.bytes = std::numeric_limits<std::size_t>::max();
+                      });
   return b;
 }
 
-double device_residue_seconds(const ProductShape& s, int moduli) {
+double device_residue_seconds(const ProductShape& s, int moduli, bool strassen) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double products = 2 * moduli * m * n * (k + half_k) / int8_rate;
-  const double conversions = (m + n) * k * (8 + moduli) / conversion_rate;
+  const double planes = strassen ? moduli * 7.0 / 4 : moduli;  // written for each element
+  const double depth = strassen ? 7.0 / 8 * (k + 2 * half_k) : k + half_k;
+  const double products = 2 * moduli * m * n * depth / int8_rate;
+  const double conversions = (m + n) * k * (strassen ? 16 + planes : 8 + planes) / conversion_rate;
   const double recombination = m * n * (moduli + 16) / recombination_rate;
-  return products + conversions + recombination + residue_launches;
+  const double sums = strassen ? m * n * (planes - moduli) / recombination_rate + strassen_launches : 0;
+  return products + conversions + recombination + sums + residue_launches;
 }
 
 double device_native_seconds(const ProductShape& s, bool single_precision) {
@@ -108,15 +131,41 @@ double device_native_seconds(const ProductShape& s, bool single_precision) {
   return operations / (single_precision ? native_single : native_double) + native_launch;
 }
 
+bool strassen_possible(int moduli, const ScalingRule& rule, bool exact, int strassen_levels) {
+  return strassen_levels != 0 && !exact && moduli <= most_winograd_moduli && words_of(rule) == 2;
+}
+
+// One level of Strassen-Winograd or none, within the limit: what was asked for where it can be had, else the faster.
+// Elements of ordinary products under `rule` take that many words.
+DeviceBlocking choose_ordinary_blocking(const ProductShape& shape, int moduli, const ScalingRule& rule,
+                                        const DeviceLimits& limits, std::size_t limit, bool exact,
+                                        int strassen_levels) {
+  const DeviceBlocking plain = choose_device_blocking(shape, moduli, limits, limit, {.exact = exact});
+  if (!strassen_possible(moduli, rule, exact, strassen_levels)) return plain;
+  const DeviceBlocking halved = choose_device_blocking(shape, moduli, limits, limit, {.strassen = true});
+  if (halved.bytes > limit) return plain;
+  if (strassen_levels > 0) return halved;
+  const auto seconds = [&](const DeviceBlocking& b) {
+    const std::int64_t blocks =
+        divide_up(shape.m, b.m_block) * divide_up(shape.n, b.n_block) * divide_up(shape.k, b.k_block);
+    return static_cast<double>(blocks) *
+           device_residue_seconds({b.m_block, b.n_block, b.k_block}, moduli, b.form.strassen);
+  };
+  return seconds(halved) < seconds(plain) ? halved : plain;
+}
+
 template <class T>
 std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
-                                   std::size_t limit, bool least) {
+                                   std::size_t limit, bool least, int strassen_levels) {
   if (empty(shape)) return 0;
-  const std::size_t vectors = vector_bytes(shape);
-  const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0).bytes;
+  const bool exact = contract.kind == Contract::Kind::exact;
+  const std::size_t vectors = vector_bytes(shape, exact);
+  const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0, {.exact = exact}).bytes;
   if (least) return smallest;
   const std::size_t room = limit > vectors ? limit - vectors : 0;
-  const DeviceBlocking b = choose_device_blocking(shape, ordinary_moduli<T>(contract, shape.k), limits, room);
+  const ScalingRule rule = device_rule<T>(contract, shape);
+  const DeviceBlocking b =
+      choose_ordinary_blocking(shape, moduli_of(rule, shape.k), rule, limits, room, exact, strassen_levels);
   return std::max(smallest, vectors + b.bytes);
 }
 
@@ -127,7 +176,8 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   plan.shape = shape;
   plan.limits = request.limits;
   plan.single_precision = std::is_same_v<T, float>;
-  plan.native_keeps_contract = contract.bits_asked <= Ieee754<T>::precision;
+  plan.exact = contract.kind == Contract::Kind::exact;
+  plan.native_keeps_contract = !plan.exact && contract.bits_asked <= Ieee754<T>::precision;
   Plan& p = plan.printable;
   p.type = plan.single_precision ? "float" : "double";
   p.m = shape.m;
@@ -140,7 +190,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason = "there is nothing to multiply";
     return plan;
   }
-  const ScalingRule full = scaling_rule<T>(contract, shape.k);
+  const ScalingRule full = device_rule<T>(contract, shape);
   const std::optional<ScalingRule> lean = request.may_be_lean ? lean_rule<T>(contract, shape.k) : std::nullopt;
   plan.rule = lean.value_or(full);
   const int moduli = moduli_of(plan.rule, shape.k);
@@ -157,8 +207,10 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason = contract.reproducible ? "the contract asks for reproducible bits"
                                      : "the native product cannot keep the contract";
   } else {
-    const double residues = device_residue_seconds(shape, moduli),
-                 native = device_native_seconds(shape, plan.single_precision);
+    double residues = device_residue_seconds(shape, moduli);
+    if (strassen_possible(moduli, plan.rule, plan.exact, request.strassen_levels))
+      residues = std::min(residues, device_residue_seconds(shape, moduli, true));
+    const double native = device_native_seconds(shape, plan.single_precision);
     plan.residues = residues < native && shape.k <= longest_device_k;
     p.reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3,
                            request.int8_engine, native * 1e3);
@@ -174,7 +226,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     plan.lean = true;
     p.reason += fmt::format("; {} moduli for data that {} do not serve", moduli_of(full, shape.k), moduli);
   }
-  plan.vector_bytes = vector_bytes(shape);
+  plan.vector_bytes = vector_bytes(shape, plan.exact);
   const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
   const std::size_t limit = request.workspace_limit;
   if (limit < least)
@@ -182,7 +234,9 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
          "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
          request.own_workspace ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
   const std::size_t available = limit - plan.vector_bytes;
-  plan.ordinary = choose_device_blocking(shape, moduli, request.limits, available);
+  plan.ordinary = choose_ordinary_blocking(shape, moduli, plan.rule, request.limits, available, plan.exact,
+                                           request.strassen_levels);
+  if (plan.ordinary.form.strassen) p.reason += "; by one level of Strassen-Winograd";
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
   p.scheme = "residues";
   p.engine = request.int8_engine;
@@ -195,8 +249,84 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   return plan;
 }
 
+template <class R>
+DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan) {
+  const auto size = [](auto... factors) { return (std::size_t{1} * ... * static_cast<std::size_t>(factors)); };
+  const ProductShape& s = plan.shape;
+  const std::int64_t both = device_pitch(2 * s.k), one = device_pitch(s.k);
+  const std::int64_t units = product_units(s.m, s.n).plane_bytes(), doubled = product_units(2 * s.m, s.n).plane_bytes();
+  DeviceComplexBuffers<R> b;
+  b.vectors = carve_device_vectors(arena, s);
+  b.row_scales = arena.take<int>(size(2 * s.m));
+  if (plan.turn_a) b.a = arena.take<R>(size(2, s.m, s.k));
+  if (plan.turn_b) b.b = arena.take<R>(size(2, s.n, s.k));
+  if (plan.keep_t) b.t = arena.take<R>(size(2, s.m, s.n));
+  b.a_parts = arena.take<std::uint8_t>(size(plan.moduli, s.m, both));
+  b.b_parts = arena.take<std::uint8_t>(size(plan.moduli, s.n, both));
+  for (std::uint8_t** plane : {&b.a_plus, &b.a_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.m, one));
+  for (std::uint8_t** plane : {&b.b_plus, &b.b_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.n, one));
+  for (std::int8_t** plane : {&b.c_plus, &b.c_minus}) *plane = arena.take<std::int8_t>(size(plan.moduli, units));
+  b.c = arena.take<std::int8_t>(size(plan.moduli, doubled));
+  return b;
+}
+
+template <class R>
+std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                                     const Contract& contract, const DeviceLimits& limits) {
+  DeviceComplexPlan plan{.shape = shape, .turn_a = opa == Op::none, .turn_b = opb != Op::none, .keep_t = keep_t};
+  plan.rule = complex_scaling_rule<R>(contract, 2 * shape.k);
+  plan.words = words_for_exponent(plan.rule.largest_exponent);
+  plan.moduli = moduli_of(plan.rule, 2 * shape.k, ModuliList::with_root);
+  const bool fits = plan.moduli > 0 && three_limbs_hold(plan.moduli, ModuliList::with_root) &&
+                    device_pitch(shape.k) <= limits.longest_k && 2 * shape.k <= longest_device_k &&
+                    product_units(shape.m, shape.n).across <= 65535;  // blocks of a launch
+  if (empty(shape) || !fits || limits.int32_sums) return std::nullopt;
+  Arena count;
+  carve_device_complex<R>(count, plan);
+  plan.bytes = count.used();
+  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double operands = 2 * (m + n) * k, result = 2 * m * n;  // real numbers
+  plan.seconds = 4 * plan.moduli * m * n * (k + half_k) / int8_rate + operands * (8 + plan.moduli) / conversion_rate +
+                 2 * plan.moduli * operands / pairing_rate + result * (plan.moduli + 16) / recombination_rate +
+                 2 * plan.moduli * result / pairing_rate + 2 * residue_launches;
+  return plan;
+}
+
+template DeviceComplexBuffers<double> carve_device_complex(Arena&, const DeviceComplexPlan&);
+template DeviceComplexBuffers<float> carve_device_complex(Arena&, const DeviceComplexPlan&);
+template std::optional<DeviceComplexPlan> plan_device_complex<double>(const ProductShape&, Op, Op, bool,
+                                                                      const Contract&, const DeviceLimits&);
+template std::optional<DeviceComplexPlan> plan_device_complex<float>(const ProductShape&, Op, Op, bool, const Contract&,
+                                                                     const DeviceLimits&);
+
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
-  return {.blocking = plan.ordinary, .words = words_for(plan.rule.largest_exponent)};
+  return {.blocking = plan.ordinary, .words = words_of(plan.rule)};
+}
+
+DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
+  // No vector's largest element has an exponent above log2 of its norm.
+  const int exponent =
+      std::min(std::max(choice.row_budget_16, choice.column_budget_16) / 32 + 1, largest_exponent(max_limbs));
+  return {.blocking = choose_device_blocking(plan.shape, choice.moduli, plan.limits, plan.pass_bytes, {.exact = true}),
+          .words = words_for_exponent(exponent),
+          .ordinary = false};
+}
+
+namespace {
+
+double irregular_seconds_of(const DeviceProductPlan& plan, int moduli) {
+  return irregular_seconds + irregular_factor * device_residue_seconds(plan.shape, moduli);
+}
+
+bool native_is_allowed(const DeviceProductPlan& plan) {
+  return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+}
+
+}  // namespace
+
+bool irregular_products_lose(const DeviceProductPlan& plan) {
+  return native_is_allowed(plan) &&
+         irregular_seconds_of(plan, plan.ordinary.moduli) > device_native_seconds(plan.shape, plan.single_precision);
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
@@ -208,27 +338,24 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
     if (!list.beyond_scheme) {
       DevicePass& pass = list.pass[list.count++];
       pass.ordinary = false;
-      pass.words = words_for(scaling.wide_exponent);
+      pass.words = words_for_exponent(scaling.wide_exponent);
       pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
     }
   }
   for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
   list.native = list.beyond_scheme;
-  const bool may_be_native = plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
-  if (!list.native && !plan.forced && scaling.any_wide && may_be_native) {
-    double seconds = 0;
-    for (int i = 0; i < list.count; ++i)
-      seconds += irregular_factor * device_residue_seconds(plan.shape, list.pass[i].blocking.moduli);
-    seconds += irregular_seconds;
+  if (!list.native && scaling.any_wide && native_is_allowed(plan)) {
+    double seconds = -irregular_seconds * (list.count - 1);  // once
+    for (int i = 0; i < list.count; ++i) seconds += irregular_seconds_of(plan, list.pass[i].blocking.moduli);
     list.native = seconds > device_native_seconds(plan.shape, plan.single_precision);
   }
   return list;
 }
 
 template std::size_t device_workspace_bytes<double>(const ProductShape&, const Contract&, const DeviceLimits&,
-                                                    std::size_t, bool);
+                                                    std::size_t, bool, int);
 template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
-                                                   std::size_t, bool);
+                                                   std::size_t, bool, int);
 template DeviceProductPlan plan_device_product<double>(const ProductShape&, const DeviceRequest&);
 template DeviceProductPlan plan_device_product<float>(const ProductShape&, const DeviceRequest&);
 

@@ -4,10 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/device_planes.hpp"
 #include "base/workspace.hpp"
 #include "plan/cost.hpp"
+#include "plan/exact_choice.hpp"
+#include "scheme/device_sample.hpp"
+#include "scheme/exact_entry.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -22,9 +26,15 @@ struct DeviceLimits {
   bool int32_sums = false;         // the engine keeps a block of C in 32 bits
 };
 
+struct PassForm {
+  bool exact = false;     // with room for a list of all entries of a block
+  bool strassen = false;  // in halves, by seven products of sums of quarters
+};
+
 // One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
 struct DeviceBlocking {
   int moduli = 0;
+  PassForm form;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;
   std::size_t bytes = 0;  // of DevicePassBuffers
 
@@ -33,14 +43,21 @@ struct DeviceBlocking {
 
 // The largest blocks that fit, all of C if they can; bytes > limit if even the smallest do not.
 DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
-                                      std::size_t limit);
+                                      std::size_t limit, PassForm form = {});
 
 struct DevicePassBuffers {
   std::uint8_t* a = nullptr;
   std::uint8_t* b = nullptr;
   std::int8_t* c = nullptr;
   std::int32_t* sums = nullptr;
+  std::uint32_t* open = nullptr;  // contract exact: entries that the rounding leaves open
 };
+// What one pass holds of m or n vectors and of k: all, or the first half.
+constexpr std::int64_t plane_vectors(std::int64_t vectors, bool strassen) {
+  return strassen ? half_vectors(vectors) : vectors;
+}
+constexpr std::int64_t plane_pitch(std::int64_t k, bool strassen) { return strassen ? half_depth(k) : device_pitch(k); }
+
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits);
 
 // What outlives the passes.
@@ -48,16 +65,22 @@ struct DeviceVectorBuffers {
   VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
   int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
   VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
+  // Contract exact alone:
+  cuda::DeviceGrain *a_grains = nullptr, *b_grains = nullptr;
+  VectorError *a_errors = nullptr, *b_errors = nullptr;
+  cuda::DeviceSample* sample = nullptr;
+  unsigned long long* open_counts = nullptr;  // of a block, and of all of C
 };
-DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape);
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact = false);
 
 // Seconds on one H200 (docs/performance.md).
-double device_residue_seconds(const ProductShape& shape, int moduli);
+double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false);
 double device_native_seconds(const ProductShape& shape, bool single_precision);
 
 struct DeviceProductPlan {
   ProductShape shape;
   bool single_precision = false;
+  bool exact = false;                 // the contract asks for correct rounding
   bool forced = false;                // residues were asked for, or only they keep the contract
   bool native_keeps_contract = true;  // the contract asks for no more than the type's own precision
   bool residues = false;              // else the native product
@@ -77,6 +100,7 @@ struct DeviceRequest {
   std::size_t workspace_limit = 0;  // bytes that may be used
   bool own_workspace = false;       // workspace_limit bytes are the caller's
   bool may_be_lean = false;
+  int strassen_levels = -1;  // 0, 1, or -1 for the faster
 };
 
 template <class T>
@@ -85,7 +109,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
 // Workspace that lets a product run whole, but no more than limit; or the least that serves any data.
 template <class T>
 std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
-                                   std::size_t limit, bool least);
+                                   std::size_t limit, bool least, int strassen_levels = -1);
 
 // One sweep over C for the entries that share a number of moduli.
 struct DevicePass {
@@ -102,7 +126,39 @@ struct DevicePassList {
   bool beyond_scheme = false;
 };
 
+// A complex product of m x n x k whole, by two products modulo each of `moduli` moduli with a root of -1
+// (scheme/device_complex.hpp).
+struct DeviceComplexPlan {
+  ProductShape shape;
+  bool turn_a = false, turn_b = false;  // an operand is copied so that its vectors are contiguous
+  bool keep_t = false;                  // the product is kept, since alpha or beta is not real or not known
+  ScalingRule rule;
+  int words = 2, moduli = 0;
+  std::size_t bytes = 0;  // of the buffers
+  double seconds = 0;     // as estimated
+};
+
+template <class R>
+struct DeviceComplexBuffers {
+  DeviceVectorBuffers vectors;
+  int* row_scales = nullptr;  // of the 2m rows of the real product
+  R *a = nullptr, *b = nullptr, *t = nullptr;
+  std::uint8_t *a_parts = nullptr, *b_parts = nullptr;  // the residues of real and imaginary parts
+  std::uint8_t *a_plus = nullptr, *a_minus = nullptr, *b_plus = nullptr, *b_minus = nullptr;
+  std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
+};
+template <class R>
+DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan);
+
+// None where the moduli with a root are too few or too many for the recombination, or k is too long.
+template <class R>
+std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                                     const Contract& contract, const DeviceLimits& limits);
+
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
+// Is the native product faster, and allowed, whatever the scales turn out to be?
+bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
 
 }  // namespace vernier

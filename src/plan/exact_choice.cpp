@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "plan/device_plan.hpp"
 
 namespace vernier {
 namespace {
@@ -14,6 +17,12 @@ constexpr double ordinary_open_share = 1.0 / 8192;
 
 // A second look on one core of a Zen 4: its two vectors, partly from memory, and what does not depend on k.
 constexpr double look_seconds_per_k = 0.8e-9, look_seconds = 1.7e-6;
+
+// The exact sum of an entry on one H200, where many are under way: 38 941 of k = 16384 took about 20 ms.
+constexpr double device_look_seconds_per_k = 3.5e-11, device_look_seconds = 3e-8;
+
+// A larger share of open entries than this asks for more moduli, whatever their number costs.
+constexpr double few_open = 1.0 / 256;
 
 double root_log2(std::int64_t k) { return std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) / 2; }
 
@@ -28,20 +37,42 @@ double at(const std::vector<double>& inexact, double exponent) {
   return e < inexact.size() ? inexact[e] : 0;
 }
 
-// Theorem 6, one side: what rounding a vector of this norm costs against the product of both 2-norms.
-double rounding_cost(const ExactVector& x, double norm_log2, const ExactVector& partner) {
-  if (norm_log2 >= x.exact_log2) return 0;
-  const double count = at(x.inexact, norm_log2 + x.largest_log2);
-  return std::min(count * std::exp2(partner.largest_log2), std::exp2(partner.one_norm_log2)) / 2 *
-         std::exp2(-norm_log2);
+// A sampled vector at a given norm, in numbers instead of logarithms.
+struct ScaledVector {
+  double rounded;                  // elements that are no integers, over the norm
+  double half_norm, half_largest;  // of ExactVector, halved
+  double inverse_norm;             // 0 where all elements are integers
+};
+
+std::vector<ScaledVector> at_norm(const std::vector<ExactVector>& vectors, double norm_log2) {
+  std::vector<ScaledVector> scaled;
+  scaled.reserve(vectors.size());
+  const double inverse = std::exp2(-norm_log2);
+  for (const ExactVector& x : vectors) {
+    const bool integers = norm_log2 >= x.exact_log2;
+    scaled.push_back({integers ? 0 : at(x.inexact, norm_log2 + x.largest_log2) * inverse,
+                      std::exp2(x.one_norm_log2) / 2, std::exp2(x.largest_log2) / 2, integers ? 0 : inverse});
+  }
+  return scaled;
 }
 
-// Share of the entries like this one that the rounding test leaves open: twice the bound over the distance of two
-// neighbours, which is at least 2^-precision of the entry.
-double open_share(const ExactQuestion& q, const ExactEntry& e, double row_budget, double column_budget) {
-  const ExactVector &row = q.rows[e.row], &column = q.columns[e.column];
-  const double relative = rounding_cost(row, row_budget, column) + rounding_cost(column, column_budget, row);
-  return relative == 0 ? 0 : std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+// Theorem 6, one side: what rounding a vector costs against the product of both 2-norms.
+double rounding_cost(const ScaledVector& x, const ScaledVector& partner) {
+  return std::min(x.rounded * partner.half_largest, x.inverse_norm * partner.half_norm);
+}
+
+// Mean share of entries like the sampled ones that the rounding test leaves open: twice the bound over the distance of
+// two neighbours, which is at least 2^-precision of the entry.
+double open_share(const ExactQuestion& q, double row_budget, double column_budget) {
+  if (q.entries.empty()) return 0;
+  const std::vector<ScaledVector> rows = at_norm(q.rows, row_budget), columns = at_norm(q.columns, column_budget);
+  double sum = 0;
+  for (const ExactEntry& e : q.entries) {
+    const ScaledVector &row = rows[e.row], &column = columns[e.column];
+    const double relative = rounding_cost(row, column) + rounding_cost(column, row);
+    if (relative != 0) sum += std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+  }
+  return sum / static_cast<double>(q.entries.size());
 }
 
 // Evenly distributed data: elements of eight times the root mean square at most, entries that are normally distributed.
@@ -61,7 +92,12 @@ ExactQuestion ordinary_question(int precision, std::int64_t k) {
 double seconds_of_looks(const ExactQuestion& q, double share) {
   const double m = static_cast<double>(q.shape.m), n = static_cast<double>(q.shape.n),
                k = static_cast<double>(q.shape.k);
+  if (q.device) return share * m * n * (device_look_seconds + k * device_look_seconds_per_k);
   return share * m * n * (look_seconds + k * look_seconds_per_k) / q.threads;
+}
+
+double seconds_of_products(const ExactQuestion& q, int moduli) {
+  return q.device ? device_residue_seconds(q.shape, moduli) : residue_seconds(q.engine, q.shape, moduli, q.threads);
 }
 
 }  // namespace
@@ -85,9 +121,8 @@ ExactChoice weigh_exact(const ExactQuestion& q, int moduli) {
     (row > column ? row : column) -= 1.0 / 32;
   choice.row_budget_16 = static_cast<int>(std::floor(32 * row));
   choice.column_budget_16 = static_cast<int>(std::floor(32 * column));
-  for (const ExactEntry& e : q.entries) choice.undecided += open_share(q, e, row, column);
-  if (!q.entries.empty()) choice.undecided /= static_cast<double>(q.entries.size());
-  choice.seconds = residue_seconds(q.engine, q.shape, moduli, q.threads) + seconds_of_looks(q, choice.undecided);
+  choice.undecided = open_share(q, row, column);
+  choice.seconds = seconds_of_products(q, moduli) + seconds_of_looks(q, choice.undecided);
   return choice;
 }
 
@@ -101,11 +136,44 @@ ExactChoice choose_exact(const ExactQuestion& q) {
   return best;
 }
 
+ExactChoice choose_exact_near(const ExactQuestion& q, const ExactChoice& first) {
+  ExactChoice best = first;
+  if (best.undecided > few_open) return choose_exact(q);
+  for (const int step : {-1, 1})
+    while (best.moduli + step >= 2 && best.moduli + step <= max_moduli) {
+      const ExactChoice next = weigh_exact(q, best.moduli + step);
+      if (next.seconds >= best.seconds) break;
+      best = next;
+    }
+  return best;
+}
+
+ExactVector exact_vector(const VectorStatistics& v, int grain) {
+  if (v.zero()) return {};
+  const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;  // over 2^exponent
+  return {.exact_log2 = std::ceil(32 * (norm + v.exponent - grain) + 0.01) / 32,
+          .one_norm_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm,
+          .largest_log2 = -norm};
+}
+
+void count_inexact_above(std::vector<double>& counts) {
+  double more = 0;
+  for (auto e = counts.size(); e-- > 0;) more += std::exchange(counts[e], more);
+  if (counts.size() > 1) counts.back() = counts[counts.size() - 2];
+}
+
 int ordinary_exact_moduli(int precision, std::int64_t k) {
   const ExactQuestion q = ordinary_question(precision, k);
   for (int moduli = 2; moduli < max_moduli; ++moduli)
     if (weigh_exact(q, moduli).undecided <= ordinary_open_share) return moduli;
   return max_moduli;
+}
+
+int ordinary_device_exact_moduli(int precision, const ProductShape& shape) {
+  ExactQuestion q = ordinary_question(precision, shape.k);
+  q.shape = shape;
+  q.device = true;
+  return choose_exact_near(q, weigh_exact(q, ordinary_exact_moduli(precision, shape.k))).moduli;
 }
 
 }  // namespace vernier

@@ -9,6 +9,7 @@
 
 #include "plan/cost.hpp"
 #include "scheme/residues.hpp"
+#include "scheme/statistics.hpp"
 
 namespace vernier {
 
@@ -20,6 +21,12 @@ struct ExactVector {
   std::vector<double> inexact;  // [e]: elements that are no integers if the largest has exponent e; 0 beyond the end
 };
 
+// From a vector's statistics and the exponent of its lowest bit, but for `inexact`.
+ExactVector exact_vector(const VectorStatistics& statistics, int grain);
+
+// [e]: elements that need exponent e, e = 0 .. the end; becomes those that need more, as `inexact` has them.
+void count_inexact_above(std::vector<double>& needed);
+
 // A sampled entry: vectors of the question, and log2 |C_ij| / (|A_i|_2 |B_j|_2), minus infinity for a zero.
 struct ExactEntry {
   std::size_t row = 0, column = 0;
@@ -30,6 +37,7 @@ struct ExactQuestion {
   ProductShape shape;
   std::string_view engine;
   int threads = 1;
+  bool device = false;                                 // one GPU in place of engine and threads
   int precision = 53;                                  // of the result
   double rows_exact_log2 = 0, columns_exact_log2 = 0;  // largest exact_log2 among all vectors
   std::vector<ExactVector> rows, columns;              // sampled
@@ -47,8 +55,15 @@ struct ExactChoice {
 ExactChoice weigh_exact(const ExactQuestion& question, int moduli);
 ExactChoice choose_exact(const ExactQuestion& question);
 
+// The same, looking no further than it must: at the neighbours of `first`, if few entries stay open there.
+ExactChoice choose_exact_near(const ExactQuestion& question, const ExactChoice& first);
+
+// Scales made for the data cost a second conversion of A and B, about a tenth of a product.
+inline constexpr double worth_other_scales = 0.9;
+
 // Moduli for evenly distributed data, before any are read.
 int ordinary_exact_moduli(int precision, std::int64_t k);
+int ordinary_device_exact_moduli(int precision, const ProductShape& shape);  // on a GPU
 
 // 2 log2 of the largest norm in sixteenths that this many moduli hold on both sides together, rounding to integers
 // included (docs/accuracy.md, theorem 3).

@@ -16,6 +16,7 @@ std::string SliceReport::json() const {
                                 {"skipped", skipped},
                                 {"left_a", left_a},
                                 {"left_b", left_b},
+                                {"workspace", workspace},
                                 {"seconds", seconds},
                                 {"seconds_split", seconds_split},
                                 {"seconds_products", seconds_products},

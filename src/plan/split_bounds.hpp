@@ -13,10 +13,10 @@ struct BlockSum {
 
 struct SplitBoundRule {
   BlockSum engine;
-  int run = 64;  // k whose main products stay inside
+  int run = 32;  // k whose main products stay inside
 };
 
-inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 64}, tf32tf32_bound{{8, 25}, 32};
+inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 32}, tf32tf32_bound{{8, 25}, 16};
 
 // The c in |T - AB| <= c u32 |A||B|, before T is unscaled and rounded, for data that the split's statistics permit.
 double split_error_bound(const SplitBoundRule& rule, std::int64_t k);

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "number/host_device.hpp"
+#include "number/ieee754.hpp"
 #include "scheme/operand.hpp"
 #include "scheme/statistics.hpp"
 
@@ -20,6 +22,17 @@ inline constexpr std::uint8_t no_cost = 255;
 inline constexpr std::int64_t longest_spanned_k = 16384;  // beyond, the deficits would take too much memory
 
 constexpr std::int64_t span_blocks(std::int64_t k) { return (k + span_block - 1) / span_block; }
+
+// How far below the vector's maximum an element lies, from its exponent field alone; zeros, subnormal and non-finite
+// numbers have none.
+template <class T>
+VERNIER_HD constexpr std::uint8_t deficit_of(T value, int exponent) {
+  constexpr int zero_exponent = Ieee754<T>::max_exponent, no_field = 2 * zero_exponent + 1;
+  const int field = static_cast<int>(magnitude_bits(value) >> (Ieee754<T>::precision - 1));
+  const int depth = exponent + zero_exponent - field;
+  const bool none = field == 0 || field == no_field || depth > no_deficit;
+  return none ? no_deficit : static_cast<std::uint8_t>(depth);
+}
 
 // Deficits of vectors first .. first + 63 (those that exist; others none): out[block * stride + vector - first].
 template <class T>

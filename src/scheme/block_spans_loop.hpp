@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "number/ieee754.hpp"
 #include "scheme/block_spans.hpp"
 
 namespace vernier {
@@ -31,16 +30,6 @@ inline void sort_block(Lanes (&x)[span_block]) {
           if ((i + j) / (2 * p) == (i + j + k) / (2 * p)) order(x[i + j], x[i + j + k]);
 }
 
-// From the exponent field alone; zeros, subnormal and non-finite numbers have none.
-template <class T>
-std::uint8_t deficit(T value, int exponent) {
-  constexpr int zero_exponent = Ieee754<T>::max_exponent, no_field = 2 * zero_exponent + 1;
-  const int field = static_cast<int>(magnitude_bits(value) >> (Ieee754<T>::precision - 1));
-  const int depth = exponent + zero_exponent - field;
-  const bool none = field == 0 || field == no_field || depth > no_deficit;
-  return none ? no_deficit : static_cast<std::uint8_t>(depth);
-}
-
 template <class T>
 void block_deficits(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics, std::uint8_t* out,
                     std::int64_t stride) {
@@ -55,13 +44,13 @@ void block_deficits(const Operand<T>& x, std::int64_t first, const VectorStatist
       for (std::int64_t v = 0; v < count; ++v) {
         const T* p = x.at(first + v, begin);
         std::uint8_t row[span_block];
-        for (std::int64_t l = 0; l < length; ++l) row[l] = deficit(p[l], exponents[v]);
+        for (std::int64_t l = 0; l < length; ++l) row[l] = deficit_of(p[l], exponents[v]);
         for (std::int64_t l = 0; l < length; ++l) lanes[l][v] = row[l];
       }
     } else {
       for (std::int64_t l = 0; l < length; ++l) {
         const T* p = x.at(first, begin + l);
-        for (std::int64_t v = 0; v < count; ++v) lanes[l][v] = deficit(p[v], exponents[v]);
+        for (std::int64_t v = 0; v < count; ++v) lanes[l][v] = deficit_of(p[v], exponents[v]);
       }
     }
     sort_block(lanes);

@@ -50,6 +50,7 @@ struct ConversionForm {
   int moduli = 0;
   int words = 2;  // words_of() of the scaled elements
   ByteForm form = ByteForm::natural;
+  ModuliList list = ModuliList::densest;
 };
 
 // Statistics and ordinary scales of both operands, and their residues.

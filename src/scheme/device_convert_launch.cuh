@@ -24,29 +24,70 @@ constexpr StripShare share_of_strip(std::int64_t k, std::int64_t wanted) {
   return {static_cast<int>(blocks), round_up(divide_up(k, blocks), convert_k)};
 }
 
-// Pieces of 128 k that a block keeps in registers, or 0 where k is too long for that.
+// Pieces of 128 k that a block keeps in shared memory, or 0 where k is too long for that.
 constexpr int resident_pieces(std::int64_t k) {
   return k <= 2 * convert_k * most_cluster_blocks ? 2 : k <= 4 * convert_k * most_cluster_blocks ? 4 : 0;
 }
 
-template <class T, int Words>
-void launch_conversion(ConvertTask<T> task, ByteForm form, cudaStream_t stream) {
+template <int Words>
+DigitReductions<Words> digit_reductions(const ConversionForm& form) {
   DigitReductions<Words> reductions{};
-  for (int q = 0; q < task.moduli; ++q)
-    reductions.of[q] = digit_reduction<Words>(moduli[static_cast<std::size_t>(q)], form);
-  const std::int64_t k = task.operand[0].x.k;
-  const int pieces = task.measure && Words <= 2 ? resident_pieces(k) : 0;
-  const StripShare share = share_of_strip(k, pieces != 0 ? pieces * convert_k : 512);
+  for (int q = 0; q < form.moduli; ++q) reductions.of[q] = digit_reduction<Words>(modulus_of(form.list, q), form.form);
+  return reductions;
+}
+
+// Any words, with or without measuring; also without residues, where the planes are null.
+template <class T, int Words>
+void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  const StripShare share = share_of_strip(task.operand[0].x.k, 512);
   task.chunk = share.chunk;
-  const LaunchShape shape{.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
-                          .block = dim3(convert_threads),
-                          .cluster = dim3(static_cast<unsigned>(share.blocks)),
-                          .overlap_previous = true};
-  if constexpr (Words <= 2) {
-    if (pieces == 2) return launch("convert_resident", convert_resident<T, Words, 2>, shape, stream, task, reductions);
-    if (pieces == 4) return launch("convert_resident", convert_resident<T, Words, 4>, shape, stream, task, reductions);
+  launch("convert_operands", convert_operands<T, Words>,
+         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
+          .block = dim3(convert_threads),
+          .cluster = dim3(static_cast<unsigned>(share.blocks)),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form));
+}
+
+template <class T, int Words, int Pieces>
+void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  const StripShare share = share_of_strip(task.operand[0].x.k, Pieces * convert_k);
+  task.chunk = share.chunk;
+  launch("convert_resident", convert_resident<T, Words, Pieces>,
+         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(ResidentStrip<Pieces>),
+          .cluster = dim3(static_cast<unsigned>(share.blocks)),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form));
+}
+
+template <class T, int Words>
+void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  constexpr int pieces = 2;
+  task.chunk = pieces * convert_k;
+  const auto parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  launch("convert_scaled", convert_scaled<T, Words, pieces>,
+         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * parts)),
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(ResidentStrip<pieces>),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form), parts);
+}
+
+template <class T, int Words>
+void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  if (task.measure) {
+    const int pieces = resident_pieces(task.operand[0].x.k);
+    if (pieces == 2) return launch_resident<T, Words, 2>(task, form, stream);
+    if (pieces == 4) return launch_resident<T, Words, 4>(task, form, stream);
+    std::uint8_t* const planes[2] = {task.operand[0].planes, task.operand[1].planes};
+    task.operand[0].planes = task.operand[1].planes = nullptr;
+    launch_streamed<T, 4>(task, form, stream);
+    if (planes[0] == nullptr) return;
+    for (int side = 0; side < 2; ++side) task.operand[side].planes = planes[side];
   }
-  launch("convert_operands", convert_operands<T, Words>, shape, stream, task, reductions);
+  launch_scaled<T, Words>(task, form, stream);
 }
 
 template <class T>
@@ -62,15 +103,17 @@ void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure,
                             .moduli = form.moduli};
   switch (form.words) {
     case 1:
-      return launch_conversion<T, 1>(task, form.form, stream);
+      return launch_short_words<T, 1>(task, form, stream);
     case 2:
-      return launch_conversion<T, 2>(task, form.form, stream);
+      return launch_short_words<T, 2>(task, form, stream);
+    case 3:  // the instructions take words in pairs
     case 4:
-      return launch_conversion<T, 4>(task, form.form, stream);
+      return launch_streamed<T, 4>(task, form, stream);
+    case 5:
     case 6:
-      return launch_conversion<T, 6>(task, form.form, stream);
+      return launch_streamed<T, 6>(task, form, stream);
     default:
-      fail(Status::internal_error, "convert_operands: {} words an element: expected 1, 2, 4 or 6", form.words);
+      fail(Status::internal_error, "convert_operands: {} words an element: expected 1 to 6", form.words);
   }
 }
 

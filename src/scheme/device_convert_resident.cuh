@@ -1,5 +1,6 @@
-// The conversion kernel for k up to 4096: each element is read from memory once and stays in registers through all
-// sweeps. A warp has two vectors of the strip and, of each piece of 128 k, four elements a lane.
+// The conversion kernels for elements of one or two words. With measuring, for k up to 4096: each element is read from
+// memory once and stays in shared memory through all sweeps. A warp has two vectors of the strip and, of each piece of
+// 128 k, four elements a lane. Without, for any k.
 #pragma once
 
 #include "scheme/device_strip.cuh"
@@ -14,31 +15,32 @@ struct ExponentRange {
 };
 inline constexpr int nothing_found = -(1 << 20);
 
-// All lanes get the result. The common case looks at the leading words of double alone.
+// Twice the leading word of |x|, with a last bit that tells whether anything follows: 0 for zero alone, and in order.
+__device__ __forceinline__ std::uint32_t magnitude_key(double x) {
+  return (static_cast<std::uint32_t>(__double2hiint(x)) << 1) + min(static_cast<std::uint32_t>(__double2loint(x)), 1u);
+}
+__device__ __forceinline__ std::uint32_t magnitude_key(float x) { return __float_as_uint(x) << 1; }
+
+// All lanes get the result. The common case, neither subnormal nor infinite elements, looks at keys alone.
 template <class T, int Count>
 __device__ __forceinline__ ExponentRange warp_exponents(const T (&x)[Count]) {
-  using Bits = typename Ieee754<T>::Bits;
-  constexpr int fraction_of_key = Ieee754<T>::precision - 1 - (sizeof(T) == 8 ? 32 : 0);
-  constexpr std::uint32_t least_normal = 1u << fraction_of_key,
-                          infinity = static_cast<std::uint32_t>((infinity_bits<T>) >> (sizeof(T) == 8 ? 32 : 0));
+  constexpr int fraction_of_key = Ieee754<T>::precision - (sizeof(T) == 8 ? 32 : 0), bias = Ieee754<T>::max_exponent;
+  constexpr std::uint32_t least_normal = 1u << fraction_of_key, infinity = static_cast<std::uint32_t>(2 * bias + 1)
+                                                                           << fraction_of_key;
   std::uint32_t largest = 0, smallest = ~0u;
-  bool odd = false;  // subnormal or not finite
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
-    const Bits bits = magnitude_bits(x[i]);
-    const auto key = static_cast<std::uint32_t>(bits >> (sizeof(T) == 8 ? 32 : 0));
-    odd = odd || (key < least_normal && bits != 0) || key >= infinity;
+    const std::uint32_t key = magnitude_key(x[i]);
     largest = max(largest, key);
-    smallest = min(smallest, key - 1);
+    smallest = min(smallest, key - 1);  // zeros become the largest number
   }
-  constexpr int bias = Ieee754<T>::max_exponent;
-  if (!__any_sync(~0u, odd)) {
-    largest = __reduce_max_sync(~0u, largest);
-    smallest = __reduce_min_sync(~0u, smallest);
-    if (largest == 0) return {nothing_found, -nothing_found, false};
+  largest = __reduce_max_sync(~0u, largest);
+  smallest = __reduce_min_sync(~0u, smallest);
+  if (largest == 0) return {nothing_found, -nothing_found, false};
+  if (smallest >= least_normal - 1 && largest < infinity)
     return {static_cast<int>(largest >> fraction_of_key) - bias,
             static_cast<int>((smallest + 1) >> fraction_of_key) - bias, false};
-  }
+  using Bits = typename Ieee754<T>::Bits;
   int high = nothing_found, low = -nothing_found;
   bool nonfinite = false;
 #pragma unroll
@@ -104,200 +106,287 @@ __device__ inline VectorStatistics cluster_statistics(ResidentFindings& mine, in
   return st;
 }
 
-template <class T, int Count>
-__device__ __forceinline__ void find_warp_sums(const T (&x)[Count], int exponent, ResidentFindings& mine, int v,
-                                               int lane) {
-  constexpr auto depths = shallow_depths;
-  const QuantumScale scale = quantum_scale(exponent);
-  std::uint32_t squares = 0, sum = 0, clipped[3] = {};  // squares: at most 32 * 2^24
-  static_assert(Count <= 32);
+// Sums of one lane's elements: 16 bits hold the clipped ones, which are kept in pairs of elements.
+struct LaneSums {
+  std::uint32_t squares = 0, sum = 0, clipped[3] = {};
+
+  template <int Count, class Quantise>
+  __device__ __forceinline__ void add(Quantise quantise) {
+    constexpr auto depths = shallow_depths;
+    static_assert(Count <= 32 && depths[0] >= 2);
 #pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    const std::uint32_t q = quantised_finite(x[i], scale);
-    squares += q * q;
-    sum += q;
+    for (int i = 0; i < Count; i += 2) {
+      const std::uint32_t a = quantise(i), b = quantise(i + 1);  // at most 2^quantum_bits each
+      squares += a * a;
+      squares += b * b;
+      sum += a + b;
+      const std::uint32_t both = __byte_perm(a, b, 0x5410);
 #pragma unroll
-    for (int d = 0; d < 3; ++d) clipped[d] += min(q, 1u << (quantum_bits - depths[d]));
+      for (int d = 0; d < 3; ++d) clipped[d] += __vminu2(both, 0x10001u << (quantum_bits - depths[d]));
+    }
+#pragma unroll
+    for (int d = 0; d < 3; ++d) clipped[d] = (clipped[d] & 0xffff) + (clipped[d] >> 16);
   }
-  const std::uint32_t low = __reduce_add_sync(~0u, squares & 0xffff), high = __reduce_add_sync(~0u, squares >> 16);
-  sum = __reduce_add_sync(~0u, sum);
+};
+
+// One factor serves where neither it nor any quantised element leaves the range of normal numbers.
+constexpr bool has_one_factor(const ExponentRange& range) {
+  const int shift = quantum_bits - range.largest, least = Ieee754<double>::min_exponent;
+  return shift <= Ieee754<double>::max_exponent && shift >= least && range.lowest + shift >= least;
+}
+
+template <class T, int Count>
+__device__ __forceinline__ void find_warp_sums(const T (&x)[Count], const ExponentRange& range, ResidentFindings& mine,
+                                               int v, int lane) {
+  LaneSums s;
+  if (range.largest == nothing_found) {
+  } else if (has_one_factor(range)) {
+    const double factor = power_of_two(quantum_bits - range.largest);
+    s.add<Count>([&](int i) {
+      return static_cast<std::uint32_t>(__double2loint(__fma_ru(fabs(static_cast<double>(x[i])), factor, 0x1p52)));
+    });
+  } else {
+    const QuantumScale scale = quantum_scale(range.largest);
+    s.add<Count>([&](int i) { return quantised_finite(x[i], scale); });
+  }
+  const std::uint32_t low = __reduce_add_sync(~0u, s.squares & 0xffff), high = __reduce_add_sync(~0u, s.squares >> 16);
+  s.sum = __reduce_add_sync(~0u, s.sum);
 #pragma unroll
-  for (int d = 0; d < 3; ++d) clipped[d] = __reduce_add_sync(~0u, clipped[d]);
+  for (int d = 0; d < 3; ++d) s.clipped[d] = __reduce_add_sync(~0u, s.clipped[d]);
   if (lane != 0) return;
   mine.squares_low[v] = low;
   mine.squares_high[v] = high;
-  mine.sum[v] = sum;
-  for (int d = 0; d < 3; ++d) mine.clipped[d][v] = clipped[d];
+  mine.sum[v] = s.sum;
+  for (int d = 0; d < 3; ++d) mine.clipped[d][v] = s.clipped[d];
 }
 
-// ---- reading -------------------------------------------------------------------------------------------------------
+// ---- the strip in shared memory
+// --------------------------------------------------------------------------------------
 
-// Elements 4 lane .. 4 lane + 3 of each piece, of the warp's vectors; zero where there are none.
+// Elements of a block, in 8 bytes each; later their words. Lane L of a warp has those of chunk_of_lane(L). Threads that
+// copy, along k or across vectors, and lanes that read meet no bank conflicts.
+template <int Pieces>
+struct ResidentStrip {
+  static constexpr int row = Pieces * convert_k + 1;
+  std::uint64_t slot[convert_vectors][row];
+
+  __device__ std::uint64_t* at(int v, int piece, int chunk, int e) {
+    return &slot[v][piece * convert_k + 32 * e + (chunk ^ (4 * e))];
+  }
+  template <class T>
+  __device__ void read(int v, int chunk, T (&x)[4 * Pieces]) {
+#pragma unroll
+    for (int i = 0; i < 4 * Pieces; ++i) x[i] = *reinterpret_cast<const T*>(at(v, i / 4, chunk, i % 4));
+  }
+};
+
+// Zero where there are no elements.
 template <class T, int Pieces>
-__device__ __forceinline__ void read_contiguous(const StripPart<T>& s, int warp, int lane, T (&x)[2][4 * Pieces]) {
-  constexpr int together = 16 / sizeof(T);  // elements of a 16-byte load
-  const bool aligned = (reinterpret_cast<std::uintptr_t>(s.data) | s.vector_stride * sizeof(T)) % 16 == 0;
+__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane, ResidentStrip<Pieces>& strip) {
+  if (s.k_contiguous) {
 #pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    const int v = warp + convert_warps * g;
-    const T* from = s.data + v * s.vector_stride + s.begin + 4 * lane;
+    for (int g = 0; g < 2; ++g) {
+      const int v = warp + convert_warps * g;
+      const T* from = s.data + v * s.vector_stride + s.begin + lane;
 #pragma unroll
-    for (int p = 0; p < Pieces; ++p) {
-      const std::int64_t l = s.begin + p * convert_k + 4 * lane;
-      if (aligned && v < s.vectors && l + 3 < s.end) {
-#pragma unroll
-        for (int i = 0; i < 4 / together; ++i)
-          *reinterpret_cast<uint4*>(&x[g][4 * p + i * together]) =
-              *reinterpret_cast<const uint4*>(from + p * convert_k + i * together);
-      } else {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) x[g][4 * p + e] = v < s.vectors && l + e < s.end ? from[p * convert_k + e] : T{0};
+      for (int i = 0; i < 4 * Pieces; ++i) {
+        const int l = 32 * (i % 4) + lane;
+        const bool exists = v < s.vectors && s.begin + 32 * i + lane < s.end;
+        copy_async(strip.at(v, i / 4, l / 4, l % 4), exists ? from + 32 * i : s.data, exists);
       }
     }
-  }
-}
-
-// The same where the elements of one index of k are side by side: all pieces are asked for, then turned one by one.
-template <class T, int Pieces>
-__device__ __forceinline__ void read_and_turn(const StripPart<T>& s, int warp, int lane,
-                                              T (&turned)[convert_vectors][convert_k + 1], T (&x)[2][4 * Pieces]) {
-  constexpr int each = convert_vectors * convert_k / convert_threads, step = convert_threads / convert_vectors;
-  const int v = threadIdx.x % convert_vectors, first = threadIdx.x / convert_vectors;
-  T raw[Pieces][each];
+  } else {
+    constexpr int step = convert_threads / convert_vectors;
+    const int v = threadIdx.x % convert_vectors, first = threadIdx.x / convert_vectors;
+    const T* from = s.data + v + (s.begin + first) * s.k_stride;
 #pragma unroll
-  for (int p = 0; p < Pieces; ++p)
-#pragma unroll
-    for (int c = 0; c < each; ++c) {
-      const std::int64_t l = s.begin + p * convert_k + first + c * step;
-      raw[p][c] = v < s.vectors && l < s.end ? s.data[v + l * s.k_stride] : T{0};
+    for (int i = 0; i < Pieces * convert_k / step; ++i) {
+      const int l = first + i * step % convert_k;
+      const bool exists = v < s.vectors && s.begin + first + i * step < s.end;
+      copy_async(strip.at(v, i * step / convert_k, l / 4, l % 4), exists ? from + i * step * s.k_stride : s.data,
+                 exists);
     }
-#pragma unroll
-  for (int p = 0; p < Pieces; ++p) {
-    if (p > 0) __syncthreads();
-#pragma unroll
-    for (int c = 0; c < each; ++c) {
-      const int l = first + c * step;
-      turned[v][l % 4 * 32 + l / 4] = raw[p][c];
-    }
-    __syncthreads();
-#pragma unroll
-    for (int g = 0; g < 2; ++g)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) x[g][4 * p + e] = turned[warp + convert_warps * g][lane + 32 * e];
   }
+  wait_for_copies();
+  __syncthreads();
 }
 
 // NaN and infinity count as zeros from here on.
-template <class T, int Count>
-__device__ __forceinline__ void keep_finite(T (&x)[Count]) {
+template <class T, int Pieces>
+__device__ __forceinline__ void keep_finite(ResidentStrip<Pieces>& strip, int v, int chunk) {
 #pragma unroll
-  for (int i = 0; i < Count; ++i)
-    if (magnitude_bits(x[i]) >= infinity_bits<T>) x[i] = T{0};
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    T& x = *reinterpret_cast<T*>(strip.at(v, i / 4, chunk, i % 4));
+    if (magnitude_bits(x) >= infinity_bits<T>) x = T{0};
+  }
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Pieces `piece` and `piece` + 1 of both vectors, 16 elements a lane, so that the constants of a modulus are loaded
-// once for all of them. width: bytes of k that belong to the block.
 template <class T, int Words, int Pieces>
-__device__ __forceinline__ void write_two_pieces(const T (&x)[2][4 * Pieces], int piece, int width,
-                                                 const TwoFactors (&scale)[2], const bool (&wanted)[2],
-                                                 const DigitReductions<Words>& reductions, int moduli, std::uint8_t* to,
-                                                 std::int64_t stride, std::int64_t plane) {
-  std::uint32_t words[2][8][Words];
+__device__ __forceinline__ void scale_strip(ResidentStrip<Pieces>& strip, int v, int chunk, const TwoFactors& scale) {
+  T x[4 * Pieces];
+  strip.read(v, chunk, x);
 #pragma unroll
-  for (int g = 0; g < 2; ++g)
-#pragma unroll
-    for (int e = 0; e < 8; ++e) scaled_words(static_cast<double>(x[g][4 * piece + e]), scale[g], words[g][e]);
-  const bool first = piece * convert_k < width, second = (piece + 1) * convert_k < width;
-  std::uint8_t* row[2] = {to + piece * convert_k, to + piece * convert_k + stride};
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    std::uint32_t words[Words];
+    scaled_words(static_cast<double>(x[i]), scale, words);
+    auto* to = reinterpret_cast<std::uint32_t*>(strip.at(v, i / 4, chunk, i % 4));
+    if constexpr (Words == 1)
+      *to = words[0];
+    else
+      *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+  }
+}
+
+// width: bytes of k that belong to the block; to: of the lane, in the first of its moduli.
+template <int Words, int Pieces>
+__device__ __forceinline__ void write_strip(ResidentStrip<Pieces>& strip, int width, int vectors,
+                                            const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
+                                            std::int64_t stride, std::int64_t plane, int warp, int lane) {
+  const int chunk = chunk_of_lane(lane);
 #pragma unroll 1
-  for (int q = 0; q < moduli; ++q) {
-    const ByteReduction<Words>& r = reductions.of[q];
+  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
+    const StoredReduction<Words> r = table[q];
 #pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      std::uint32_t b[8];
+    for (int p = 0; p < Pieces; ++p) {
+      if (p * convert_k >= width) break;
 #pragma unroll
-      for (int e = 0; e < 8; ++e) b[e] = residue_byte(words[g][e], r);
-      if (wanted[g] && first) *reinterpret_cast<std::uint32_t*>(row[g]) = packed_bytes(b[0], b[1], b[2], b[3]);
-      if (wanted[g] && second)
-        *reinterpret_cast<std::uint32_t*>(row[g] + convert_k) = packed_bytes(b[4], b[5], b[6], b[7]);
-      row[g] += plane;
+      for (int g = 0; g < 2; ++g) {
+        const int v = warp + convert_warps * g;
+        std::uint32_t words[4][Words];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const auto* from = reinterpret_cast<const std::uint32_t*>(strip.at(v, p, chunk, e));
+#pragma unroll
+          for (int w = 0; w < Words; ++w) words[e][w] = from[w];
+        }
+        const uint4 residues = sixteen_residues<Words>(words, r, lane);
+        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+      }
     }
+    to += fragment_moduli * plane;
   }
 }
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
+// The first warp of a strip: everything that is known about its vectors. Returns whether some vector needs the deeper
+// thresholds of flatness.
+template <class T>
+__device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, const ConvertStrip<T>& strip,
+                                                    ResidentFindings& findings, StripResult& result) {
+  bool deep = false;
+  const int v = threadIdx.x;
+  if (v < strip.part.vectors) {
+    const VectorStatistics st = cluster_statistics(findings, v, strip.operand->x.k);
+    deep = !st.zero() && st.flatness == not_flat;
+    result.statistics[v] = st;
+    result.scale[v] = st.zero() ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+  }
+  return __any_sync(~0u, deep);
+}
+
 template <class T, int Words, int Pieces>
 __global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 3 : 4)
     convert_resident(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
-  __shared__ StripBuffer<T> buffer;
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
   __shared__ ResidentFindings findings;
   __shared__ StripResult result;
+  __shared__ ReductionTable<Words> table;
   const cg::cluster_group cluster = cg::this_cluster();
   const ConvertStrip<T> strip(task, cluster);
   const StripPart<T>& part = strip.part;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
-  T x[2][4 * Pieces];
-  if (part.k_contiguous)
-    read_contiguous<T, Pieces>(part, warp, lane, x);
-  else
-    read_and_turn<T, Pieces>(part, warp, lane, buffer.turned, x);
-
+  fetch_strip(part, warp, lane, elements);
   const int vector[2] = {warp, warp + convert_warps};
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
-    const ExponentRange range = warp_exponents(x[g]);
+    T x[4 * Pieces];
+    elements.read(vector[g], chunk, x);
+    const ExponentRange range = warp_exponents(x);
     if (lane == 0) findings.exponents[vector[g]] = range;
-    if (range.nonfinite) keep_finite(x[g]);
+    if (range.nonfinite) keep_finite<T>(elements, vector[g], chunk);
   }
   cluster.sync();
   ExponentRange range[2];
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
+    T x[4 * Pieces];
+    elements.read(vector[g], chunk, x);
     range[g] = cluster_exponents(findings, vector[g], lane);
-    find_warp_sums(x[g], range[g].largest == nothing_found ? 0 : range[g].largest, findings, vector[g], lane);
+    find_warp_sums(x, range[g], findings, vector[g], lane);
   }
   cluster.sync();
-  TwoFactors scale[2];
-  bool wanted[2];
+  int scale[2];
+  bool deep = false;
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
     VectorStatistics st;
     st.exponent = range[g].largest;
     st.lowest = range[g].lowest;
     st.squares = cluster_squares(findings, vector[g], lane);
-    const int s = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
-    if (lane == 0) result.scale[vector[g]] = s;
-    wanted[g] = vector[g] < part.vectors;
-    scale[g] = scale_factors<Words>(s);
+    scale[g] = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+  }
+  if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, findings, result);
+  cluster_arrive();  // has asked for all it wants to know
+  // Early, so that nobody waits for it at the end.
+  if (strip.rank == 0 && warp == 0) {
+    if (!deep) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
+    if (lane == 0) result.deep = deep;
   }
   if (strip.operand->planes != nullptr) {
-    std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin + 4 * lane;
-#pragma unroll
-    for (int p = 0; p < Pieces; p += 2)
-      write_two_pieces<T, Words, Pieces>(x, p, static_cast<int>(strip.padded_end - part.begin), scale, wanted,
-                                         reductions, task.moduli, to, convert_warps * task.pitch,
-                                         strip.operand->x.vectors * task.pitch);
+#pragma unroll 1
+    for (int g = 0; g < 2; ++g) scale_strip<T, Words>(elements, vector[g], chunk, scale_factors<Words>(scale[g]));
+    const std::int64_t plane = strip.operand->x.vectors * task.pitch;
+    std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
+                       fragment_modulus(lane) * plane + fragment_byte(lane);
+    write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
+                       convert_warps * task.pitch, plane, warp, lane);
   }
-  if (strip.rank == 0) {
-    result.deep = false;
-    __syncthreads();
-    if (threadIdx.x < part.vectors) {
-      const VectorStatistics st = cluster_statistics(findings, threadIdx.x, strip.operand->x.k);
-      if (!st.zero() && st.flatness == not_flat) result.deep = true;
-      result.statistics[threadIdx.x] = st;
-    }
-    __syncthreads();
-  }
-  cluster.sync();  // nobody asks for the findings any more
+  cluster_wait();
   if (strip.rank != 0) return;
-  if (result.deep) find_deep_flatness_alone(part, strip.operand->x.k, buffer.depths, result.statistics);
-  if (threadIdx.x < 32) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
+  __syncthreads();
+  if (!result.deep) return;
+  auto& depths = *reinterpret_cast<DepthHistograms*>(dynamic);
+  static_assert(sizeof(DepthHistograms) <= sizeof elements);
+  find_deep_flatness_alone(part, strip.operand->x.k, depths, result.statistics);
+  if (warp == 0) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
+}
+
+// Residues alone, with the scales that are there; a block takes Pieces pieces of a strip.
+template <class T, int Words, int Pieces>
+__global__ void __launch_bounds__(convert_threads, 4)
+    convert_scaled(const __grid_constant__ ConvertTask<T> task,
+                   const __grid_constant__ DigitReductions<Words> reductions, int parts) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  __shared__ ReductionTable<Words> table;
+  const int number = static_cast<int>(blockIdx.x) / parts;
+  const ConvertStrip<T> strip(task, number, static_cast<int>(blockIdx.x) - number * parts);
+  const StripPart<T>& part = strip.part;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<Words>(table, reductions, task.moduli);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  fetch_strip(part, warp, lane, elements);
+#pragma unroll
+  for (int g = 0; g < 2; ++g) {
+    const int v = warp + convert_warps * g;
+    if (v >= part.vectors) break;
+    keep_finite<T>(elements, v, chunk);
+    scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
+  }
+  const std::int64_t plane = strip.operand->x.vectors * task.pitch;
+  std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
+                     fragment_modulus(lane) * plane + fragment_byte(lane);
+  write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
+                     convert_warps * task.pitch, plane, warp, lane);
 }
 
 }  // namespace vernier::cuda

@@ -71,27 +71,29 @@ struct QuantisedSums {
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Two vectors, four elements each -> one 4-byte store a vector and modulus. The loop over the moduli is outside, so
-// that their constants are loaded once.
+// Four elements a lane of two vectors -> one 16-byte store a vector and group of moduli. The loop over the moduli is
+// outside, so that their constants are loaded once.
 template <int Words>
 __device__ __forceinline__ void write_residues(const double (&x)[2][4], const TwoFactors (&scale)[2],
-                                               const bool (&wanted)[2], const DigitReductions<Words>& reductions,
-                                               int moduli, std::uint8_t* to, std::int64_t stride, std::int64_t plane) {
+                                               const bool (&wanted)[2], const ReductionTable<Words>& table, int moduli,
+                                               std::uint8_t* to, std::int64_t stride, std::int64_t plane, int lane) {
   std::uint32_t words[2][4][Words];
 #pragma unroll
   for (int g = 0; g < 2; ++g)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) scaled_words(x[g][e], scale[g], words[g][e]);
+    for (int e = 0; e < 4; ++e) {
+      scaled_words(x[g][e], scale[g], words[g][e]);
+      keep_words<Words>(words[g][e]);
+    }
 #pragma unroll 1
-  for (int q = 0; q < moduli; ++q, to += plane) {
-    const ByteReduction<Words>& r = reductions.of[q];
+  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
+    const StoredReduction<Words> r = table[q];
 #pragma unroll
     for (int g = 0; g < 2; ++g) {
-      std::uint32_t b[4];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) b[e] = residue_byte(words[g][e], r);
-      if (wanted[g]) *reinterpret_cast<std::uint32_t*>(to + g * stride) = packed_bytes(b[0], b[1], b[2], b[3]);
+      const uint4 residues = sixteen_residues<Words>(words[g], r, lane);
+      if (wanted[g] && q < moduli) *reinterpret_cast<uint4*>(to + g * stride) = residues;
     }
+    to += fragment_moduli * plane;
   }
 }
 
@@ -99,9 +101,9 @@ __device__ __forceinline__ void write_residues(const double (&x)[2][4], const Tw
 template <class T, int Words>
 __device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t padded_end, const int* scales,
                                            T (&turned)[convert_vectors][convert_k + 1],
-                                           const DigitReductions<Words>& reductions, int moduli, std::uint8_t* planes,
+                                           const ReductionTable<Words>& table, int moduli, std::uint8_t* planes,
                                            std::int64_t pitch, std::int64_t plane) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   TwoFactors scale[2];
   bool wanted[2];
 #pragma unroll
@@ -110,27 +112,44 @@ __device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t p
     wanted[g] = v < s.vectors;
     scale[g] = scale_factors<Words>(wanted[g] ? scales[v] : 0);
   }
-  std::uint8_t* to = planes + warp * pitch + 4 * lane;
-  constexpr int each = convert_vectors * convert_k / convert_threads;  // elements that a thread turns
+  std::uint8_t* to = planes + warp * pitch + fragment_modulus(lane) * plane + fragment_byte(lane);
+  // The next piece is on its way while this one is converted: as the lane wants it, or to be turned.
+  constexpr int each = convert_vectors * convert_k / convert_threads;
+  constexpr int together = 16 / sizeof(T);  // elements of a 16-byte load
+  static_assert(each == 8);
   const int turn_v = threadIdx.x % convert_vectors, turn_l = threadIdx.x / convert_vectors;
+  const bool aligned = (reinterpret_cast<std::uintptr_t>(s.data) | s.vector_stride * sizeof(T)) % 16 == 0;
   T next[each];
   const auto fetch = [&](std::int64_t l0) {
+    if (s.k_contiguous) {
+      const std::int64_t l = l0 + 4 * chunk;
 #pragma unroll
-    for (int c = 0; c < each; ++c) {
-      const std::int64_t l = l0 + turn_l + c * (convert_threads / convert_vectors);
-      next[c] = turn_v < s.vectors && l < s.end ? s.data[turn_v + l * s.k_stride] : T{0};
+      for (int g = 0; g < 2; ++g) {
+        const T* from = s.data + (warp + convert_warps * g) * s.vector_stride + l;
+        if (aligned && wanted[g] && l + 3 < s.end) {
+#pragma unroll
+          for (int i = 0; i < 4 / together; ++i)
+            *reinterpret_cast<uint4*>(&next[4 * g + i * together]) =
+                *reinterpret_cast<const uint4*>(from + i * together);
+        } else {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) next[4 * g + e] = wanted[g] && l + e < s.end ? from[e] : T{0};
+        }
+      }
+    } else {
+#pragma unroll
+      for (int c = 0; c < each; ++c) {
+        const std::int64_t l = l0 + turn_l + c * (convert_threads / convert_vectors);
+        next[c] = turn_v < s.vectors && l < s.end ? s.data[turn_v + l * s.k_stride] : T{0};
+      }
     }
   };
-  if (!s.k_contiguous) fetch(s.begin);
+  fetch(s.begin);
   for (std::int64_t l0 = s.begin; l0 < padded_end; l0 += convert_k) {
     double x[2][4];
     if (s.k_contiguous) {
 #pragma unroll
-      for (int g = 0; g < 2; ++g) {
-        const T* from = s.data + (warp + convert_warps * g) * s.vector_stride + l0 + 4 * lane;
-#pragma unroll
-        for (int e = 0; e < 4; ++e) x[g][e] = wanted[g] && l0 + 4 * lane + e < s.end ? finite_or_zero(from[e]) : 0.0;
-      }
+      for (int i = 0; i < each; ++i) x[i / 4][i % 4] = finite_or_zero(next[i]);
     } else {
       __syncthreads();
       // Column l of the piece lies at l % 4 * 32 + l / 4: no bank conflicts in either direction.
@@ -140,13 +159,13 @@ __device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t p
         turned[turn_v][l % 4 * 32 + l / 4] = next[c];
       }
       __syncthreads();
-      if (l0 + convert_k < padded_end) fetch(l0 + convert_k);
 #pragma unroll
       for (int g = 0; g < 2; ++g)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) x[g][e] = finite_or_zero(turned[warp + convert_warps * g][lane + 32 * e]);
+        for (int e = 0; e < 4; ++e) x[g][e] = finite_or_zero(turned[warp + convert_warps * g][chunk + 32 * e]);
     }
-    write_residues<Words>(x, scale, wanted, reductions, moduli, to + l0, convert_warps * pitch, plane);
+    if (l0 + convert_k < padded_end) fetch(l0 + convert_k);
+    write_residues<Words>(x, scale, wanted, table, moduli, to + l0, convert_warps * pitch, plane, lane);
   }
 }
 
@@ -238,6 +257,7 @@ __global__ void __launch_bounds__(convert_threads, 3)
   __shared__ StripBuffer<T> buffer;
   __shared__ StripFindings findings;
   __shared__ StripResult result;
+  __shared__ ReductionTable<Words> table;
   const cg::cluster_group cluster = cg::this_cluster();
   const ConvertStrip<T> strip(task, cluster);
   const StripPart<T>& part = strip.part;
@@ -249,10 +269,11 @@ __global__ void __launch_bounds__(convert_threads, 3)
     findings.smallest[v] = ~0ull;
     findings.nonfinite[v] = 0;
   }
+  store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
+  __syncthreads();
   if (task.measure) {
-    __syncthreads();
     find_extremes(part, findings, result);
     find_sums(part, task, findings, result);
     cluster.sync();  // nobody asks for the findings any more
@@ -262,8 +283,8 @@ __global__ void __launch_bounds__(convert_threads, 3)
   }
   if (strip.operand->planes == nullptr) return;
   write_part<T, Words>(part, strip.padded_end, task.measure ? result.scale : strip.operand->scales + strip.first,
-                       buffer.turned, reductions, task.moduli, strip.operand->planes + strip.first * task.pitch,
-                       task.pitch, x.vectors * task.pitch);
+                       buffer.turned, table, task.moduli, strip.operand->planes + strip.first * task.pitch, task.pitch,
+                       x.vectors * task.pitch);
 }
 
 }  // namespace vernier::cuda

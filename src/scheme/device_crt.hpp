@@ -2,7 +2,7 @@
 // same bits on both, and those of recombine_portable.
 //
 // Two moduli at a time: u = r_a p_b + r_b p_a, |u| < 2^16, counts P / (p_a p_b), which is cut into limbs of limb_width
-// bits. Sums of u times a limb stay below 2^53: up to 8 pairs with limbs of 34 bits, 25 with limbs of 32. With kappa
+// bits. Sums of u times a limb stay below 2^53: up to 8 pairs with limbs of 34 bits, 12 with 33, 25 with 32. With kappa
 // from docs/accuracy.md, theorem 4, Ct = sum_l 2^(limb_width l) (s_l - kappa P_l).
 #pragma once
 
@@ -19,12 +19,23 @@ namespace vernier {
 inline constexpr int max_crt_pairs = (max_moduli + 1) / 2;
 
 template <int Limbs>
-inline constexpr int crt_limb_width = Limbs == 3 ? 34 : 32;
-inline constexpr int most_moduli_of_three_limbs = 15;
+inline constexpr int crt_limb_width = Limbs == 3   ? 34
+                                      : Limbs == 4 ? 33
+                                                   : 32;
+inline constexpr int most_moduli_of_three_limbs = 15, most_moduli_of_four_limbs = 19;
 
 // Limbs that hold every weight and P itself, of the numbers that are compiled.
 constexpr int crt_limbs(int moduli) {
-  return moduli <= most_moduli_of_three_limbs ? 3 : moduli <= 24 ? 6 : moduli <= 36 ? 9 : 11;
+  return moduli <= most_moduli_of_three_limbs  ? 3
+         : moduli <= most_moduli_of_four_limbs ? 4
+         : moduli <= 26                        ? 6
+         : moduli <= 36                        ? 9
+                                               : 11;
+}
+
+// Three limbs, also where there are more moduli because they are smaller: eight pairs, and P no larger.
+constexpr bool three_limbs_hold(int moduli, ModuliList list) {
+  return moduli <= (list == ModuliList::densest ? most_moduli_of_three_limbs : 16);
 }
 
 template <int Limbs>
@@ -33,11 +44,11 @@ struct CrtTables {
 
   explicit CrtTables(const ResidueSystem& system) : pairs((system.count + 1) / 2) {
     for (int g = 0; g < pairs; ++g) {
-      const auto a = static_cast<std::size_t>(2 * g);
+      const int a = 2 * g;
       const bool two = 2 * g + 1 < system.count;
-      const WideInteger rest = product_of_moduli(system.count, 2 * g, 2 * g + 2);
-      pair[g] = static_cast<std::uint32_t>(two ? moduli[a + 1] : 1) | static_cast<std::uint32_t>(two ? moduli[a] : 0)
-                                                                          << 16;
+      const WideInteger rest = product_of_moduli(system.count, 2 * g, 2 * g + 2, system.list);
+      pair[g] = static_cast<std::uint32_t>(two ? modulus_of(system.list, a + 1) : 1) |
+                static_cast<std::uint32_t>(two ? modulus_of(system.list, a) : 0) << 16;
       for (int l = 0; l < Limbs; ++l) weight[g][l] = limb(rest, l);
     }
     for (int l = 0; l < Limbs; ++l) product[l] = limb(system.product, l);
@@ -86,7 +97,10 @@ struct CrtSums {
 
   template <class Tables>
   VERNIER_HD void add(std::int32_t joined, const Tables& tables, int g) {
-    const double d = exact_double(joined);
+    add_exact(exact_double(joined), tables, g);
+  }
+  template <class Tables>
+  VERNIER_HD void add_exact(double d, const Tables& tables, int g) {
     VERNIER_UNROLL
     for (int l = 0; l < Limbs; ++l) s[l] = fma(d, tables.weight[g][l], s[l]);
   }
@@ -146,17 +160,30 @@ VERNIER_NOINLINE VERNIER_HD T round_exactly(const CrtSums<Limbs> c, int exponent
   return round_scaled<T>(negative, significand | (rest ? 1 : 0), exponent + width * top + shift);
 }
 
-// The same for three limbs, by two sums in double and a test whether they decide the rounding.
-template <class T>
-VERNIER_HD inline T round_three_limbs(const CrtSums<3>& c, int exponent) {
-  constexpr int width = crt_limb_width<3>;
-  constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << width);
-  const double a = c.s[2] / unit, sum = a + c.s[1], t = sum - a, error = (a - (sum - t)) + (c.s[1] - t);
-  const double rest = fma(c.s[0], unit, error);  // relative error 2^-53
-  const double up = fma(rest, 1.0 + 0x1p-50, sum), down = fma(rest, 1.0 - 0x1p-50, sum);
-  // up, a normal number or zero, counts 2^(exponent + width)
+// The same by sums in double, and a test whether they decide the rounding.
+template <class T, int Limbs>
+VERNIER_HD inline T round_by_sums(const CrtSums<Limbs>& c, int exponent) {
+  constexpr int below = crt_limb_width<Limbs> * (Limbs - 2);  // the two leading limbs are added exactly
+  constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << crt_limb_width<Limbs>);
+  double low = c.s[0], rounded = 0;  // the limbs below, within 2^-53 rounded
+  VERNIER_UNROLL
+  for (int l = 1; l < Limbs - 2; ++l) {
+    low = fma(low, unit, c.s[l]);
+    rounded = fma(rounded, unit, fabs(low));
+  }
+  const double a = c.s[Limbs - 1] / unit, sum = a + c.s[Limbs - 2], t = sum - a,
+               error = (a - (sum - t)) + (c.s[Limbs - 2] - t);
+  const double rest = fma(low, unit, error);
+  double up, down;
+  if constexpr (Limbs == 3) {  // low is exact
+    up = fma(rest, 1.0 + 0x1p-50, sum), down = fma(rest, 1.0 - 0x1p-50, sum);
+  } else {
+    const double margin = fma(rounded, unit, fabs(rest)) * 0x1p-50;
+    up = sum + (rest + margin), down = sum + (rest - margin);
+  }
+  // up, a normal number or zero, counts 2^(exponent + below)
   const auto bits = std::bit_cast<std::uint64_t>(up);
-  const int field = static_cast<int>(bits >> 52 & 0x7ff) + exponent + width;
+  const int field = static_cast<int>(bits >> 52 & 0x7ff) + exponent + below;
   constexpr int bias = Ieee754<double>::max_exponent;
   constexpr int least = Ieee754<T>::min_exponent + bias, most = Ieee754<T>::max_exponent + bias;
   if (up == 0 && down == 0) return T{0};
@@ -164,16 +191,13 @@ VERNIER_HD inline T round_three_limbs(const CrtSums<3>& c, int exponent) {
   if constexpr (sizeof(T) == 4)
     decided = decided && (bits & 0x1fffffff) != 0x10000000;  // no tie of the second rounding
   if (!decided) return round_exactly<T>(c, exponent);
-  const auto moved = bits + (static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent + width)) << 52);
+  const auto moved = bits + (static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent + below)) << 52);
   return static_cast<T>(std::bit_cast<double>(moved));
 }
 
 template <class T, int Limbs>
 VERNIER_HD inline T rounded_crt(const CrtSums<Limbs>& c, int exponent) {
-  if constexpr (Limbs == 3)
-    return round_three_limbs<T>(c, exponent);
-  else
-    return round_exactly<T>(c, exponent);
+  return round_by_sums<T>(c, exponent);
 }
 
 }  // namespace vernier

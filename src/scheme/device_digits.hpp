@@ -22,8 +22,16 @@ constexpr TwoFactors two_factors(int exponent) {
   return {power_of_two(half), power_of_two(exponent - half)};
 }
 
-// Words of an element: 1 in narrow form, else two for each limb of 62 bits (scheme/residues.hpp).
+// Words of an element: 1 in narrow form, else two for each limb of 62 bits (scheme/residues.hpp). An odd number has a
+// leading limb of 30 bits, as in narrow form.
 constexpr int words_of(bool narrow, int limbs) { return narrow ? 1 : 2 * limbs; }
+
+// The least number of words for elements of that exponent.
+constexpr int words_for_exponent(int exponent) {
+  int limbs = 1;
+  while (exponent > largest_exponent(limbs)) ++limbs;
+  return exponent <= narrow_exponent + limb_bits * (limbs - 1) ? 2 * limbs - 1 : 2 * limbs;
+}
 
 VERNIER_HD inline std::int64_t rounded_integer(double x) {
 #if defined(__CUDA_ARCH__)
@@ -40,6 +48,11 @@ VERNIER_HD inline void scaled_words(double a, const TwoFactors& scale, std::uint
   if constexpr (Words == 1) {
     words[0] = static_cast<std::uint32_t>(rounded_integer(rest)) ^ 0x80000000u;
   } else {
+    if constexpr (Words % 2 == 1) {
+      const double limb = trunc(rest);
+      words[Words - 1] = static_cast<std::uint32_t>(rounded_integer(limb)) ^ 0x80000000u;
+      rest = (rest - limb) * 0x1p62;
+    }
     VERNIER_UNROLL
     for (int t = Words / 2 - 1; t >= 0; --t) {
       const double limb = t > 0 ? trunc(rest) : rest;
@@ -54,7 +67,7 @@ VERNIER_HD inline void scaled_words(double a, const TwoFactors& scale, std::uint
 // What scaled_words multiplies by: the leading limb is an integer first.
 template <int Words>
 constexpr TwoFactors scale_factors(int scale) {
-  return two_factors(scale - (Words > 2 ? limb_bits * (Words / 2 - 1) : 0));
+  return two_factors(scale - limb_bits * ((Words + 1) / 2 - 1));
 }
 
 template <int Words>
@@ -65,13 +78,13 @@ VERNIER_HD inline std::uint32_t residue_byte(const std::uint32_t (&words)[Words]
   return remainder_byte(sum, r);
 }
 
-// For words as scaled_words makes them.
+// For words as scaled_words makes them; or for sums of them, as make_byte_reduction has it.
 template <int Words>
-ByteReduction<Words> digit_reduction(int p, ByteForm form) {
+ByteReduction<Words> digit_reduction(int p, ByteForm form, int terms = 1, int net = 1) {
   std::array<WordPlace, Words> places{};
   for (int w = 0; w < Words; ++w)
-    places[static_cast<std::size_t>(w)] = {limb_bits * (w / 2) + 32 * (w % 2), Words == 1 || w % 2 == 1 ? 31 : -1};
-  return make_byte_reduction<Words>(p, 1, places, form);
+    places[static_cast<std::size_t>(w)] = {limb_bits * (w / 2) + 32 * (w % 2), w % 2 == 1 || w == Words - 1 ? 31 : -1};
+  return make_byte_reduction<Words>(p, 1, places, form, terms, net);
 }
 
 }  // namespace vernier

@@ -75,7 +75,9 @@ __device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int
 
 // Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product.
 template <class T, int Limbs, int Pairs>
-__global__ void __launch_bounds__(recombine_threads, Pairs > 0 ? 6 : 2)
+__global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
+                                                     : Pairs > 0 ? 6
+                                                                 : 2)
     recombine_product(const __grid_constant__ DeviceRecombination<T> task,
                       const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * recombine_threads + threadIdx.x;
@@ -84,7 +86,7 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 0 ? 6 : 2)
   const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
   const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4;
   const std::int64_t i0 = down * unit_rows + half * 16 + lane % 4 * 2;
-  const std::size_t plane = static_cast<std::size_t>(units.plane_bytes());
+  const auto plane = static_cast<std::size_t>(task.plane_stride != 0 ? task.plane_stride : units.plane_bytes());
   const auto* residues = reinterpret_cast<const uint2*>(task.residues + at * thread_elements);
   wait_for_previous_kernels();
   allow_next_kernel();
@@ -168,11 +170,11 @@ void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta
 
 template <class T, int Limbs, int Pairs>
 void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t stream) {
-  const ProductUnits units = product_units(task.m, task.n);
+  const ProductUnits units = task.units.down != 0 ? task.units : product_units(task.m, task.n);
   const auto blocks = static_cast<unsigned>(units.plane_bytes() / (recombine_threads * thread_elements));
   launch("recombine_product", recombine_product<T, Limbs, Pairs>,
          {.grid = dim3(blocks), .block = dim3(recombine_threads), .overlap_previous = true}, stream, task,
-         CrtTables<Limbs>(residue_system(task.moduli)), units);
+         CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
 }
 
 template <class T>
@@ -184,15 +186,30 @@ void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream
       case 7:
         return launch_recombination<T, 3, 7>(task, stream);
       case 8:
-        if (task.moduli <= most_moduli_of_three_limbs) return launch_recombination<T, 3, 8>(task, stream);
+        if (three_limbs_hold(task.moduli, task.list)) return launch_recombination<T, 3, 8>(task, stream);
         break;
       default:
         break;
+    }
+    if constexpr (std::is_same_v<T, double>) {  // what wide exponents often take
+      switch ((task.moduli + 1) / 2) {
+        case 9:
+          return launch_recombination<T, 4, 9>(task, stream);
+        case 10:
+          if (task.moduli <= most_moduli_of_four_limbs) return launch_recombination<T, 4, 10>(task, stream);
+          break;
+        case 13:
+          return launch_recombination<T, 6, 13>(task, stream);
+        default:
+          break;
+      }
     }
   }
   switch (crt_limbs(task.moduli)) {
     case 3:
       return launch_recombination<T, 3, 0>(task, stream);
+    case 4:
+      return launch_recombination<T, 4, 0>(task, stream);
     case 6:
       return launch_recombination<T, 6, 0>(task, stream);
     case 9:

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/device_planes.hpp"
+#include "number/moduli.hpp"
 #include "scheme/operand.hpp"
 #include "scheme/scaling.hpp"
 
@@ -21,7 +22,10 @@ struct DeviceFactor {
 template <class T>
 struct DeviceRecombination {
   int moduli = 0;
-  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus
+  ModuliList list = ModuliList::densest;  // with_root: for entries that are all ordinary, at most 16 moduli
+  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus; or:
+  ProductUnits units = {};                // those of planes that hold more than this block ...
+  std::int64_t plane_stride = 0;          // ... and are this many bytes apart
   std::int64_t m = 0, n = 0;
   const int* row_scales = nullptr;
   const int* column_scales = nullptr;

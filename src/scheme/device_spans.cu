@@ -1,7 +1,6 @@
 #include "scheme/device_spans.hpp"
 
 #include "cuda/launch.hpp"
-#include "number/ieee754.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -18,15 +17,6 @@ __device__ int ninth_smallest(const std::uint8_t (&x)[span_block]) {
     if (below <= span_block / 2) d += bit;
   }
   return d;
-}
-
-template <class T>
-__device__ std::uint8_t deficit_of(T value, int exponent) {
-  constexpr int zero_exponent = Ieee754<T>::max_exponent, no_field = 2 * zero_exponent + 1;
-  const int field = static_cast<int>(magnitude_bits(value) >> (Ieee754<T>::precision - 1));
-  const int depth = exponent + zero_exponent - field;
-  const bool none = field == 0 || field == no_field || depth > no_deficit;
-  return none ? no_deficit : static_cast<std::uint8_t>(depth);
 }
 
 // A thread for each vector and block of k.

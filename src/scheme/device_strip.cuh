@@ -7,7 +7,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "scheme/device_convert.hpp"
-#include "scheme/device_digits.hpp"
+#include "scheme/device_residues.cuh"
 #include "scheme/flatness.hpp"
 #include "scheme/vector_needs.hpp"
 
@@ -31,11 +31,6 @@ struct ConvertTask {
   int moduli;
 };
 
-template <int Words>
-struct DigitReductions {
-  ByteReduction<Words> of[max_moduli];
-};
-
 // ---- elements ------------------------------------------------------------------------------------------------------
 
 // ceil(|x| 2^(quantum_bits - exponent)), as vector_statistics has it.
@@ -54,11 +49,6 @@ __device__ __forceinline__ std::uint32_t quantised(T x, const QuantumScale& scal
 template <class T>
 __device__ __forceinline__ double finite_or_zero(T x) {
   return magnitude_bits(x) < infinity_bits<T> ? static_cast<double>(x) : 0.0;
-}
-
-__device__ __forceinline__ std::uint32_t packed_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                                                      std::uint32_t d) {
-  return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
 // ---- a block's part of a strip -------------------------------------------------------------------------------------
@@ -103,7 +93,7 @@ __device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_o
   }
 }
 
-// Which strip a cluster has, and which part of it a block.
+// Which strip a cluster has, or some blocks have, and which part of it a block.
 template <class T>
 struct ConvertStrip {
   const DeviceOperand<T>* operand;
@@ -112,10 +102,13 @@ struct ConvertStrip {
   std::int64_t padded_end;  // of the block's part in the planes
   StripPart<T> part;
 
-  __device__ ConvertStrip(const ConvertTask<T>& task, const cg::cluster_group& cluster) {
-    const int strip = static_cast<int>(blockIdx.x / cluster.num_blocks());
+  __device__ ConvertStrip(const ConvertTask<T>& task, const cg::cluster_group& cluster)
+      : ConvertStrip(task, static_cast<int>(blockIdx.x / cluster.num_blocks()),
+                     static_cast<int>(cluster.block_rank())) {}
+
+  __device__ ConvertStrip(const ConvertTask<T>& task, int strip, int part_of_k) {
     side = strip < task.strips[0] ? 0 : 1;
-    rank = static_cast<int>(cluster.block_rank());
+    rank = part_of_k;
     operand = &task.operand[side];
     first = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * convert_vectors;
     const Operand<T>& x = operand->x;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "number/bracket.hpp"
+#include "scheme/exact_entry.hpp"
 #include "scheme/operand.hpp"
 #include "scheme/recombine.hpp"
 #include "scheme/statistics.hpp"
@@ -28,17 +29,6 @@ template <class T>
 void grains_portable(const Operand<T>& view, const int* scales, Grain* out);
 template <class T>
 void grains_avx512(const Operand<T>& view, const int* scales, Grain* out);
-
-// What a vector x = 2^s a brings to the bound of theorem 6.
-struct VectorError {
-  double rounding = 0;   // half the number of elements that are no integers
-  double half_norm = 0;  // at least |x|_1 / 2
-  double largest = 0;    // at least max |x_l|
-};
-VectorError vector_error(const VectorStatistics& v, int scale, std::int64_t inexact);
-
-// Lengthened on one side so that the bound covers the product of both roundings as well.
-VectorError with_partner_rounding(VectorError e);
 
 // The errors of 32 rows, lengthened, or of 32 columns, as arrays.
 struct ErrorArrays {
@@ -67,15 +57,6 @@ template <class T>
 void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
 template <class T>
 void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
-
-// alpha * product + beta * c rounded once, with the NaN and infinities of alpha, beta and c as IEEE 754 has them; +0
-// where it is zero exactly; nothing where the bracket holds more than one result. c is not read if beta = 0.
-template <class T>
-std::optional<T> combined(const Bracket& product, T alpha, T beta, const T* c);
-
-// The same where the product is special, a NaN or an infinity.
-template <class T>
-T combined_special(T special, T alpha, T beta, const T* c);
 
 // ---- one entry ------------------------------------------------------------------------------------------------------
 

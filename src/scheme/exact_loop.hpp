@@ -113,8 +113,8 @@ RoundingResidual residual(const VectorPair<T>& p) {
 }
 
 inline double entry_error(const TileErrors& e, int i, int j) {
-  return std::min(e.row.rounding[i] * e.column.largest[j], e.column.half_norm[j]) +
-         std::min(e.column.rounding[j] * e.row.largest[i], e.row.half_norm[i]);
+  return entry_error(VectorError{e.row.rounding[i], e.row.half_norm[i], e.row.largest[i]},
+                     VectorError{e.column.rounding[j], e.column.half_norm[j], e.column.largest[j]});
 }
 
 // Theorem 6: T of entry (i, j) as a bracket; nothing if it is hopelessly wide.
@@ -123,25 +123,12 @@ std::optional<Bracket> product_bracket(const ExactTile<T>& tile, const LeadingTi
                                        bool only_rounded) {
   const auto at = static_cast<std::size_t>(j * strip_size + i);
   const int unit = integers.exponent[at] - 64;  // of low's last bit, in units of C
-  Bracket b;
-  b.value =
+  const auto value =
       static_cast<Int128>(static_cast<Uint128>(static_cast<std::uint64_t>(integers.high[at])) << 64 | integers.low[at]);
-  b.exponent = unit - (tile.row_scales[i] + tile.column_scales[j]);
-  const double error = entry_error(tile.errors, i, j);
   const bool cut = unit > 0 && (integers.low[at] & 1) != 0;
-  if (error == 0 && (only_rounded || !cut)) return b;
-  const double radius = std::ceil(std::ldexp(error, -unit));
-  if (radius >= 0x1p120) return std::nullopt;
-  b.value >>= 1;  // room for the radius
-  b.radius = (static_cast<Uint128>(radius) + 3) / 2 + 1;
-  b.exponent += 1;
+  std::optional<Bracket> b = error_bracket(value, unit, cut, entry_error(tile.errors, i, j), only_rounded);
+  if (b) b->exponent -= tile.row_scales[i] + tile.column_scales[j];
   return b;
-}
-
-template <class T>
-bool is_power_of_two(T x) {
-  int exponent = 0;
-  return std::isfinite(x) && x != 0 && std::frexp(std::abs(x), &exponent) == T{0.5};
 }
 
 template <class T>

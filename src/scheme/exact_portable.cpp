@@ -4,16 +4,6 @@
 
 namespace vernier {
 
-VectorError vector_error(const VectorStatistics& v, int scale, std::int64_t inexact) {
-  if (v.zero()) return {};
-  // The slack covers the rounding of the few operations up to the radius of a bracket, and elements that v leaves out.
-  const double half_norm =
-      std::ldexp(static_cast<double>(v.sum) * (1 + 0x1p-30), v.exponent + scale - quantum_bits - 1);
-  return {static_cast<double>(inexact) / 2, half_norm, std::ldexp(1 + 0x1p-30, v.exponent + scale + 1)};
-}
-
-VectorError with_partner_rounding(VectorError e) { return {e.rounding, e.half_norm + e.rounding / 2, e.largest + 0.5}; }
-
 template <class T>
 void grains_portable(const Operand<T>& view, const int* scales, Grain* out) {
   grains(view, scales, out);
@@ -35,32 +25,6 @@ void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, 
       else
         undecided[static_cast<std::size_t>(j)] |= std::uint32_t{1} << i;
     }
-}
-
-template <class T>
-T combined_special(T special, T alpha, T beta, const T* c) {
-  const T product = alpha * special;
-  if (beta == 0) return product;
-  return std::isfinite(beta) && std::isfinite(*c) ? product : product + beta * *c;
-}
-
-template <class T>
-std::optional<T> combined(const Bracket& product, T alpha, T beta, const T* c) {
-  if (!std::isfinite(alpha)) {
-    const std::optional<int> sign = sign_of(product);
-    if (!sign) return std::nullopt;
-    return combined_special(static_cast<T>(*sign), alpha, beta, c);
-  }
-  if (beta != 0 && !(std::isfinite(beta) && std::isfinite(*c))) return beta * *c;
-  if (beta == 0 && is_power_of_two(alpha)) {  // no bit of the bracket is lost
-    Bracket scaled = product;
-    if (alpha < 0) scaled.value = -scaled.value;
-    scaled.exponent += std::ilogb(alpha);
-    return rounded<T>(scaled);
-  }
-  Bracket sum = multiplied(product, static_cast<double>(alpha));
-  if (beta != 0) sum = sum_of(sum, product_of(static_cast<double>(beta), static_cast<double>(*c)));
-  return rounded<T>(sum);
 }
 
 namespace {
@@ -143,8 +107,6 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
   template void grains_portable(const Operand<T>&, const int*, Grain*);                                           \
   template RoundingResidual residual_portable(const VectorPair<T>&);                                              \
   template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
-  template T combined_special(T, T, T, const T*);                                                                 \
-  template std::optional<T> combined(const Bracket&, T, T, const T*);                                             \
   template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
                                           const T*);                                                              \
   template T combined_sum(const LongAccumulator&, T, T, const T*);                                                \

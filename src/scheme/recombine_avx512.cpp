@@ -140,12 +140,12 @@ inline auto leading_bits_of_three_words(__m512i (&t)[4]) {
   const __m512i shift = _mm512_sub_epi64(_mm512_lzcnt_epi64(_mm512_xor_si512(w2, _mm512_srai_epi64(w2, 63))), set1(1));
   const auto more = static_cast<__mmask8>(~one_word);
   exponent = _mm512_maskz_sub_epi64(more, exponent, shift);
-  const __m512i high = _mm512_shldv_epi64(w2, w1, shift), rest = _mm512_sllv_epi64(below, shift);
+  const __m512i high = _mm512_shldv_epi64(w2, w1, shift);
   if constexpr (W == Wanted::one_word) {
     const __m512i top = with_sticky(high, _mm512_or_si512(_mm512_sllv_epi64(w1, shift), below));
     return Leading{_mm512_mask_mov_epi64(top, one_word, w1), exponent};
   } else {
-    const __m512i low = with_sticky(_mm512_shldv_epi64(w1, below, shift), rest);
+    const __m512i low = with_sticky(_mm512_shldv_epi64(w1, below, shift), _mm512_sllv_epi64(below, shift));
     return LongLeading{_mm512_mask_mov_epi64(high, one_word, w1), _mm512_maskz_mov_epi64(more, low), exponent};
   }
 }

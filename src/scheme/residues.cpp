@@ -9,33 +9,35 @@
 
 namespace vernier {
 
-double log2_product_of_moduli(int count) {
+double log2_product_of_moduli(int count, ModuliList list) {
   double sum = 0;
-  for (int q = 0; q < count; ++q) sum += std::log2(static_cast<double>(moduli[static_cast<std::size_t>(q)]));
+  for (int q = 0; q < count; ++q) sum += std::log2(static_cast<double>(modulus_of(list, q)));
   return sum;
 }
 
-int moduli_for(double log2_bound) {
+int moduli_for(double log2_bound, ModuliList list) {
   const double margin = std::ldexp(1.5, -20);  // > -log2(1 - 2^-20)
-  for (int count = 2; count <= max_moduli; ++count)
-    if (log2_product_of_moduli(count) - margin >= log2_bound + 1) return count;
+  for (int count = 2; count <= count_of(list); ++count)
+    if (log2_product_of_moduli(count, list) - margin >= log2_bound + 1) return count;
   return 0;
 }
 
-ResidueSystem::ResidueSystem(int n) : count(n), log2_product(log2_product_of_moduli(n)), product(product_of_moduli(n)) {
+ResidueSystem::ResidueSystem(int n, ModuliList of)
+    : count(n), list(of), log2_product(log2_product_of_moduli(n, of)), product(product_of_moduli(n, 0, 0, of)) {
   for (int q = 0; q < n; ++q) {
     const auto i = static_cast<std::size_t>(q);
-    cofactor[i] = product_of_moduli(n, q, q + 1);
-    const int p = moduli[i];
+    cofactor[i] = product_of_moduli(n, q, q + 1, list);
+    const int p = modulus_of(list, q);
     row_factor[i] = inverse_mod(cofactor[i].remainder(static_cast<std::uint32_t>(p)), p);
   }
 }
 
-const ResidueSystem& residue_system(int count) {
-  static std::array<std::once_flag, max_moduli + 1> once;
-  static std::array<std::unique_ptr<const ResidueSystem>, max_moduli + 1> systems;
-  const auto i = static_cast<std::size_t>(count);
-  std::call_once(once[i], [&] { systems[i] = std::make_unique<const ResidueSystem>(count); });
+const ResidueSystem& residue_system(int count, ModuliList list) {
+  constexpr std::size_t most = 2 * (max_moduli + 1);
+  static std::array<std::once_flag, most> once;
+  static std::array<std::unique_ptr<const ResidueSystem>, most> systems;
+  const std::size_t i = 2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1);
+  std::call_once(once[i], [&] { systems[i] = std::make_unique<const ResidueSystem>(count, list); });
   return *systems[i];
 }
 

@@ -14,22 +14,24 @@
 namespace vernier {
 
 struct ResidueSystem {
-  explicit ResidueSystem(int count);
+  explicit ResidueSystem(int count, ModuliList list = ModuliList::densest);
 
   int count;
+  ModuliList list;
   double log2_product;
   WideInteger product;                             // P
   std::array<int, max_moduli> row_factor{};        // (P / p_q)^-1 mod p_q
   std::array<WideInteger, max_moduli> cofactor{};  // P / p_q
 };
 
-const ResidueSystem& residue_system(int count);  // made once, thread-safe
+// Made once, thread-safe.
+const ResidueSystem& residue_system(int count, ModuliList list = ModuliList::densest);
 
-double log2_product_of_moduli(int count);
+double log2_product_of_moduli(int count, ModuliList list = ModuliList::densest);
 
 // The least number of moduli with 2 * 2^log2_bound <= P (1 - 2^-20), or 0 if all together do not reach it. The margin
 // lets the multiple of P in the recombination be found in floating point.
-int moduli_for(double log2_bound);
+int moduli_for(double log2_bound, ModuliList list = ModuliList::densest);
 
 // ---- scaled integers as digits -------------------------------------------------------------------------------------
 //

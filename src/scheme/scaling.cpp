@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "scheme/vector_needs.hpp"
 
@@ -25,7 +26,7 @@ double norm_log2(const VectorStatistics& v, std::int64_t k, int exponent) {
 struct Side {
   std::span<const VectorStatistics> statistics;
   std::span<VectorScales> scales;
-  BlockCosts costs;
+  std::vector<VectorNeeds> needs;                 // of those that are not zero
   int ordinary_roughness_2 = 0, roughness_2 = 0;  // largest among the vectors that may be ordinary, and among all
   std::int64_t kinds[proof_sets] = {};            // how many vectors have each set of proofs
   std::uint8_t all_proofs = 0;                    // union over the vectors
@@ -33,24 +34,21 @@ struct Side {
   std::int64_t wide_vectors = 0;                  // without any ordinary entry
 
   Side(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorScales> out, BlockCosts c)
-      : statistics(s), scales(out), costs(c) {
-    for (const VectorStatistics& v : statistics) {
-      if (v.zero()) continue;
-      const int r = chooser.needs(v).roughness_2;
+      : statistics(s), scales(out), needs(s.size()) {
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      if (s[i].zero()) continue;
+      needs[i] = chooser.needs(s[i], c.empty() ? no_cost : c[i]);
+      const int r = needs[i].roughness_2;
       roughness_2 = std::max(roughness_2, r);
       if (r <= most_ordinary_roughness_2) ordinary_roughness_2 = std::max(ordinary_roughness_2, r);
     }
-  }
-
-  VectorNeeds needs(const ScaleChooser& chooser, std::size_t i) const {
-    return chooser.needs(statistics[i], costs.empty() ? no_cost : costs[i]);
   }
 
   void prove(const ScaleChooser& chooser, const Side& other) {
     for (std::size_t i = 0; i < scales.size(); ++i) {
       scales[i] = VectorScales{};
       scales[i].proofs = statistics[i].zero() ? proof_sets - 1  // has exact products with everything
-                                              : chooser.proofs(needs(chooser, i), other.ordinary_roughness_2);
+                                              : chooser.proofs(needs[i], other.ordinary_roughness_2);
     }
     count_kinds();
   }
@@ -91,7 +89,7 @@ void Side::set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& o
     const VectorStatistics& v = statistics[i];
     if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
     if (v.zero()) continue;
-    const VectorNeeds need = needs(chooser, i);
+    const VectorNeeds& need = needs[i];
     scales[i].ordinary = scales[i].wide = need.ordinary - v.exponent;
     if (!disjoint_from_some(scales[i].proofs, other)) continue;
     const int exponent = chooser.wide_exponent(need, other.roughness_2);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "scheme/slice_unit.hpp"
+
 namespace vernier {
 namespace {
 
@@ -15,11 +17,14 @@ double largest(const double* x, std::int64_t k) {
   return most;
 }
 
-// The smallest unit 2^u with |RN(x / 2^u)| < 2^bits for all |x| <= most.
-int unit_for(double most, int bits) {
-  const int unit = std::ilogb(most) + 1 - bits;
-  const bool carries = std::nearbyint(std::ldexp(most, -unit)) >= std::ldexp(1.0, bits);
-  return unit + (carries ? 1 : 0);
+// sum of term(l), l < k, in the order of slice_unit.hpp.
+template <class Term>
+double ordered_sum(std::int64_t k, Term term) {
+  double partial[slice_sum_width] = {};
+  for (std::int64_t l = 0; l < k; ++l) partial[l % slice_sum_width] += term(l);
+  for (int d = slice_sum_width / 2; d > 0; d /= 2)
+    for (int i = 0; i < d; ++i) partial[i] += partial[i + d];
+  return partial[0];
 }
 
 }  // namespace
@@ -51,7 +56,7 @@ Slice SliceSplitter::next() {
     if (equal_steps_ && unit != no_unit)
       unit -= bits_;
     else if (most != 0)
-      unit = unit_for(most, bits_);
+      unit = slice_unit(most, bits_);
     slice.exponents[static_cast<std::size_t>(v)] = unit == no_unit ? 0 : unit;
     if (most == 0) continue;
     // Exact: the digit is the nearest integer, and what is left has no bit that r did not have. Where the digit is not
@@ -69,28 +74,34 @@ Slice SliceSplitter::next() {
 
 double SliceSplitter::left_over(const std::vector<double>& weights) const {
   double most = 0;
+#pragma omp parallel for reduction(max : most)
   for (std::int64_t v = 0; v < vectors_; ++v) {
-    const int shift = -std::max(std::ilogb(largest(whole_.data() + v * k_, k_)), -2000);
-    double left = 0, whole = 0;
-    for (std::int64_t l = 0; l < k_; ++l) {
-      const auto at = static_cast<std::size_t>(v * k_ + l);
-      const double weight = weights[static_cast<std::size_t>(l)];
-      left += std::ldexp(std::abs(left_[at]), shift) * weight;
-      whole += std::ldexp(std::abs(whole_[at]), shift) * weight;
-    }
-    if (whole > 0) most = std::max(most, left / whole);
+    const double *x = whole_.data() + v * k_, *r = left_.data() + v * k_;
+    const double peak = largest(x, k_);
+    if (peak == 0) continue;
+    const int shift = -std::ilogb(peak);
+    const auto weighted = [&](const double* y) {
+      return ordered_sum(
+          k_, [&](std::int64_t l) { return std::ldexp(std::abs(y[l]), shift) * weights[static_cast<std::size_t>(l)]; });
+    };
+    const double whole = weighted(x);
+    if (whole > 0) most = std::max(most, weighted(r) / whole);
   }
   return most;
 }
 
 std::vector<double> SliceSplitter::weights() const {
-  std::vector<double> sums(static_cast<std::size_t>(k_));
+  std::vector<double> sums(static_cast<std::size_t>(k_)), block(sums.size());
   const double most = largest(whole_.data(), static_cast<std::int64_t>(whole_.size()));
   if (most == 0) return sums;
-  for (std::int64_t v = 0; v < vectors_; ++v)
-    for (std::int64_t l = 0; l < k_; ++l)
-      sums[static_cast<std::size_t>(l)] +=
-          std::ldexp(std::abs(whole_[static_cast<std::size_t>(v * k_ + l)]), -std::ilogb(most));
+  const int shift = -std::ilogb(most);
+  for (std::int64_t begin = 0; begin < vectors_; begin += slice_sum_vectors) {
+    std::fill(block.begin(), block.end(), 0.0);
+    for (std::int64_t v = begin; v < std::min(begin + slice_sum_vectors, vectors_); ++v)
+      for (std::int64_t l = 0; l < k_; ++l)
+        block[static_cast<std::size_t>(l)] += std::ldexp(std::abs(whole_[static_cast<std::size_t>(v * k_ + l)]), shift);
+    for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += block[l];
+  }
   return sums;
 }
 

@@ -37,6 +37,7 @@ __device__ __forceinline__ void load_run(float (&x)[Count], const float* from) {
 // What the warps that share a vector found, joined. shared: a word for each warp of the block.
 template <class Join>
 __device__ __forceinline__ std::uint32_t over_vector(std::uint32_t mine, int share, std::uint32_t* shared, Join join) {
+  if (share == 1) return mine;
   const int warp = threadIdx.x / 32;
   if (threadIdx.x % 32 == 0) shared[warp] = mine;
   __syncthreads();
@@ -95,9 +96,7 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
     }
   }
   const std::uint32_t mine = __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny) ? tiny_element : 0u);
-  const std::uint32_t word = over_vector(mine, s.share, shared, [](std::uint32_t p, std::uint32_t q) {
-    return ((p & ~tiny_element) + (q & ~tiny_element)) | ((p | q) & tiny_element);
-  });
+  const std::uint32_t word = over_vector(mine, s.share, shared, join_status);
   if (t == 0 && exists) {
     s.job.plane.unscale[vector] = unscaling(largest);
     s.job.plane.status[vector] = final_status(largest, word, x.k);

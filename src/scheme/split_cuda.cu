@@ -37,7 +37,7 @@ namespace {
 
 template <SplitForm Form>
 void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  if (split_once_serves(a, b)) return split_once<Form>(a, b, gate, stream);
+  if (split_once_serves<Form>(a, b)) return split_once<Form>(a, b, gate, stream);
   survey<Form>(a, b, gate, stream);
   split_across<Form>(a, b, gate, stream);
 }

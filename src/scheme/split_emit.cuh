@@ -28,7 +28,7 @@ struct SplitTally {
   __device__ __forceinline__ float scaled(float x, const SplitScale& scale, const SplitThresholds& thresholds) {
     const float y = scale(x);
     large += fabsf(y) >= thresholds.large;
-    tiny = tiny || (x != 0 && fabsf(y) < thresholds.tiny);
+    tiny = tiny || (x != 0 && fabsf(y) < thresholds.tiny);  // the branch is cheaper than the sum (105 against 114 us)
     return y;
   }
 };
@@ -39,11 +39,10 @@ __device__ __forceinline__ std::uint32_t tf32_word(float x) {
   return word;
 }
 
-// lines: of the vector; l: of the first element, a multiple of emit_k.
+// The parts of emit_k elements.
 template <SplitForm Form>
-__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* lines, int l) {
+__device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& second) {
   constexpr float up = Form == SplitForm::half_unshifted ? 1.0f : 2048.0f;
-  uint4 first, second;
   if constexpr (Form == SplitForm::tf32_shifted) {
     auto* f = reinterpret_cast<std::uint32_t*>(&first);
     auto* s = reinterpret_cast<std::uint32_t*>(&second);
@@ -62,6 +61,13 @@ __device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* 
       s[i] = __floats2half2_rn((v[2 * i] - back.x) * up, (v[2 * i + 1] - back.y) * up);
     }
   }
+}
+
+// lines: of the vector; l: of the first element, a multiple of emit_k.
+template <SplitForm Form>
+__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* lines, int l) {
+  uint4 first, second;
+  split_run<Form>(v, first, second);
   std::byte* to =
       lines + static_cast<std::int64_t>(l / line_k<Form>) * split_line_bytes + l % line_k<Form> / emit_k<Form> * 16;
   *reinterpret_cast<uint4*>(to) = first;
@@ -73,9 +79,15 @@ __device__ __forceinline__ std::int32_t unscaling(std::uint32_t largest) {
   return largest >= 0x7f800000u ? excluded_vector : -split_scale(largest);
 }
 
-// Vectors of zeros, infinities and NaNs have nothing to lose: all of their elements count as large, none as tiny.
+// Vectors of zeros have nothing to lose: all of their elements count as large, none as tiny.
 __device__ __forceinline__ std::uint32_t final_status(std::uint32_t largest, std::uint32_t seen, std::int64_t k) {
-  return largest == 0 || largest >= 0x7f800000u ? static_cast<std::uint32_t>(k) : seen;
+  if (largest >= 0x7f800000u) return special_element;
+  return largest == 0 ? static_cast<std::uint32_t>(k) : seen;
+}
+
+// Of two parts of a vector.
+__device__ __forceinline__ std::uint32_t join_status(std::uint32_t p, std::uint32_t q) {
+  return ((p & ~tiny_element) + (q & ~tiny_element)) | ((p | q) & tiny_element);
 }
 
 __device__ __forceinline__ bool gate_closed(const SplitGate& gate) {

@@ -6,6 +6,7 @@
 namespace vernier {
 
 // One kernel, where no vector that lies across memory is longer than 16384.
+template <SplitForm Form>
 bool split_once_serves(const SplitJob& a, const SplitJob& b);
 template <SplitForm Form>
 void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);

@@ -3,7 +3,10 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
+#include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "scheme/split_contiguous.cuh"
@@ -169,19 +172,38 @@ __global__ void __launch_bounds__(split_threads, 2)
   }
 }
 
+// 16 blocks, where the device runs so large a cluster of them; 8 run everywhere.
+template <SplitForm Form>
+int cluster_limit() {
+  static std::mutex mutex;
+  static std::map<int, int> limits;  // of each device
+  const std::lock_guard lock(mutex);
+  int& limit = limits[cuda::current_device().number];
+  if (limit == 0)
+    limit = cuda::resident_clusters("split_once_kernel", split_once_kernel<Form>,
+                                    {.grid = largest_cluster,
+                                     .block = split_threads,
+                                     .shared_bytes = largest_part * pitch * sizeof(float),
+                                     .cluster = largest_cluster}) > 0
+                ? largest_cluster
+                : 8;
+  return limit;
+}
+
 // Blocks that share a strip: enough for parts that fit twice into a multiprocessor, and for 128 blocks in all.
-int cluster_size(const SplitJob& job, std::int64_t padded) {
+int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
   int size = 1;
-  while (size < largest_cluster && size * 512 < padded) size *= 2;
+  while (size < limit && size * 512 < padded) size *= 2;
   while (size < 8 && size * pieces(job.x.count, strip) < 128 && size * 128 < padded) size *= 2;
   return size;
 }
 
 }  // namespace
 
+template <SplitForm Form>
 bool split_once_serves(const SplitJob& a, const SplitJob& b) {
   const auto serves = [](const SplitJob& job) {
-    return job.x.k_contiguous() || job.x.k <= largest_cluster * largest_part;
+    return job.x.k_contiguous() || job.x.k <= 8 * largest_part || job.x.k <= cluster_limit<Form>() * largest_part;
   };
   return serves(a) && serves(b);
 }
@@ -199,7 +221,7 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
     } else {
       (is_a ? strips.first : strips.second) =
           StripJob{*job, split_thresholds(Form, job->x.k), quads_aligned(job->x), pieces(job->x.count, strip)};
-      cluster = std::max(cluster, cluster_size(*job, padded));
+      cluster = std::max(cluster, cluster_size(*job, padded, cluster_limit<Form>()));
     }
   }
   strips.first.blocks *= cluster;
@@ -208,9 +230,6 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
   std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
   if (gate.before != nullptr)
     clusters = std::min<std::int64_t>(clusters, 256 / cluster);  // most often they just return
-  if (cluster > 8)                                               // sizes above 8 have to be asked for
-    cuda::check(cudaFuncSetAttribute(split_once_kernel<Form>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                "split_once_kernel");
   cuda::launch("split_once_kernel", split_once_kernel<Form>,
                {.grid = static_cast<unsigned>(clusters * cluster),
                 .block = split_threads,
@@ -220,6 +239,9 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
                stream, contiguous, strips, part_k, gate);
 }
 
+template bool split_once_serves<SplitForm::half_shifted>(const SplitJob&, const SplitJob&);
+template bool split_once_serves<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&);
+template bool split_once_serves<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&);
 template void split_once<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);

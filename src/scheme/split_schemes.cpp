@@ -95,10 +95,10 @@ std::vector<Scheme> make_table() {
   t.push_back(bf16_products("bf16x6", "three bf16 parts, products down to 2^-16", 2));
   t.push_back(bf16_products("bf16x9", "three bf16 parts, all products", 4));
   t.push_back(scaled(
-      corrected("halfhalf_sep", "halfhalf on scaled rows and columns, runs of 64 k", Format::fp16, nearest, 64, 32)));
+      corrected("halfhalf_sep", "halfhalf on scaled rows and columns, runs of 32 k", Format::fp16, nearest, 32, 32)));
   t.push_back(folded());
   t.push_back(scaled(
-      corrected("tf32tf32_sep", "tf32tf32 on scaled rows and columns, runs of 32 k", Format::tf32, away, 32, 16)));
+      corrected("tf32tf32_sep", "tf32tf32 on scaled rows and columns, runs of 16 k", Format::tf32, away, 16, 16)));
   return t;
 }
 

@@ -9,6 +9,7 @@
 #include "number/host_device.hpp"
 #include "number/int128.hpp"
 #include "scheme/block_spans.hpp"
+#include "scheme/residues.hpp"
 #include "scheme/scaling.hpp"
 
 namespace vernier {
@@ -40,15 +41,32 @@ constexpr std::uint64_t sixteenth_power(int f) {
 
 }  // namespace detail
 
-// Largest x with squares * 4^x <= 2^(budget_16 / 16), squares > 0: integer arithmetic only.
-VERNIER_HD constexpr int norm_exponent(std::uint64_t squares, int budget_16) {
-  const int whole = budget_16 >> 4;
-  const std::uint64_t power = detail::sixteenth_power(budget_16 & 15);
+// 2^(budget_16 / 16) as 2^whole times a power between 1 and 2, which counts in 2^-62. Made once: a GPU has no table.
+struct NormBudget {
+  int whole = 0;
+  std::uint64_t power = 0;
+
+  constexpr explicit NormBudget(int budget_16)
+      : whole(budget_16 >> 4), power(detail::sixteenth_power(budget_16 & 15)) {}
+};
+
+// Largest x with squares * 4^x <= the budget, squares > 0: integer arithmetic only.
+VERNIER_HD constexpr int norm_exponent(std::uint64_t squares, const NormBudget& budget) {
   // squares <= 2^(i + fraction) with i = whole - 2 x: the smallest such i of the parity of whole
   int i = bit_width(squares) - 2;
-  i += (whole - i) & 1;
-  while (i < 0 || squares > (power >> (62 - i))) i += 2;
-  return (whole - i) / 2;
+  i += (budget.whole - i) & 1;
+  while (i < 0 || squares > (budget.power >> (62 - i))) i += 2;
+  return (budget.whole - i) / 2;
+}
+constexpr int norm_exponent(std::uint64_t squares, int budget_16) {
+  return norm_exponent(squares, NormBudget(budget_16));
+}
+
+// Contract `exact`: the exponent of the largest element at which the 2-norm meets the budget, or from which on all
+// elements, whose lowest bit has exponent `grain`, are integers. Not for zero vectors.
+VERNIER_HD constexpr int exact_exponent(const VectorStatistics& v, int grain, int budget_16) {
+  const int by_norm = quantum_bits + norm_exponent(v.squares, budget_16), integers = v.exponent - grain;
+  return std::min(std::min(by_norm, integers), largest_exponent(max_limbs));
 }
 
 struct VectorNeeds {
@@ -64,6 +82,7 @@ class ScaleChooser {
  public:
   constexpr ScaleChooser(const ScalingRule& rule, std::int64_t k)
       : rule_(rule),
+        norm_budget_(rule.twice_norm_bits_16),
         k_(k),
         twice_log2_g_(std::min(detail::floor_twice_log2(k), rule.most_twice_log2_g)),
         guard_(detail::floor_log2(static_cast<std::uint64_t>(k)) + 2) {}
@@ -85,7 +104,7 @@ class ScaleChooser {
 
   // Of the largest element at the ordinary scale.
   constexpr int ordinary_exponent(const VectorStatistics& v) const {
-    const int by_norm = quantum_bits + norm_exponent(v.squares, rule_.twice_norm_bits_16);
+    const int by_norm = quantum_bits + norm_exponent(v.squares, norm_budget_);
     return std::min(std::min(by_norm, rule_.largest_exponent), exact_exponent(v));
   }
 
@@ -136,6 +155,7 @@ class ScaleChooser {
   }
 
   ScalingRule rule_;
+  NormBudget norm_budget_;
   std::int64_t k_;
   int twice_log2_g_, guard_;
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <vernier/vernier.h>
+#include <vernier/vernier_cuda.h>
 
 static int failures = 0;
 
@@ -192,6 +193,34 @@ static void engines_threads_and_workspaces_are_taken(void) {
   vernier_release_workspace();
 }
 
+/* With a GPU or without one: what is found wrong before a GPU is asked for, and that C is left alone. */
+static void the_gpu_s_side_checks_what_it_is_given(void) {
+  vernier_handle handle = made();
+  double c[4] = {7, 7, 7, 7};
+  char memory[16];
+  size_t bytes = 0;
+  EXPECT(vernier_cuda_set_stream(NULL, NULL) == VERNIER_NOT_INITIALIZED);
+  EXPECT(vernier_cuda_set_stream(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_set_pointer_mode(handle, (vernier_pointer_mode)2) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_set_pointer_mode(handle, VERNIER_POINTER_HOST) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_set_engine(handle, "abacus") == VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "abacus") != NULL);
+  EXPECT(vernier_cuda_set_engine(handle, "native") == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_set_engine(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_set_workspace(handle, memory, 0) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_explain(handle, VERNIER_D, 2, 2, 2, NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_gemm_workspace(handle, VERNIER_D, 2, 2, 2, NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_gemm_workspace(handle, (vernier_type)'Q', 2, 2, 2, &bytes) == VERNIER_INVALID_ARGUMENT);
+  /* ldc = 1 is too small, or there is no CUDA in this build */
+  EXPECT(vernier_cuda_gemm(handle, VERNIER_D, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &one, a, 2, b, 2, &zero, c, 1) !=
+         VERNIER_SUCCESS);
+  EXPECT(vernier_last_error(handle)[0] != '\0');
+  EXPECT(vernier_cuda_trsm(handle, VERNIER_Z, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_UNIT, 2, 2, NULL, a, 2,
+                           c, 2) == VERNIER_INVALID_ARGUMENT); /* alpha is null */
+  EXPECT(c[0] == 7 && c[3] == 7);
+  vernier_destroy(handle);
+}
+
 int main(void) {
   every_type_multiplies();
   level_3_is_there();
@@ -199,6 +228,7 @@ int main(void) {
   data_too_wide_for_the_contract_are_an_error();
   a_contract_for_one_call_is_used_up();
   engines_threads_and_workspaces_are_taken();
+  the_gpu_s_side_checks_what_it_is_given();
   printf("%d failure%s\n", failures, failures == 1 ? "" : "s");
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,10 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "lapack/modelled_lu.hpp"
-#include "plan/block_fma_bounds.hpp"
 #include "support/model_words.hpp"
 #include "support/random.hpp"
+#include "vernier/block_fma.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::test {

@@ -2,9 +2,10 @@
 // object; fails on the first kind of data with a wrong rounding.
 //
 //     exact_campaign --results 1e8 --engine avx512_vnni --output bench/results/exact_campaign.json
+//     exact_campaign --results 1e8 --device gpu --output bench/results/exact_campaign_gpu.json
 #include <fmt/format.h>
 
-#include <atomic>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -18,7 +19,12 @@
 #include "support/compare.hpp"
 #include "support/exact.hpp"
 #include "support/generators.hpp"
+#include "vernier/cuda.hpp"
 #include "vernier/vernier.hpp"
+
+#if VERNIER_HAS_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 namespace vernier::test {
 namespace {
@@ -30,6 +36,7 @@ constexpr std::int64_t m = 96, n = 100;  // cut tiles
 struct Arguments {
   double results = 1e7;
   std::string engine, output, commit;
+  std::string device = "cpu";  // or "gpu"
   std::uint64_t seed = 1;
 };
 
@@ -78,6 +85,62 @@ struct Counts {
   std::string first_wrong;
 };
 
+#if VERNIER_HAS_CUDA
+void check_cuda(cudaError_t code) {
+  if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
+}
+
+// A thread's own stream and memory, for the life of the program.
+class DeviceMatrices {
+ public:
+  DeviceMatrices() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+
+  // C of one product, in place.
+  template <class T>
+  Report multiply(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c, const std::string& engine) {
+    T *x = to_device(0, a), *y = to_device(1, b), *z = to_device(2, c);
+    const cuda::Options options{.contract = Contract::exact(), .engine = engine, .stream = stream_, .count_open = true};
+    const Report report = cuda::gemm(Op::none, Op::none, a.rows(), b.columns(), a.columns(), &alpha, x, a.ld(), y,
+                                     b.ld(), &beta, z, c.ld(), options);
+    check_cuda(cudaMemcpyAsync(c.data(), z, bytes(c), cudaMemcpyDeviceToHost, stream_));
+    check_cuda(cudaStreamSynchronize(stream_));
+    return report;
+  }
+
+ private:
+  template <class T>
+  static std::size_t bytes(const Matrix<T>& x) {
+    return static_cast<std::size_t>(x.ld() * x.columns()) * sizeof(T);
+  }
+  template <class T>
+  T* to_device(std::size_t slot, const Matrix<T>& x) {
+    if (room_[slot] < bytes(x)) {
+      check_cuda(cudaFree(memory_[slot]));
+      check_cuda(cudaMalloc(&memory_[slot], bytes(x)));
+      room_[slot] = bytes(x);
+    }
+    check_cuda(cudaMemcpyAsync(memory_[slot], x.data(), bytes(x), cudaMemcpyHostToDevice, stream_));
+    return static_cast<T*>(memory_[slot]);
+  }
+
+  cudaStream_t stream_ = nullptr;
+  std::array<void*, 3> memory_{};
+  std::array<std::size_t, 3> room_{};
+};
+
+template <class T>
+Report multiply_on_gpu(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c,
+                       const std::string& engine) {
+  thread_local DeviceMatrices device;
+  return device.multiply(alpha, a, b, beta, c, engine);
+}
+#else
+template <class T>
+Report multiply_on_gpu(T, const Matrix<T>&, const Matrix<T>&, T, Matrix<T>&, const std::string&) {
+  throw std::runtime_error("--device gpu: built without CUDA");
+}
+#endif
+
 template <class T>
 void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, Counts& counts) {
   Random random(seed);
@@ -91,9 +154,10 @@ void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, 
     for (std::int64_t i = 0; i < m; ++i)
       if (!std::isfinite(c(i, j))) c(i, j) = std::numeric_limits<T>::max();
   const Matrix<T> before = c;
-  Options options{.contract = Contract::exact(), .engine = arguments.engine, .threads = 1};
-  const Report report =
-      gemm(Op::none, Op::none, m, n, k, alpha, a.data(), a.ld(), b.data(), b.ld(), beta, c.data(), c.ld(), options);
+  const Options options{.contract = Contract::exact(), .engine = arguments.engine, .threads = 1};
+  const Report report = arguments.device == "gpu" ? multiply_on_gpu(alpha, a, b, beta, c, arguments.engine)
+                                                  : gemm(Op::none, Op::none, m, n, k, alpha, a.data(), a.ld(), b.data(),
+                                                         b.ld(), beta, c.data(), c.ld(), options);
   const mpz_class alpha_value = exact_value(static_cast<double>(alpha)),
                   beta_value = exact_value(static_cast<double>(beta));
   const Matrix<T> expected = Matrix<T>::of(m, n, [&](auto i, auto j) {
@@ -150,6 +214,8 @@ Arguments parse(int count, char** words) {
       arguments.results = std::stod(value);
     else if (name == "--engine")
       arguments.engine = value;
+    else if (name == "--device" && (value == "cpu" || value == "gpu"))
+      arguments.device = value;
     else if (name == "--output")
       arguments.output = value;
     else if (name == "--commit")
@@ -157,7 +223,8 @@ Arguments parse(int count, char** words) {
     else if (name == "--seed")
       arguments.seed = std::stoull(value);
     else
-      throw std::invalid_argument(name + ": expected --results, --engine, --seed, --commit or --output");
+      throw std::invalid_argument(name +
+                                  ": expected --results, --engine, --device (cpu, gpu), --seed, --commit or --output");
   }
   return arguments;
 }
@@ -169,13 +236,21 @@ std::string cpu_model() {
   return "unknown";
 }
 
+std::string engine_of(const Arguments& arguments) {
+  if (!arguments.engine.empty()) return arguments.engine;
+  return arguments.device == "gpu"
+             ? cuda::explain<double>(Op::none, Op::none, m, n, 16, {.contract = Contract::exact()}).engine
+             : default_engine();
+}
+
 int main_of(int count, char** words) {
   const Arguments arguments = parse(count, words);
   Json json = {{"contract", "exact"},
                {"cpu", cpu_model()},
                {"version", version()},
                {"commit", arguments.commit},
-               {"engine", arguments.engine.empty() ? default_engine() : arguments.engine},
+               {"device", arguments.device == "gpu" ? cuda::device_name() : "cpu"},
+               {"engine", engine_of(arguments)},
                {"seed", arguments.seed},
                {"results", 0},
                {"wrong", 0}};

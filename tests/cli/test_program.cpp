@@ -1,6 +1,7 @@
 // The program from outside: usage, info, explain and bench.
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <vernier/cuda.hpp>
 #include <vernier/vernier.hpp>
 
 #include "program.hpp"
@@ -16,7 +17,7 @@ TEST_F(Program, SaysVersionAndHelpOnStdout) {
   EXPECT_EQ(version.code, 0);
   EXPECT_EQ(version.out, std::string("vernier ") + vernier::version() + "\n");
   EXPECT_EQ(version.err, "");
-  for (const char* command : {"", "info ", "explain ", "gemm ", "bench gemm ", "probe "}) {
+  for (const char* command : {"", "info ", "explain ", "gemm ", "bench gemm ", "probe ", "reproduce "}) {
     const Outcome help = run(std::string(command) + "--help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
@@ -42,6 +43,7 @@ TEST_F(Program, RefusesWrongUsageWith2) {
   refuses(2, "explain -m 1 -n 1 -k -1", "'-1' is no whole number from 0 on");
   refuses(2, "explain -m 1 -n 1 -k 1 --type half", "half");
   refuses(2, "bench gemm --n 0", "'0' is no whole number from 1 on");
+  refuses(2, "bench gemm --device tpu", "tpu");
   refuses(2, "bench gemm --shape 3x4", "'3x4' is no shape");
   refuses(2, "bench gemm --n 8 --repeats 3 --seconds 1", "--seconds");
 }
@@ -158,6 +160,24 @@ TEST_F(Program, BenchWithoutABaselineHasNoRatio) {
   EXPECT_EQ(row["contract"], "fp32");
   EXPECT_EQ(row["engine"], "portable");
   EXPECT_EQ(row["threads"], 1);
+}
+
+TEST_F(Program, BenchOnAGpuNamesItOrSaysWhyNot) {
+  const Outcome outcome = run("bench gemm --device cuda --n 32 --repeats 2 --samples 50 --json");
+  std::string gpu;
+  try {
+    gpu = cuda::device_name();
+  } catch (const vernier::Error& error) {
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(error.what()), std::string::npos) << outcome.err;
+    return;
+  }
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json row = Json::parse(outcome.out);
+  EXPECT_EQ(row["device"], gpu);
+  EXPECT_LT(row["error_max"], 34 * 0x1p-53);
+  EXPECT_LT(row["baseline_error_max"], 34 * 0x1p-53);
 }
 
 TEST_F(Program, BenchErrorsFollowTheSeedAlone) {

@@ -54,6 +54,24 @@ TEST_F(ProgramGemm, EveryOrderOfStorageGivesTheSameProduct) {
   }
 }
 
+TEST_F(ProgramGemm, MultipliesBySlices) {
+  for (const char* mode : {"dp", "cr"})
+    for (const char* engine : {"", " --engine volta-fp16-fp32"})
+      for (const char* out : {"P.mtx", "P.npy"}) {
+        const Outcome outcome =
+            run(std::string("gemm A.npy B.npy --check --json --slices ") + mode + engine + " -o " + out);
+        ASSERT_EQ(outcome.code, 0) << outcome.err;
+        const Json json = Json::parse(outcome.out);
+        EXPECT_EQ(json["mode"], mode == std::string("cr") ? "CR" : "DP");
+        EXPECT_EQ(json["products"], 1);  // small integers are one slice each
+        EXPECT_EQ(json["check"]["error_max"], 0);
+        const Matrix p = read_matrix(folder / out);
+        EXPECT_EQ(p.at(1, 0), 16);
+      }
+  EXPECT_EQ(run("gemm A.npy B.npy --slices dp --contract fp64").code, 2);
+  EXPECT_EQ(run("gemm A.npy B.npy --slices quick").code, 2);
+}
+
 TEST_F(ProgramGemm, TakesAlphaBetaAndC0) {
   for (const char* c0 : {"C.mtx", "C_rows.npy"}) {
     folder.write("C_rows.npy", npy(dictionary("<f8", "(2, 2)"), raw<double>({10, 30, 20, 40})));

@@ -35,7 +35,7 @@ class ProgramSolve : public Program {
 };
 
 TEST_F(ProgramSolve, SolvesFilesWithEveryPrecision) {
-  for (const char* factor : {"auto", "fp16", "fp32", "fp64"}) {
+  for (const char* factor : {"auto", "bf16", "fp16", "tf32", "fp32", "fp64"}) {
     for (const char* out : {"X.npy", "X.mtx"}) {
       const Outcome outcome = run(std::string("solve S.npy b.npy --factor ") + factor + " -o " + out);
       EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -6,14 +6,23 @@ namespace {
 
 class SameBitsOnGpu : public testing::TestWithParam<std::string> {
  protected:
-  cuda::Options options(Contract contract) const { return {.contract = reproducible(contract), .engine = GetParam()}; }
+  // A name of an engine; behind it "_strassen" for one level of Strassen-Winograd.
+  cuda::Options options(Contract contract) const {
+    const std::string& name = GetParam();
+    const std::size_t suffix = name.find("_strassen");
+    return {.contract = reproducible(contract),
+            .engine = name.substr(0, suffix),
+            .strassen_levels = suffix != std::string::npos ? 1 : 0};
+  }
 
   template <class T>
   std::string difference_from_cpu(const Call<T>& call, const Contract& contract) {
     return difference_but_for_nans(multiply_on_gpu(call, options(contract)).c, on_cpu(call, contract));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Engines, SameBitsOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
+INSTANTIATE_TEST_SUITE_P(Engines, SameBitsOnGpu,
+                         testing::Values("sm90_int8", "cublas_int8", "sm90_int8_strassen", "cublas_int8_strassen"),
+                         ReadableName());
 
 template <class T>
 std::vector<Contract> contracts() {
@@ -42,7 +51,7 @@ TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
     return std::min(most, pick < 16 ? near[pick] : random.integer(1, most));
   };
   const std::vector<std::string>& families = operand_families();
-  const int cases = GetParam() == "sm90_int8" ? 3000 : 300;
+  const int cases = GetParam().starts_with("sm90_int8") ? 3000 : 300;
   for (int i = 0; i < cases && !HasFailure(); ++i) {
     const std::int64_t m = size(300), n = size(300), k = size(500);
     const Op opa = all_ops[random.integer(0, 1)], opb = all_ops[random.integer(0, 1)];

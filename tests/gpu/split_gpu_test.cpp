@@ -227,9 +227,9 @@ Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const SplitG
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   const auto x = split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
   split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
-  const int made = split_gemm_made(plan, workspace.data(), stream);
+  const std::string made = split_gemm_made(plan, workspace.data(), stream);
   dc.fetch(c);
-  return {c, plan.attempts[static_cast<std::size_t>(made)].scheme};
+  return {c, made};
 }
 
 SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, bool with_folded) {
@@ -257,6 +257,37 @@ TEST(SplitContract, TheDataChooseTheScheme) {
       EXPECT_EQ(difference(made.c, on_model(find_scheme(made.scheme), a, b)), "") << c.what;
       EXPECT_EQ(broken_bound(Contract::fp32(), a, b, made.c), "") << c.what;
     }
+  }
+}
+
+// Each entry by fused multiply-adds in the order of k.
+Matrix<float> conventional(const Matrix<float>& a, const Matrix<float>& b) {
+  return Matrix<float>::of(a.rows(), b.columns(), [&](auto i, auto j) {
+    float sum = 0;
+    for (std::int64_t l = 0; l < a.columns(); ++l) sum = std::fma(a(i, l), b(l, j), sum);
+    return sum;
+  });
+}
+
+TEST(SplitContract, DataThatNoSplitHoldsAreMultipliedConventionally) {
+  for (const auto& [m, n, k] :
+       {std::array<std::int64_t, 3>{70, 90, 700}, {1, 300, 33}, {300, 500, 50}, {129, 193, 16}}) {
+    const auto a = scattered_matrix<float>(m, k, 20, 1), b = scattered_matrix<float>(k, n, 20, 2);
+    const Made made = under_contract(a, b, chain(m, n, k, true));
+    EXPECT_EQ(made.scheme, "conventional");
+    EXPECT_EQ(difference(made.c, conventional(a, b)), "") << m << ' ' << n << ' ' << k;
+  }
+}
+
+TEST(SplitContract, InfinitiesAndNansMakeTheProductConventional) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (int where = 0; where < 3; ++where) {
+    Operands<float> x = sample(0, 140, 210, 95);
+    if (where != 1) x.a(5, 94) = inf, x.a(139, 0) = nan;
+    if (where != 0) x.b(94, 7) = -inf, x.b(3, 209) = nan, x.b(0, 8) = 0;
+    const Made made = under_contract(x.a, x.b, chain(140, 210, 95, false));
+    EXPECT_EQ(made.scheme, "conventional");
+    EXPECT_EQ(difference_but_for_nans(made.c, conventional(x.a, x.b)), "") << where;
   }
 }
 
@@ -337,7 +368,7 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "tf32tf32_sep"}, {&even, "halfhalf_sep"}}) {
     check(cudaMemcpy(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4, cudaMemcpyHostToDevice), "copy");
     check(cudaGraphLaunch(run, stream), "graph");
-    EXPECT_EQ(plan.attempts[static_cast<std::size_t>(split_gemm_made(plan, workspace.data(), stream))].scheme, scheme);
+    EXPECT_EQ(split_gemm_made(plan, workspace.data(), stream), scheme);
     dc.fetch(c);
     EXPECT_EQ(difference(c, on_model(find_scheme(scheme), *a, b)), "") << scheme;
   }

@@ -58,6 +58,40 @@ TEST(StreamsOnGpu, a_product_that_depends_on_the_data_is_not_captured) {
   (void)cudaGraphDestroy(graph);
 }
 
+// A graph without a workspace of the caller's has memory nodes; it is replayed while the library works for others.
+TEST(StreamsOnGpu, a_captured_product_without_a_workspace_has_its_own_memory) {
+  constexpr std::int64_t size = 2048;
+  const Call<float> call{.a = scattered_matrix<float>(size, size, 0.5, 1),
+                         .b = scattered_matrix<float>(size, size, 0.5, 2)};
+  const DeviceCopy<float> a(call.a), b(call.b);
+  Matrix<float> c(size, size), expected(size, size);
+  const DeviceCopy<float> captured(c), direct(c);
+  const cuda::Stream stream;
+  cuda::Options options{.contract = Contract::fp32(), .stream = stream};
+  const float one = 1, zero = 0;
+  const auto product = [&](const DeviceCopy<float>& out) {
+    return cuda::gemm(Op::none, Op::none, size, size, size, &one, a.data(), size, b.data(), size, &zero, out.data(),
+                      size, options);
+  };
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  const Report report = product(captured);
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  EXPECT_EQ(report.plan.scheme, "split");
+  cuda::check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+  for (int i = 0; i < 3; ++i) {
+    cuda::check(cudaGraphLaunch(executable, stream), "graph");
+    product(direct);
+  }
+  stream.wait();
+  captured.read(c);
+  direct.read(expected);
+  EXPECT_EQ(difference(c, expected), "");
+  (void)cudaGraphExecDestroy(executable);
+  (void)cudaGraphDestroy(graph);
+}
+
 TEST(StreamsOnGpu, factors_may_lie_in_device_memory) {
   const Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1),
                           .b = scattered_matrix<double>(k, n, 0.5, 2),

@@ -1,9 +1,8 @@
 // LU on modelled engines: the bounds hold, and the precisions come in the order that the papers report.
-#include "lapack/modelled_lu.hpp"
+#include "vernier/block_fma.hpp"
 
 #include <gtest/gtest.h>
 
-#include "plan/block_fma_bounds.hpp"
 #include "support/compare.hpp"
 #include "systems.hpp"
 

@@ -86,5 +86,42 @@ TEST(ModularArithmetic, PowersAndProductsAgreeWithTheirIntegers) {
   }
 }
 
+TEST(ModuliWithRoot, AreCoprimeAndHaveASquareRootOfMinusOne) {
+  for (std::size_t i = 0; i < moduli_with_root.size(); ++i) {
+    const int p = moduli_with_root[i], root = root_of_minus_one(p);
+    EXPECT_GT(root, 0) << p;
+    EXPECT_EQ(root * root % p, p - 1) << p;
+    EXPECT_EQ(p % 2, 1) << "2 has an inverse";
+    for (std::size_t j = 0; j < i; ++j) EXPECT_EQ(std::gcd(p, moduli_with_root[j]), 1) << p;
+  }
+}
+
+// None larger was left out, by trial of all roots: a test that knows nothing of prime factors.
+TEST(ModuliWithRoot, AreTheLargest) {
+  EXPECT_TRUE(std::is_sorted(moduli_with_root.rbegin(), moduli_with_root.rend()));
+  for (int p = largest_modulus; p >= moduli_with_root.back(); --p) {
+    if (p % 2 == 0 || root_of_minus_one(p) == 0) continue;
+    EXPECT_TRUE(std::any_of(moduli_with_root.begin(), moduli_with_root.end(),
+                            [&](int q) { return q == p || (q > p && std::gcd(p, q) != 1); }))
+        << p << " was left out";
+  }
+}
+
+// (x + iy)(u + iv) by the two products of x +- sy and u +- sv, for every modulus and many numbers.
+TEST(ModuliWithRoot, TakeAComplexProductToTwoRealOnes) {
+  std::mt19937_64 random(3);
+  for (const int p : moduli_with_root) {
+    const int s = root_of_minus_one(p), half = (p + 1) / 2;
+    for (int round = 0; round < 1000; ++round) {
+      const auto any = [&] { return static_cast<int>(random() % static_cast<std::uint64_t>(p)); };
+      const int x = any(), y = any(), u = any(), v = any();
+      const int plus = multiply_mod(multiply_mod(x + s * y, u + s * v, p), half, p);
+      const int minus = multiply_mod(multiply_mod(x + (p - s) * y, u + (p - s) * v, p), half, p);
+      EXPECT_EQ(symmetric_residue(plus + minus, p), symmetric_residue(x * u - y * v, p));
+      EXPECT_EQ(multiply_mod(plus - minus, p - s, p), symmetric_residue(x * v + y * u, p));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vernier::test

@@ -1,5 +1,5 @@
 // The bounds of block FMAs hold on modelled engines, and are of the size that the paper's table gives.
-#include "plan/block_fma_bounds.hpp"
+#include "vernier/block_fma.hpp"
 
 #include <gtest/gtest.h>
 

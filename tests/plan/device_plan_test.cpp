@@ -79,6 +79,45 @@ TEST(DevicePlan, small_products_are_native_and_large_ones_are_not) {
   EXPECT_THROW(plan_device_product<double>({10, 10, 10}, {.contract = reproducible, .engine = "native"}), Error);
 }
 
+TEST(DevicePlan, irregular_products_go_native_where_they_may_and_lose) {
+  const auto loses = [](std::int64_t n, Contract contract, const char* engine) {
+    const DeviceProductPlan plan = plan_device_product<double>(
+        {n, n, n}, {.contract = contract, .engine = engine, .workspace_limit = std::size_t{1} << 40});
+    EXPECT_TRUE(plan.residues);
+    return irregular_products_lose(plan);
+  };
+  Contract never_native = Contract::fp64();
+  never_native.fallback = Fallback::none;
+  EXPECT_TRUE(loses(4096, Contract::fp64(), ""));
+  EXPECT_FALSE(loses(4096, never_native, ""));
+  EXPECT_FALSE(loses(4096, Contract::fp64(), "sm90_int8"));
+}
+
+TEST(DevicePlan, large_products_take_one_level_of_strassen) {
+  const auto plan = [](std::int64_t n, int levels, std::size_t limit = std::size_t{1} << 40) {
+    return plan_device_product<double>({n, n, n}, {.contract = Contract::fp64(),
+                                                   .engine = "sm90_int8",
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = limit,
+                                                   .strassen_levels = levels});
+  };
+  EXPECT_TRUE(plan(16384, -1).ordinary.form.strassen);
+  EXPECT_NE(plan(16384, -1).printable.reason.find("Strassen"), std::string::npos);
+  EXPECT_FALSE(plan(16384, 0).ordinary.form.strassen);
+  EXPECT_FALSE(plan(2048, -1).ordinary.form.strassen);
+  EXPECT_TRUE(plan(2048, 1).ordinary.form.strassen);
+  EXPECT_GT(plan(2048, 1).printable.workspace, plan(2048, 0).printable.workspace);
+  const std::size_t least = device_workspace_bytes<double>({2048, 2048, 2048}, Contract::fp64(), limits, 0, true);
+  EXPECT_LE(plan(2048, 1, least).printable.workspace, least);
+  // Elements of one word, or of more than two, are not made into sums of quarters.
+  for (const Contract& contract : {Contract::fp32(), Contract::bits(110)})
+    EXPECT_FALSE(plan_device_product<double>({2048, 2048, 2048}, {.contract = contract,
+                                                                  .engine = "sm90_int8",
+                                                                  .workspace_limit = std::size_t{1} << 40,
+                                                                  .strassen_levels = 1})
+                     .ordinary.form.strassen);
+}
+
 // The choices that measurements on an H200 bear out.
 TEST(Sm90Tiles, follow_the_shape) {
   constexpr int clusters = 66;
@@ -86,6 +125,22 @@ TEST(Sm90Tiles, follow_the_shape) {
   EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 15, clusters), cuda::cooperative_256x192);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
   EXPECT_NE(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::cooperative_256x192);
+}
+
+TEST(DevicePlan, complex_products_take_moduli_with_a_root_unless_bits_are_promised) {
+  const auto plan = [](const Contract& contract, std::int64_t k = 4096) {
+    return plan_device_complex<double>({4096, 4096, k}, Op::none, Op::transpose, true, contract, limits);
+  };
+  ASSERT_TRUE(plan(Contract::fp64()));
+  EXPECT_EQ(plan(Contract::fp64())->moduli, 15);
+  EXPECT_EQ(plan(Contract::fp64(), 300)->moduli, 16) << "no lean rule for short k";
+  EXPECT_EQ(plan(Contract::normwise())->moduli, 15);
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  EXPECT_FALSE(plan(reproducible)) << "its rule asks for 17, which three limbs do not hold";
+  EXPECT_LT(plan(Contract::fp64())->seconds, device_residue_seconds({8192, 4096, 8192}, 15));
+  EXPECT_FALSE(plan_device_complex<double>({10, 10, 100000}, Op::none, Op::none, false, Contract::fp64(), limits))
+      << "k beyond one int8 product";
 }
 
 }  // namespace

@@ -57,6 +57,25 @@ TEST(ExactChoice, GivesWhatOneSideLeavesToTheOther) {
   EXPECT_EQ(choice.undecided, 0);
 }
 
+TEST(ExactChoice, FindsTheLeastWithoutLookingEverywhere) {
+  for (const bool device : {false, true})
+    for (const double exact : {15.0, 60.0, 170.0})
+      for (const double cosine : {-2.0, -6.0, -20.0, -60.0})
+        for (const int first : {3, 12, 19, 30}) {
+          ExactQuestion q = question(exact, cosine);
+          q.device = device;
+          EXPECT_EQ(choose_exact_near(q, weigh_exact(q, first)).moduli, choose_exact(q).moduli)
+              << exact << ' ' << cosine << ' ' << first;
+        }
+}
+
+TEST(ExactChoice, OfAGpuTakesMoreModuliWhereManyEntriesWouldStayOpen) {
+  EXPECT_EQ(ordinary_device_exact_moduli(53, {4096, 4096, 4096}), 19);
+  EXPECT_EQ(ordinary_device_exact_moduli(53, {16384, 16384, 16384}), 20);
+  EXPECT_EQ(ordinary_device_exact_moduli(24, {4096, 4096, 4096}), 11);
+  EXPECT_EQ(ordinary_device_exact_moduli(24, {16384, 16384, 16384}), 12);
+}
+
 TEST(ExactBudget, FitsTheModuliForEveryLength) {
   for (int moduli = 2; moduli <= max_moduli; ++moduli)
     for (std::int64_t k = 1; k <= std::int64_t{1} << 40; k *= 32) {

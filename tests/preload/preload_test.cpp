@@ -1,57 +1,14 @@
 // An unmodified C program under the preload: what it computes, what is taken, what is passed on, and what is refused.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
+#include "programs.hpp"
 
 namespace vernier::test {
 namespace {
 
-using Json = nlohmann::json;
-
-struct Outcome {
-  int code = -1;
-  std::string text;  // stdout and stderr
-  Json report;       // of the program's process; null if it made none
-};
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream all;
-  all << file.rdbuf();
-  return all.str();
-}
-
-class Preload : public testing::Test {
+class Preload : public Programs {
  protected:
-  Preload() : folder_(std::filesystem::temp_directory_path() / ("vernier-preload-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Preload() override { std::filesystem::remove_all(folder_); }
-
-  Outcome shell(const std::string& command) {
-    const auto out = folder_ / "out";
-    const int status = std::system((command + " > '" + out.string() + "' 2>&1 < /dev/null").c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), nullptr};
-  }
-
   Outcome run(const std::string& settings, const std::string& what) {
-    const auto report = folder_ / "report";
-    std::filesystem::remove(report);
-    Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() + "' " +
-                            settings + " '" VERNIER_PROGRAM "' " + what);
-    const std::string line = contents(report);
-    if (!line.empty()) outcome.report = Json::parse(line);
-    return outcome;
+    return run_under(VERNIER_PRELOAD, settings, "'" VERNIER_PROGRAM "' " + what);
   }
-
-  std::filesystem::path folder_;
 };
 
 constexpr const char* forced = "VERNIER_MIN_SIZE=0 VERNIER_CONTRACT=fp64+reproducible";

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "number/int128.hpp"
 #include "residue_block.hpp"
 
 namespace vernier {
@@ -56,6 +59,9 @@ void equals_the_portable_one_for_every_number_of_moduli() {
       case 3:
         equals_the_portable_one<T, 3>(count);
         break;
+      case 4:
+        equals_the_portable_one<T, 4>(count);
+        break;
       case 6:
         equals_the_portable_one<T, 6>(count);
         break;
@@ -76,6 +82,35 @@ TEST(DeviceCrt, equals_the_portable_recombination_to_double) {
 }
 TEST(DeviceCrt, equals_the_portable_recombination_to_float) {
   equals_the_portable_one_for_every_number_of_moduli<float>();
+}
+
+// Of integers below P / 2, which a compiler rounds to double by itself.
+TEST(DeviceCrt, three_limbs_hold_all_numbers_of_moduli_with_a_root_that_are_allowed) {
+  std::mt19937_64 random(7);
+  for (int count = 2; three_limbs_hold(count, ModuliList::with_root); ++count) {
+    const ResidueSystem& system = residue_system(count, ModuliList::with_root);
+    const CrtTables<3> tables(system);
+    const int most_bits = system.product.bit_width() - 2;
+    ASSERT_LE(most_bits, 117) << "the leading limb of " << count << " moduli";
+    for (int round = 0; round < 20000; ++round) {
+      const auto any = static_cast<Uint128>(random()) << 64 | random();
+      auto x = static_cast<Int128>(any >> (128 - (round % most_bits + 1)));
+      if (round % 2 == 0) x = -x;
+      CrtSums<3> sums;
+      for (int g = 0; g < tables.pairs; ++g) {
+        const auto byte = [&](int q) {
+          if (q >= count) return 0;
+          const int p = modulus_of(ModuliList::with_root, q);
+          const auto r = static_cast<int>(x % p);
+          return multiply_mod(r, system.row_factor[static_cast<std::size_t>(q)], p) & 255;
+        };
+        sums.add(joined_residues(tables.pair[g], static_cast<std::uint32_t>(byte(2 * g) | byte(2 * g + 1) << 8), 0),
+                 tables, g);
+      }
+      sums.reduce(tables);
+      ASSERT_EQ(rounded_crt<double>(sums, 0), static_cast<double>(x)) << count << " moduli, round " << round;
+    }
+  }
 }
 
 }  // namespace

@@ -52,8 +52,20 @@ void residues_are_those_of_the_rounded_integer(int largest_exponent_of_element) 
 
 TEST(DeviceDigits, of_narrow_elements) { residues_are_those_of_the_rounded_integer<1>(narrow_exponent); }
 TEST(DeviceDigits, of_one_limb) { residues_are_those_of_the_rounded_integer<2>(largest_exponent(1)); }
+TEST(DeviceDigits, of_one_limb_and_a_half) {
+  residues_are_those_of_the_rounded_integer<3>(narrow_exponent + limb_bits);
+}
 TEST(DeviceDigits, of_two_limbs) { residues_are_those_of_the_rounded_integer<4>(largest_exponent(2)); }
 TEST(DeviceDigits, of_three_limbs) { residues_are_those_of_the_rounded_integer<6>(largest_exponent(3)); }
+
+TEST(DeviceDigits, are_as_few_as_hold_the_exponent) {
+  EXPECT_EQ(words_for_exponent(narrow_exponent), 1);
+  EXPECT_EQ(words_for_exponent(narrow_exponent + 1), 2);
+  EXPECT_EQ(words_for_exponent(largest_exponent(1)), 2);
+  EXPECT_EQ(words_for_exponent(largest_exponent(1) + 1), 3);
+  EXPECT_EQ(words_for_exponent(largest_exponent(2)), 4);
+  EXPECT_EQ(words_for_exponent(largest_exponent(3)), 6);
+}
 
 }  // namespace
 }  // namespace vernier

@@ -1,0 +1,26 @@
+// What a preload adds to what they share: its name, its side of libvernier, and the library underneath it.
+#pragma once
+
+#include "call.hpp"
+
+namespace vernier::interpose {
+
+struct Preload {
+  const char* name;             // before messages and in reports
+  const char* engine_variable;  // of the environment
+  const char* set_engine;       // functions of libvernier
+  const char* explain;
+};
+
+// Each preload defines these.
+extern const Preload preload;
+void* find_underneath(const char* name);  // the function of that name in the library underneath, or null
+vernier_status perform(vernier_handle handle, const Call& call);
+
+// Sizes of the largest product that a call is made of.
+struct Sizes {
+  std::int64_t m, n, k;
+};
+Sizes largest_product(const Call& call);
+
+}  // namespace vernier::interpose

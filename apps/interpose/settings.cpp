@@ -1,0 +1,64 @@
+#include "settings.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "preload.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+long number(const char* name, long least, long most, long otherwise) {
+  const std::string value = variable(name);
+  if (value.empty()) return otherwise;
+  long result = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error != std::errc() || end != value.data() + value.size() || result < least || result > most)
+    fatal(std::string(name) + "=" + value + ": expected a whole number from " + std::to_string(least) + " to " +
+          std::to_string(most));
+  return result;
+}
+
+// Found unwritable now rather than after hours.
+std::string writable(const char* name) {
+  const std::string path = variable(name);
+  if (path.empty()) return path;
+  std::FILE* file = std::fopen(path.c_str(), "a");
+  if (file == nullptr) fatal(std::string(name) + "=" + path + ": cannot be written: " + std::strerror(errno));
+  std::fclose(file);
+  return path;
+}
+
+Settings read() {
+  Settings s;
+  s.contract = variable("VERNIER_CONTRACT");
+  s.engine = variable(preload.engine_variable);
+  s.verbose = static_cast<int>(number("VERNIER_VERBOSE", 0, 2, 0));
+  s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", 0, 1 << 20, 256));
+  s.min_operations = s.min_size * s.min_size * s.min_size;
+  s.report = writable("VERNIER_REPORT");
+  return s;
+}
+
+}  // namespace
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+const Settings& settings() {
+  static const Settings& once = *new Settings(read());  // read until the very end of the program
+  return once;
+}
+
+void fatal(const std::string& message) {
+  std::fprintf(stderr, "%s: %s\n", preload.name, message.c_str());
+  std::fflush(nullptr);
+  std::_Exit(2);
+}
+
+}  // namespace vernier::interpose

@@ -1,0 +1,26 @@
+// The environment of a program under the preload.
+#pragma once
+
+#include <string>
+
+namespace vernier::interpose {
+
+struct Settings {
+  std::string contract;       // VERNIER_CONTRACT; empty: fp32 for single, fp64 for double precision
+  std::string engine;         // VERNIER_ENGINE, on GPUs VERNIER_CUDA_ENGINE; empty: the library chooses
+  std::string report;         // VERNIER_REPORT: a file that gets one line of JSON from each process
+  int verbose = 0;            // VERNIER_VERBOSE: 1 a summary at exit, 2 also a line for each call of size
+  double min_size = 256;      // VERNIER_MIN_SIZE: smaller (m n k)^(1/3) are passed on at once
+  double min_operations = 0;  // its cube
+};
+
+// The value of an environment variable; empty if it is not set.
+std::string variable(const char* name);
+
+// Read once. A value that is none ends the program with a message.
+const Settings& settings();
+
+// The name of the preload and the message on stderr, and the end of the program: what a wrong setting deserves.
+[[noreturn]] void fatal(const std::string& message);
+
+}  // namespace vernier::interpose

@@ -1,0 +1,120 @@
+#include "symbol.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "libvernier.hpp"
+#include "preload.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+// The planner's answers for the shapes that this thread met last, and what their data made of them.
+struct Decision {
+  vernier_type type = VERNIER_S;
+  std::int64_t m = -1, n = -1, k = -1;
+  bool by_scheme = false;
+  int pause = 0,
+      left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
+};
+
+constexpr int longest_pause = 64;
+
+Decision& decision_about(const Call& call) {
+  static thread_local std::array<Decision, 16> last;
+  const auto [m, n, k] = largest_product(call);
+  const auto hash = static_cast<std::size_t>(m * 31 + n * 7 + k + call.type);
+  Decision& d = last[hash % last.size()];
+  if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d;
+  vernier_report plan;
+  const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
+  // What the planner refuses is left to the call itself, which says why.
+  const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "native") != 0;
+  return d = {call.type, m, n, k, by_scheme};
+}
+
+// A product whose data turn out too wide has cost the look at them in vain. Where one did, the next will.
+void learn(Decision& d, bool fell_back) {
+  d.pause = fell_back ? std::clamp(2 * d.pause, 1, longest_pause) : 0;
+  d.left = d.pause;
+}
+
+Reason reason_of(vernier_status status) {
+  return status == VERNIER_BOUND_NOT_MET   ? Reason::bound
+         : status == VERNIER_OUT_OF_MEMORY ? Reason::memory
+         : status == VERNIER_UNSUPPORTED   ? Reason::unsupported
+                                           : Reason::other;
+}
+
+}  // namespace
+
+void* Symbol::missing() {
+  static char mark;
+  return &mark;
+}
+
+void* Symbol::find() {
+  enlist(counts_);
+  void* found = find_underneath(counts_.symbol);
+  if (found == nullptr) found = missing();
+  real_.store(found, std::memory_order_release);
+  return found;
+}
+
+bool Symbol::offer(const Call& call) {
+  if (underneath() == missing()) return compute(call);
+  Reason reason = Reason::native_faster;
+  if (!valid(call)) {
+    reason = Reason::invalid;
+  } else if (trivial(call)) {
+    reason = Reason::trivial;
+  } else {
+    const Inside inside;
+    Decision& d = decision_about(call);
+    if (d.by_scheme && d.left == 0) return run(call);
+    if (d.by_scheme) {
+      --d.left;
+      reason = Reason::bound;
+    }
+  }
+  return refuse(call, reason);
+}
+
+bool Symbol::refuse(const Call& call, Reason reason) {
+  counts_.pass(reason);
+  if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
+  return false;
+}
+
+bool Symbol::run(const Call& call) {
+  const Inside inside;
+  const Libvernier& l = libvernier();
+  const vernier_handle handle = thread_handle();
+  const vernier_status status = perform(handle, call);
+  if (status != VERNIER_SUCCESS) {
+    counts_.pass(reason_of(status));
+    record_message(l.last_error(handle));
+    if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
+    return false;
+  }
+  vernier_report report;
+  if (l.get_report(handle, &report) == VERNIER_SUCCESS) {
+    record_taken(call, report);
+    learn(decision_about(call), report.fallback != 0);
+  }
+  counts_.taken.fetch_add(1, std::memory_order_relaxed);
+  if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+  return true;
+}
+
+bool Symbol::compute(const Call& call) {
+  if (!valid(call))
+    fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
+  if (!run(call))
+    fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
+          "; and no library underneath has this routine");
+  return true;
+}
+
+}  // namespace vernier::interpose

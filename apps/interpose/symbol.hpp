@@ -1,0 +1,61 @@
+// A symbol that is taken over: the way of each call to Vernier or to the library underneath.
+#pragma once
+
+#include "journal.hpp"
+#include "settings.hpp"
+
+namespace vernier::interpose {
+
+// Calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go straight on.
+inline thread_local int depth = 0;
+
+class Inside {
+ public:
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+class Symbol {
+ public:
+  explicit constexpr Symbol(const char* name) : counts_(name) {}
+
+  // Is a product of these sizes worth a look? Costs next to nothing where it is not.
+  bool concerns(std::int64_t m, std::int64_t n, std::int64_t k) {
+    if (underneath() == missing()) return true;
+    if (depth > 0) return false;
+    if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= settings().min_operations)
+      return true;
+    counts_.pass(Reason::small);
+    return false;
+  }
+
+  // True if the call is done; else it is to be passed on.
+  bool take(const Call& call) { return concerns(call.m, call.n, call.k) && offer(call); }
+  bool offer(const Call& call);                  // one that concerns() let through
+  bool refuse(const Call& call, Reason reason);  // counts it; false
+
+  template <class Result = void, class... Arguments>
+  Result pass_on(Arguments... arguments) {
+    const Inside inside;
+    return reinterpret_cast<Result (*)(Arguments...)>(underneath())(arguments...);
+  }
+
+ private:
+  static void* missing();
+
+  void* underneath() {
+    void* real = real_.load(std::memory_order_acquire);
+    return real != nullptr ? real : find();
+  }
+
+  void* find();
+  bool run(const Call& call);
+  bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
+
+  Counts counts_;
+  std::atomic<void*> real_{nullptr};
+};
+
+}  // namespace vernier::interpose

@@ -1,0 +1,150 @@
+// libvernier's side of a call of cuBLAS, and the cuBLAS underneath.
+#include <dlfcn.h>
+#include <vernier/vernier_cuda.h>
+
+#include <algorithm>
+
+#include "libvernier.hpp"
+#include "preload.hpp"
+#include "settings.hpp"
+
+namespace vernier::interpose {
+
+const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_set_engine", "vernier_cuda_explain"};
+
+namespace {
+
+// The cuBLAS that the program has loaded, with the cuBLASLt that it is linked to.
+void* loaded_cublas() {
+  void* found = nullptr;
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
+    void* loaded = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    if (loaded != nullptr && found != nullptr)
+      fatal("two versions of cuBLAS are loaded: the one would be called with the other's handles");
+    if (found == nullptr) found = loaded;
+  }
+  return found;
+}
+
+// cuBLASLt alone, in a program that has no cuBLAS.
+void* loaded_cublas_lt() {
+  void* found = nullptr;
+  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"})
+    if (found == nullptr) found = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  return found;
+}
+
+struct Library {
+  decltype(&vernier_cuda_set_stream) set_stream;
+  decltype(&vernier_cuda_set_pointer_mode) set_pointer_mode;
+  decltype(&vernier_cuda_gemm) gemm;
+  decltype(&vernier_cuda_gemm_batched) gemm_batched;
+  decltype(&vernier_cuda_gemm_strided_batched) gemm_strided_batched;
+  decltype(&vernier_cuda_symm) symm, hemm;
+  decltype(&vernier_cuda_syrk) syrk, herk;
+  decltype(&vernier_cuda_syr2k) syr2k, her2k;
+  decltype(&vernier_cuda_trmm) trmm;
+  decltype(&vernier_cuda_trsm) trsm;
+};
+
+const Library& library() {
+  static const Library once = [] {
+    Library l;
+    load("vernier_cuda_set_stream", l.set_stream);
+    load("vernier_cuda_set_pointer_mode", l.set_pointer_mode);
+    load("vernier_cuda_gemm", l.gemm);
+    load("vernier_cuda_gemm_batched", l.gemm_batched);
+    load("vernier_cuda_gemm_strided_batched", l.gemm_strided_batched);
+    load("vernier_cuda_symm", l.symm);
+    load("vernier_cuda_hemm", l.hemm);
+    load("vernier_cuda_syrk", l.syrk);
+    load("vernier_cuda_herk", l.herk);
+    load("vernier_cuda_syr2k", l.syr2k);
+    load("vernier_cuda_her2k", l.her2k);
+    load("vernier_cuda_trmm", l.trmm);
+    load("vernier_cuda_trsm", l.trsm);
+    return l;
+  }();
+  return once;
+}
+
+vernier_op op(char letter) { return static_cast<vernier_op>(letter); }
+
+vernier_status multiply(const Library& l, vernier_handle h, const Call& c) {
+  switch (c.batch) {
+    case Call::Batch::none:
+      return l.gemm(h, c.type, op(c.opa), op(c.opb), c.m, c.n, c.k, c.alpha, c.a, c.lda, c.b, c.ldb, c.beta, c.c,
+                    c.ldc);
+    case Call::Batch::strided:
+      return l.gemm_strided_batched(h, c.type, op(c.opa), op(c.opb), c.m, c.n, c.k, c.alpha, c.a, c.lda, c.stride_a,
+                                    c.b, c.ldb, c.stride_b, c.beta, c.c, c.ldc, c.stride_c, c.count);
+    case Call::Batch::addresses:
+      return l.gemm_batched(h, c.type, op(c.opa), op(c.opb), c.m, c.n, c.k, c.alpha,
+                            static_cast<const void* const*>(c.a), c.lda, static_cast<const void* const*>(c.b), c.ldb,
+                            c.beta, static_cast<void* const*>(c.c), c.ldc, c.count);
+  }
+  return VERNIER_INTERNAL_ERROR;
+}
+
+}  // namespace
+
+// Never a second copy: only what the program has. Programs that load cuBLAS by themselves, as Python does, keep it out
+// of the global scope.
+void* find_underneath(const char* name) {
+  if (void* next = dlsym(RTLD_NEXT, name)) return next;
+  for (void* library : {loaded_cublas(), loaded_cublas_lt()})
+    if (library != nullptr)
+      if (void* found = dlsym(library, name)) return found;
+  return nullptr;
+}
+
+// The rectangles of a triangle and the halves of a triangular matrix.
+Sizes largest_product(const Call& c) {
+  const auto half = [](std::int64_t n) { return std::max<std::int64_t>(n / 2, 1); };
+  switch (c.routine) {
+    case Routine::syrk:
+    case Routine::herk:
+      return {half(c.m), half(c.n), c.k};
+    case Routine::trmm:
+    case Routine::trsm:
+      return c.side == 'L' ? Sizes{half(c.m), c.n, half(c.k)} : Sizes{c.m, half(c.n), half(c.k)};
+    default:
+      return {c.m, c.n, c.k};
+  }
+}
+
+vernier_status perform(vernier_handle h, const Call& c) {
+  const Library& l = library();
+  const auto side = static_cast<vernier_side>(c.side);
+  const auto uplo = static_cast<vernier_uplo>(c.uplo);
+  const auto diag = static_cast<vernier_diag>(c.diag);
+  vernier_status status = l.set_stream(h, c.stream);
+  if (status == VERNIER_SUCCESS)
+    status = l.set_pointer_mode(h, c.device_factors ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
+  if (status != VERNIER_SUCCESS) return status;
+  switch (c.routine) {
+    case Routine::gemm:
+      return multiply(l, h, c);
+    case Routine::symm:
+    case Routine::hemm:
+      return (c.routine == Routine::symm ? l.symm : l.hemm)(h, c.type, side, uplo, c.m, c.n, c.alpha, c.a, c.lda, c.b,
+                                                            c.ldb, c.beta, c.c, c.ldc);
+    case Routine::syrk:
+    case Routine::herk:
+      return (c.routine == Routine::syrk ? l.syrk : l.herk)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a, c.lda,
+                                                            c.beta, c.c, c.ldc);
+    case Routine::syr2k:
+    case Routine::her2k:
+      return (c.routine == Routine::syr2k ? l.syr2k : l.her2k)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
+                                                               c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::trmm:
+      return l.trmm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.b, c.ldb, c.c, c.ldc);
+    case Routine::trsm:
+      return l.trsm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.c, c.ldc);
+    case Routine::gemmt:
+      break;  // which cuBLAS has not
+  }
+  return VERNIER_UNSUPPORTED;
+}
+
+}  // namespace vernier::interpose

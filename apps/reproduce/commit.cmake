@@ -1,0 +1,22 @@
+# Writes OUTPUT, which says what commit a program was built from. Run at every build; the file changes when the commit
+# or the differences to it do.
+execute_process(COMMAND git rev-parse HEAD WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit RESULT_VARIABLE failed
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(failed)
+  set(commit unknown)
+else()
+  execute_process(COMMAND git diff HEAD --no-ext-diff WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE differences ERROR_QUIET)
+  execute_process(COMMAND git status --porcelain WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE changed ERROR_QUIET)
+  if(changed)
+    string(SHA1 hash "${differences}${changed}")
+    string(SUBSTRING ${hash} 0 8 hash)
+    string(APPEND commit "-dirty-${hash}")
+  endif()
+endif()
+set(text "namespace vernier::reproduce {\nconst char* commit() { return \"${commit}\"; }\n}  // namespace vernier::reproduce\n")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT text STREQUAL "${old}")
+  file(WRITE ${OUTPUT} "${text}")
+endif()

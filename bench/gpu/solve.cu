@@ -1,0 +1,243 @@
+// vernier-gpu-solve-bench: linear systems on a GPU beside cuSOLVER's, in one process and in turns: one JSON object a
+// line.
+//
+//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] N ...
+//
+// A and b are uniform in [-1, 1). Times are medians, from A and b in device memory to x there; backward errors are
+// max |b - A x| / (|A|_inf max |x| + max |b|) with residuals in twice the precision of fp64, measured alike for all.
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vernier/cuda_lapack.hpp"
+
+namespace {
+
+void check(cudaError_t code, const char* what) {
+  if (code == cudaSuccess) return;
+  std::fprintf(stderr, "vernier-gpu-solve-bench: %s: %s\n", what, cudaGetErrorString(code));
+  std::exit(1);
+}
+
+struct Peer {
+  void* library = nullptr;
+  cusolverDnHandle_t handle = nullptr;
+
+  Peer() {
+    for (const char* name : {"libcusolver.so.12", "libcusolver.so.11"})
+      if (library == nullptr) library = dlopen(name, RTLD_LAZY);
+    if (library == nullptr) {
+      std::fprintf(stderr, "vernier-gpu-solve-bench: %s\n", dlerror());
+      std::exit(1);
+    }
+    expect(function<decltype(&cusolverDnCreate)>("cusolverDnCreate")(&handle), "cusolverDnCreate");
+  }
+  template <class F>
+  F function(const char* name) const {
+    void* found = dlsym(library, name);
+    if (found == nullptr) std::fprintf(stderr, "vernier-gpu-solve-bench: no %s\n", name), std::exit(1);
+    return reinterpret_cast<F>(found);
+  }
+  static void expect(cusolverStatus_t status, const char* what) {
+    if (status != CUSOLVER_STATUS_SUCCESS)
+      std::fprintf(stderr, "vernier-gpu-solve-bench: %s: status %d\n", what, static_cast<int>(status)), std::exit(1);
+  }
+};
+
+#define PEER(peer, name, ...) Peer::expect(peer.function<decltype(&name)>(#name)(peer.handle, __VA_ARGS__), #name)
+
+__global__ void fill(double* x, std::size_t count, std::uint64_t seed) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    std::uint64_t z = (seed << 40) + i + 0x9E3779B97F4A7C15ull;  // splitmix64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    x[i] = ((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
+  }
+}
+
+// |b - A x| and |A||1| of row i, the first summed in twice the precision.
+__global__ void rows(const double* a, const double* x, const double* b, int n, double* residual, double* norm) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  double high = b[i], low = 0, sum = 0;
+  for (int j = 0; j < n; ++j) {
+    const double e = a[i + static_cast<std::size_t>(j) * n], p = -e * x[j];
+    const double s = high + p, t = s - high;
+    low += ((high - (s - t)) + (p - t)) + fma(-e, x[j], -p);
+    high = s;
+    sum += fabs(e);
+  }
+  residual[i] = fabs(high + low);
+  norm[i] = sum;
+}
+
+double* device_array(std::size_t count) {
+  double* x = nullptr;
+  check(cudaMalloc(&x, count * sizeof(double)), "memory");
+  return x;
+}
+
+double largest(const double* device, int n) {
+  std::vector<double> x(static_cast<std::size_t>(n));
+  check(cudaMemcpy(x.data(), device, x.size() * sizeof(double), cudaMemcpyDeviceToHost), "copy");
+  double most = 0;
+  for (const double e : x) most = std::isnan(e) || std::fabs(e) > most ? std::fabs(e) : most;
+  return most;
+}
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x.empty() ? 0 : x[x.size() / 2];
+}
+
+template <class Body>
+double seconds(Body body) {
+  check(cudaDeviceSynchronize(), "before");
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  check(cudaDeviceSynchronize(), "run");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct System {
+  int n;
+  std::size_t size;
+  double *a, *b, *x, *lu, *work;
+  std::int64_t* pivots;
+  int *int_pivots, *info;
+
+  explicit System(int order) : n(order), size(static_cast<std::size_t>(order) * static_cast<std::size_t>(order)) {
+    a = device_array(size), lu = device_array(size);
+    b = device_array(n), x = device_array(n), work = device_array(2 * static_cast<std::size_t>(n));
+    check(cudaMalloc(&pivots, sizeof(std::int64_t) * n), "memory");
+    check(cudaMalloc(&int_pivots, sizeof(int) * n), "memory");
+    check(cudaMalloc(&info, sizeof(int)), "memory");
+    fill<<<1024, 256>>>(a, size, 1);
+    fill<<<1024, 256>>>(b, n, 2);
+  }
+  ~System() {
+    for (void* p : {static_cast<void*>(a), static_cast<void*>(b), static_cast<void*>(x), static_cast<void*>(lu),
+                    static_cast<void*>(work), static_cast<void*>(pivots), static_cast<void*>(int_pivots),
+                    static_cast<void*>(info)})
+      check(cudaFree(p), "free");
+  }
+  void copy_matrix() { check(cudaMemcpy(lu, a, size * sizeof(double), cudaMemcpyDeviceToDevice), "copy"); }
+  double backward_error() {
+    rows<<<(n + 63) / 64, 64>>>(a, x, b, n, work, work + n);
+    return largest(work, n) / (largest(work + n, n) * largest(x, n) + largest(b, n));
+  }
+};
+
+struct Settings {
+  int runs = 5;
+  bool factors = true, peers = true;
+};
+
+struct PeerTimes {
+  std::vector<double> solver, factors, mixed;
+  double solver_error = 0, mixed_error = 0;
+  int iterations = 0;
+};
+
+void run_peer(const Peer& peer, System& s, PeerTimes& t) {
+  int words = 0;
+  PEER(peer, cusolverDnDgetrf_bufferSize, s.n, s.n, s.lu, s.n, &words);
+  double* work = device_array(static_cast<std::size_t>(words));
+  s.copy_matrix();
+  check(cudaMemcpy(s.x, s.b, sizeof(double) * s.n, cudaMemcpyDeviceToDevice), "copy");
+  const double factors =
+      seconds([&] { PEER(peer, cusolverDnDgetrf, s.n, s.n, s.lu, s.n, work, s.int_pivots, s.info); });
+  const double solve =
+      seconds([&] { PEER(peer, cusolverDnDgetrs, CUBLAS_OP_N, s.n, 1, s.lu, s.n, s.int_pivots, s.x, s.n, s.info); });
+  t.factors.push_back(factors);
+  t.solver.push_back(factors + solve);
+  if (t.solver_error == 0) t.solver_error = s.backward_error();
+  check(cudaFree(work), "free");
+}
+
+void run_mixed_peer(const Peer& peer, System& s, PeerTimes& t) {
+  std::size_t bytes = 0;
+  PEER(peer, cusolverDnDHgesv_bufferSize, s.n, 1, s.lu, s.n, s.int_pivots, s.b, s.n, s.x, s.n, nullptr, &bytes);
+  double* work = device_array(bytes / sizeof(double) + 1);
+  s.copy_matrix();
+  t.mixed.push_back(seconds([&] {
+    PEER(peer, cusolverDnDHgesv, s.n, 1, s.lu, s.n, s.int_pivots, s.b, s.n, s.x, s.n, work, bytes, &t.iterations,
+         s.info);
+  }));
+  if (t.mixed_error == 0) t.mixed_error = s.backward_error();
+  check(cudaFree(work), "free");
+}
+
+void run(const Peer* peer, int n, const Settings& settings) {
+  System s(n);
+  PeerTimes theirs;
+  std::vector<double> solve, factors;
+  double error = 0;
+  vernier::SolveReport report;
+  for (int r = 0; r <= settings.runs; ++r) {
+    if (peer != nullptr) run_peer(*peer, s, theirs), run_mixed_peer(*peer, s, theirs);
+    solve.push_back(seconds([&] { report = vernier::cuda::solve(vernier::Op::none, n, 1, s.a, n, s.b, n, s.x, n); }));
+    if (r == 0) error = s.backward_error();
+    if (settings.factors) {
+      s.copy_matrix();
+      factors.push_back(seconds([&] {
+        if (vernier::cuda::getrf(n, n, s.lu, n, s.pivots) != 0) std::fprintf(stderr, "getrf: info is not 0\n");
+      }));
+    }
+    if (r == 0)  // the first run loads kernels and takes memory
+      for (auto* t : {&theirs.solver, &theirs.factors, &theirs.mixed, &solve, &factors}) t->clear();
+  }
+  std::printf(
+      "{\"n\": %d, \"ms\": %.3f, \"ms_factor\": %.3f, \"ms_refine\": %.3f, \"corrections\": %d, \"factors\": \"%s\", "
+      "\"fallback\": %s, \"backward_error\": %.2e, \"reported_backward_error\": %.2e, \"getrf_ms\": %.3f, "
+      "\"cusolver_ms\": %.3f, \"cusolver_getrf_ms\": %.3f, \"cusolver_backward_error\": %.2e, \"dhgesv_ms\": %.3f, "
+      "\"dhgesv_iterations\": %d, \"dhgesv_backward_error\": %.2e, \"ratio_to_cusolver\": %.3f, "
+      "\"ratio_to_dhgesv\": %.3f, \"getrf_speedup\": %.3f}\n",
+      n, median(solve) * 1e3, report.seconds_factor * 1e3, report.seconds_refine * 1e3, report.columns[0].corrections,
+      vernier::to_string(report.factors), report.fallback ? "true" : "false", error, report.largest_backward_error(),
+      median(factors) * 1e3, median(theirs.solver) * 1e3, median(theirs.factors) * 1e3, theirs.solver_error,
+      median(theirs.mixed) * 1e3, theirs.iterations, theirs.mixed_error,
+      peer == nullptr ? 0 : median(solve) / median(theirs.solver),
+      peer == nullptr ? 0 : median(solve) / median(theirs.mixed),
+      factors.empty() || peer == nullptr ? 0 : median(theirs.factors) / median(factors));
+  std::fflush(stdout);
+  vernier::cuda::release_workspace();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  Settings settings;
+  std::vector<int> orders;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--runs" && i + 1 < argc)
+      settings.runs = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--no-factors")
+      settings.factors = false;
+    else if (word == "--no-peers")
+      settings.peers = false;
+    else if (std::atoi(word.c_str()) > 0)
+      orders.push_back(std::atoi(word.c_str()));
+    else {
+      std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected an option or an order\n", argv[i]);
+      return 2;
+    }
+  }
+  const Peer* peer = settings.peers ? new Peer : nullptr;
+  for (const int n : orders) run(peer, n, settings);
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "vernier-gpu-solve-bench: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,227 @@
+// Measures fp32 products by error correction on a Hopper GPU beside cuBLAS. One JSON object a line.
+//
+//   vernier-split-bench speed N...       square products from rest: median of single calls, contenders in turn
+//   vernier-split-bench sustained N...   the same without pauses, half a second a contender, in turn
+//   vernier-split-bench kinds N...       the contract on data that need other schemes
+//   vernier-split-bench shapes           small, thin and rank-k products
+//   vernier-split-bench stages N...      split and product apart
+//   vernier-split-bench energy N...      joules a product, where NVML tells
+//   vernier-split-bench error N...       errors on all kinds of data
+//   vernier-split-bench depth            errors for k from 1 to 2^20, over eight draws
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "cuda/energy.hpp"
+#include "split_contenders.hpp"
+#include "timing.hpp"
+
+namespace bench {
+namespace {
+
+using vernier::cuda::Cublas;
+using vernier::cuda::EnergyMeter;
+
+double operations(const Problem& p, const Contender& c) {
+  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * c.work;
+}
+
+// {"what": ..., "name": ..., "m": ..., "n": ..., "k": ..., "kind": ...; the caller adds the rest.
+void print_head(const char* what, const Problem& p, const std::string& name, const std::string& kind) {
+  std::printf("{\"what\": \"%s\", \"name\": \"%s\", \"data\": \"%s\", \"m\": %ld, \"n\": %ld, \"k\": %ld", what,
+              name.c_str(), kind.c_str(), p.m, p.n, p.k);
+}
+
+void print_time(const char* what, const Problem& p, const Contender& c, const std::string& kind,
+                const std::vector<double>& t, double host = 0) {
+  const double seconds = median(t);
+  print_head(what, p, c.name, kind);
+  std::printf(", \"us\": %.2f, \"best_us\": %.2f, \"host_us\": %.2f, \"tflops\": %.1f", seconds * 1e6,
+              *std::min_element(t.begin(), t.end()) * 1e6, host * 1e6, operations(p, c) / seconds * 1e-12);
+}
+
+void end_line() {
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+const std::string usual = "scattered(0.5)";
+
+// From rest: a pause, three runs to warm up, then the median of single calls. host: what queueing one takes.
+void from_rest(const char* what, const Problem& p, const std::vector<Contender>& contenders, int repetitions,
+               int pause_us, const std::string& kind = usual) {
+  Timer timer;
+  for (const Contender& c : contenders) {
+    check(cudaDeviceSynchronize(), "rest");
+    usleep(static_cast<unsigned>(pause_us));
+    std::vector<double> t, host;
+    for (int i = 0; i < repetitions + 3; ++i) {
+      double queued = 0;
+      const double seconds = timer.seconds(1, [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        c.run();
+        queued = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      });
+      if (i >= 3) t.push_back(seconds), host.push_back(queued);
+    }
+    print_time(what, p, c, kind, t, median(host));
+    end_line();
+  }
+}
+
+// Half a second each in two turns, so that heat and power favour none.
+void sustained(const Problem& p, const std::vector<Contender>& contenders) {
+  Timer timer;
+  std::vector<std::vector<double>> t(contenders.size());
+  for (int turn = 0; turn < 2; ++turn)
+    for (std::size_t i = 0; i < contenders.size(); ++i)
+      for (double total = 0; total < 0.5;) {
+        const int batch = 8;
+        const double seconds = timer.seconds(batch, contenders[i].run);
+        total += seconds * batch;
+        if (turn == 1 && total > 0.1) t[i].push_back(seconds);
+      }
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    print_time("sustained", p, contenders[i], usual, t[i]);
+    end_line();
+  }
+}
+
+// A second of products each, by the counter of the card.
+void energy(const Problem& p, const std::vector<Contender>& contenders) {
+  const EnergyMeter meter;
+  Timer timer;
+  for (const Contender& c : contenders) {
+    const double each = timer.seconds(3, c.run);
+    const int count = std::max(1, static_cast<int>(1.0 / each));
+    const double before = meter.joules();
+    const double seconds = timer.seconds(count, c.run);
+    const double joules = meter.joules() - before;
+    print_head("energy", p, c.name, usual);
+    std::printf(", \"joules\": %.5g, \"watts\": %.1f, \"gflops_per_watt\": %.1f", joules / count,
+                joules / (seconds * count), operations(p, c) * count / joules * 1e-9);
+    end_line();
+  }
+}
+
+// Errors over several draws: means of means, the largest of all, root mean square of residuals.
+void errors(Contenders& bench, std::int64_t m, std::int64_t n, std::int64_t k, const std::string& kind, int draws) {
+  std::vector<std::string> names;
+  std::map<std::string, Error> of;
+  std::string scheme;
+  Problem p;
+  for (int draw = 0; draw < draws; ++draw) {
+    p = bench.problem(m, n, k, kind, draw);
+    const Judge judge(p);
+    for (const Contender& c : bench.all(p)) {
+      check(cudaMemset(p.c, 0xff, static_cast<std::size_t>(m * n) * 4), "cudaMemset");
+      c.run();
+      const Error e = judge.judge(p.c);
+      if (c.name == "contract fp32") scheme = bench.made(p);
+      if (draw == 0) names.push_back(c.name);
+      Error& sum = of[c.name];
+      sum.mean += e.mean / draws, sum.max = std::max(sum.max, e.max), sum.residual += e.residual * e.residual / draws;
+    }
+  }
+  for (const std::string& name : names) {
+    print_head("error", p, name, kind);
+    std::printf(", \"draws\": %d, \"mean\": %.3g, \"max\": %.3g, \"residual\": %.3g", draws, of[name].mean,
+                of[name].max, std::sqrt(of[name].residual));
+    if (name == "contract fp32") std::printf(", \"scheme\": \"%s\"", scheme.c_str());
+    end_line();
+  }
+}
+
+void shapes() {
+  Contenders bench(std::int64_t{16384} * 16384);
+  const std::int64_t all[][3] = {{64, 64, 64},        {128, 128, 128},     {256, 256, 256},     {384, 384, 384},
+                                 {512, 512, 512},     {768, 768, 768},     {1000, 1000, 1000},  {1536, 1536, 1536},
+                                 {16384, 64, 4096},   {16384, 256, 4096},  {256, 256, 65536},   {4096, 4096, 64},
+                                 {4096, 4096, 256},   {4096, 4096, 1024},  {16384, 16384, 64},  {16384, 16384, 128},
+                                 {16384, 16384, 256}, {16384, 16384, 512}, {16384, 16384, 1024}};
+  for (const auto& [m, n, k] : all) {
+    const Problem p = bench.problem(m, n, k, usual);
+    from_rest("shapes", p, bench.all(p), 11, 50000);
+  }
+}
+
+void depth() {
+  Contenders bench(std::int64_t{256} << 20);
+  for (const char* kind : {"uniform", "normal", "positive", "scattered(4)", "type1", "type3"})
+    for (std::int64_t k = 1; k <= 1 << 20; k *= 4) errors(bench, 256, 256, k, kind, k <= 65536 ? 8 : 2);
+}
+
+void kinds(Contenders& bench, std::int64_t n) {
+  for (const char* kind : {"scattered(0.5)", "scattered(4)", "scattered(20)"}) {
+    const Problem p = bench.problem(n, n, n, kind);
+    from_rest("kinds", p, {bench.sgemm(p), bench.contract(p)}, 11, 100000, kind);
+    print_head("chosen", p, "contract fp32", kind);
+    std::printf(", \"scheme\": \"%s\"", bench.made(p).c_str());
+    end_line();
+  }
+}
+
+void square(const std::string& command, Contenders& bench, std::int64_t n) {
+  if (command == "kinds") return kinds(bench, n);
+  if (command == "error") {
+    for (const std::string& kind : data_kinds()) errors(bench, n, n, n, kind, n <= 4096 ? 4 : 1);
+    return;
+  }
+  const Problem p = bench.problem(n, n, n, usual);
+  std::vector<Contender> all = bench.all(p);
+  all.push_back(bench.half_gemm(p));
+  if (command == "speed") from_rest("speed", p, all, n <= 4096 ? 21 : 9, 300000);
+  if (command == "sustained") sustained(p, all);
+  if (command == "energy") energy(p, all);
+  if (command == "stages")
+    for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"})
+      from_rest("stage", p, bench.stages(scheme, p), 21, 50000);
+}
+
+void print_machine() {
+  const vernier::cuda::Device& d = vernier::cuda::current_device();
+  std::printf(
+      "{\"what\": \"machine\", \"device\": \"%s\", \"driver_cuda\": %d, \"runtime_cuda\": %d, \"cublas\": \"%s\"}\n",
+      d.name.c_str(), d.driver_version, d.runtime_version, Cublas().version().c_str());
+}
+
+int run(int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "";
+  std::int64_t largest = 0;
+  for (int i = 2; i < argc; ++i) largest = std::max<std::int64_t>(largest, std::atoll(argv[i]));
+  const std::vector<std::string> square_commands = {"speed", "sustained", "kinds", "stages", "energy", "error"};
+  const bool is_square = std::find(square_commands.begin(), square_commands.end(), command) != square_commands.end();
+  if (is_square ? largest <= 0 : command != "shapes" && command != "depth") {
+    std::fprintf(stderr,
+                 "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | depth\n");
+    return 2;
+  }
+  print_machine();
+  if (command == "energy" && !EnergyMeter::missing().empty()) {
+    std::fprintf(stderr, "vernier-split-bench: energy is left out: %s\n", EnergyMeter::missing().c_str());
+    return 0;
+  }
+  if (command == "shapes") shapes();
+  if (command == "depth") depth();
+  if (is_square) {
+    Contenders bench(largest * largest);
+    for (int i = 2; i < argc; ++i) square(command, bench, std::atoll(argv[i]));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "vernier-split-bench: %s\n", e.what());
+    return 1;
+  }
+}

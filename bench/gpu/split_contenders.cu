@@ -1,0 +1,102 @@
+#include "split_contenders.hpp"
+
+#include <tuple>
+
+#include "timing.hpp"
+
+namespace bench {
+namespace {
+
+using namespace vernier;
+using cuda::DeviceBuffer;
+
+__global__ void to_halves(const float* x, std::int64_t count, unsigned short* out) {
+  for (std::int64_t i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL)
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(out[i]) : "f"(x[i]));
+}
+
+SplitOperands operands(const Problem& p) {
+  return split_operands_of(Op::none, Op::none, p.m, p.n, p.k, p.a, p.m, p.b, p.k);
+}
+
+}  // namespace
+
+Problem Contenders::problem(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& kind, int draw) {
+  fill(kind, true, draw, a_.data(), m * k);
+  fill(kind, false, draw, b_.data(), k * n);
+  check(cudaDeviceSynchronize(), "fill");
+  return {m, n, k, a_.data(), b_.data(), c_.data()};
+}
+
+Contender Contenders::sgemm(const Problem& p) {
+  return {"cublas fp32", [this, p] {
+            const float one = 1, zero = 0;
+            cublas_.gemm<float>(Op::none, Op::none, p.m, p.n, p.k, &one, p.a, p.m, p.b, p.k, &zero, p.c, p.m);
+          }};
+}
+
+Contender Contenders::half_gemm(const Problem& p) {
+  halves_ = DeviceBuffer<std::byte>();
+  halves_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(2 * (p.m + p.n) * p.k));
+  auto* out = reinterpret_cast<unsigned short*>(halves_.data());
+  to_halves<<<2048, 256>>>(p.a, p.m * p.k, out);
+  to_halves<<<2048, 256>>>(p.b, p.n * p.k, out + p.m * p.k);
+  check(cudaGetLastError(), "to_halves");
+  return {"cublas fp16 / 3",
+          [this, p] {
+            const float one = 1, zero = 0;
+            cublas_.gemm_ex(Op::transpose, Op::none, p.m, p.n, p.k, &one, halves_.data(), CUDA_R_16F, p.k,
+                            halves_.data() + p.m * p.k * 2, CUDA_R_16F, p.k, &zero, p.c, CUDA_R_32F, p.m,
+                            CUBLAS_COMPUTE_32F);
+          },
+          1.0 / 3};
+}
+
+std::byte* Contenders::workspace(std::size_t bytes) {
+  if (workspace_.bytes() < bytes) workspace_ = DeviceBuffer<std::byte>(), workspace_ = DeviceBuffer<std::byte>(bytes);
+  return workspace_.data();
+}
+
+Contender Contenders::split(const std::string& name, const SplitGemmPlan& plan, const Problem& p) {
+  workspace(plan.workspace);
+  return {name, [this, plan, p] {
+            split_gemm(plan, operands(p), {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr);
+          }};
+}
+
+Contender Contenders::halfhalf(const Problem& p) {
+  const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k);
+  return split("halfhalf", plan_split_gemm(plan.attempts.front().scheme, p.m, p.n, p.k), p);
+}
+
+Contender Contenders::tf32tf32(const Problem& p) {
+  const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k);
+  return split("tf32tf32", plan_split_gemm(plan.attempts.back().scheme, p.m, p.n, p.k), p);
+}
+
+Contender Contenders::contract(const Problem& p) {
+  Contender c = split_gemm_pays(p.m, p.n, p.k) ? split("", plan_split_gemm(p.m, p.n, p.k), p) : sgemm(p);
+  c.name = "contract fp32";
+  return c;
+}
+
+std::vector<Contender> Contenders::stages(const std::string& scheme, const Problem& p) {
+  const SplitGemmPlan plan = plan_split_gemm(scheme, p.m, p.n, p.k);
+  std::vector<Contender> all = {split(scheme, plan, p)};
+  for (const auto& [ops, opa, opb] :
+       {std::tuple{"NN", Op::none, Op::none}, {"TN", Op::transpose, Op::none}, {"NT", Op::none, Op::transpose}}) {
+    const auto x =
+        split_operands_of(opa, opb, p.m, p.n, p.k, p.a, opa == Op::none ? p.m : p.k, p.b, opb == Op::none ? p.k : p.n);
+    const SplitStages s = split_gemm_stages(plan, x, p.c, p.m, workspace_.data());
+    all.push_back({scheme + " split " + ops, s.split});
+    if (opa == Op::none && opb == Op::none) all.push_back({scheme + " product", s.product});
+  }
+  return all;
+}
+
+std::string Contenders::made(const Problem& p) const {
+  if (!split_gemm_pays(p.m, p.n, p.k)) return "native";
+  return split_gemm_made(plan_split_gemm(p.m, p.n, p.k), workspace_.data(), nullptr);
+}
+
+}  // namespace bench

@@ -1,0 +1,46 @@
+// Linear systems on a GPU: the routines of lapack.hpp for matrices in device memory.
+//
+//     #include <vernier/cuda_lapack.hpp>
+//     vernier::SolveReport report = vernier::cuda::solve(vernier::Op::none, n, 1, A, n, B, n, X, n);
+//
+// Conventions are those of cuda.hpp: column-major, in device memory, queued on a stream. What is returned is known to
+// the host, so these routines wait for the stream. Matrices stay on the GPU; vectors of refinement visit the host.
+//
+// They need a GPU of compute capability 9.0 and throw Error(Status::unsupported) elsewhere, and for more rows than a
+// panel holds: 131072 of float, 65536 of double. A working copy is made in device memory.
+#pragma once
+
+#include "vernier/cuda.hpp"
+#include "vernier/lapack.hpp"
+
+namespace vernier::cuda {
+
+// P A = L U as vernier::getrf, pivots in device memory. Large products keep options.contract: double under fp64 by
+// residues; float under fp32 by error-corrected products that run beside the panels. Of the options, the workspace of
+// the caller and engines of float under plain fp32 do not serve here.
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda,
+                                             std::int64_t* pivots,
+                                             const Options& options = Options{.contract = default_contract<T>()});
+
+// op(A) X = B with the factors of getrf. Vectors are solved for in fp64, whatever T is.
+template <class T>
+VERNIER_API void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
+                       const std::int64_t* pivots, T* B, std::int64_t ldb,
+                       const Options& options = Options{.contract = default_contract<T>()});
+
+// getrf and, if info = 0, getrs.
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda,
+                                            std::int64_t* pivots, T* B, std::int64_t ldb,
+                                            const Options& options = Options{.contract = default_contract<T>()});
+
+// op(A) X = B with a certificate, as vernier::solve: LU in fp32 or fp64, refinement, a measured backward error for each
+// right-hand side. Shorter factors are Error(Status::unsupported). Of options.products the engine counts, one of
+// engines().
+template <class T>
+[[nodiscard]] VERNIER_API SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
+                                            const T* B, std::int64_t ldb, T* X, std::int64_t ldx,
+                                            const SolveOptions& options = {}, void* stream = nullptr);
+
+}  // namespace vernier::cuda

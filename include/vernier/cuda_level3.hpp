@@ -1,0 +1,64 @@
+// Level 3 of the BLAS on a GPU, made of the products of cuda.hpp: level3.hpp for matrices in device memory,
+// asynchronous on a stream as far as gemm is.
+//
+// Factors are on the host (Options::pointer_mode is not asked). The promises are those of level3.hpp; blocks on the
+// diagonal of trmm and trsm go to cuBLAS, so that reproducible contracts are unsupported there. Memory comes from the
+// device: Options::workspace is an error. Arguments are checked first; the output is written last, when all products
+// are queued.
+#pragma once
+
+#include "vernier/cuda.hpp"
+#include "vernier/level3.hpp"
+
+namespace vernier::cuda {
+
+template <class T>
+VERNIER_API Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda,
+                        const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                        const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda,
+                        const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                        const Options& options = Options{.contract = default_contract<T>()});
+
+template <class T>
+VERNIER_API Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta,
+                        T* C, std::int64_t ldc, const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda,
+                        Real<T> beta, T* C, std::int64_t ldc,
+                        const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+                         const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                         const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+                         const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
+                         const Options& options = Options{.contract = default_contract<T>()});
+
+// C = alpha op(A) B (left) or alpha B op(A) (right), as cuBLAS has it; C may be B.
+template <class T>
+VERNIER_API Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc,
+                        const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
+                        std::int64_t lda, T* B, std::int64_t ldb,
+                        const Options& options = Options{.contract = default_contract<T>()});
+
+// C_i = alpha op(A_i) op(B_i) + beta C_i for i = 0 ... count - 1, one after the other on the stream. The arrays of
+// addresses are in device memory, as cuBLAS has them, and are read by the host when the stream has come so far.
+template <class T>
+VERNIER_API Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
+                                const T* const* A, std::int64_t lda, const T* const* B, std::int64_t ldb, const T* beta,
+                                T* const* C, std::int64_t ldc, std::int64_t count,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
+                                        const T* A, std::int64_t lda, std::int64_t stride_a, const T* B,
+                                        std::int64_t ldb, std::int64_t stride_b, const T* beta, T* C, std::int64_t ldc,
+                                        std::int64_t stride_c, std::int64_t count,
+                                        const Options& options = Options{.contract = default_contract<T>()});
+
+}  // namespace vernier::cuda

@@ -1,0 +1,82 @@
+/* Vernier on a GPU from C: the routines of vernier.h for matrices in device memory, queued on the handle's stream.
+ *
+ * cuda.hpp and cuda_level3.hpp say what each computes, how far it is asynchronous and what a graph can capture. In a
+ * build without CUDA, and without a GPU, all of them return VERNIER_UNSUPPORTED. Of the handle's settings the contract
+ * counts here, and the workspace limit, in bytes of device memory; the seconds of a report are the host's. */
+#ifndef VERNIER_VERNIER_CUDA_H
+#define VERNIER_VERNIER_CUDA_H
+
+#include "vernier/vernier.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum vernier_pointer_mode { VERNIER_POINTER_HOST = 0, VERNIER_POINTER_DEVICE = 1 } vernier_pointer_mode;
+
+VERNIER_C_API vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream); /* a cudaStream_t */
+/* Where the factors of gemm and its batches are; those of the other routines are on the host. */
+VERNIER_C_API vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode);
+/* A GPU engine that `vernier info` lists, or "native"; null or "": the library chooses. */
+VERNIER_C_API vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine);
+/* Device memory for gemm; null, 0: none. */
+VERNIER_C_API vernier_status vernier_cuda_set_workspace(vernier_handle handle, void* data, size_t bytes);
+VERNIER_C_API vernier_status vernier_cuda_gemm_workspace(vernier_handle handle, vernier_type type, int64_t m, int64_t n,
+                                                         int64_t k, size_t* bytes);
+VERNIER_C_API vernier_status vernier_cuda_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n,
+                                                  int64_t k, vernier_report* plan);
+
+VERNIER_C_API vernier_status vernier_cuda_gemm(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
+                                               int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
+                                               int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                               int64_t ldc);
+/* A, B and C: arrays of addresses in device memory. */
+VERNIER_C_API vernier_status vernier_cuda_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                       vernier_op opb, int64_t m, int64_t n, int64_t k,
+                                                       const void* alpha, const void* const* A, int64_t lda,
+                                                       const void* const* B, int64_t ldb, const void* beta,
+                                                       void* const* C, int64_t ldc, int64_t count);
+VERNIER_C_API vernier_status vernier_cuda_gemm_strided_batched(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                               vernier_op opb, int64_t m, int64_t n, int64_t k,
+                                                               const void* alpha, const void* A, int64_t lda,
+                                                               int64_t stride_a, const void* B, int64_t ldb,
+                                                               int64_t stride_b, const void* beta, void* C, int64_t ldc,
+                                                               int64_t stride_c, int64_t count);
+
+VERNIER_C_API vernier_status vernier_cuda_symm(vernier_handle handle, vernier_type type, vernier_side side,
+                                               vernier_uplo uplo, int64_t m, int64_t n, const void* alpha,
+                                               const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta,
+                                               void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_hemm(vernier_handle handle, vernier_type type, vernier_side side,
+                                               vernier_uplo uplo, int64_t m, int64_t n, const void* alpha,
+                                               const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta,
+                                               void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_syrk(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                               vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
+                                               int64_t lda, const void* beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_herk(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                               vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
+                                               int64_t lda, const void* beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_syr2k(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                                vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
+                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                                int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_her2k(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                                vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
+                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                                int64_t ldc);
+/* C = alpha op(A) B or alpha B op(A), as cuBLAS has it; C may be B. */
+VERNIER_C_API vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side,
+                                               vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m,
+                                               int64_t n, const void* alpha, const void* A, int64_t lda, const void* B,
+                                               int64_t ldb, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_trsm(vernier_handle handle, vernier_type type, vernier_side side,
+                                               vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m,
+                                               int64_t n, const void* alpha, const void* A, int64_t lda, void* B,
+                                               int64_t ldb);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* VERNIER_VERNIER_CUDA_H */

@@ -1,0 +1,106 @@
+// Batches on a GPU: products of one shape, one after the other on the stream.
+#include <vector>
+
+#include "blas/routine_cuda.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+template <class T>
+struct Batch {
+  const char* routine;
+  Op opa, opb;
+  std::int64_t m, n, k;
+  const T* alpha;
+  std::int64_t lda, ldb;
+  const T* beta;
+  std::int64_t ldc, count;
+  const Options& options;
+};
+
+template <class T>
+void check_batch(const Batch<T>& p) {
+  check_shape(p.routine, p.opa, p.opb, p.m, p.n, p.k);
+  check_leading_dimensions(p.routine, p.opa, p.opb, p.m, p.n, p.k, p.lda, p.ldb, p.ldc);
+  check_dimension(p.routine, "count", p.count);
+  require(p.alpha != nullptr, "{}: alpha is null", p.routine);
+  require(p.beta != nullptr, "{}: beta is null", p.routine);
+}
+
+// addresses(i): the three matrices of product i.
+template <class T, class Addresses>
+Report run(const Batch<T>& p, Addresses addresses) {
+  RoutineReport report(p.routine);
+  for (std::int64_t i = 0; i < p.count; ++i) {
+    const auto [a, b, c] = addresses(i);
+    report.add(gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.ldc, p.options));
+  }
+  if (p.count > 0) return report.finished();
+  return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
+}
+
+template <class T>
+struct Addresses {
+  const T* a;
+  const T* b;
+  T* c;
+};
+
+template <class P>
+std::vector<P> on_host(const P* array, std::int64_t count, cudaStream_t stream) {
+  std::vector<P> host(static_cast<std::size_t>(count));
+  check(cudaMemcpyAsync(host.data(), array, host.size() * sizeof(P), cudaMemcpyDeviceToHost, stream),
+        "addresses of a batch");
+  return host;
+}
+
+}  // namespace
+
+template <class T>
+Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* const* A,
+                    std::int64_t lda, const T* const* B, std::int64_t ldb, const T* beta, T* const* C, std::int64_t ldc,
+                    std::int64_t count, const Options& options) {
+  const Batch<T> p{"gemm_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  check_batch(p);
+  const bool any = count > 0 && m > 0 && n > 0;
+  check_pointer(p.routine, "A", any && k > 0, A);
+  check_pointer(p.routine, "B", any && k > 0, B);
+  check_pointer(p.routine, "C", any, C);
+  if (!any) return run<T>(p, [](std::int64_t) { return Addresses<T>{}; });
+  const cudaStream_t stream = stream_of(options);
+  if (capturing(stream))
+    fail(Status::unsupported, "gemm_batched: the addresses are not known in a stream that is being captured");
+  std::vector<const T*> a(static_cast<std::size_t>(count)), b = a;
+  if (k > 0) a = on_host(A, count, stream), b = on_host(B, count, stream);
+  const std::vector<T*> c = on_host(C, count, stream);
+  check(cudaStreamSynchronize(stream), "addresses of a batch");
+  return run<T>(p, [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return Addresses<T>{a[at], b[at], c[at]};
+  });
+}
+
+template <class T>
+Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+                            std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
+                            std::int64_t stride_b, const T* beta, T* C, std::int64_t ldc, std::int64_t stride_c,
+                            std::int64_t count, const Options& options) {
+  const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  check_batch(p);
+  return run<T>(p, [&](std::int64_t i) { return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c}; });
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                         \
+  template Report gemm_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T* const*,            \
+                               std::int64_t, const T* const*, std::int64_t, const T*, T* const*, std::int64_t,         \
+                               std::int64_t, const Options&);                                                          \
+  template Report gemm_strided_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,           \
+                                       std::int64_t, std::int64_t, const T*, std::int64_t, std::int64_t, const T*, T*, \
+                                       std::int64_t, std::int64_t, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

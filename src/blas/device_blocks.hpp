@@ -1,0 +1,43 @@
+// Parts of operands, and copies to and from a device: what the products by residues on a GPU share.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/status.hpp"
+#include "scheme/operand.hpp"
+
+namespace vernier::cuda {
+
+struct Range {
+  std::int64_t begin, count;
+};
+
+template <class T>
+Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {
+  return {.data = x.at(vectors.begin, ks.begin),
+          .vectors = vectors.count,
+          .k = ks.count,
+          .ld = x.ld,
+          .k_contiguous = x.k_contiguous};
+}
+
+// Waits for the stream.
+template <class T>
+std::vector<T> on_host(const T* device, std::int64_t count, cudaStream_t stream) {
+  std::vector<T> host(static_cast<std::size_t>(count));
+  check(cudaMemcpyAsync(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
+        "copy to the host");
+  check(cudaStreamSynchronize(stream), "copy to the host");
+  return host;
+}
+
+template <class T>
+void to_device(T* device, const std::vector<T>& host, cudaStream_t stream) {
+  check(cudaMemcpyAsync(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+        "copy to the device");
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,485 @@
+// Ozaki scheme I on a GPU: split, multiply slice by slice with cuBLAS, add. blas/ozaki_gemm.cpp is the same on the CPU.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "blas/device_blocks.hpp"
+#include "blas/device_state.hpp"
+#include "blas/routine.hpp"
+#include "blas/slice_engine.hpp"
+#include "cuda/cublas.hpp"
+#include "cuda/device.hpp"
+#include "number/ieee754.hpp"
+#include "scheme/device_recombine.hpp"
+#include "scheme/device_slices.hpp"
+#include "scheme/slice_unit.hpp"
+#include "vernier/slices.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+constexpr std::int64_t pitch_unit = 16;  // elements: 16-byte rows for every format
+constexpr std::int64_t least_block = 256;
+
+struct Engine {
+  const char* name;
+  SliceFormat format;
+  cudaDataType_t input, output;
+  cublasComputeType_t compute;
+  std::vector<const char*> rows;  // of the model's table: what cuBLAS may run on
+};
+
+const Engine& find_engine(const std::string& name) {
+  static const std::vector<Engine> engines = {
+      {"cublas-fp16",
+       SliceFormat::fp16,
+       CUDA_R_16F,
+       CUDA_R_32F,
+       CUBLAS_COMPUTE_32F,
+       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"}},
+      {"cublas-bf16",
+       SliceFormat::bf16,
+       CUDA_R_16BF,
+       CUDA_R_32F,
+       CUBLAS_COMPUTE_32F,
+       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"}},
+      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}},
+      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}}};
+  for (const Engine& e : engines)
+    if (name == e.name) return e;
+  fail(Status::unsupported,
+       "gemm_by_slices: engine \"{}\": on a GPU expected cublas-fp16, cublas-bf16, cublas-int8 or blas", name);
+}
+
+int bits_of(const Engine& engine, std::int64_t k) {
+  int bits = 30;
+  for (const char* row : engine.rows) bits = std::min(bits, SliceEngine(row).bits(k));
+  return bits;
+}
+
+// Memory of one product, with a count of it.
+class Memory {
+ public:
+  explicit Memory(cudaStream_t stream) : stream_(stream) {}
+
+  template <class X>
+  X* take(std::int64_t count) {
+    const std::size_t bytes = std::max<std::size_t>(static_cast<std::size_t>(count) * sizeof(X), 256);
+    pieces_.push_back(std::make_unique<DeviceWorkspace>(bytes, stream_));
+    bytes_ += bytes;
+    return reinterpret_cast<X*>(pieces_.back()->data());
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  cudaStream_t stream_;
+  std::vector<std::unique_ptr<DeviceWorkspace>> pieces_;
+  std::size_t bytes_ = 0;
+};
+
+// One operand and its slices, made slices_at_once at a time.
+template <class T>
+class SlicedOperand {
+ public:
+  SlicedOperand(const Operand<T>& x, SliceFormat format, Memory& memory, cudaStream_t stream)
+      : x_(x), format_(format), memory_(memory), stream_(stream), pitch_(round_up(x.k, pitch_unit)) {
+    source_.vectors = x.vectors;
+    source_.k = x.k;
+    source_.left = memory.take<double>(x.vectors * x.k);
+    source_.statistics = memory.take<VectorStatistics>(x.vectors);
+    source_.weights = memory.take<double>(x.k);
+    source_.weight_blocks = memory.take<double>(divide_up(x.vectors, std::int64_t{slice_sum_vectors}) * x.k);
+    source_.exponent = memory.take<int>(1);
+    source_.units = memory.take<int>(x.vectors);
+    source_.whole = memory.take<double>(x.vectors);
+    states_ = memory.take<SliceState>(slices_at_once);
+  }
+
+  // From the beginning. Memory of slices is kept.
+  void restart() {
+    gather_slices_source(x_, source_, stream_);
+    known_.clear();
+    zero_ = on_host(source_.exponent, 1, stream_)[0] == SliceSource::most_negative;
+  }
+
+  // Makes slice `index` and its neighbours, if they are not there.
+  void need(int index, const SlicedOperand& other, int bits, bool equal_steps) {
+    while (index >= static_cast<int>(known_.size())) {
+      const std::size_t chunk = known_.size() / slices_at_once;
+      if (chunk == chunks_.size())
+        chunks_.push_back({memory_.template take<std::byte>(slices_at_once * x_.vectors * pitch_ * bytes_of(format_)),
+                           memory_.template take<int>(slices_at_once * x_.vectors)});
+      check(cudaMemsetAsync(states_, 0, slices_at_once * sizeof(SliceState), stream_), "slices");
+      split_on_device({.source = source_,
+                       .weights = other.source_.weights,
+                       .bits = bits,
+                       .equal_steps = equal_steps,
+                       .first = known_.empty(),
+                       .format = format_,
+                       .pitch = pitch_,
+                       .digits = chunks_[chunk].digits,
+                       .exponents = chunks_[chunk].exponents,
+                       .states = states_},
+                      stream_);
+      const std::vector<SliceState> states = on_host(states_, slices_at_once, stream_);
+      known_.insert(known_.end(), states.begin(), states.end());
+    }
+  }
+
+  bool empty_after(int slices) const {
+    return slices == 0 ? zero_ : known_[static_cast<std::size_t>(slices - 1)].some_left == 0;
+  }
+  double left_after(int slices) const {
+    return empty_after(slices) ? 0 : known_[static_cast<std::size_t>(slices - 1)].ratio;
+  }
+  bool zero(int slice) const { return known_[static_cast<std::size_t>(slice)].some_digits == 0; }
+
+  // Digits of one vector of a slice, from index l on.
+  const std::byte* digits(int slice, std::int64_t vector, std::int64_t l) const {
+    return chunks_[static_cast<std::size_t>(slice / slices_at_once)].digits +
+           ((slice % slices_at_once * x_.vectors + vector) * pitch_ + l) * bytes_of(format_);
+  }
+  std::int64_t pitch() const { return pitch_; }
+  std::int64_t slice_step() const { return x_.vectors * pitch_; }
+
+  // Exponents of all slices, one after another.
+  const int* exponents(int slices) {
+    int* all = memory_.template take<int>(std::max(slices, 1) * x_.vectors);
+    for (int s = 0; s < slices; s += slices_at_once) {
+      const auto count = static_cast<std::size_t>(std::min(slices_at_once, slices - s) * x_.vectors);
+      check(cudaMemcpyAsync(all + s * x_.vectors, chunks_[static_cast<std::size_t>(s / slices_at_once)].exponents,
+                            count * sizeof(int), cudaMemcpyDeviceToDevice, stream_),
+            "slices");
+    }
+    return all;
+  }
+  const VectorStatistics* statistics() const { return source_.statistics; }
+
+ private:
+  struct Chunk {
+    std::byte* digits;
+    int* exponents;
+  };
+
+  Operand<T> x_;
+  SliceFormat format_;
+  Memory& memory_;
+  cudaStream_t stream_;
+  std::int64_t pitch_;
+  SliceSource source_;
+  SliceState* states_;
+  std::vector<Chunk> chunks_;
+  std::vector<SliceState> known_;
+  bool zero_ = true;
+};
+
+// Seconds between marks on the stream.
+class StageClock {
+ public:
+  explicit StageClock(cudaStream_t stream) : stream_(stream) {}
+
+  template <class Body>
+  void run(double& seconds, Body body) {
+    spans_.push_back({std::make_unique<Event>(), std::make_unique<Event>(), &seconds});
+    spans_.back().begin->record(stream_);
+    body();
+    spans_.back().end->record(stream_);
+  }
+  void finish() {
+    check(cudaStreamSynchronize(stream_), "gemm_by_slices");
+    for (const Span& s : spans_) *s.seconds += 1e-3 * static_cast<double>(s.end->milliseconds_since(*s.begin));
+    spans_.clear();
+  }
+
+ private:
+  struct Span {
+    std::unique_ptr<Event> begin, end;
+    double* seconds;
+  };
+  cudaStream_t stream_;
+  std::vector<Span> spans_;
+};
+
+// Products of slice p of A with slices q .. q + count - 1 of B, over a block of k that begins at l.
+struct Job {
+  int p, q, count;
+  std::int64_t l, product;
+  bool accumulate;
+};
+
+template <class T>
+class DeviceSliceRun {
+ public:
+  DeviceSliceRun(const Operand<T>& a, const Operand<T>& b, T alpha, T beta, T* c, std::int64_t ldc,
+                 const SliceOptions& options, cudaStream_t stream)
+      : options_(options),
+        engine_(find_engine(options.engine)),
+        stream_(stream),
+        memory_(stream),
+        clock_(stream),
+        a_(a),
+        b_(b),
+        rows_(a, engine_.format, memory_, stream),
+        columns_(b, engine_.format, memory_, stream) {
+    const bool integer = engine_.format == SliceFormat::int8;
+    require(!options.grouped || integer, "gemm_by_slices: grouped: engine \"{}\" adds no integers", options.engine);
+    require(!integer || options.k_block % pitch_unit == 0, "gemm_by_slices: k_block = {}: expected a multiple of {}",
+            options.k_block, pitch_unit);
+    block_.alpha.value = alpha;
+    block_.beta.value = beta;
+    block_.c = c;
+    block_.ldc = ldc;
+    block_.specials = true;
+    correctly_rounded_ = options.mode == SliceMode::correctly_rounded;
+    k_block_ = options.k_block == 0 ? a.k : std::min(options.k_block, a.k);
+    report_.engine = options.engine;
+    report_.mode = correctly_rounded_ ? "CR" : sizeof(T) == 4 ? "SP" : "DP";
+  }
+
+  SliceReport run() {
+    clock_.run(report_.seconds_split, [&] { split(); });
+    plan_products();
+    const std::int64_t product_bytes = engine_.format == SliceFormat::fp64 ? 8 : 4;
+    choose_block(product_bytes);
+    ld_ = round_up(m_block_, 4);
+    products_ = memory_.template take<std::byte>(product_count_ * product_bytes * ld_ * n_block_);
+    if (correctly_rounded_) block_.open = memory_.template take<std::uint32_t>(m_block_ * n_block_);
+    open_counts_ = memory_.template take<unsigned long long>(2);
+    check(cudaMemsetAsync(open_counts_, 0, 2 * sizeof *open_counts_, stream_), "open entries");
+    SliceTerm* terms = memory_.template take<SliceTerm>(static_cast<std::int64_t>(terms_.size()));
+    to_device(terms, terms_, stream_);
+    const int *row_exponents = rows_.exponents(report_.slices_a),
+              *column_exponents = columns_.exponents(report_.slices_b);
+    for (std::int64_t i = 0; i < a_.vectors; i += m_block_)
+      for (std::int64_t j = 0; j < b_.vectors; j += n_block_) {
+        const Range rows{i, std::min(m_block_, a_.vectors - i)}, columns{j, std::min(n_block_, b_.vectors - j)};
+        clock_.run(report_.seconds_products, [&] { multiply(rows, columns, product_bytes); });
+        clock_.run(report_.seconds_sum, [&] { add(rows, columns, terms, row_exponents + i, column_exponents + j); });
+      }
+    clock_.finish();
+    report_.workspace = memory_.bytes();
+    return report_;
+  }
+
+ private:
+  int bits_for(int slices) const { return bits_of(engine_, k_block_ * (options_.grouped ? slices : 1)); }
+
+  void split() {
+    // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
+    for (int room = 4;; room *= 2) {
+      report_.bits = bits_for(room);
+      split_with(report_.bits);
+      if (!options_.grouped || std::max(report_.slices_a, report_.slices_b) <= room) break;
+    }
+  }
+
+  void split_with(int bits) {
+    rows_.restart();
+    columns_.restart();
+    const double tolerance = std::sqrt(static_cast<double>(a_.k)) * std::ldexp(1.0, -Ieee754<T>::precision);
+    int in_a = 0, in_b = 0;
+    for (;;) {
+      const bool a_empty = rows_.empty_after(in_a), b_empty = columns_.empty_after(in_b);
+      const int d = std::max(in_a, in_b);
+      if (a_empty && b_empty) break;
+      if (!correctly_rounded_ && d > 0) {
+        report_.left_a = rows_.left_after(in_a);
+        report_.left_b = columns_.left_after(in_b);
+        const bool enough = std::max(report_.left_a, report_.left_b) <= tolerance;
+        if (options_.slices == 0 ? enough : d == options_.slices) break;
+      }
+      if (!a_empty) rows_.need(in_a++, columns_, bits, options_.grouped);
+      if (!b_empty) columns_.need(in_b++, rows_, bits, options_.grouped);
+    }
+    const bool a_empty = rows_.empty_after(in_a), b_empty = columns_.empty_after(in_b);
+    if (a_empty) report_.left_a = 0;
+    if (b_empty) report_.left_b = 0;
+    report_.slices_a = in_a;
+    report_.slices_b = in_b;
+    report_.fast = !correctly_rounded_ && !options_.all_products && !(a_empty && b_empty);
+  }
+
+  // Jobs for cuBLAS, and the terms of the sum from the smallest weights to the largest: p + q falling, p rising.
+  void plan_products() {
+    const int d = std::max(report_.slices_a, report_.slices_b);
+    const auto last_q = [&](int p) {
+      return std::min(report_.slices_b - 1, report_.fast ? d - 1 - p : report_.slices_b - 1);
+    };
+    for (int p = 0; p < report_.slices_a; ++p) report_.products += std::max(0, last_q(p) + 1);
+    options_.grouped ? plan_groups(d) : plan_batches(last_q);
+  }
+
+  bool skipped(int p, int q) const { return rows_.zero(p) || columns_.zero(q); }
+
+  template <class LastQ>
+  void plan_batches(LastQ last_q) {
+    for (std::int64_t l = 0; l < a_.k; l += k_block_)
+      for (int p = 0; p < report_.slices_a; ++p)
+        for (int q = 0; q <= last_q(p); ++q) {
+          if (skipped(p, q)) {
+            ++skipped_;
+            continue;
+          }
+          // cuBLAS takes the next slice of B along if it lies behind the last one.
+          const bool joins = !jobs_.empty() && jobs_.back().p == p && jobs_.back().l == l &&
+                             jobs_.back().q + jobs_.back().count == q && q % slices_at_once != 0;
+          if (joins)
+            ++jobs_.back().count;
+          else
+            jobs_.push_back({p, q, 1, l, product_count_, false});
+          terms_.push_back({product_count_++, p, q});
+        }
+    std::stable_sort(terms_.begin(), terms_.end(), [](const SliceTerm& x, const SliceTerm& y) {
+      return x.p + x.q != y.p + y.q ? x.p + x.q > y.p + y.q : x.p < y.p;
+    });
+  }
+
+  void plan_groups(int d) {
+    for (int weight = report_.slices_a + report_.slices_b - 2; weight >= 0; --weight) {
+      if (report_.fast && weight > d - 1) continue;
+      for (std::int64_t l = 0; l < a_.k; l += k_block_) {
+        bool any = false;
+        for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p) {
+          if (skipped(p, weight - p)) {
+            ++skipped_;
+            continue;
+          }
+          if (!any) terms_.push_back({product_count_, p, weight - p});
+          jobs_.push_back({p, weight - p, 1, l, product_count_, any});
+          any = true;
+        }
+        if (any) ++product_count_;
+      }
+    }
+  }
+
+  void choose_block(std::int64_t product_bytes) {
+    m_block_ = a_.vectors;
+    n_block_ = b_.vectors;
+    if (options_.block != 0) {
+      m_block_ = std::min(m_block_, options_.block);
+      n_block_ = std::min(n_block_, options_.block);
+    }
+    const auto limit = static_cast<std::int64_t>(available_device_memory() / 2);
+    const std::int64_t entry = product_count_ * product_bytes + static_cast<std::int64_t>(sizeof(std::uint32_t));
+    constexpr std::int64_t most_columns = 65535;  // of a grid
+    while (entry * round_up(m_block_, 4) * n_block_ > limit || n_block_ > most_columns) {
+      std::int64_t& larger = n_block_ >= m_block_ ? n_block_ : m_block_;
+      if (larger <= least_block) break;
+      larger = round_up(divide_up(larger, 2), least_block);
+    }
+  }
+
+  void multiply(Range rows, Range columns, std::int64_t product_bytes) {
+    Cublas& cublas = thread_cublas();
+    cublas.set_stream(stream_);
+    cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
+    const float one_float = 1, zero_float = 0;
+    const int one_int = 1, zero_int = 0;
+    const double one_double = 1, zero_double = 0;
+    const bool integer = engine_.format == SliceFormat::int8, wide = engine_.format == SliceFormat::fp64;
+    const void* one = integer ? static_cast<const void*>(&one_int)
+                      : wide  ? static_cast<const void*>(&one_double)
+                              : &one_float;
+    const void* zero = integer ? static_cast<const void*>(&zero_int)
+                       : wide  ? static_cast<const void*>(&zero_double)
+                               : &zero_float;
+    const std::int64_t size = ld_ * n_block_;
+    report_.skipped += skipped_;
+    for (const Job& job : jobs_) {
+      report_.multiplied += job.count;
+      const bool last = job.l + k_block_ >= a_.k;
+      const std::int64_t k = last ? rows_.pitch() - job.l : k_block_;
+      cublas.gemm_batch_ex(
+          Op::transpose, Op::none, rows.count, columns.count, k, one, rows_.digits(job.p, rows.begin, job.l),
+          engine_.input, rows_.pitch(), 0, columns_.digits(job.q, columns.begin, job.l), engine_.input,
+          columns_.pitch(), columns_.slice_step(), job.accumulate ? one : zero,
+          products_ + job.product * size * product_bytes, engine_.output, ld_, size, job.count, engine_.compute);
+    }
+  }
+
+  void add(Range rows, Range columns, const SliceTerm* terms, const int* row_exponents, const int* column_exponents) {
+    const Range all{0, a_.k};
+    SliceSum<T> sum{.format = engine_.format,
+                    .products = products_,
+                    .ld = ld_,
+                    .product_size = ld_ * n_block_,
+                    .terms = terms,
+                    .term_count = static_cast<int>(terms_.size()),
+                    .row_exponents = row_exponents,
+                    .column_exponents = column_exponents,
+                    .row_stride = a_.vectors,
+                    .column_stride = b_.vectors,
+                    .block = block_};
+    DeviceExactBlock<T>& block = sum.block;
+    block.m = rows.count;
+    block.n = columns.count;
+    block.a = part_of(a_, rows, all);
+    block.b = part_of(b_, columns, all);
+    block.row_statistics = rows_.statistics() + rows.begin;
+    block.column_statistics = columns_.statistics() + columns.begin;
+    block.c += rows.begin + columns.begin * block.ldc;
+    block.open_count = open_counts_;
+    if (correctly_rounded_) {
+      round_slices_on_device(sum, stream_);
+      accumulate_on_device(block, open_counts_ + 1, stream_);
+    } else {
+      add_slices_on_device(sum, stream_);
+    }
+    special_entries_on_device(block, stream_);
+  }
+
+  const SliceOptions& options_;
+  const Engine& engine_;
+  cudaStream_t stream_;
+  Memory memory_;
+  StageClock clock_;
+  Operand<T> a_, b_;
+  SlicedOperand<T> rows_, columns_;
+  DeviceExactBlock<T> block_;
+  bool correctly_rounded_ = false;
+  std::int64_t k_block_ = 0, m_block_ = 0, n_block_ = 0, ld_ = 0, product_count_ = 0, skipped_ = 0;
+  std::byte* products_ = nullptr;
+  unsigned long long* open_counts_ = nullptr;
+  std::vector<Job> jobs_;
+  std::vector<SliceTerm> terms_;
+  SliceReport report_;
+};
+
+}  // namespace
+
+template <class T>
+SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
+                           std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                           const SliceOptions& options, void* stream) {
+  const auto start = std::chrono::steady_clock::now();
+  check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
+  const auto queue = static_cast<cudaStream_t>(stream);
+  SliceReport report;
+  report.engine = options.engine;
+  if (m > 0 && n > 0) {
+    if (alpha != 0 && k > 0) {
+      report = DeviceSliceRun<T>(rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc,
+                                 options, queue)
+                   .run();
+    } else {
+      scale_on_device<T>(m, n, {.value = beta}, C, ldc, queue);
+      check(cudaStreamSynchronize(queue), "gemm_by_slices");
+    }
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
+                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
+                                    const SliceOptions&, void*);
+template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
+                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&,
+                                    void*);
+
+}  // namespace vernier::cuda

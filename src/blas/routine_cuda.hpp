@@ -1,0 +1,48 @@
+// What the level-3 routines on a GPU share.
+#pragma once
+
+#include "blas/device_state.hpp"
+#include "blas/residue_gemm_cuda.hpp"
+#include "blas/routine.hpp"
+#include "cuda/device.hpp"
+#include "vernier/cuda_level3.hpp"
+
+namespace vernier::cuda {
+
+// rows x columns of T in device memory, by columns without padding.
+template <class T>
+class DeviceScratch {
+ public:
+  DeviceScratch(std::int64_t rows, std::int64_t columns, cudaStream_t stream)
+      : memory_(static_cast<std::size_t>(rows * columns) * sizeof(T), stream) {}
+  T* data() const { return reinterpret_cast<T*>(memory_.data()); }
+
+ private:
+  DeviceWorkspace memory_;
+};
+
+inline void check_routine_options(const char* routine, const Options& options) {
+  if (options.contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported, "{}: contract exact: only gemm and its batches keep it", routine);
+  require(options.workspace == nullptr && options.workspace_bytes == 0,
+          "{}: workspace: only gemm takes one of the caller's", routine);
+}
+
+// Throws before anything is queued where a product of these sizes could not be captured.
+template <class T>
+void check_capture(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  if (capturing(stream) && explain<T>(Op::none, Op::none, m, n, k, options).scheme == "residues")
+    check_capture(options.contract, stream);
+}
+
+// Of the products inside a routine: factors are on the host.
+inline Options inner_options(const Options& options) {
+  Options inner = options;
+  inner.pointer_mode = PointerMode::host;
+  return inner;
+}
+
+inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
+
+}  // namespace vernier::cuda

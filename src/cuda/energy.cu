@@ -1,0 +1,71 @@
+#include "cuda/energy.hpp"
+
+#include "cuda/device.hpp"
+#include "cuda/shared_library.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+// NVML's C interface, as far as it is used here: a toolkit need not have its header.
+using NvmlDevice = void*;
+struct Functions {
+  std::string missing;
+  int (*init)() = nullptr;
+  int (*device_of_bus)(const char* bus_id, NvmlDevice* device) = nullptr;
+  int (*total_energy)(NvmlDevice device, unsigned long long* millijoules) = nullptr;
+  const char* (*message)(int code) = nullptr;
+};
+
+Functions load() {
+  SharedLibrary library("libnvidia-ml", "NVML", {".so.1"});
+  Functions f;
+  library.find("nvmlInit_v2", f.init);
+  library.find("nvmlDeviceGetHandleByPciBusId_v2", f.device_of_bus);
+  library.find("nvmlDeviceGetTotalEnergyConsumption", f.total_energy);
+  library.find("nvmlErrorString", f.message);
+  f.missing = library.missing();
+  if (f.missing.empty())
+    if (const int code = f.init(); code != 0) f.missing = std::string("NVML: ") + f.message(code);
+  return f;
+}
+
+const Functions& functions() {
+  static const Functions loaded = load();
+  return loaded;
+}
+
+// "" and the device, or what is missing.
+std::string find_device(NvmlDevice& device) {
+  const std::string none = missing_device();
+  if (!none.empty()) return none;
+  const Functions& f = functions();
+  if (!f.missing.empty()) return f.missing;
+  char bus_id[32];
+  check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, current_device().number), "cudaDeviceGetPCIBusId");
+  if (const int code = f.device_of_bus(bus_id, &device); code != 0)
+    return std::string("NVML: device ") + bus_id + ": " + f.message(code);
+  unsigned long long millijoules = 0;
+  const int code = f.total_energy(device, &millijoules);
+  return code == 0 ? "" : std::string("NVML: energy of ") + bus_id + ": " + f.message(code);
+}
+
+}  // namespace
+
+std::string EnergyMeter::missing() {
+  NvmlDevice device = nullptr;
+  return find_device(device);
+}
+
+EnergyMeter::EnergyMeter() {
+  const std::string what = find_device(device_);
+  if (!what.empty()) fail(Status::unsupported, "{}", what);
+}
+
+double EnergyMeter::joules() const {
+  unsigned long long millijoules = 0;
+  if (const int code = functions().total_energy(device_, &millijoules); code != 0)
+    fail(Status::device_error, "nvmlDeviceGetTotalEnergyConsumption: {}", functions().message(code));
+  return static_cast<double>(millijoules) * 1e-3;
+}
+
+}  // namespace vernier::cuda

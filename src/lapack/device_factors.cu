@@ -1,0 +1,129 @@
+#include "lapack/device_factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "base/status.hpp"
+#include "cuda/status.hpp"
+#include "lapack/device_vectors.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::size_t columns_together = 64;  // of right-hand sides, in device memory
+
+template <class S>
+class DeviceFactors final : public LuFactors {
+ public:
+  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, const Contract& contract,
+                cudaStream_t stream)
+      : lu_(std::move(lu)),
+        row_factors_(powers(scales.rows)),
+        column_factors_(powers(scales.columns)),
+        stream_(stream) {
+    equilibrated = scales.wanted;
+    factor_on_device(*lu_, contract, stream);
+    triangles_ = std::make_unique<DeviceTriangles<S>>(lu_->a, lu_->rows, stream);
+    info = read_info(*lu_, stream);
+  }
+
+  double unit_roundoff() const override { return std::numeric_limits<S>::epsilon() / 2; }
+
+  void solve(Op op, const Columns& columns, double* x) const override {
+    for (std::size_t first = 0; first < columns.size(); first += columns_together) {
+      const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto count = std::min(columns_together, columns.size() - first);
+      solve_some(op, Columns(begin, begin + static_cast<std::ptrdiff_t>(count)), x);
+    }
+  }
+
+ private:
+  void solve_some(Op op, const Columns& columns, double* x) const {
+    const std::int64_t n = lu_->n, apart = lu_->rows, count = static_cast<std::int64_t>(columns.size());
+    const auto size = static_cast<std::size_t>(count * apart);
+    std::vector<double> host(size);
+    for (std::int64_t q = 0; q < count; ++q)
+      scaled_copy(op == Op::none ? row_factors_ : column_factors_, x + columns[static_cast<std::size_t>(q)] * n,
+                  host.data() + q * apart);
+    const cuda::DeviceWorkspace memory(2 * size * sizeof(double), stream_);
+    auto* device = reinterpret_cast<double*>(memory.data());
+    cuda::check(cudaMemcpyAsync(device, host.data(), size * sizeof(double), cudaMemcpyHostToDevice, stream_),
+                "cudaMemcpyAsync");
+    solve_with_device_lu(*lu_, *triangles_, op, count, device, device + size, stream_);
+    cuda::check(cudaMemcpyAsync(host.data(), device, size * sizeof(double), cudaMemcpyDeviceToHost, stream_),
+                "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
+    for (std::int64_t q = 0; q < count; ++q)
+      scaled_copy(op == Op::none ? column_factors_ : row_factors_, host.data() + q * apart,
+                  x + columns[static_cast<std::size_t>(q)] * n);
+  }
+
+  static std::vector<double> powers(const std::vector<int>& exponents) {
+    std::vector<double> p;
+    for (const int e : exponents) p.push_back(std::ldexp(1.0, e));
+    return p;
+  }
+  static void scaled_copy(const std::vector<double>& factors, const double* from, double* to) {
+    for (std::size_t i = 0; i < factors.size(); ++i) to[i] = from[i] * factors[i];
+  }
+
+  std::unique_ptr<DeviceLu<S>> lu_;
+  std::vector<double> row_factors_, column_factors_;
+  cudaStream_t stream_;
+  std::unique_ptr<DeviceTriangles<S>> triangles_;
+};
+
+template <class S, class T>
+std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Options& options) {
+  const Equilibration scales = equilibrate(system, 0);
+  std::unique_ptr<DeviceLu<S>> lu;
+  if constexpr (std::is_same_v<S, float>)
+    if (is_trivial(scales)) lu = std::move(system.floats);
+  system.floats.reset();
+  if (lu == nullptr) {
+    lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
+    system.convert(scales.rows, scales.columns, *lu);
+  }
+  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, options.contract, system.stream());
+}
+
+}  // namespace
+
+template <class T>
+void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& triangles, Op op, std::int64_t count,
+                          double* x, double* work, cudaStream_t stream) {
+  if (op == Op::none) {
+    permute(lu.permutation, lu.n, lu.rows, count, x, work, false, stream);
+    triangles.solve(false, op, count, work, x);
+    triangles.solve(true, op, count, x, work);
+    cuda::check(cudaMemcpyAsync(x, work, static_cast<std::size_t>(count * lu.rows) * sizeof(double),
+                                cudaMemcpyDeviceToDevice, stream),
+                "cudaMemcpyAsync");
+  } else {
+    triangles.solve(true, op, count, x, work);
+    triangles.solve(false, op, count, work, x);
+    permute(lu.permutation, lu.n, lu.rows, count, x, work, true, stream);
+    cuda::check(cudaMemcpyAsync(x, work, static_cast<std::size_t>(count * lu.rows) * sizeof(double),
+                                cudaMemcpyDeviceToDevice, stream),
+                "cudaMemcpyAsync");
+  }
+}
+
+template <class T>
+std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
+                                               const cuda::Options& options) {
+  if (precision == Factors::fp64) return factorise_in<double>(system, options);
+  return factorise_in<float>(system, options);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                 \
+  template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, double*, \
+                                     double*, cudaStream_t);                                                   \
+  template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const cuda::Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

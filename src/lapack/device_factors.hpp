@@ -1,0 +1,25 @@
+// LU factors in the memory of a GPU, as the solver takes them.
+#pragma once
+
+#include <memory>
+
+#include "lapack/device_system.hpp"
+#include "lapack/device_triangles.hpp"
+#include "lapack/lu_factors.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier {
+
+// `precision` is fp32 or fp64. Options are those of the products, their stream that of the system. fp32 factors take
+// system.floats for their own where it holds what they need.
+template <class T>
+std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
+                                               const cuda::Options& options);
+
+// op(A) x = b for `count` vectors of double in device memory, `apart` rows from each other and zero from n on; what
+// comes out lies in the same place. work: as much again.
+template <class T>
+void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& triangles, Op op, std::int64_t count,
+                          double* x, double* work, cudaStream_t stream);
+
+}  // namespace vernier

@@ -1,0 +1,151 @@
+#include "lapack/device_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "base/status.hpp"
+#include "cuda/status.hpp"
+#include "lapack/device_vectors.hpp"
+
+namespace vernier {
+namespace {
+
+void upload(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  cuda::check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice, stream),
+      "cudaMemcpyAsync");
+}
+
+void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  cuda::check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
+      "cudaMemcpyAsync");
+  cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
+}
+
+std::vector<double> powers(const std::vector<int>& exponents) {
+  std::vector<double> p;
+  for (const int e : exponents) p.push_back(std::ldexp(1.0, e));
+  return p;
+}
+
+double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); }
+
+}  // namespace
+
+template <class T>
+DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std::int64_t lda, bool with_floats,
+                              cudaStream_t stream)
+    : a_(a), lda_(lda), stream_(stream) {
+  op = operation;
+  n = order;
+  if (with_floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
+  take_figures();
+  if constexpr (std::is_same_v<T, double>) {
+    if (largest == 0) return;
+    const int e = std::ilogb(largest);
+    if (e >= smallest_exponent && e <= largest_exponent) return;
+    copy_ = std::make_unique<cuda::DeviceWorkspace>(static_cast<std::size_t>(n * n) * sizeof(T), stream);
+    scale_matrix({a_, n, lda_}, -e, reinterpret_cast<T*>(copy_->data()), stream);
+    exponent = e;
+    a_ = reinterpret_cast<T*>(copy_->data());
+    lda_ = n;
+    take_figures();
+  }
+}
+
+template <class T>
+double* DeviceSystem<T>::vectors(std::int64_t count) const {
+  const auto bytes = static_cast<std::size_t>(count * n) * sizeof(double);
+  if (vectors_ == nullptr || vectors_->bytes() < bytes)
+    vectors_ = std::make_unique<cuda::DeviceWorkspace>(bytes, stream_);
+  return reinterpret_cast<double*>(vectors_->data());
+}
+
+template <class T>
+void DeviceSystem<T>::take_figures() {
+  const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
+  const cuda::DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
+  auto* base = reinterpret_cast<double*>(memory.data());
+  const TileFigures tiles{base, base + part_size, base + 2 * part_size, base + 3 * part_size};
+  double* all = base + 4 * part_size;
+  take_tile_figures<T>({a_, n, lda_}, tiles, floats ? floats->a : RowMajor<float>{}, floats ? floats->rows : 0,
+                       stream_);
+  join_figures(tiles.row_largest, tiles.row_sum, n, parts, all, all + n, stream_);
+  join_figures(tiles.column_largest, tiles.column_sum, n, parts, all + 2 * n, all + 3 * n, stream_);
+  std::vector<double> host(static_cast<std::size_t>(4 * n));
+  download(all, host.data(), 4 * n, stream_);
+  const auto piece = [&](int k) { return std::vector<double>(host.begin() + k * n, host.begin() + (k + 1) * n); };
+  row_largest = piece(0);
+  column_largest = piece(2);
+  const std::vector<double> row_sum = piece(1);
+  largest = maximum(row_largest);
+  norm = maximum(op == Op::none ? row_sum : piece(3));
+  if (!std::all_of(row_sum.begin(), row_sum.end(), [](double x) { return std::isfinite(x); })) refuse_nonfinite();
+}
+
+// The sums have told that there is a NaN or an infinity, or that they overflowed.
+template <class T>
+void DeviceSystem<T>::refuse_nonfinite() const {
+  const std::int64_t found = find_nonfinite<T>({a_, n, lda_}, stream_);
+  if (found < 0) return;
+  T value = 0;
+  const std::int64_t i = found % n, j = found / n;
+  cuda::check(cudaMemcpy(&value, a_ + i + j * lda_, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  fail(Status::invalid_argument, "solve: A({}, {}) is {}: expected a finite number", i + 1, j + 1,
+       std::isnan(value) ? "a NaN" : "an infinity");
+}
+
+template <class T>
+void DeviceSystem<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+  double* d = vectors(3 + (residual_work(n) + n - 1) / n);
+  for (const std::int64_t c : columns) {
+    upload(x + c * n, d, n, stream_);
+    upload(b + c * n, d + n, n, stream_);
+    residual<T>({a_, n, lda_}, op != Op::none, d, d + n, d + 2 * n, d + 3 * n, stream_);
+    download(d + 2 * n, r + c * n, n, stream_);
+  }
+}
+
+template <class T>
+void DeviceSystem<T>::add_magnitudes(const double* x, double* y) const {
+  double* d = vectors(3 + (residual_work(n) + n - 1) / n);
+  upload(x, d, n, stream_);
+  magnitudes<T>({a_, n, lda_}, op != Op::none, d, d + n, d + 3 * n, stream_);
+  std::vector<double> more(static_cast<std::size_t>(n));
+  download(d + n, more.data(), n, stream_);
+  for (std::int64_t i = 0; i < n; ++i) y[i] += more[static_cast<std::size_t>(i)];
+}
+
+template <class T>
+std::vector<double> DeviceSystem<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
+  double* d = vectors(2);
+  upload(powers(exponents).data(), d, n, stream_);
+  scaled_column_largest<T>({a_, n, lda_}, d, d + n, stream_);
+  std::vector<double> all(static_cast<std::size_t>(n));
+  download(d + n, all.data(), n, stream_);
+  return all;
+}
+
+template <class T>
+template <class S>
+void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents,
+                              DeviceLu<S>& lu) const {
+  double* d = vectors(2);
+  const std::vector<double> rows = powers(row_exponents), columns = powers(column_exponents);
+  upload(rows.data(), d, n, stream_);
+  upload(columns.data(), d + n, n, stream_);
+  convert_scaled<T, S>({a_, n, lda_}, d, d + n, lu.a, lu.rows, stream_);
+  cuda::check(cudaStreamSynchronize(stream_), "convert_scaled");  // the host's vectors are read until here
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                      \
+  template class DeviceSystem<T>;                                                                                   \
+  template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<float>&) const; \
+  template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<double>&) const;
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,46 @@
+// A system whose matrix is in the memory of a GPU: measured, and its residuals.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "blas/device_state.hpp"
+#include "lapack/device_lu.hpp"
+#include "lapack/system.hpp"
+
+namespace vernier {
+
+template <class T>
+class DeviceSystem final : public LinearSystem {
+ public:
+  // As measure_system: throws Error(invalid_argument) where an entry is not finite.
+  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, cudaStream_t stream);
+
+  void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
+  void add_magnitudes(const double* x, double* y) const override;
+  std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const override;
+
+  // 2^rows[i] a_ij 2^columns[j] into lu.a.
+  template <class S>
+  void convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents, DeviceLu<S>& lu) const;
+
+  // A rounded to float while it was read; null if nobody asked.
+  std::unique_ptr<DeviceLu<float>> floats;
+
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  void take_figures();
+  void refuse_nonfinite() const;
+  double* vectors(std::int64_t count) const;  // device memory for so many vectors
+
+  const T* a_;  // the caller's, or in copy_
+  std::int64_t lda_;
+  cudaStream_t stream_;
+  std::unique_ptr<cuda::DeviceWorkspace> copy_;
+  mutable std::unique_ptr<cuda::DeviceWorkspace> vectors_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,247 @@
+// A triangular solve is one kernel: a block of threads for each 128 unknowns, which takes them in the order of
+// substitution, so that nobody waits for one who has not begun. Unknowns are published as they are: a word of `out`
+// that is no longer `absent` is a solution. Diagonal blocks are inverted beforehand.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "lapack/device_triangles.hpp"
+
+namespace vernier {
+
+constexpr int solve_threads = 256, solve_warps = 8, warp_rows = triangle_block / solve_warps;
+constexpr long long absent = -1;  // a NaN that no operation makes
+
+template <class T>
+struct alignas(16) FactorQuad {
+  T x[4];
+};
+
+struct SolveVectors {
+  const double* in;
+  double* out;
+  std::int64_t apart;
+  int count;
+};
+
+// A vector whose elements appear one by one.
+struct Appearing {
+  const double* x;
+
+  __device__ __forceinline__ double at(int k) const {
+    long long bits;
+    do bits = *reinterpret_cast<const volatile long long*>(x + k);
+    while (bits == absent);
+    return __longlong_as_double(bits);
+  }
+  __device__ __forceinline__ double2 pair(int k) const {
+    longlong2 bits;
+    do bits = cuda::load_volatile(reinterpret_cast<const longlong2*>(x + k));
+    while (bits.x == absent || bits.y == absent);
+    return {__longlong_as_double(bits.x), __longlong_as_double(bits.y)};
+  }
+};
+
+struct Present {
+  const double* x;
+
+  __device__ __forceinline__ double at(int k) const { return x[k]; }
+  __device__ __forceinline__ double2 pair(int k) const { return *reinterpret_cast<const double2*>(x + k); }
+};
+
+__device__ __forceinline__ void publish(double* p, double x) {
+  const long long bits = __double_as_longlong(x);
+  *reinterpret_cast<volatile long long*>(p) = bits == absent ? 0x7ff8000000000000ll : bits;
+}
+
+// Lane l gets the sum over all lanes of v[l / 2]: lanes with the bit keep the upper half of what is left.
+template <int Half>
+__device__ __forceinline__ double sum_of_each(double (&v)[warp_rows]) {
+  constexpr int bit = 2 * Half;
+  const bool upper = (threadIdx.x & bit) != 0;
+#pragma unroll
+  for (int i = 0; i < Half; ++i) {
+    const double keep = upper ? v[i + Half] : v[i], give = upper ? v[i] : v[i + Half];
+    v[i] = keep + __shfl_xor_sync(~0u, give, bit);
+  }
+  if constexpr (Half > 1)
+    return sum_of_each<Half / 2>(v);
+  else
+    return v[0] + __shfl_xor_sync(~0u, v[0], 1);
+}
+
+// 16 rows of a warp, 4 columns of a lane; as double before they are needed, since conversions are slow.
+template <class T>
+__device__ __forceinline__ void load_block(const T* block, std::int64_t ld, double (&m)[warp_rows][4]) {
+  const T* from = block + threadIdx.x / 32 * warp_rows * ld + threadIdx.x % 32 * 4;
+  FactorQuad<T> v[warp_rows];
+#pragma unroll
+  for (int r = 0; r < warp_rows; ++r) v[r] = *reinterpret_cast<const FactorQuad<T>*>(from + r * ld);
+#pragma unroll
+  for (int r = 0; r < warp_rows; ++r)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) m[r][e] = static_cast<double>(v[r].x[e]);
+}
+
+// Row by row.
+struct ByRows {
+  double m[warp_rows][4];
+  double sums[warp_rows] = {};
+
+  template <class Vector>
+  __device__ __forceinline__ void multiply(Vector x) {
+    const int k = static_cast<int>(threadIdx.x % 32) * 4;
+    const double2 low = x.pair(k), high = x.pair(k + 2);
+    const double v[4] = {low.x, low.y, high.x, high.y};
+#pragma unroll
+    for (int r = 0; r < warp_rows; ++r)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[r] = fma(m[r][e], v[e], sums[r]);
+  }
+  // into result[0, 128)
+  __device__ __forceinline__ void finish(double (*)[triangle_block], double* result) {
+    const double sum = sum_of_each<warp_rows / 2>(sums);
+    const int lane = threadIdx.x % 32;
+    if (lane % 2 == 0) result[threadIdx.x / 32 * warp_rows + lane / 2] = sum;
+    __syncthreads();
+#pragma unroll
+    for (double& s : sums) s = 0;
+  }
+};
+
+// The transposed block: sums over its rows.
+struct ByColumns {
+  double m[warp_rows][4];
+  double sums[4] = {};
+
+  template <class Vector>
+  __device__ __forceinline__ void multiply(Vector x) {
+    const int lane = threadIdx.x % 32;
+    const double mine = x.at(static_cast<int>(threadIdx.x) / 32 * warp_rows + lane % warp_rows);
+#pragma unroll
+    for (int r = 0; r < warp_rows; ++r) {
+      const double v = __shfl_sync(~0u, mine, r);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[e] = fma(m[r][e], v, sums[e]);
+    }
+  }
+  __device__ __forceinline__ void finish(double (*parts)[triangle_block], double* result) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) parts[threadIdx.x / 32][threadIdx.x % 32 * 4 + e] = sums[e], sums[e] = 0;
+    __syncthreads();
+    if (threadIdx.x < triangle_block) {
+      double sum = 0;
+#pragma unroll
+      for (int w = 0; w < solve_warps; ++w) sum += parts[w][threadIdx.x];
+      result[threadIdx.x] = sum;
+    }
+    __syncthreads();
+  }
+};
+
+// backward: the last unknowns come first.
+template <class T, bool Transposed>
+__global__ void __launch_bounds__(solve_threads)
+    triangle_kernel(RowMajor<T> a, const T* inverses, int blocks, bool backward, SolveVectors v, int* ticket) {
+  using Block = std::conditional_t<Transposed, ByColumns, ByRows>;
+  __shared__ double parts[solve_warps][triangle_block], sums[triangle_block];
+  __shared__ alignas(16) double rhs[triangle_block];
+  __shared__ int turn;
+  extern __shared__ __align__(16) unsigned char raw[];
+  T* inverse = reinterpret_cast<T*>(raw);  // of the block on the diagonal
+  if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);
+  __syncthreads();
+  const int number = turn / v.count;  // all vectors side by side: they share what they read
+  const auto place = [&](int i) { return backward ? blocks - 1 - i : i; };
+  const int mine = place(number) * triangle_block;
+  const double* in = v.in + turn % v.count * v.apart + mine;
+  double* out = v.out + turn % v.count * v.apart;
+  const T* from = inverses + static_cast<std::int64_t>(mine) * triangle_block;
+#pragma unroll 4
+  for (int i = 4 * threadIdx.x; i < triangle_block * triangle_block; i += 4 * solve_threads)
+    *reinterpret_cast<FactorQuad<T>*>(inverse + i) = *reinterpret_cast<const FactorQuad<T>*>(from + i);
+  const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
+  Block block;
+  for (int i = 0; i < number; ++i) {
+    const int other = place(i) * triangle_block;
+    load_block(Transposed ? a.at(other, mine) : a.at(mine, other), a.ld, block.m);
+    block.multiply(Appearing{out + other});
+  }
+  block.finish(parts, sums);
+  load_block(inverse, triangle_block, block.m);
+  if (threadIdx.x < triangle_block) rhs[threadIdx.x] = right_side - sums[threadIdx.x];
+  __syncthreads();
+  block.multiply(Present{rhs});
+  block.finish(parts, sums);
+  if (threadIdx.x < triangle_block) publish(out + mine + threadIdx.x, sums[threadIdx.x]);
+}
+
+// Inverse of a triangle of order 128, in place in shared memory: row i of the inverse needs row i of the triangle and
+// the rows of the inverse above. An upper triangle is turned round, rows and columns, which makes a lower one of it.
+template <class T>
+__global__ void __launch_bounds__(triangle_block) invert_blocks_kernel(RowMajor<T> a, T* lower, T* upper) {
+  constexpr int n = triangle_block;
+  extern __shared__ __align__(16) unsigned char raw[];
+  T* x = reinterpret_cast<T*>(raw);  // n x n
+  __shared__ T row[n];
+  const bool turned = blockIdx.y == 1;
+  const int j = threadIdx.x, first = blockIdx.x * n;
+  const auto place = [&](int i) { return turned ? n - 1 - i : i; };
+  for (int i = 0; i < n; ++i) x[place(i) * n + place(j)] = *a.at(first + i, first + j);
+  __syncthreads();
+  for (int i = 0; i < n; ++i) {
+    row[j] = x[i * n + j];
+    __syncthreads();
+    const T inverse = turned ? T(1) / row[i] : T(1);
+    T sums[4] = {};
+    int k = j;
+    for (; k + 4 <= i; k += 4)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[e] = fma(row[k + e], x[(k + e) * n + j], sums[e]);
+    for (; k < i; ++k) sums[0] = fma(row[k], x[k * n + j], sums[0]);
+    x[i * n + j] = j == i ? inverse : j < i ? -((sums[0] + sums[1]) + (sums[2] + sums[3])) * inverse : T(0);
+    __syncthreads();
+  }
+  T* to = (turned ? upper : lower) + static_cast<std::int64_t>(first) * n;
+  for (int i = 0; i < n; ++i) to[i * n + j] = x[place(i) * n + place(j)];
+}
+
+template <class T>
+DeviceTriangles<T>::DeviceTriangles(const RowMajor<T>& a, std::int64_t order, cudaStream_t stream)
+    : a_(a),
+      order_(order),
+      stream_(stream),
+      memory_(2 * static_cast<std::size_t>(order) * triangle_block * sizeof(T) + sizeof(int), stream) {
+  cuda::launch("invert_blocks_kernel", invert_blocks_kernel<T>,
+               {.grid = dim3(static_cast<unsigned>(order / triangle_block), 2),
+                .block = triangle_block,
+                .shared_bytes = triangle_block * triangle_block * sizeof(T)},
+               stream, a, inverses(false), inverses(true));
+}
+
+template <class T>
+T* DeviceTriangles<T>::inverses(bool upper) const {
+  return reinterpret_cast<T*>(memory_.data()) + (upper ? order_ * triangle_block : 0);
+}
+
+template <class T>
+void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const double* in, double* out) const {
+  if (count == 0) return;
+  int* ticket = reinterpret_cast<int*>(inverses(true) + order_ * triangle_block);
+  const auto bytes = static_cast<std::size_t>(count * order_) * sizeof(double);
+  cuda::check(cudaMemsetAsync(out, 0xff, bytes, stream_), "cudaMemsetAsync");  // absent
+  cuda::check(cudaMemsetAsync(ticket, 0, sizeof(int), stream_), "cudaMemsetAsync");
+  const auto blocks = static_cast<int>(order_ / triangle_block);
+  const bool transposed = op != Op::none;
+  cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
+               {.grid = static_cast<unsigned>(blocks * count),
+                .block = solve_threads,
+                .shared_bytes = triangle_block * triangle_block * sizeof(T)},
+               stream_, a_, inverses(upper), blocks, upper != transposed,
+               SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
+}
+
+}  // namespace vernier

@@ -1,0 +1,197 @@
+// The public routines of vernier/cuda_lapack.hpp.
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "cuda/device.hpp"
+#include "lapack/arguments.hpp"
+#include "lapack/device_factors.hpp"
+#include "lapack/device_vectors.hpp"
+#include "lapack/solver.hpp"
+#include "vernier/cuda_lapack.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
+
+template <class T>
+void check_device(const char* routine, std::int64_t rows) {
+  const Device& device = current_device();
+  if (!device.hopper())
+    fail(Status::unsupported, "{}: {} has compute capability {}.{}; expected 9.0", routine, device.name,
+         device.compute_capability / 10, device.compute_capability % 10);
+  if (rows > device_lu_limit<T>())
+    fail(Status::unsupported, "{}: {} rows: expected at most {}", routine, rows, device_lu_limit<T>());
+}
+
+template <class T>
+void check_options(const char* routine, const Options& options) {
+  require(options.workspace == nullptr, "{}: options.workspace is not null: expected none", routine);
+  explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on what gemm would not take
+}
+
+template <class T>
+void check_matrix(const char* routine, std::int64_t m, std::int64_t n, const T* A, std::int64_t lda,
+                  const std::int64_t* pivots) {
+  check_dimension(routine, "m", m);
+  check_dimension(routine, "n", n);
+  check_pointer(routine, "A", A, m > 0 && n > 0);
+  check_leading(routine, "lda", lda, m);
+  check_pointer(routine, "pivots", pivots, m > 0 && n > 0);
+}
+
+template <class T>
+void check_right_hand_sides(const char* routine, std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb) {
+  check_dimension(routine, "nrhs", nrhs);
+  check_pointer(routine, "B", B, n > 0 && nrhs > 0);
+  check_leading(routine, "ldb", ldb, n);
+}
+
+// B becomes X.
+template <class T>
+void solve_columns(const DeviceLu<T>& lu, Op op, std::int64_t nrhs, T* B, std::int64_t ldb, cudaStream_t stream) {
+  constexpr std::int64_t together = 64;
+  const DeviceTriangles<T> triangles(lu.a, lu.rows, stream);
+  const std::int64_t most = std::min(nrhs, together), size = most * lu.rows;
+  const DeviceWorkspace memory(static_cast<std::size_t>(2 * size) * sizeof(double), stream);
+  auto* x = reinterpret_cast<double*>(memory.data());
+  for (std::int64_t c = 0; c < nrhs; c += together) {
+    const std::int64_t count = std::min(together, nrhs - c);
+    widen_vectors(B + c * ldb, ldb, lu.n, lu.rows, count, x, stream);
+    solve_with_device_lu(lu, triangles, op, count, x, x + size, stream);
+    narrow_vectors(x, lu.n, lu.rows, count, B + c * ldb, ldb, stream);
+  }
+}
+
+// The row of A that each row of PA is.
+std::vector<int> permutation_of(std::int64_t n, const std::int64_t* device_pivots, cudaStream_t stream) {
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  check(cudaMemcpyAsync(pivots.data(), device_pivots, pivots.size() * sizeof(std::int64_t), cudaMemcpyDeviceToHost,
+                        stream),
+        "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "getrs");
+  check_pivots("getrs", n, pivots.data());
+  std::vector<int> rows(pivots.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i);
+  for (std::size_t i = 0; i < rows.size(); ++i) std::swap(rows[i], rows[static_cast<std::size_t>(pivots[i] - 1)]);
+  return rows;
+}
+
+template <class T>
+void copy_columns(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t rows,
+                  std::int64_t columns, cudaMemcpyKind kind, cudaStream_t stream) {
+  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  check(cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(rows), static_cast<std::size_t>(columns), kind,
+                          stream),
+        "cudaMemcpy2DAsync");
+  check(cudaStreamSynchronize(stream), "cudaMemcpy2DAsync");
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
+                   const Options& options) {
+  check_matrix("getrf", m, n, A, lda, pivots);
+  check_options<T>("getrf", options);
+  check_device<T>("getrf", m);
+  if (m == 0 || n == 0) return 0;
+  DeviceLu<T> lu(m, n, stream_of(options));
+  load_columns(lu, A, lda, stream_of(options));
+  factor_on_device(lu, options.contract, stream_of(options));
+  store_columns(lu, A, lda, stream_of(options));
+  store_pivots(lu, pivots, stream_of(options));
+  return read_info(lu, stream_of(options));
+}
+
+template <class T>
+void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const std::int64_t* pivots, T* B,
+           std::int64_t ldb, const Options& options) {
+  check_op("getrs", op);
+  check_matrix("getrs", n, n, A, lda, pivots);
+  check_right_hand_sides("getrs", n, nrhs, B, ldb);
+  check_options<T>("getrs", options);
+  check_device<T>("getrs", n);
+  if (n == 0 || nrhs == 0) return;
+  const std::vector<int> rows = permutation_of(n, pivots, stream_of(options));
+  DeviceLu<T> lu(n, n, stream_of(options));
+  check(cudaMemcpyAsync(lu.permutation, rows.data(), rows.size() * sizeof(int), cudaMemcpyHostToDevice,
+                        stream_of(options)),
+        "cudaMemcpyAsync");
+  load_columns(lu, A, lda, stream_of(options));
+  solve_columns(lu, op, nrhs, B, ldb, stream_of(options));
+  check(cudaStreamSynchronize(stream_of(options)), "getrs");
+}
+
+template <class T>
+std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
+                  std::int64_t ldb, const Options& options) {
+  check_matrix("gesv", n, n, A, lda, pivots);
+  check_right_hand_sides("gesv", n, nrhs, B, ldb);
+  check_options<T>("gesv", options);
+  check_device<T>("gesv", n);
+  if (n == 0) return 0;
+  DeviceLu<T> lu(n, n, stream_of(options));
+  load_columns(lu, A, lda, stream_of(options));
+  factor_on_device(lu, options.contract, stream_of(options));
+  store_columns(lu, A, lda, stream_of(options));
+  store_pivots(lu, pivots, stream_of(options));
+  const std::int64_t info = read_info(lu, stream_of(options));
+  if (info == 0 && nrhs > 0) solve_columns(lu, Op::none, nrhs, B, ldb, stream_of(options));
+  check(cudaStreamSynchronize(stream_of(options)), "gesv");
+  return info;
+}
+
+template <class T>
+SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B, std::int64_t ldb,
+                  T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
+  const Stopwatch total;
+  check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, options);
+  if (options.factors == Factors::bf16 || options.factors == Factors::fp16 || options.factors == Factors::tf32)
+    fail(Status::unsupported, "solve: factors {}: not on a GPU; expected auto, fp32 or fp64",
+         to_string(options.factors));
+  const auto products_of = [&](Factors precision) {
+    const Contract usual = precision == Factors::fp64 ? Contract::fp64() : Contract::fp32();
+    return Options{.contract = options.contract.value_or(usual), .engine = options.products.engine, .stream = stream};
+  };
+  check_options<T>("solve", products_of(Factors::fp64));
+  const Factors first = first_factors(n, options);
+  if (first == Factors::fp64 || options.fallback)
+    check_device<double>("solve", n);
+  else
+    check_device<float>("solve", n);
+  const FloatingEnvironment environment;
+  SolveReport report = begin_report<T>(n, nrhs, options);
+  if (n == 0 || nrhs == 0) return report;
+  std::vector<T> host(static_cast<std::size_t>(n * nrhs));
+  const auto queue = static_cast<cudaStream_t>(stream);
+  copy_columns(B, ldb, host.data(), n, n, nrhs, cudaMemcpyDeviceToHost, queue);
+  RightHandSides rhs = read_right_hand_sides(n, nrhs, host.data(), n);
+  DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, queue);
+  const auto factorise = [&](Factors precision) {
+    return factorise_on_device(system, precision, products_of(precision));
+  };
+  Solver solver(system, std::move(rhs), factorise, options, report);
+  if (solver.find()) {
+    solver.write(host.data(), n);
+    copy_columns(static_cast<const T*>(host.data()), n, X, ldx, n, nrhs, cudaMemcpyHostToDevice, queue);
+  }
+  report.seconds = total.seconds();
+  return report;
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);          \
+  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t, \
+                      const Options&);                                                                               \
+  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,          \
+                             const Options&);                                                                        \
+  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,     \
+                             std::int64_t, const SolveOptions&, void*);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

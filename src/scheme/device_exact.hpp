@@ -1,0 +1,74 @@
+// Contract `exact` on a GPU: what scaling leaves of the operands, a sample of the product for the choice of moduli, the
+// rounding of a block of C, and the exact sums of the entries that it leaves open.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/device_planes.hpp"
+#include "scheme/device_recombine.hpp"
+#include "scheme/device_sample.hpp"
+#include "scheme/exact_entry.hpp"
+#include "scheme/operand.hpp"
+
+namespace vernier::cuda {
+
+template <class T>
+void count_grains_on_device(const Operand<T>& x, const int* scales, DeviceGrain* grains, cudaStream_t stream);
+
+// side 0: rows of op(A), whose errors are lengthened; 1: columns of op(B).
+struct DeviceVectorErrors {
+  int side;
+  std::int64_t vectors;
+  const VectorStatistics* statistics;
+  const DeviceGrain* grains;
+  const int* scales;
+  VectorError* errors;
+};
+// Errors at the scales that the grains were counted with. sample: null, or its counts over all vectors are added to.
+void set_errors_on_device(const DeviceVectorErrors& task, DeviceSample* sample, cudaStream_t stream);
+
+// The sampled vectors and entries; sample is all zeros but for what set_errors_on_device has added.
+template <class T>
+void sample_on_device(const Operand<T>& a, const Operand<T>& b, const VectorStatistics* rows,
+                      const VectorStatistics* columns, const DeviceGrain* row_grains, const DeviceGrain* column_grains,
+                      DeviceSample* sample, cudaStream_t stream);
+
+// Scales that bring the 2-norm to the budget (plan/exact_choice.hpp) or all elements to integers.
+void set_exact_scales_on_device(std::int64_t vectors, const VectorStatistics* statistics, const DeviceGrain* grains,
+                                int budget_16, int* scales, cudaStream_t stream);
+
+// C = alpha op(A) op(B) + beta C, rounded once, on one block of C. All pointers but this object's own are to device
+// memory.
+template <class T>
+struct DeviceExactBlock {
+  int moduli = 0;
+  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus
+  std::int64_t m = 0, n = 0;              // m * n <= 2^32
+  Operand<T> a, b;                        // of the block, all of k
+  const VectorStatistics *row_statistics = nullptr, *column_statistics = nullptr;
+  const int *row_scales = nullptr, *column_scales = nullptr;
+  const VectorError *row_errors = nullptr, *column_errors = nullptr;
+  DeviceFactor<T> alpha, beta;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+  bool specials = false;          // there are NaN or infinities
+  std::uint32_t* open = nullptr;  // m * n: entries i + j m that are left open
+  unsigned long long* open_count = nullptr;
+};
+
+// Entries that are decided go to C; the others to the list, whose count is set. Those of vectors with a NaN or an
+// infinity are left out.
+template <class T>
+void round_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream);
+
+// Those of vectors with a NaN or an infinity.
+template <class T>
+void special_entries_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream);
+
+// The entries of the list, from the sums of all their products. total: their count is added to it.
+template <class T>
+void accumulate_on_device(const DeviceExactBlock<T>& block, unsigned long long* total, cudaStream_t stream);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,194 @@
+// Correct rounding from residues as a GPU does it, entry by entry: Ct and its error as an interval in two doubles, the
+// test whether it rounds to one number, and by integers what doubles cannot decide. Host and device, the same
+// decisions on both.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "number/digit_sum.hpp"
+#include "scheme/device_crt.hpp"
+#include "scheme/exact_entry.hpp"
+
+namespace vernier {
+
+// Limbs for moduli beyond those of three limbs: 32 bits each, the leading one up to 36. device_crt.hpp's count is for
+// products whose numbers of moduli are few; under `exact` 16 to 21 are the ordinary case.
+constexpr int exact_limbs(int moduli) {
+  return moduli <= most_moduli_of_three_limbs ? 3 : moduli <= 21 ? 5 : moduli <= 24 ? 6 : moduli <= 36 ? 9 : 11;
+}
+
+// alpha and beta, and what can be said about them before any entry is seen.
+template <class T>
+struct UpdateForm {
+  T alpha, beta;
+  bool only_rounded;   // beta = 0, alpha = +-2^alpha_exponent
+  bool moderate;       // finite, and far enough from the ends of the range for products of doubles
+  int alpha_exponent;  // floor(log2 |alpha|)
+
+  VERNIER_HD UpdateForm(T a, T b) : alpha(a), beta(b) {
+    constexpr int most = 300;
+    const auto is_moderate = [&](T x) {
+      return is_finite(x) && x != 0 && exponent_of_value(x) <= most && exponent_of_value(x) >= -most;
+    };
+    only_rounded = b == 0 && is_power_of_two(a);
+    moderate = is_moderate(a) && (b == 0 || is_moderate(b));
+    alpha_exponent = is_finite(a) && a != 0 ? exponent_of_value(a) : 0;
+  }
+};
+
+// Ct = (high + low) 2^(crt_limb_width (Limbs - 2)), to within slack in the same unit.
+struct TwoSumOfLimbs {
+  double high, low, slack;
+};
+
+template <int Limbs>
+VERNIER_HD inline TwoSumOfLimbs leading_sum(const CrtSums<Limbs>& c) {
+  constexpr double unit = static_cast<double>(std::uint64_t{1} << crt_limb_width<Limbs>), step = 1 / unit;
+  const double a = c.s[Limbs - 1] * unit, b = c.s[Limbs - 2];
+  const double h = a + b, v = h - a, t = (a - (h - v)) + (b - v);
+  if constexpr (Limbs == 3) {
+    const double low = fma(c.s[0], step, t);
+    return {h, low, 0x1p-52 * fabs(low)};
+  } else {
+    const double d = c.s[Limbs - 3] * step;
+    const double h2 = h + d, v2 = h2 - h, t2 = (h - (h2 - v2)) + (d - v2);
+    double rest = c.s[0];
+    VERNIER_UNROLL
+    for (int l = 1; l < Limbs - 3; ++l) rest = fma(rest, step, c.s[l]);
+    rest *= step * step;
+    const double small = t2 + rest, low = t + small;
+    // Each sum and each fma is wrong by 2^-53 of its result; the Horner sum's first steps count 2^-32 of that.
+    return {h2, low, 0x1p-51 * ((fabs(rest) + 0x1p-40) + (fabs(small) + fabs(low)))};
+  }
+}
+
+// The number that all of [high + (low - radius), high + (low + radius)] 2^exponent rounds to, if doubles can tell:
+// false otherwise. Rounding is monotonic, so the ends decide.
+template <class T>
+VERNIER_HD inline bool rounded_interval(double high, double low, double radius, int exponent, T& result) {
+  const double up = high + (low + radius), down = high + (low - radius);
+  if (up == 0 && down == 0) {
+    result = T{0};
+    return true;
+  }
+  const auto bits = std::bit_cast<std::uint64_t>(up), other = std::bit_cast<std::uint64_t>(down);
+  const int field = static_cast<int>(bits >> 52 & 0x7ff) + exponent;
+  constexpr int bias = Ieee754<double>::max_exponent;
+  // A bit off either end, so that `down` and the rounding to float stay inside as well.
+  bool decided = field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
+  const auto moved = static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent)) << 52;
+  if constexpr (sizeof(T) == 8) {
+    decided = decided && bits == other;
+    result = std::bit_cast<double>(bits + moved);
+  } else {
+    constexpr std::uint64_t below = 0x1fffffff, half = 0x10000000;  // bits that the second rounding drops
+    decided = decided && (bits & below) != half && (other & below) != half && up * down > 0;
+    result = static_cast<float>(std::bit_cast<double>(bits + moved));
+    decided = decided && result == static_cast<float>(std::bit_cast<double>(other + moved));
+  }
+  return decided;
+}
+
+// x * y as a sum of two doubles.
+struct TwoProduct {
+  double high, low;
+  VERNIER_HD TwoProduct(double x, double y) : high(x * y), low(fma(x, y, -high)) {}
+};
+
+// alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct. c is read if beta is not 0. Plain:
+// the form is only_rounded.
+template <bool Plain = false, class T, int Limbs>
+VERNIER_HD inline bool decided_by_doubles(const CrtSums<Limbs>& sums, double error, int scale,
+                                          const UpdateForm<T>& form, const T* c, T& result) {
+  constexpr int unit = crt_limb_width<Limbs> * (Limbs - 2);
+  constexpr double one = power_of_two(-unit);
+  const TwoSumOfLimbs x = leading_sum(sums);
+  // With the roundings of the few operations from here on.
+  const double radius = error * one * (1 + 0x1p-48) + (x.slack + 0x1p-50 * fabs(x.low));
+  if (Plain || form.only_rounded)
+    return rounded_interval<T>(form.alpha < 0 ? -x.high : x.high, form.alpha < 0 ? -x.low : x.low, radius,
+                               unit - scale + form.alpha_exponent, result);
+  if (!form.moderate) return false;
+  const auto alpha = static_cast<double>(form.alpha);
+  const TwoProduct p(alpha, x.high);
+  TwoProduct added(0, 0);
+  if (form.beta != 0) {
+    if (!is_finite(*c)) return false;
+    if (*c != 0) {  // in the unit of Ct, if it has an ordinary exponent there
+      const auto value = static_cast<double>(*c);
+      const int exponent = exponent_of_value(value) + scale - unit;
+      if (exponent < -400 || exponent > 400) return false;
+      added = TwoProduct(static_cast<double>(form.beta), ldexp(value, scale - unit));
+    }
+  }
+  const double z = p.high + added.high, v = z - p.high, t = (p.high - (z - v)) + (added.high - v);
+  const double q = alpha * x.low, rest = (t + p.low) + (added.low + q);
+  const double magnitude = (fabs(t) + fabs(p.low)) + (fabs(added.low) + fabs(q));
+  return rounded_interval<T>(z, rest, fabs(alpha) * radius * (1 + 0x1p-48) + 0x1p-49 * magnitude, unit - scale, result);
+}
+
+// The same by integers, for any exponents, NaN and infinities of alpha, beta and c included; nothing where the
+// interval holds more than one result.
+template <class T, int Limbs>
+VERNIER_HD inline std::optional<T> decided_by_integers(const CrtSums<Limbs>& sums, double error, int scale,
+                                                       const UpdateForm<T>& form, const T* c) {
+  constexpr int width = crt_limb_width<Limbs>, digits = (width * (Limbs - 1) + 64) / digit_bits + 2;
+  std::int64_t words[digits] = {};
+  const auto word = [&](int d) -> std::int64_t& { return words[d]; };
+  for (int l = 0; l < Limbs; ++l)
+    add_to_digits(sums.s[l] < 0, static_cast<Uint128>(static_cast<std::uint64_t>(fabs(sums.s[l]))), width * l, 0,
+                  digits, word);
+  const bool negative = order_digits(digits, word);
+  const LeadingBits x = leading_bits(negative, 0, digits, word);
+  std::optional<Bracket> product = error_bracket(x.value, x.exponent, x.cut, error, form.only_rounded);
+  if (!product) return std::nullopt;
+  product->exponent -= scale;
+  return combined(*product, form.alpha, form.beta, c);
+}
+
+// ---- the sum of all products ---------------------------------------------------------------------------------------
+
+// Where products of row and column lie: digits for sums of them, k < 2^26.
+struct DigitRange {
+  int lowest, digits;
+};
+
+template <class T>
+VERNIER_HD inline DigitRange product_digits(const VectorStatistics& row, const VectorStatistics& column) {
+  constexpr int last = Ieee754<T>::min_exponent - (Ieee754<T>::precision - 1);
+  const auto low = [&](int x) {
+    return x - (Ieee754<T>::precision - 1) < last ? last : x - (Ieee754<T>::precision - 1);
+  };
+  const int lowest = low(row.lowest) + low(column.lowest), highest = row.exponent + column.exponent + 2 + 26;
+  return {lowest, (highest - lowest) / digit_bits + 3};
+}
+
+// Digits that alpha times a sum of products, plus beta c, may take, whatever the exponents (docs/accuracy.md, theorem
+// 8): from 2^-3712 to 2^3200.
+inline constexpr int result_lowest = LongAccumulator::lowest, result_digits = 2 * LongAccumulator::limbs;
+
+// alpha * sum + beta * c, rounded once, as combined(). The sum's digits are put in order; result(d): result_digits
+// words that are overwritten.
+template <class T, class Word, class Result>
+VERNIER_HD inline T rounded_digits(const DigitRange& range, Word word, T alpha, T beta, const T* c, Result result) {
+  const bool negative = order_digits(range.digits, word);
+  const LeadingBits x = leading_bits(negative, range.lowest, range.digits, word);
+  if (!is_finite(alpha)) return combined_special(static_cast<T>(x.value == 0 ? 0 : negative ? -1 : 1), alpha, beta, c);
+  if (beta != 0 && !(is_finite(beta) && is_finite(*c))) return beta * *c;
+  if (beta == 0 && is_power_of_two(alpha))
+    return round_wide<T>(alpha < 0 ? -x.value : x.value, x.exponent + exponent_of_value(alpha));
+  for (int d = 0; d < result_digits; ++d) result(d) = 0;
+  multiply_digits(negative, range.lowest, range.digits, word, static_cast<double>(alpha), result_lowest, result_digits,
+                  result);
+  if (beta != 0 && *c != 0) {
+    const DoubleParts f = parts_of(static_cast<double>(beta)), g = parts_of(static_cast<double>(*c));
+    add_to_digits(f.negative != g.negative, static_cast<Uint128>(f.significand) * g.significand,
+                  f.exponent + g.exponent - result_lowest, 0, result_digits, result);
+  }
+  const LeadingBits y = leading_bits(order_digits(result_digits, result), result_lowest, result_digits, result);
+  return round_wide<T>(y.value, y.exponent);
+}
+
+}  // namespace vernier

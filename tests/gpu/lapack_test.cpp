@@ -1,0 +1,237 @@
+// LU and the solver on a GPU, against their definitions and the CPU.
+#include "gpu/fixture.hpp"
+#include "lapack/systems.hpp"
+#include "vernier/cuda_lapack.hpp"
+
+namespace vernier::test {
+namespace {
+
+class DevicePivots {
+ public:
+  explicit DevicePivots(std::int64_t count) : memory_(static_cast<std::size_t>(count)) {}
+  std::int64_t* data() const { return memory_.data(); }
+  Pivots read() const {
+    Pivots pivots(memory_.size());
+    cuda::check(cudaMemcpy(pivots.data(), memory_.data(), memory_.bytes(), cudaMemcpyDeviceToHost), "pivots");
+    return pivots;
+  }
+
+ private:
+  cuda::DeviceBuffer<std::int64_t> memory_;
+};
+
+template <class T>
+struct GpuFactors {
+  Matrix<T> lu;
+  Pivots pivots;
+  std::int64_t info = 0;
+};
+
+template <class T>
+GpuFactors<T> factor_on_gpu(const Matrix<T>& a, const cuda::Options& options) {
+  GpuFactors<T> f{padded(a, 3), {}, 0};
+  const DeviceCopy<T> device(f.lu);
+  const DevicePivots pivots(std::min(a.rows(), a.columns()));
+  f.info = cuda::getrf(a.rows(), a.columns(), device.data(), f.lu.ld(), pivots.data(), options);
+  device.read(f.lu);
+  f.pivots = pivots.read();
+  EXPECT_EQ(f.lu.broken_guard(), "");
+  return f;
+}
+
+template <class T>
+Matrix<T> uniform_matrix(std::int64_t m, std::int64_t n, std::uint64_t seed) {
+  return scattered_matrix<T>(m, n, 0, seed);
+}
+
+template <class T>
+class LuOnGpu : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(LuOnGpu, Types);
+
+TYPED_TEST(LuOnGpu, factors_multiply_to_the_permuted_matrix) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair{1, 1},
+                             {7, 5},
+                             {5, 7},
+                             {32, 32},
+                             {33, 130},
+                             {130, 33},
+                             {129, 127},
+                             {300, 300},
+                             {511, 700},
+                             {900, 513}}) {
+    const Matrix<T> a = uniform_matrix<T>(m, n, 7 + m);
+    const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
+    EXPECT_EQ(f.info, 0);
+    EXPECT_LE(lu_error(a, f.lu, f.pivots), std::min(m, n) * unit_roundoff<T>) << m << " x " << n;
+    for (int i = 0; i < std::min(m, n); ++i) {
+      EXPECT_GT(f.pivots[static_cast<std::size_t>(i)], i);
+      EXPECT_LE(f.pivots[static_cast<std::size_t>(i)], m);
+    }
+  }
+}
+
+TYPED_TEST(LuOnGpu, pivots_are_the_largest_of_their_columns) {
+  using T = TypeParam;
+  const Matrix<T> a = uniform_matrix<T>(700, 700, 3);
+  const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
+  for (std::int64_t j = 0; j < 700; ++j)
+    for (std::int64_t i = j + 1; i < 700; ++i) ASSERT_LE(std::abs(f.lu(i, j)), T(1)) << i << ", " << j;
+}
+
+TYPED_TEST(LuOnGpu, a_zero_column_is_told_and_the_first_of_equals_is_the_pivot) {
+  using T = TypeParam;
+  Matrix<T> a = uniform_matrix<T>(200, 200, 3);
+  for (std::int64_t i = 0; i < 200; ++i) a(i, 77) = 0;
+  EXPECT_EQ(factor_on_gpu(a, {.contract = default_contract<T>()}).info, 78);
+  Matrix<T> b(40, 40);
+  for (std::int64_t j = 0; j < 40; ++j)
+    for (std::int64_t i = 0; i < 40; ++i) b(i, j) = i >= j ? T(1) : T(-1);
+  const auto f = factor_on_gpu(b, {.contract = default_contract<T>()});
+  for (std::int64_t i = 0; i < 40; ++i) EXPECT_EQ(f.pivots[static_cast<std::size_t>(i)], i + 1);
+}
+
+TYPED_TEST(LuOnGpu, tiny_pivots_have_finite_factors) {
+  using T = TypeParam;
+  Matrix<T> a = uniform_matrix<T>(100, 100, 3);
+  for (std::int64_t j = 0; j < 100; ++j)
+    for (std::int64_t i = 0; i < 100; ++i)
+      if (j == 0) a(i, j) *= std::numeric_limits<T>::min() / 16;
+  const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
+  for (std::int64_t i = 1; i < 100; ++i) EXPECT_LE(std::abs(f.lu(i, 0)), T(1));
+}
+
+TYPED_TEST(LuOnGpu, systems_are_solved_with_all_right_hand_sides) {
+  using T = TypeParam;
+  const std::int64_t n = 417, nrhs = 70;
+  const Matrix<T> a = uniform_matrix<T>(n, n, 11);
+  const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
+  const DeviceCopy<T> lu(f.lu);
+  const DevicePivots pivots(n);
+  cuda::check(cudaMemcpy(pivots.data(), f.pivots.data(), sizeof(std::int64_t) * n, cudaMemcpyHostToDevice), "pivots");
+  for (const Op op : {Op::none, Op::transpose}) {
+    const Matrix<T> x = uniform_matrix<T>(n, nrhs, 5);
+    Matrix<T> b = padded(x, 2);
+    for (std::int64_t c = 0; c < nrhs; ++c)
+      for (std::int64_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < n; ++k) sum += static_cast<double>(op == Op::none ? a(i, k) : a(k, i)) * x(k, c);
+        b(i, c) = static_cast<T>(sum);
+      }
+    const DeviceCopy<T> device(b);
+    cuda::getrs(op, n, nrhs, lu.data(), f.lu.ld(), pivots.data(), device.data(), b.ld());
+    device.read(b);
+    EXPECT_EQ(b.broken_guard(), "");
+    double worst = 0;
+    for (std::int64_t c = 0; c < nrhs; ++c)
+      for (std::int64_t i = 0; i < n; ++i) worst = std::max(worst, std::abs(static_cast<double>(b(i, c)) - x(i, c)));
+    EXPECT_LE(worst, 1e6 * unit_roundoff<T>);
+  }
+}
+
+template <class T>
+SolveReport solve_on_gpu(Op op, const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& x, const SolveOptions& options) {
+  const Matrix<T> padded_a = padded(a, 3), padded_b = padded(b, 1);
+  x = padded(b, 2);
+  const DeviceCopy<T> device_a(padded_a), device_b(padded_b), device_x(x);
+  const SolveReport report = cuda::solve(op, a.rows(), b.columns(), device_a.data(), padded_a.ld(), device_b.data(),
+                                         padded_b.ld(), device_x.data(), x.ld(), options);
+  device_x.read(x);
+  EXPECT_EQ(x.broken_guard(), "");
+  return report;
+}
+
+// Normwise, in long double; it may itself be wrong by oracle_error.
+double oracle_error(std::int64_t n) { return static_cast<double>(n + 4) * 0x1p-64; }
+template <class T>
+double true_backward_error(Op op, const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& x, std::int64_t c) {
+  long double residual = 0, norm = 0, size_x = 0, size_b = 0;
+  for (std::int64_t i = 0; i < a.rows(); ++i) {
+    long double sum = b(i, c), row = 0;
+    for (std::int64_t k = 0; k < a.rows(); ++k) {
+      const long double e = op == Op::none ? a(i, k) : a(k, i);
+      sum -= e * x(k, c);
+      row += std::abs(e);
+    }
+    residual = std::max(residual, std::abs(sum));
+    norm = std::max(norm, row);
+    size_x = std::max(size_x, std::abs(static_cast<long double>(x(i, c))));
+    size_b = std::max(size_b, std::abs(static_cast<long double>(b(i, c))));
+  }
+  return static_cast<double>(residual / (norm * size_x + size_b));
+}
+
+TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
+  using T = TypeParam;
+  for (const Op op : {Op::none, Op::transpose})
+    for (const Factors factors : {Factors::automatic, Factors::fp32, Factors::fp64})
+      for (const Refinement refinement : {Refinement::automatic, Refinement::gmres})
+        for (const std::int64_t n : {1, 60, 257, 700}) {
+          const Matrix<T> a = uniform_matrix<T>(n, n, 21), b = uniform_matrix<T>(n, 3, 22);
+          Matrix<T> x(n, 3);
+          SolveOptions options;
+          options.factors = factors;
+          options.refinement = refinement;
+          options.condition = options.componentwise_error = options.forward_error = true;
+          const SolveReport report = solve_on_gpu(op, a, b, x, options);
+          EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
+          EXPECT_FALSE(report.fallback) << report.text();
+          for (std::int64_t c = 0; c < 3; ++c) {
+            const SolveColumn& column = report.columns[static_cast<std::size_t>(c)];
+            EXPECT_LE(true_backward_error(op, a, b, x, c) - oracle_error(n), column.backward_error);
+            EXPECT_LE(column.backward_error, report.tolerance);
+            EXPECT_GE(column.componentwise_error, column.backward_error / 2);
+            EXPECT_GT(report.condition, 0.9);
+          }
+        }
+}
+
+TEST(SolverOnGpu, scaled_and_extreme_systems_are_solved) {
+  const std::int64_t n = 300;
+  for (const int kind : {0, 1, 2}) {
+    Matrix<double> a = uniform_matrix<double>(n, n, 31), x(n, 1);
+    const Matrix<double> b = uniform_matrix<double>(n, 1, 32);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i)
+        a(i, j) = std::ldexp(a(i, j), kind == 0   ? static_cast<int>(i % 40 - 20) * 3 + static_cast<int>(j % 7) * 5
+                                      : kind == 1 ? 900
+                                                  : -900);
+    const SolveReport report = solve_on_gpu(Op::none, a, b, x, {});
+    EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
+    EXPECT_EQ(report.equilibrated, kind == 0);
+    EXPECT_LE(true_backward_error(Op::none, a, b, x, 0), report.tolerance);
+  }
+}
+
+TEST(SolverOnGpu, ill_conditioned_systems_fall_back_and_say_so) {
+  const std::int64_t n = 300;
+  Matrix<double> a = uniform_matrix<double>(n, n, 41), x(n, 1);
+  for (std::int64_t i = 0; i < n; ++i) {  // columns of many directions, all but dependent
+    for (std::int64_t j = n / 2; j < n; ++j) a(i, j) = a(i, j - n / 2) + std::ldexp(a(i, j), -33);
+  }
+  const SolveReport report = solve_on_gpu(Op::none, a, uniform_matrix<double>(n, 1, 42), x, {});
+  EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
+  EXPECT_TRUE(report.fallback) << report.text();
+  EXPECT_EQ(report.factors, Factors::fp64);
+}
+
+TEST(SolverOnGpu, singular_and_nonfinite_systems_leave_x_alone) {
+  const std::int64_t n = 256;
+  Matrix<double> a = uniform_matrix<double>(n, n, 51), b = uniform_matrix<double>(n, 1, 52), x(n, 1);
+  for (std::int64_t i = 0; i < n; ++i) a(i, 100) = 0;
+  const SolveReport report = solve_on_gpu(Op::none, a, b, x, {});
+  EXPECT_EQ(report.verdict, Verdict::singular);
+  EXPECT_EQ(report.info, 101);
+  for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(x(i, 0), b(i, 0));
+  a(17, 3) = std::numeric_limits<double>::quiet_NaN();
+  try {
+    (void)solve_on_gpu(Op::none, a, b, x, {});
+    FAIL() << "a NaN was accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("A(18, 4) is a NaN"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace vernier::test

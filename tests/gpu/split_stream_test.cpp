@@ -1,0 +1,135 @@
+// Error-corrected products on a GPU under contract fp32, by the public interface: workspaces, scalars, capture,
+// threads, engines by name.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <thread>
+
+#include "gpu/fixture.hpp"
+#include "vernier/split.hpp"
+
+namespace vernier::test {
+namespace {
+
+constexpr std::int64_t n = 1000;  // large enough to pay
+
+class SplitStream : public testing::Test {
+ protected:
+  static Matrix<float> matrix(std::uint64_t seed) { return scattered_matrix<float>(n, n, 0.5, seed); }
+
+  static Report gemm(const DeviceCopy<float>& a, const DeviceCopy<float>& b, const DeviceCopy<float>& c,
+                     cuda::Options options = {}, float alpha = 1, float beta = 0) {
+    options.contract = Contract::fp32();
+    return cuda::gemm<float>(Op::none, Op::none, n, n, n, &alpha, a.data(), n, b.data(), n, &beta, c.data(), n,
+                             options);
+  }
+  static Matrix<float> read(const DeviceCopy<float>& c) {
+    cuda::check(cudaDeviceSynchronize(), "gemm");
+    Matrix<float> x(n, n);
+    c.read(x);
+    EXPECT_EQ(x.broken_guard(), "");
+    return x;
+  }
+  static Matrix<float> expected(const DeviceCopy<float>& a, const DeviceCopy<float>& b) {
+    const DeviceCopy<float> c(Matrix<float>(n, n));
+    EXPECT_EQ(gemm(a, b, c).plan.scheme, "split");
+    return read(c);
+  }
+};
+
+TEST_F(SplitStream, AWorkspaceOfTheExactSizeServesAndNothingBehindItIsTouched) {
+  const DeviceCopy<float> a(matrix(1)), b(matrix(2)), c(Matrix<float>(n, n));
+  const Matrix<float> whole = expected(a, b);
+  const std::size_t bytes = cuda::gemm_workspace<float>(n, n, n, {.contract = Contract::fp32()});
+  constexpr std::size_t guard = 8192;
+  for (const std::size_t shift : {0, 256, 4096 - 256}) {
+    const cuda::DeviceBuffer<unsigned char> memory(bytes + 2 * guard);
+    cuda::check(cudaMemset(memory.data(), 0x5a, memory.bytes()), "cudaMemset");
+    const Report report = gemm(a, b, c, {.workspace = memory.data() + guard / 2 + shift, .workspace_bytes = bytes});
+    EXPECT_EQ(report.plan.scheme, "split") << shift;
+    EXPECT_EQ(difference(read(c), whole), "") << shift;
+    std::vector<unsigned char> seen(memory.bytes());
+    cuda::check(cudaMemcpy(seen.data(), memory.data(), memory.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    const auto begin = seen.begin() + guard / 2 + static_cast<std::ptrdiff_t>(shift);
+    const auto untouched = [](unsigned char x) { return x == 0x5a; };
+    EXPECT_TRUE(std::all_of(seen.begin(), begin, untouched)) << shift;
+    EXPECT_TRUE(std::all_of(begin + static_cast<std::ptrdiff_t>(bytes), seen.end(), untouched)) << shift;
+  }
+}
+
+TEST_F(SplitStream, AlphaOfZeroInDeviceMemoryReadsNeitherNanNorInfinity) {
+  Matrix<float> poisoned = matrix(1), factors(2, 1);
+  for (std::int64_t i = 0; i < n; ++i) poisoned(i, i) = std::numeric_limits<float>::quiet_NaN();
+  poisoned(3, 4) = std::numeric_limits<float>::infinity();
+  const Matrix<float> old = matrix(3);
+  for (const float beta : {0.0f, -0.5f}) {
+    factors(0, 0) = 0, factors(1, 0) = beta;
+    const DeviceCopy<float> a(poisoned), b(matrix(2)), c(old), scalars(factors);
+    cuda::gemm<float>(Op::none, Op::none, n, n, n, scalars.data(), a.data(), n, b.data(), n, scalars.data() + 1,
+                      c.data(), n, {.contract = Contract::fp32(), .pointer_mode = cuda::PointerMode::device});
+    const auto scaled = Matrix<float>::of(n, n, [&](auto i, auto j) { return beta == 0 ? 0 : beta * old(i, j); });
+    EXPECT_EQ(difference(read(c), scaled), "") << beta;
+  }
+}
+
+TEST_F(SplitStream, ACaptureNeedsAWorkspaceAndThenGivesTheSameBits) {
+  const DeviceCopy<float> a(matrix(1)), b(matrix(2)), c(Matrix<float>(n, n));
+  const Matrix<float> whole = expected(a, b);
+  const cuda::Stream stream;
+  cudaGraph_t graph = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  EXPECT_THROW(gemm(a, b, c, {.stream = stream}), Error);
+  (void)cudaStreamEndCapture(stream, &graph);
+  if (graph != nullptr) (void)cudaGraphDestroy(graph);
+
+  const cuda::DeviceBuffer<std::byte> workspace(cuda::gemm_workspace<float>(n, n, n, {.contract = Contract::fp32()}));
+  cudaGraphExec_t run = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  gemm(a, b, c, {.stream = stream, .workspace = workspace.data(), .workspace_bytes = workspace.bytes()});
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&run, graph, 0), "graph");
+  for (int turn = 0; turn < 3; ++turn) cuda::check(cudaGraphLaunch(run, stream), "graph");
+  stream.wait();
+  EXPECT_EQ(difference(read(c), whole), "");
+  (void)cudaGraphExecDestroy(run);
+  (void)cudaGraphDestroy(graph);
+}
+
+TEST_F(SplitStream, TwoHostThreadsOnTwoStreamsGetTheirOwnProducts) {
+  struct Case {
+    DeviceCopy<float> a, b, c{Matrix<float>(n, n)};
+    cuda::Stream stream;
+    Matrix<float> whole;
+
+    explicit Case(std::uint64_t seed) : a(matrix(seed)), b(matrix(seed + 1)), whole(expected(a, b)) {}
+  };
+  Case cases[2] = {Case(1), Case(3)};
+  std::vector<std::thread> threads;
+  for (Case& x : cases)
+    threads.emplace_back([&x] {
+      for (int turn = 0; turn < 50; ++turn) gemm(x.a, x.b, x.c, {.stream = x.stream});
+      x.stream.wait();
+    });
+  for (std::thread& t : threads) t.join();
+  for (Case& x : cases) EXPECT_EQ(difference(read(x.c), x.whole), "");
+}
+
+TEST_F(SplitStream, ANamedEngineIsTaken) {
+  const DeviceCopy<float> a(matrix(1)), b(matrix(2)), c(Matrix<float>(n, n));
+  EXPECT_EQ(gemm(a, b, c, {.engine = "native"}).plan.scheme, "native");
+  const Report residues = gemm(a, b, c, {.engine = "sm90_int8"});
+  EXPECT_EQ(residues.plan.scheme, "residues");
+  EXPECT_EQ(residues.plan.engine, "sm90_int8");
+  EXPECT_THROW(gemm(a, b, c, {.engine = "abacus"}), Error);
+}
+
+TEST_F(SplitStream, AWorkspaceThatIsTooSmallLeavesTheSplitAside) {
+  const cuda::DeviceBuffer<std::byte> workspace(std::size_t{1} << 22);
+  const cuda::Options small{
+      .contract = Contract::fp32(), .workspace = workspace.data(), .workspace_bytes = workspace.bytes()};
+  EXPECT_NE(cuda::explain<float>(Op::none, Op::none, n, n, n, small).scheme, "split");
+  EXPECT_EQ(cuda::explain<float>(Op::none, Op::none, n, n, n, {.contract = Contract::fp32()}).scheme, "split");
+}
+
+}  // namespace
+}  // namespace vernier::test

@@ -1,0 +1,101 @@
+/* A cuBLAS without a GPU: each function says how it was called, and returns a status of its own. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_cublas.h"
+
+enum { called = 42 };
+
+int cublasGetStream_v2(void* handle, void** stream) {
+  *stream = ((struct fake_handle*)handle)->stream;
+  return 0;
+}
+int cublasGetPointerMode_v2(void* handle, int* mode) {
+  *mode = ((struct fake_handle*)handle)->pointer_mode;
+  return 0;
+}
+int cublasGetMathMode(void* handle, int* mode) {
+  *mode = ((struct fake_handle*)handle)->math_mode;
+  return 0;
+}
+
+int cublasDgemm_v2(void* handle, int opa, int opb, int m, int n, int k, const double* alpha, const double* a, int lda,
+                   const double* b, int ldb, const double* beta, double* c, int ldc) {
+  printf("cublas: Dgemm %d %d %d %d %d %g %p %d %p %d %g %p %d\n", opa, opb, m, n, k, *alpha, (const void*)a, lda,
+         (const void*)b, ldb, *beta, (void*)c, ldc);
+  return handle != NULL ? called : 1;
+}
+int cublasDgemm_v2_64(void* handle, int opa, int opb, int64_t m, int64_t n, int64_t k, const double* alpha,
+                      const double* a, int64_t lda, const double* b, int64_t ldb, const double* beta, double* c,
+                      int64_t ldc) {
+  printf("cublas: Dgemm_64 %d %d %lld %lld %lld %g %lld %lld %g %lld\n", opa, opb, (long long)m, (long long)n,
+         (long long)k, *alpha, (long long)lda, (long long)ldb, *beta, (long long)ldc);
+  return handle != NULL && a != NULL && b != NULL && c != NULL ? called : 1;
+}
+int cublasDgemmStridedBatched(void* handle, int opa, int opb, int m, int n, int k, const double* alpha, const double* a,
+                              int lda, long long stride_a, const double* b, int ldb, long long stride_b,
+                              const double* beta, double* c, int ldc, long long stride_c, int count) {
+  printf("cublas: DgemmStridedBatched %d %d %d %d %d %g %d %lld %d %lld %g %d %lld %d\n", opa, opb, m, n, k, *alpha,
+         lda, stride_a, ldb, stride_b, *beta, ldc, stride_c, count);
+  return handle != NULL && a != NULL && b != NULL && c != NULL ? called : 1;
+}
+int cublasGemmEx(void* handle, int opa, int opb, int m, int n, int k, const void* alpha, const void* a, int type_a,
+                 int lda, const void* b, int type_b, int ldb, const void* beta, void* c, int type_c, int ldc,
+                 int compute, int algorithm) {
+  printf("cublas: GemmEx %d %d %d %d %d %d %d %d %d %d %d %d %d\n", opa, opb, m, n, k, type_a, lda, type_b, ldb, type_c,
+         ldc, compute, algorithm);
+  return handle != NULL && a != NULL && b != NULL && c != NULL && alpha != NULL && beta != NULL ? called : 1;
+}
+int cublasDtrsm_v2(void* handle, int side, int uplo, int op, int diag, int m, int n, const double* alpha,
+                   const double* a, int lda, double* b, int ldb) {
+  printf("cublas: Dtrsm %d %d %d %d %d %d %g %d %d\n", side, uplo, op, diag, m, n, *alpha, lda, ldb);
+  return handle != NULL && a != NULL && b != NULL ? called : 1;
+}
+/* Made of a product, which must not be taken over once this call was passed on. */
+int cublasDsyrk_v2(void* handle, int uplo, int op, int n, int k, const double* alpha, const double* a, int lda,
+                   const double* beta, double* c, int ldc) {
+  printf("cublas: Dsyrk %d %d %d %d\n", uplo, op, n, k);
+  return cublasDgemm_v2(handle, 0, 1, n, n, k, alpha, a, lda, a, lda, beta, c, ldc);
+}
+
+int cublasLtMatrixLayoutGetAttribute(void* layout, int attribute, void* value, size_t size, size_t* written) {
+  const struct fake_layout* l = layout;
+  const uint32_t type = (uint32_t)l->type;
+  const uint64_t rows = (uint64_t)l->rows, columns = (uint64_t)l->columns;
+  const int64_t zero = 0;
+  const void* from = attribute == 0   ? (const void*)&type
+                     : attribute == 2 ? (const void*)&rows
+                     : attribute == 3 ? (const void*)&columns
+                     : attribute == 4 ? (const void*)&l->ld
+                     : attribute == 5 ? (const void*)&l->count
+                     : attribute == 6 ? (const void*)&l->stride
+                                      : (const void*)&zero;
+  memcpy(value, from, size);
+  *written = size;
+  return 0;
+}
+int cublasLtMatmulDescGetAttribute(void* description, int attribute, void* value, size_t size, size_t* written) {
+  const struct fake_product* p = description;
+  const int64_t zero = 0;
+  const int full = 2;
+  const void* from = attribute == 0   ? (const void*)&p->compute_type
+                     : attribute == 1 ? (const void*)&p->scale_type
+                     : attribute == 3 ? (const void*)&p->op_a
+                     : attribute == 6 ? (const void*)&full
+                     : attribute == 7 ? (const void*)&p->epilogue
+                                      : (const void*)&zero;
+  memcpy(value, from, size);
+  *written = size;
+  return 0;
+}
+int cublasLtMatmul(void* handle, void* description, const void* alpha, const void* a, void* a_layout, const void* b,
+                   void* b_layout, const void* beta, const void* c, void* c_layout, void* d, void* d_layout,
+                   const void* algorithm, void* workspace, size_t bytes, void* stream) {
+  printf("cublas: LtMatmul %d %zu\n", ((struct fake_product*)description)->epilogue, bytes);
+  return handle != NULL && alpha != NULL && a != NULL && a_layout != NULL && b != NULL && b_layout != NULL &&
+                 beta != NULL && c != NULL && c_layout != NULL && d != NULL && d_layout != NULL && algorithm == NULL &&
+                 workspace == NULL && stream != NULL
+             ? called
+             : 1;
+}

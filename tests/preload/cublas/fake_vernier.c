@@ -1,0 +1,161 @@
+/* A libvernier without a GPU, with the functions that the cuBLAS preload loads: each says how it was called. It takes
+ * products of 512 and more to be faster than cuBLAS, refuses ldc = 777 for the data and ldc = 778 as captured, and
+ * falls back to the native product for the data of ldc = 779. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <vernier/vernier_cuda.h>
+
+struct vernier_context {
+  void* stream;
+  vernier_pointer_mode mode;
+  const char* error;
+  int fallback;
+};
+
+static vernier_status answer(vernier_handle h, int64_t ldc) {
+  h->fallback = ldc == 779;
+  h->error = ldc == 777 ? "too wide" : ldc == 778 ? "a stream that is being captured" : "";
+  return ldc == 777 ? VERNIER_BOUND_NOT_MET : ldc == 778 ? VERNIER_UNSUPPORTED : VERNIER_SUCCESS;
+}
+
+vernier_status vernier_create(vernier_handle* h) {
+  *h = calloc(1, sizeof **h);
+  return *h != NULL ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY;
+}
+vernier_status vernier_destroy(vernier_handle h) {
+  free(h);
+  return VERNIER_SUCCESS;
+}
+const char* vernier_last_error(vernier_handle h) { return h != NULL ? h->error : "no handle"; }
+vernier_status vernier_set_contract(vernier_handle h, const char* contract) {
+  h->error = "no such contract";
+  return strcmp(contract, "fp65") == 0 ? VERNIER_INVALID_ARGUMENT : VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_set_engine(vernier_handle h, const char* engine) {
+  h->error = "no such engine";
+  return strcmp(engine, "abacus") == 0 ? VERNIER_INVALID_ARGUMENT : VERNIER_SUCCESS;
+}
+vernier_status vernier_get_report(vernier_handle h, vernier_report* report) {
+  memset(report, 0, sizeof *report);
+  strcpy(report->scheme, "residues");
+  strcpy(report->engine, "fake");
+  report->moduli = 14;
+  report->seconds = 1;
+  report->fallback = h->fallback;
+  return h != NULL ? VERNIER_SUCCESS : VERNIER_NOT_INITIALIZED;
+}
+vernier_status vernier_cuda_explain(vernier_handle h, vernier_type type, int64_t m, int64_t n, int64_t k,
+                                    vernier_report* plan) {
+  vernier_get_report(h, plan);
+  if (type == VERNIER_D && (m < 512 || n < 512 || k < 512)) strcpy(plan->scheme, "native");
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_set_stream(vernier_handle h, void* stream) {
+  h->stream = stream;
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_set_pointer_mode(vernier_handle h, vernier_pointer_mode mode) {
+  h->mode = mode;
+  return VERNIER_SUCCESS;
+}
+
+static void say(vernier_handle h, const char* name, vernier_type type) {
+  printf("vernier: %s %c stream %d mode %d", name, (char)type, h->stream != NULL, (int)h->mode);
+}
+
+vernier_status vernier_cuda_gemm(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
+                                 int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
+                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  if (answer(h, ldc) != VERNIER_SUCCESS) return answer(h, ldc);
+  say(h, "gemm", type);
+  printf(" %c %c %d %d %d %d %d %d %d\n", (char)opa, (char)opb, (int)m, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_gemm_batched(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
+                                         int64_t n, int64_t k, const void* alpha, const void* const* A, int64_t lda,
+                                         const void* const* B, int64_t ldb, const void* beta, void* const* C,
+                                         int64_t ldc, int64_t count) {
+  say(h, "gemm_batched", type);
+  printf(" %c %c %d %d %d %d %d %d %d %d\n", (char)opa, (char)opb, (int)m, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
+         (int)count, alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_gemm_strided_batched(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb,
+                                                 int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
+                                                 int64_t lda, int64_t stride_a, const void* B, int64_t ldb,
+                                                 int64_t stride_b, const void* beta, void* C, int64_t ldc,
+                                                 int64_t stride_c, int64_t count) {
+  say(h, "gemm_strided_batched", type);
+  printf(" %c %c %d %d %d %d %d %d %d %d %d %d %d\n", (char)opa, (char)opb, (int)m, (int)n, (int)k, (int)lda,
+         (int)stride_a, (int)ldb, (int)stride_b, (int)ldc, (int)stride_c, (int)count,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_trsm(vernier_handle h, vernier_type type, vernier_side side, vernier_uplo uplo,
+                                 vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
+                                 const void* A, int64_t lda, void* B, int64_t ldb) {
+  say(h, "trsm", type);
+  printf(" %c %c %c %c %d %d %d %d %d\n", (char)side, (char)uplo, (char)op, (char)diag, (int)m, (int)n, (int)lda,
+         (int)ldb, alpha != NULL && A != NULL && B != NULL);
+  return VERNIER_SUCCESS;
+}
+
+vernier_status vernier_cuda_symm(vernier_handle h, vernier_type type, vernier_side side, vernier_uplo uplo, int64_t m,
+                                 int64_t n, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                 const void* beta, void* C, int64_t ldc) {
+  say(h, "symm", type);
+  printf(" %c %c %d %d %d %d %d %d\n", (char)side, (char)uplo, (int)m, (int)n, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_hemm(vernier_handle h, vernier_type type, vernier_side side, vernier_uplo uplo, int64_t m,
+                                 int64_t n, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                 const void* beta, void* C, int64_t ldc) {
+  say(h, "hemm", type);
+  printf(" %c %c %d %d %d %d %d %d\n", (char)side, (char)uplo, (int)m, (int)n, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_syrk(vernier_handle h, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                 int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
+                                 int64_t ldc) {
+  say(h, "syrk", type);
+  printf(" %c %c %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldc,
+         alpha != NULL && A != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_herk(vernier_handle h, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                 int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
+                                 int64_t ldc) {
+  say(h, "herk", type);
+  printf(" %c %c %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldc,
+         alpha != NULL && A != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_syr2k(vernier_handle h, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  say(h, "syr2k", type);
+  printf(" %c %c %d %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_her2k(vernier_handle h, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  say(h, "her2k", type);
+  printf(" %c %c %d %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_trmm(vernier_handle h, vernier_type type, vernier_side side, vernier_uplo uplo,
+                                 vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
+                                 const void* A, int64_t lda, const void* B, int64_t ldb, void* C, int64_t ldc) {
+  say(h, "trmm", type);
+  printf(" %c %c %c %c %d %d %d %d %d %d\n", (char)side, (char)uplo, (char)op, (char)diag, (int)m, (int)n, (int)lda,
+         (int)ldb, (int)ldc, alpha != NULL && A != NULL && B != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}

@@ -1,0 +1,14 @@
+/* Loads the module, and with it cuBLAS, out of the global scope. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  void* module = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW | RTLD_LOCAL);
+  int (*run)(const char*) = NULL;
+  if (module == NULL) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 1;
+  }
+  *(void**)&run = dlsym(module, "run");
+  return run != NULL && argc > 2 ? run(argv[2]) : 1;
+}

@@ -1,0 +1,115 @@
+/* A program that knows cuBLAS and nothing of Vernier. It is compiled as a program that is linked to cuBLAS, and as a
+ * module that a host loads for itself, as Python does. Each line says what a call returned. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_cublas.h"
+
+static const double one = 1, zero = 0;
+static double matrix[1];
+static int marker;
+
+enum { large = 600, f16 = 2, f64 = 1, compute_64f = 70, pedantic_64f = 71 };
+
+static void say(const char* what, int status) { printf("%s: %d\n", what, status); }
+
+static int dgemm(struct fake_handle* h, int n, int ldc) {
+  return cublasDgemm_v2(h, 1, 0, n, n + 1, n + 2, &one, matrix, n + 2, matrix, n + 3, &zero, matrix, ldc);
+}
+
+static void products(void) {
+  struct fake_handle h = {&marker, 0, 0}, device = {&marker, 1, 0}, pedantic = {&marker, 0, 2}, tf32 = {&marker, 0, 3};
+  say("small", dgemm(&h, 100, 100));
+  say("slower", dgemm(&h, 300, 300));
+  say("large", dgemm(&h, large, 605));
+  say("device factors", dgemm(&device, large, 605));
+  say("pedantic", dgemm(&pedantic, large, 605));
+  say("tf32 in fp64", dgemm(&tf32, large, 605));
+  say("wrong ldc", dgemm(&h, large, 1));
+  say("too wide", dgemm(&h, large, 777));
+  say("captured", dgemm(&h, large, 778));
+  say("64 bits", cublasDgemm_v2_64(&h, 0, 2, large, large, large, &one, matrix, 601, matrix, 602, &zero, matrix, 603));
+  say("strided", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600, 8, &zero,
+                                           matrix, 600, 9, 3));
+  say("strided with beta", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600,
+                                                     8, &one, matrix, 600, 9, 3));
+  say("typed", cublasGemmEx(&h, 0, 0, large, large, large, &one, matrix, f64, 600, matrix, f64, 600, &zero, matrix, f64,
+                            600, compute_64f, -1));
+  say("half", cublasGemmEx(&h, 0, 0, large, large, large, &one, matrix, f16, 600, matrix, f16, 600, &zero, matrix, f16,
+                           600, 68, -1));
+  say("typed pedantic", cublasGemmEx(&h, 0, 0, large, large, large, &one, matrix, f64, 600, matrix, f64, 600, &zero,
+                                     matrix, f64, 600, pedantic_64f, -1));
+}
+
+static void level3(void) {
+  struct fake_handle h = {&marker, 0, 0}, device = {&marker, 1, 0};
+  say("trsm", cublasDtrsm_v2(&h, 1, 1, 1, 1, 1500, 1200, &one, matrix, 1201, matrix, 1501));
+  say("trsm device factors", cublasDtrsm_v2(&device, 0, 0, 0, 0, 1500, 1200, &one, matrix, 1501, matrix, 1501));
+  say("syrk", cublasDsyrk_v2(&h, 0, 0, 1100, 512, &one, matrix, 1100, &zero, matrix, 1101));
+  say("syrk passed on", cublasDsyrk_v2(&h, 1, 1, 700, 700, &one, matrix, 700, &zero, matrix, 700));
+}
+
+static void matmul(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
+  struct fake_layout c = d, few = {f64, 602, 600, 602, 1, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1}, bias = {compute_64f, f64, 1, 4};
+  double other[1];
+  say("matmul",
+      cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
+  say("matmul, C apart, beta 0",
+      cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &zero, other, &c, matrix, &d, NULL, NULL, 0, &marker));
+  say("matmul, C apart",
+      cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, other, &c, matrix, &d, NULL, NULL, 0, &marker));
+  say("matmul with bias",
+      cublasLtMatmul(&h, &bias, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
+  say("matmul of sizes that do not fit",
+      cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &few, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
+}
+
+static void wide(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  int i;
+  for (i = 1; i <= 7; ++i) {
+    printf("call %d ", i);
+    say("returned", dgemm(&h, large, 779));
+  }
+  say("other data", dgemm(&h, large, 605)); /* the eighth of this shape: passed on as well */
+  say("another shape", dgemm(&h, large + 1, 605));
+}
+
+enum { threads = 8, rounds = 50 };
+
+static void* one_thread(void* wrong) {
+  struct fake_handle h = {&marker, 0, 0};
+  int i;
+  for (i = 0; i < rounds; ++i) *(int*)wrong += dgemm(&h, large, 605) != 0;
+  return NULL;
+}
+
+static void in_threads(void) {
+  pthread_t id[threads];
+  int wrong[threads] = {0}, i, sum = 0;
+  for (i = 0; i < threads; ++i) pthread_create(&id[i], NULL, one_thread, &wrong[i]);
+  for (i = 0; i < threads; ++i) {
+    pthread_join(id[i], NULL);
+    sum += wrong[i];
+  }
+  say("not taken", sum);
+}
+
+int run(const char* what);
+int run(const char* what) {
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+  if (strcmp(what, "products") == 0) products();
+  if (strcmp(what, "level3") == 0) level3();
+  if (strcmp(what, "matmul") == 0) matmul();
+  if (strcmp(what, "wide") == 0) wide();
+  if (strcmp(what, "threads") == 0) in_threads();
+  return 0;
+}
+
+#ifndef AS_MODULE
+int main(int argc, char** argv) { return run(argc > 1 ? argv[1] : ""); }
+#endif

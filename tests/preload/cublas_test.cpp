@@ -1,0 +1,187 @@
+// A program of cuBLAS under the preload: what is taken and with which arguments, what is passed on and untouched. No
+// GPU is needed: cuBLAS and libvernier are stand-ins that say how they are called (cublas/).
+#include "cublas.hpp"
+
+#include "programs.hpp"
+
+#if VERNIER_HAS_CUDA
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#endif
+
+namespace vernier::test {
+namespace {
+
+namespace cublas = interpose::cublas;
+
+class CublasPreload : public Programs {
+ protected:
+  Outcome run(const std::string& settings, const std::string& what) {
+    return run_under(VERNIER_PRELOAD, fakes + settings, "'" VERNIER_PROGRAM "' " + what);
+  }
+  Outcome run_module(const std::string& settings, const std::string& what) {
+    return run_under(VERNIER_PRELOAD, fakes + settings, "'" VERNIER_HOST "' '" VERNIER_MODULE "' " + what);
+  }
+  Outcome plain(const std::string& what) { return shell("'" VERNIER_PROGRAM "' " + what); }
+
+  static constexpr const char* fakes = "LD_LIBRARY_PATH='" VERNIER_FAKES "' ";
+};
+
+bool contains(const Outcome& outcome, const std::string& line) {
+  return ("\n" + outcome.text).find("\n" + line + "\n") != std::string::npos;
+}
+
+// From the line that says what a call returned back to that of the call before.
+std::string part(const std::string& text, const std::string& what) {
+  const std::size_t end = text.find("\n" + what + ": ");
+  if (end == std::string::npos) return "";
+  const std::size_t begin = text.rfind('\n', end - 1);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     text.find('\n', end + 1) - (begin == std::string::npos ? 0 : begin + 1));
+}
+
+TEST_F(CublasPreload, large_products_are_taken_with_their_arguments) {
+  const Outcome outcome = run("", "products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(part(outcome.text, "large"), "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\nlarge: 0");
+  EXPECT_EQ(part(outcome.text, "device factors"),
+            "vernier: gemm D stream 1 mode 1 T N 600 601 602 602 603 605 1\ndevice factors: 0");
+  EXPECT_EQ(part(outcome.text, "64 bits"), "vernier: gemm D stream 1 mode 0 N T 600 600 600 601 602 603 1\n64 bits: 0");
+  EXPECT_EQ(part(outcome.text, "strided"),
+            "vernier: gemm_strided_batched D stream 1 mode 0 N N 600 600 600 600 7 600 8 600 9 3 1\nstrided: 0");
+  EXPECT_EQ(part(outcome.text, "typed"), "vernier: gemm D stream 1 mode 0 N N 600 600 600 600 600 600 1\ntyped: 0");
+  EXPECT_TRUE(contains(outcome, "tf32 in fp64: 0")) << "that mode is about single precision";
+}
+
+TEST_F(CublasPreload, what_is_passed_on_arrives_as_it_was_and_is_counted) {
+  const Outcome outcome = run("", "products"), before = plain("products");
+  for (const char* what : {"small", "slower", "pedantic", "strided with beta", "wrong ldc", "too wide", "captured",
+                           "half", "typed pedantic"}) {
+    std::string then = part(before.text, what), now = part(outcome.text, what);
+    if (now.rfind("cublas: Dgemm ", 0) == 0) {  // addresses of the matrix differ between processes
+      const auto without_addresses = [](std::string& text) {
+        for (std::size_t at = 0; (at = text.find("0x", at)) != std::string::npos;)
+          text.erase(at, text.find(' ', at) - at);
+      };
+      without_addresses(then);
+      without_addresses(now);
+    }
+    EXPECT_NE(now, "") << what;
+    EXPECT_EQ(now, then) << what;
+    EXPECT_TRUE(contains(outcome, std::string(what) + ": 42")) << outcome.text;
+  }
+  const Json& passed = outcome.report["passed_on"];
+  EXPECT_EQ(passed["small"], 1) << passed;
+  EXPECT_EQ(passed["native is faster"], 1) << passed;
+  EXPECT_EQ(passed["invalid argument"], 1) << passed;
+  EXPECT_EQ(passed["data too wide"], 1) << passed;
+  EXPECT_EQ(passed["unsupported here"], 1) << passed;
+  EXPECT_EQ(passed["other type, mode or form"], 4) << passed;
+  EXPECT_EQ(outcome.report["taken"], 6) << outcome.report;
+  EXPECT_EQ(outcome.report["library"], "vernier_cublas");
+  EXPECT_EQ(outcome.report["symbols"]["cublasGemmEx"]["taken"], 1) << outcome.report;
+  EXPECT_EQ(outcome.report["last_message"], "a stream that is being captured");
+}
+
+TEST_F(CublasPreload, level_3_is_taken_and_calls_inside_a_call_go_straight_on) {
+  const Outcome outcome = run("", "level3");
+  EXPECT_EQ(part(outcome.text, "trsm"), "vernier: trsm D stream 1 mode 0 R U T U 1500 1200 1201 1501 1\ntrsm: 0");
+  EXPECT_TRUE(contains(outcome, "trsm device factors: 42")) << outcome.text;
+  EXPECT_EQ(part(outcome.text, "syrk"), "vernier: syrk D stream 1 mode 0 L N 1100 512 1100 1101 1\nsyrk: 0");
+  EXPECT_TRUE(contains(outcome, "cublas: Dsyrk 1 1 700 700")) << outcome.text;
+  EXPECT_TRUE(contains(outcome, "syrk passed on: 42")) << outcome.text;
+  EXPECT_FALSE(outcome.report["symbols"].contains("cublasDgemm_v2") &&
+               outcome.report["symbols"]["cublasDgemm_v2"]["taken"] != 0)
+      << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["factors in device memory"], 1) << outcome.report;
+}
+
+TEST_F(CublasPreload, a_matmul_is_taken_where_it_is_a_product_and_nothing_else) {
+  const Outcome outcome = run("", "matmul");
+  const std::string taken = "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 602 605 1\n";
+  EXPECT_EQ(part(outcome.text, "matmul"), taken + "matmul: 0");
+  EXPECT_EQ(part(outcome.text, "matmul, C apart, beta 0"), taken + "matmul, C apart, beta 0: 0");
+  for (const char* what : {"matmul, C apart", "matmul with bias", "matmul of sizes that do not fit"})
+    EXPECT_TRUE(contains(outcome, std::string(what) + ": 42")) << outcome.text;
+  EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 3) << outcome.report;
+}
+
+TEST_F(CublasPreload, a_cublas_out_of_the_global_scope_is_reached_and_is_the_one_called) {
+  for (const char* what : {"products", "level3", "matmul"}) {
+    const Outcome linked = run("", what), loaded = run_module("", what);
+    EXPECT_EQ(loaded.code, 0) << loaded.text;
+    EXPECT_EQ(loaded.report["taken"], linked.report["taken"]) << loaded.text;
+    EXPECT_EQ(loaded.report["passed_on"], linked.report["passed_on"]) << loaded.text;
+  }
+}
+
+TEST_F(CublasPreload, after_data_that_were_too_wide_a_shape_pauses_for_longer_each_time) {
+  const Outcome outcome = run("", "wide");
+  for (const int call : {1, 3, 6})
+    EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " vernier:"), std::string::npos) << outcome.text;
+  for (const int call : {2, 4, 5, 7})
+    EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " cublas:"), std::string::npos) << outcome.text;
+  EXPECT_TRUE(contains(outcome, "other data: 42")) << outcome.text;
+  EXPECT_TRUE(contains(outcome, "another shape: 0")) << outcome.text;
+  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 5) << outcome.report;
+  EXPECT_EQ(outcome.report["fallbacks"], 3) << outcome.report;
+}
+
+TEST_F(CublasPreload, threads_do_not_meet) {
+  const Outcome outcome = run("", "threads");
+  EXPECT_TRUE(contains(outcome, "not taken: 0")) << outcome.text;
+  EXPECT_EQ(outcome.report["symbols"]["cublasDgemm_v2"]["taken"], 400) << outcome.report;
+}
+
+TEST_F(CublasPreload, invalid_settings_end_the_program_with_a_message) {
+  for (const char* setting : {"VERNIER_CONTRACT=fp65", "VERNIER_CUDA_ENGINE=abacus", "VERNIER_MIN_SIZE=-1"}) {
+    const Outcome outcome = run(setting, "products");
+    EXPECT_EQ(outcome.code, 2) << setting << outcome.text;
+    const std::string name = std::string(setting).substr(0, std::string(setting).find('='));
+    EXPECT_NE(outcome.text.find("vernier_cublas: " + name), std::string::npos) << outcome.text;
+  }
+}
+
+TEST_F(CublasPreload, programs_without_cublas_are_left_alone) {
+  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_CONTRACT=fp65 true");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.text, "");
+}
+
+TEST_F(CublasPreload, vernier_run_sets_it_up_and_tells) {
+  const Outcome outcome = shell(std::string("'" VERNIER_CLI "' run -- env ") + fakes + "'" VERNIER_PROGRAM "' level3");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("cuBLAS"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("taken      2 calls"), std::string::npos) << outcome.text;
+}
+
+#if VERNIER_HAS_CUDA
+TEST_F(CublasPreload, the_numbers_of_the_interface_are_those_of_cublas) {
+  EXPECT_EQ(cublas::op_c, static_cast<int>(CUBLAS_OP_C));
+  EXPECT_EQ(cublas::op_t, static_cast<int>(CUBLAS_OP_T));
+  EXPECT_EQ(cublas::upper, static_cast<int>(CUBLAS_FILL_MODE_UPPER));
+  EXPECT_EQ(cublas::fill_full, static_cast<int>(CUBLAS_FILL_MODE_FULL));
+  EXPECT_EQ(cublas::right, static_cast<int>(CUBLAS_SIDE_RIGHT));
+  EXPECT_EQ(cublas::unit, static_cast<int>(CUBLAS_DIAG_UNIT));
+  EXPECT_EQ(cublas::device, static_cast<int>(CUBLAS_POINTER_MODE_DEVICE));
+  EXPECT_EQ(cublas::tensor_op_math, static_cast<int>(CUBLAS_TENSOR_OP_MATH));
+  EXPECT_EQ(cublas::pedantic_math, static_cast<int>(CUBLAS_PEDANTIC_MATH));
+  EXPECT_EQ(cublas::tf32_math, static_cast<int>(CUBLAS_TF32_TENSOR_OP_MATH));
+  EXPECT_EQ(cublas::r_64f, static_cast<int>(CUDA_R_64F));
+  EXPECT_EQ(cublas::c_32f, static_cast<int>(CUDA_C_32F));
+  EXPECT_EQ(cublas::c_64f, static_cast<int>(CUDA_C_64F));
+  EXPECT_EQ(cublas::compute_32f, static_cast<int>(CUBLAS_COMPUTE_32F));
+  EXPECT_EQ(cublas::compute_64f, static_cast<int>(CUBLAS_COMPUTE_64F));
+  EXPECT_EQ(cublas::layout_ld, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_LD));
+  EXPECT_EQ(cublas::layout_plane_offset, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET));
+  EXPECT_EQ(cublas::order_columns, static_cast<int>(CUBLASLT_ORDER_COL));
+  EXPECT_EQ(cublas::product_op_a, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSA));
+  EXPECT_EQ(cublas::product_epilogue, static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE));
+  EXPECT_EQ(cublas::product_d_maximum, static_cast<int>(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER));
+  EXPECT_EQ(cublas::product_a_scale, static_cast<int>(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER));
+  EXPECT_EQ(cublas::default_epilogue, static_cast<int>(CUBLASLT_EPILOGUE_DEFAULT));
+}
+#endif
+
+}  // namespace
+}  // namespace vernier::test
