@@ -41,7 +41,7 @@ struct SplitGate {
   const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open
   std::uint32_t* verdict = nullptr;       // of this attempt; null: not asked for
   bool judged = false;                    // the status words decide whether the attempt is made
-  bool last = false;  // it is made in any case: if judged unfit, as a conventional product
+  bool last = false;                      // it is made in any case: if judged unfit, as a conventional product
 };
 
 }  // namespace vernier
