@@ -201,7 +201,9 @@ TEST_P(TensorCoresOfThePaper, BearOutItsConclusions) {
 }
 INSTANTIATE_TEST_SUITE_P(, TensorCoresOfThePaper,
                          testing::Values("volta-fp16-fp32", "turing-fp16-fp32", "ampere-fp16-fp32", "ampere-bf16-fp32",
-                                         "ampere-tf32-fp32"),
+                                         "ampere-tf32-fp32", "hopper-mma-fp16-fp32", "hopper-mma-bf16-fp32",
+                                         "hopper-mma-tf32-fp32", "hopper-wgmma-fp16-fp32", "hopper-wgmma-bf16-fp32",
+                                         "hopper-wgmma-tf32-fp32"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -225,6 +227,11 @@ TEST(PublishedSuite, DoublePrecisionIsIeee) {
   EXPECT_EQ(found.at("additions start with the largest"), "no");
   EXPECT_EQ(found.at("two carry bits"), "not needed");
   EXPECT_EQ(found.at("monotonic"), "no violation found");
+}
+
+// e4m3 has no factors for a sum of 1 and the bits that Hopper's mma.sync cuts beside it.
+TEST(PublishedSuite, ConcludesNothingFromAnExperimentThatAFormatCannotHold) {
+  EXPECT_EQ(suite("hopper-mma-e4m3-fp32").at("normalisation in addition"), "cannot be posed");
 }
 
 // The one difference between V100 and T4: an alignment bit.

@@ -36,11 +36,14 @@ class Suite {
   double run(const Terms& terms) {
     const auto r = bench_.run(terms);
     text_ += (text_.empty() ? "" : "; ") + (r.possible ? r.text : "cannot be posed");
+    posed_ = posed_ && r.possible;
     return r.possible ? r.d : NAN;
   }
+  // No conclusion where the formats cannot hold what the experiment needs.
   void conclude(const char* topic, const std::string& value) {
-    found_.push_back({topic, value, text_});
+    found_.push_back({topic, posed_ ? value : "cannot be posed", text_});
     text_.clear();
+    posed_ = true;
   }
 
   void subnormals() {
@@ -121,7 +124,10 @@ class Suite {
       d = run(terms);
       plain = 1;
     } else {  // too few products to carry into the result: take the excess away again
-      d = run({{slot_c, below}, {0, power(-f - 1)}, {1, t}, {2, t}, {3, -power(-f - 1)}});
+      Terms terms{{slot_c, below}, {0, power(-f - 1)}};
+      for (int s = 1; s <= 1 << (f_ - f); ++s) terms.push_back({s, t});  // together the last bit of c
+      terms.push_back({n_ - 1, -power(-f - 1)});
+      d = run(terms);
       plain = below;
     }
     conclude("normalisation in addition", d > plain ? "only at the end" : "after each addition");
@@ -168,6 +174,7 @@ class Suite {
   FloatShape out_, in_;
   int f_ = 0, n_ = 0;
   std::string text_;
+  bool posed_ = true;
   std::vector<Finding> found_;
 };
 
