@@ -18,7 +18,8 @@ std::atomic<bool> in_forked_child{false};
 int usable_threads(int asked) {
   if (in_forked_child) return 1;
   const int wanted = asked > 0 ? asked : omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
-  return std::clamp(wanted, 1, std::min(omp_get_thread_limit(), 4 * omp_get_num_procs()));
+  static const int most = std::min(omp_get_thread_limit(), 4 * omp_get_num_procs());  // asks the kernel: once is enough
+  return std::clamp(wanted, 1, most);
 }
 
 }  // namespace vernier

@@ -67,9 +67,12 @@ std::string native_blas() {
   return config != nullptr ? std::string(config()) : "BLAS";
 }
 
-std::string native_name() {
-  const std::string name = native_blas();
-  return name.substr(0, name.find(' ', name.find(' ') + 1));
+const std::string& native_name() {
+  static const std::string name = [] {
+    const std::string all = native_blas();
+    return all.substr(0, all.find(' ', all.find(' ') + 1));
+  }();
+  return name;
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                     \

@@ -14,6 +14,6 @@ void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                  const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads);
 
 // native_blas() without its configuration.
-std::string native_name();
+const std::string& native_name();
 
 }  // namespace vernier

@@ -24,8 +24,6 @@ constexpr std::array<EngineRates, 4> engines = {{
 
 constexpr double native_double = 115e9, native_single = 230e9;  // operations a second and core, OpenBLAS, large sizes
 constexpr double native_half = 250;                             // size, as of a cube, at which half of that is reached
-constexpr double stage_seconds = 5e-5;                          // one parallel stage more or less
-constexpr int stages = 4;
 
 }  // namespace
 
@@ -36,7 +34,7 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
   const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
-  return moduli * (products + bytes) / threads + stages * stage_seconds;
+  return moduli * (products + bytes) / threads + least_residue_seconds;
 }
 
 double native_seconds(const ProductShape& s, bool single_precision, int threads) {

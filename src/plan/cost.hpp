@@ -10,6 +10,9 @@ struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
 };
 
+// Four parallel stages, however small the product.
+inline constexpr double least_residue_seconds = 4 * 5e-5;
+
 // Seconds on the given number of cores.
 double residue_seconds(std::string_view engine, const ProductShape& shape, int moduli, int threads);
 double native_seconds(const ProductShape& shape, bool single_precision, int threads);

@@ -64,9 +64,14 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
     reason = "the native product cannot keep the contract";
     return &engine;
   }
-  const int threads = thread_count(options), moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  const double residues = residue_seconds(engine.name(), plan.shape, moduli, threads);
+  const int threads = plan.printable.threads;
   const double native = native_seconds(plan.shape, plan.single_precision, threads);
+  if (native <= least_residue_seconds) {
+    reason = "so small a product is done before residues are made";
+    return nullptr;
+  }
+  const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
+  const double residues = residue_seconds(engine.name(), plan.shape, moduli, threads);
   reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3, engine.name(),
                        native * 1e3);
   return residues < native ? &engine : nullptr;

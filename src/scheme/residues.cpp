@@ -9,10 +9,25 @@
 
 namespace vernier {
 
+namespace {
+
+// Of the first 0, 1, 2, ... moduli of a list. Every plan asks for some, also that of a product of a microsecond.
+using Logarithms = std::array<double, max_moduli + 1>;
+
+Logarithms logarithms_of(ModuliList list) {
+  Logarithms sums{};
+  for (int q = 0; q < count_of(list); ++q) {
+    const auto i = static_cast<std::size_t>(q);
+    sums[i + 1] = sums[i] + std::log2(static_cast<double>(modulus_of(list, q)));
+  }
+  return sums;
+}
+
+}  // namespace
+
 double log2_product_of_moduli(int count, ModuliList list) {
-  double sum = 0;
-  for (int q = 0; q < count; ++q) sum += std::log2(static_cast<double>(modulus_of(list, q)));
-  return sum;
+  static const Logarithms densest = logarithms_of(ModuliList::densest), others = logarithms_of(ModuliList::with_root);
+  return (list == ModuliList::densest ? densest : others)[static_cast<std::size_t>(count)];
 }
 
 int moduli_for(double log2_bound, ModuliList list) {
