@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,18 +10,18 @@
 #include "blas/device_state.hpp"
 #include "blas/routine.hpp"
 #include "blas/slice_engine.hpp"
+#include "blas/sliced_operand_cuda.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "number/ieee754.hpp"
+#include "plan/slice_products.hpp"
 #include "scheme/device_recombine.hpp"
 #include "scheme/device_slices.hpp"
-#include "scheme/slice_unit.hpp"
 #include "vernier/slices.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-constexpr std::int64_t pitch_unit = 16;  // elements: 16-byte rows for every format
 constexpr std::int64_t least_block = 256;
 
 struct Engine {
@@ -61,156 +60,6 @@ int bits_of(const Engine& engine, std::int64_t k) {
   return bits;
 }
 
-// Memory of one product, with a count of it.
-class Memory {
- public:
-  explicit Memory(cudaStream_t stream) : stream_(stream) {}
-
-  template <class X>
-  X* take(std::int64_t count) {
-    const std::size_t bytes = std::max<std::size_t>(static_cast<std::size_t>(count) * sizeof(X), 256);
-    pieces_.push_back(std::make_unique<DeviceWorkspace>(bytes, stream_));
-    bytes_ += bytes;
-    return reinterpret_cast<X*>(pieces_.back()->data());
-  }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  cudaStream_t stream_;
-  std::vector<std::unique_ptr<DeviceWorkspace>> pieces_;
-  std::size_t bytes_ = 0;
-};
-
-// One operand and its slices, made slices_at_once at a time.
-template <class T>
-class SlicedOperand {
- public:
-  SlicedOperand(const Operand<T>& x, SliceFormat format, Memory& memory, cudaStream_t stream)
-      : x_(x), format_(format), memory_(memory), stream_(stream), pitch_(round_up(x.k, pitch_unit)) {
-    source_.vectors = x.vectors;
-    source_.k = x.k;
-    source_.left = memory.take<double>(x.vectors * x.k);
-    source_.statistics = memory.take<VectorStatistics>(x.vectors);
-    source_.weights = memory.take<double>(x.k);
-    source_.weight_blocks = memory.take<double>(divide_up(x.vectors, std::int64_t{slice_sum_vectors}) * x.k);
-    source_.exponent = memory.take<int>(1);
-    source_.units = memory.take<int>(x.vectors);
-    source_.whole = memory.take<double>(x.vectors);
-    states_ = memory.take<SliceState>(slices_at_once);
-  }
-
-  // From the beginning. Memory of slices is kept.
-  void restart() {
-    gather_slices_source(x_, source_, stream_);
-    known_.clear();
-    zero_ = on_host(source_.exponent, 1, stream_)[0] == SliceSource::most_negative;
-  }
-
-  // Makes slice `index` and its neighbours, if they are not there.
-  void need(int index, const SlicedOperand& other, int bits, bool equal_steps) {
-    while (index >= static_cast<int>(known_.size())) {
-      const std::size_t chunk = known_.size() / slices_at_once;
-      if (chunk == chunks_.size())
-        chunks_.push_back({memory_.template take<std::byte>(slices_at_once * x_.vectors * pitch_ * bytes_of(format_)),
-                           memory_.template take<int>(slices_at_once * x_.vectors)});
-      check(cudaMemsetAsync(states_, 0, slices_at_once * sizeof(SliceState), stream_), "slices");
-      split_on_device({.source = source_,
-                       .weights = other.source_.weights,
-                       .bits = bits,
-                       .equal_steps = equal_steps,
-                       .first = known_.empty(),
-                       .format = format_,
-                       .pitch = pitch_,
-                       .digits = chunks_[chunk].digits,
-                       .exponents = chunks_[chunk].exponents,
-                       .states = states_},
-                      stream_);
-      const std::vector<SliceState> states = on_host(states_, slices_at_once, stream_);
-      known_.insert(known_.end(), states.begin(), states.end());
-    }
-  }
-
-  bool empty_after(int slices) const {
-    return slices == 0 ? zero_ : known_[static_cast<std::size_t>(slices - 1)].some_left == 0;
-  }
-  double left_after(int slices) const {
-    return empty_after(slices) ? 0 : known_[static_cast<std::size_t>(slices - 1)].ratio;
-  }
-  bool zero(int slice) const { return known_[static_cast<std::size_t>(slice)].some_digits == 0; }
-
-  // Digits of one vector of a slice, from index l on.
-  const std::byte* digits(int slice, std::int64_t vector, std::int64_t l) const {
-    return chunks_[static_cast<std::size_t>(slice / slices_at_once)].digits +
-           ((slice % slices_at_once * x_.vectors + vector) * pitch_ + l) * bytes_of(format_);
-  }
-  std::int64_t pitch() const { return pitch_; }
-  std::int64_t slice_step() const { return x_.vectors * pitch_; }
-
-  // Exponents of all slices, one after another.
-  const int* exponents(int slices) {
-    int* all = memory_.template take<int>(std::max(slices, 1) * x_.vectors);
-    for (int s = 0; s < slices; s += slices_at_once) {
-      const auto count = static_cast<std::size_t>(std::min(slices_at_once, slices - s) * x_.vectors);
-      check(cudaMemcpyAsync(all + s * x_.vectors, chunks_[static_cast<std::size_t>(s / slices_at_once)].exponents,
-                            count * sizeof(int), cudaMemcpyDeviceToDevice, stream_),
-            "slices");
-    }
-    return all;
-  }
-  const VectorStatistics* statistics() const { return source_.statistics; }
-
- private:
-  struct Chunk {
-    std::byte* digits;
-    int* exponents;
-  };
-
-  Operand<T> x_;
-  SliceFormat format_;
-  Memory& memory_;
-  cudaStream_t stream_;
-  std::int64_t pitch_;
-  SliceSource source_;
-  SliceState* states_;
-  std::vector<Chunk> chunks_;
-  std::vector<SliceState> known_;
-  bool zero_ = true;
-};
-
-// Seconds between marks on the stream.
-class StageClock {
- public:
-  explicit StageClock(cudaStream_t stream) : stream_(stream) {}
-
-  template <class Body>
-  void run(double& seconds, Body body) {
-    spans_.push_back({std::make_unique<Event>(), std::make_unique<Event>(), &seconds});
-    spans_.back().begin->record(stream_);
-    body();
-    spans_.back().end->record(stream_);
-  }
-  void finish() {
-    check(cudaStreamSynchronize(stream_), "gemm_by_slices");
-    for (const Span& s : spans_) *s.seconds += 1e-3 * static_cast<double>(s.end->milliseconds_since(*s.begin));
-    spans_.clear();
-  }
-
- private:
-  struct Span {
-    std::unique_ptr<Event> begin, end;
-    double* seconds;
-  };
-  cudaStream_t stream_;
-  std::vector<Span> spans_;
-};
-
-// Products of slice p of A with slices q .. q + count - 1 of B, over a block of k that begins at l.
-struct Job {
-  int p, q, count;
-  std::int64_t l, product;
-  bool accumulate;
-};
-
 template <class T>
 class DeviceSliceRun {
  public:
@@ -227,8 +76,8 @@ class DeviceSliceRun {
         columns_(b, engine_.format, memory_, stream) {
     const bool integer = engine_.format == SliceFormat::int8;
     require(!options.grouped || integer, "gemm_by_slices: grouped: engine \"{}\" adds no integers", options.engine);
-    require(!integer || options.k_block % pitch_unit == 0, "gemm_by_slices: k_block = {}: expected a multiple of {}",
-            options.k_block, pitch_unit);
+    require(!integer || options.k_block % SlicedOperand<T>::pitch_unit == 0,
+            "gemm_by_slices: k_block = {}: expected a multiple of {}", options.k_block, SlicedOperand<T>::pitch_unit);
     block_.alpha.value = alpha;
     block_.beta.value = beta;
     block_.c = c;
@@ -246,12 +95,12 @@ class DeviceSliceRun {
     const std::int64_t product_bytes = engine_.format == SliceFormat::fp64 ? 8 : 4;
     choose_block(product_bytes);
     ld_ = round_up(m_block_, 4);
-    products_ = memory_.template take<std::byte>(product_count_ * product_bytes * ld_ * n_block_);
+    products_ = memory_.template take<std::byte>(plan_.count * product_bytes * ld_ * n_block_);
     if (correctly_rounded_) block_.open = memory_.template take<std::uint32_t>(m_block_ * n_block_);
     open_counts_ = memory_.template take<unsigned long long>(2);
     check(cudaMemsetAsync(open_counts_, 0, 2 * sizeof *open_counts_, stream_), "open entries");
-    SliceTerm* terms = memory_.template take<SliceTerm>(static_cast<std::int64_t>(terms_.size()));
-    to_device(terms, terms_, stream_);
+    SliceTerm* terms = memory_.template take<SliceTerm>(static_cast<std::int64_t>(plan_.terms.size()));
+    to_device(terms, plan_.terms, stream_);
     const int *row_exponents = rows_.exponents(report_.slices_a),
               *column_exponents = columns_.exponents(report_.slices_b);
     for (std::int64_t i = 0; i < a_.vectors; i += m_block_)
@@ -303,58 +152,16 @@ class DeviceSliceRun {
     report_.fast = !correctly_rounded_ && !options_.all_products && !(a_empty && b_empty);
   }
 
-  // Jobs for cuBLAS, and the terms of the sum from the smallest weights to the largest: p + q falling, p rising.
   void plan_products() {
-    const int d = std::max(report_.slices_a, report_.slices_b);
-    const auto last_q = [&](int p) {
-      return std::min(report_.slices_b - 1, report_.fast ? d - 1 - p : report_.slices_b - 1);
-    };
-    for (int p = 0; p < report_.slices_a; ++p) report_.products += std::max(0, last_q(p) + 1);
-    options_.grouped ? plan_groups(d) : plan_batches(last_q);
-  }
-
-  bool skipped(int p, int q) const { return rows_.zero(p) || columns_.zero(q); }
-
-  template <class LastQ>
-  void plan_batches(LastQ last_q) {
-    for (std::int64_t l = 0; l < a_.k; l += k_block_)
-      for (int p = 0; p < report_.slices_a; ++p)
-        for (int q = 0; q <= last_q(p); ++q) {
-          if (skipped(p, q)) {
-            ++skipped_;
-            continue;
-          }
-          // cuBLAS takes the next slice of B along if it lies behind the last one.
-          const bool joins = !jobs_.empty() && jobs_.back().p == p && jobs_.back().l == l &&
-                             jobs_.back().q + jobs_.back().count == q && q % slices_at_once != 0;
-          if (joins)
-            ++jobs_.back().count;
-          else
-            jobs_.push_back({p, q, 1, l, product_count_, false});
-          terms_.push_back({product_count_++, p, q});
-        }
-    std::stable_sort(terms_.begin(), terms_.end(), [](const SliceTerm& x, const SliceTerm& y) {
-      return x.p + x.q != y.p + y.q ? x.p + x.q > y.p + y.q : x.p < y.p;
-    });
-  }
-
-  void plan_groups(int d) {
-    for (int weight = report_.slices_a + report_.slices_b - 2; weight >= 0; --weight) {
-      if (report_.fast && weight > d - 1) continue;
-      for (std::int64_t l = 0; l < a_.k; l += k_block_) {
-        bool any = false;
-        for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p) {
-          if (skipped(p, weight - p)) {
-            ++skipped_;
-            continue;
-          }
-          if (!any) terms_.push_back({product_count_, p, weight - p});
-          jobs_.push_back({p, weight - p, 1, l, product_count_, any});
-          any = true;
-        }
-        if (any) ++product_count_;
-      }
-    }
+    SliceCounts counts{.fast = report_.fast,
+                       .grouped = options_.grouped,
+                       .k = a_.k,
+                       .k_block = k_block_,
+                       .neighbours = slices_at_once};
+    for (int p = 0; p < report_.slices_a; ++p) counts.zero_a.push_back(rows_.zero(p));
+    for (int q = 0; q < report_.slices_b; ++q) counts.zero_b.push_back(columns_.zero(q));
+    plan_ = plan_slice_products(counts);
+    report_.products = plan_.products;
   }
 
   void choose_block(std::int64_t product_bytes) {
@@ -365,7 +172,7 @@ class DeviceSliceRun {
       n_block_ = std::min(n_block_, options_.block);
     }
     const auto limit = static_cast<std::int64_t>(available_device_memory() / 2);
-    const std::int64_t entry = product_count_ * product_bytes + static_cast<std::int64_t>(sizeof(std::uint32_t));
+    const std::int64_t entry = plan_.count * product_bytes + static_cast<std::int64_t>(sizeof(std::uint32_t));
     constexpr std::int64_t most_columns = 65535;  // of a grid
     while (entry * round_up(m_block_, 4) * n_block_ > limit || n_block_ > most_columns) {
       std::int64_t& larger = n_block_ >= m_block_ ? n_block_ : m_block_;
@@ -389,8 +196,8 @@ class DeviceSliceRun {
                        : wide  ? static_cast<const void*>(&zero_double)
                                : &zero_float;
     const std::int64_t size = ld_ * n_block_;
-    report_.skipped += skipped_;
-    for (const Job& job : jobs_) {
+    report_.skipped += plan_.skipped;
+    for (const SliceJob& job : plan_.jobs) {
       report_.multiplied += job.count;
       const bool last = job.l + k_block_ >= a_.k;
       const std::int64_t k = last ? rows_.pitch() - job.l : k_block_;
@@ -409,7 +216,7 @@ class DeviceSliceRun {
                     .ld = ld_,
                     .product_size = ld_ * n_block_,
                     .terms = terms,
-                    .term_count = static_cast<int>(terms_.size()),
+                    .term_count = static_cast<int>(plan_.terms.size()),
                     .row_exponents = row_exponents,
                     .column_exponents = column_exponents,
                     .row_stride = a_.vectors,
@@ -442,11 +249,10 @@ class DeviceSliceRun {
   SlicedOperand<T> rows_, columns_;
   DeviceExactBlock<T> block_;
   bool correctly_rounded_ = false;
-  std::int64_t k_block_ = 0, m_block_ = 0, n_block_ = 0, ld_ = 0, product_count_ = 0, skipped_ = 0;
+  std::int64_t k_block_ = 0, m_block_ = 0, n_block_ = 0, ld_ = 0;
   std::byte* products_ = nullptr;
   unsigned long long* open_counts_ = nullptr;
-  std::vector<Job> jobs_;
-  std::vector<SliceTerm> terms_;
+  SliceProducts plan_;
   SliceReport report_;
 };
 

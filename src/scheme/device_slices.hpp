@@ -8,6 +8,7 @@
 
 #include "scheme/device_exact.hpp"
 #include "scheme/operand.hpp"
+#include "scheme/slice_unit.hpp"
 #include "scheme/statistics.hpp"
 
 namespace vernier::cuda {
@@ -56,18 +57,12 @@ void split_on_device(const SliceTask& task, cudaStream_t stream);
 
 // ---- sums ----------------------------------------------------------------------------------------------------------
 
-// One product of slices p and q in the list of a block, in the order of the sum.
-struct SliceTerm {
-  std::int64_t product;  // products + product * product_size
-  int p, q;
-};
-
 // C = alpha sum + beta C on one block of C, from products of slices.
 template <class T>
 struct SliceSum {
   SliceFormat format = SliceFormat::fp16;
-  const void* products = nullptr;  // float, std::int32_t or double: [product][column][ld]
-  std::int64_t ld = 0, product_size = 0;
+  const void* products = nullptr;         // float, std::int32_t or double: [product][column][ld]
+  std::int64_t ld = 0, product_size = 0;  // product i begins at i * product_size
   const SliceTerm* terms = nullptr;
   int term_count = 0;
   const int *row_exponents = nullptr, *column_exponents = nullptr;  // [slice][stride], of the block's vectors

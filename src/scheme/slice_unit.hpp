@@ -22,4 +22,10 @@ VERNIER_HD inline int slice_unit(double most, int bits) {
 inline constexpr int slice_sum_width = 128;
 inline constexpr int slice_sum_vectors = 64;
 
+// One stored product of slices p and q, counted from 0, in the order of the sum.
+struct SliceTerm {
+  std::int64_t product;  // which of the stored ones
+  int p, q;
+};
+
 }  // namespace vernier

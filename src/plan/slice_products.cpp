@@ -1,0 +1,73 @@
+#include "plan/slice_products.hpp"
+
+#include <algorithm>
+
+namespace vernier {
+namespace {
+
+class Planner {
+ public:
+  explicit Planner(const SliceCounts& counts)
+      : counts_(counts),
+        in_a_(static_cast<int>(counts.zero_a.size())),
+        in_b_(static_cast<int>(counts.zero_b.size())),
+        most_weight_(counts.fast ? std::max(in_a_, in_b_) - 1 : in_a_ + in_b_ - 2) {}
+
+  SliceProducts plan() {
+    for (int p = 0; p < in_a_; ++p) plan_.products += std::max(0, last_q(p) + 1);
+    counts_.grouped ? groups() : batches();
+    return std::move(plan_);
+  }
+
+ private:
+  int last_q(int p) const { return std::min(in_b_ - 1, most_weight_ - p); }
+
+  bool skipped(int p, int q) {
+    const bool empty = counts_.zero_a[static_cast<std::size_t>(p)] || counts_.zero_b[static_cast<std::size_t>(q)];
+    plan_.skipped += empty;
+    return empty;
+  }
+
+  void batches() {
+    for (std::int64_t l = 0; l < counts_.k; l += counts_.k_block)
+      for (int p = 0; p < in_a_; ++p)
+        for (int q = 0; q <= last_q(p); ++q) {
+          if (skipped(p, q)) continue;
+          const SliceJob* last = plan_.jobs.empty() ? nullptr : &plan_.jobs.back();
+          const bool joins = last != nullptr && last->p == p && last->l == l && last->q + last->count == q &&
+                             q % counts_.neighbours != 0;
+          if (joins)
+            ++plan_.jobs.back().count;
+          else
+            plan_.jobs.push_back({p, q, 1, l, plan_.count, false});
+          plan_.terms.push_back({plan_.count++, p, q});
+        }
+    std::stable_sort(plan_.terms.begin(), plan_.terms.end(), [](const SliceTerm& x, const SliceTerm& y) {
+      return x.p + x.q != y.p + y.q ? x.p + x.q > y.p + y.q : x.p < y.p;
+    });
+  }
+
+  void groups() {
+    for (int weight = most_weight_; weight >= 0; --weight)
+      for (std::int64_t l = 0; l < counts_.k; l += counts_.k_block) {
+        bool any = false;
+        for (int p = std::max(0, weight - in_b_ + 1); p <= std::min(weight, in_a_ - 1); ++p) {
+          if (skipped(p, weight - p)) continue;
+          if (!any) plan_.terms.push_back({plan_.count, p, weight - p});
+          plan_.jobs.push_back({p, weight - p, 1, l, plan_.count, any});
+          any = true;
+        }
+        if (any) ++plan_.count;
+      }
+  }
+
+  const SliceCounts& counts_;
+  int in_a_, in_b_, most_weight_;
+  SliceProducts plan_;
+};
+
+}  // namespace
+
+SliceProducts plan_slice_products(const SliceCounts& counts) { return Planner(counts).plan(); }
+
+}  // namespace vernier

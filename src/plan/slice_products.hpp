@@ -1,0 +1,38 @@
+// Ozaki scheme I: which slices are multiplied, in which calls, and in which order the products are added.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheme/slice_unit.hpp"
+
+namespace vernier {
+
+// What decides it. Slices are counted from 0, slice 0 has the leading digits.
+struct SliceCounts {
+  std::vector<bool> zero_a = {}, zero_b = {};  // slice by slice: no digit in it
+  bool fast = false;                           // without the products of p + q >= max(slices of A, slices of B)
+  bool grouped = false;                        // products of equal p + q are added by the engine
+  std::int64_t k = 0, k_block = 0;
+  int neighbours = 1;  // slices of B that lie side by side in memory, from each multiple of it on
+};
+
+// One call: products of slice p of A with slices q .. q + count - 1 of B, over the block of k that begins at l, into
+// `product` and what follows; or onto it.
+struct SliceJob {
+  int p, q, count;
+  std::int64_t l, product;
+  bool accumulate;
+};
+
+struct SliceProducts {
+  std::vector<SliceJob> jobs;
+  std::vector<SliceTerm> terms;  // from the smallest weights to the largest: p + q falling, p rising
+  std::int64_t count = 0;        // stored products
+  int products = 0;              // of the scheme, of all k
+  std::int64_t skipped = 0;      // of them and the blocks of k, those of an empty slice
+};
+
+SliceProducts plan_slice_products(const SliceCounts& counts);
+
+}  // namespace vernier
