@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "cuda/device.hpp"
 
@@ -81,11 +82,12 @@ struct RegularityWords::Words {
 RegularityWords::Words& RegularityWords::of_stream(cudaStream_t stream) {
   static std::mutex mutex;
   // Never freed: kernels of a stream that is gone may still be running, and a process has few streams.
-  static auto& all = *new std::map<unsigned long long, std::unique_ptr<Words>>;
+  static auto& all = *new std::map<std::pair<int, unsigned long long>, std::unique_ptr<Words>>;
+  const int device = current_device().number;  // default streams of two devices may have one number
   unsigned long long id = 0;
   check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
   const std::lock_guard lock(mutex);
-  std::unique_ptr<Words>& words = all[id];
+  std::unique_ptr<Words>& words = all[{device, id}];
   if (words == nullptr) words = std::make_unique<Words>();
   return *words;
 }
