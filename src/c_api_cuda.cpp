@@ -141,6 +141,15 @@ vernier_status vernier_cuda_gemm_strided_batched(vernier_handle handle, vernier_
   });
 }
 
+vernier_status vernier_cuda_gemmt(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op opa,
+                                  vernier_op opb, int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
+                                  const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::gemmt<T>(static_cast<Uplo>(uplo), static_cast<Op>(opa), static_cast<Op>(opb), n, k, alpha_of<T>(alpha),
+                          in<T>(A), lda, in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
 vernier_status vernier_cuda_symm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda, const void* B,
                                  int64_t ldb, const void* beta, void* C, int64_t ldc) {

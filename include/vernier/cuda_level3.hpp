@@ -12,6 +12,12 @@
 
 namespace vernier::cuda {
 
+// The triangle of alpha op(A) op(B) + beta C.
+template <class T>
+VERNIER_API Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                         const Options& options = Options{.contract = default_contract<T>()});
+
 template <class T>
 VERNIER_API Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda,
                         const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,

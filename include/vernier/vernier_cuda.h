@@ -43,6 +43,10 @@ VERNIER_C_API vernier_status vernier_cuda_gemm_strided_batched(vernier_handle ha
                                                                int64_t stride_b, const void* beta, void* C, int64_t ldc,
                                                                int64_t stride_c, int64_t count);
 
+VERNIER_C_API vernier_status vernier_cuda_gemmt(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                                vernier_op opa, vernier_op opb, int64_t n, int64_t k, const void* alpha,
+                                                const void* A, int64_t lda, const void* B, int64_t ldb,
+                                                const void* beta, void* C, int64_t ldc);
 VERNIER_C_API vernier_status vernier_cuda_symm(vernier_handle handle, vernier_type type, vernier_side side,
                                                vernier_uplo uplo, int64_t m, int64_t n, const void* alpha,
                                                const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta,

@@ -28,6 +28,11 @@ std::size_t gemm_workspace(std::int64_t, std::int64_t, std::int64_t, const Optio
   fail_without_cuda();
 }
 template <class T>
+Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
+             std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
 Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
             std::int64_t, const Options&) {
   fail_without_cuda();
@@ -91,6 +96,8 @@ std::string device_name() { fail_without_cuda(); }
                        std::int64_t, const T*, T*, std::int64_t, const Options&);                                      \
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                          \
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);              \
+  template Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,   \
+                        T, T*, std::int64_t, const Options&);                                                          \
   template Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,   \
                        T*, std::int64_t, const Options&);                                                              \
   template Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,   \

@@ -1,7 +1,7 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
 #include "blas/native_level3.hpp"
 #include "blas/native_threads.hpp"
-#include "blas/routine.hpp"
+#include "blas/triangle.hpp"
 #include "blas/update.hpp"
 
 namespace vernier {
@@ -21,20 +21,11 @@ struct TriangleProduct {
   Options options;
   RoutineReport& report;
 
-  void compute() { square(0, n); }
-
- private:
-  void square(std::int64_t begin, std::int64_t end) {
-    if (end - begin <= common_cut.whole) return rectangle(begin, end, begin, end);
-    const std::int64_t middle = common_cut.middle(begin, end);
-    square(begin, middle);
-    square(middle, end);
-    if (uplo == Uplo::lower)
-      rectangle(middle, end, begin, middle);
-    else
-      rectangle(begin, middle, middle, end);
+  void compute() {
+    cut_triangle(uplo, common_cut, 0, n, [this](auto... range) { rectangle(range...); });
   }
 
+ private:
   void rectangle(std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
     report.add(gemm<T>(opa, opb, i1 - i0, j1 - j0, k, T{1}, opa == Op::none ? a + i0 : a + i0 * lda, lda,
                        opb == Op::none ? b + j0 * ldb : b + j0, ldb, T{0}, out + i0 + j0 * n, n, options));
@@ -66,27 +57,11 @@ void scale_triangle(Uplo uplo, bool hermitian, std::int64_t n, T beta, T* c, std
                   [&](auto, auto, const T& old) { return beta == T{0} ? T{0} : times(beta, old); });
 }
 
-Op transposed(Op op, bool hermitian) {
-  return op != Op::none ? Op::none : hermitian ? Op::conjugate_transpose : Op::transpose;
-}
-
 template <class T>
-Op checked_op(const char* routine, Op op, bool hermitian) {
-  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
-  if constexpr (is_complex<T>)
-    require(op == Op::none || op == transposed(Op::none, hermitian), "{}: op = {}: expected none or {}", routine,
-            static_cast<char>(op), hermitian ? "conjugate_transpose" : "transpose");
-  return op == Op::none ? op : transposed(Op::none, hermitian);
-}
-
-template <class T>
-void check_operands(const char* routine, std::int64_t n, T alpha, std::int64_t k, const T* A, const T* B, const T* C,
-                    std::int64_t ldc, const Options& options) {
+void check_update(const char* routine, std::int64_t n, T alpha, std::int64_t k, const T* A, const T* B, const T* C,
+                  std::int64_t ldc, const Options& options) {
   check_leading(routine, "ldc", ldc, n);
-  const bool reads = n > 0 && k > 0 && alpha != T{0};
-  check_pointer(routine, "A", reads, A);
-  check_pointer(routine, "B", reads, B);
-  check_pointer(routine, "C", n > 0, C);
+  check_operands(routine, n > 0 && k > 0 && alpha != T{0}, n > 0, A, B, C);
   check_routine_options(routine, options);
   check_not_exact(routine, options);
 }
@@ -118,7 +93,7 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
-  check_operands(routine, n, alpha, k, A, A, C, ldc, options);
+  check_update(routine, n, alpha, k, A, A, C, ldc, options);
   const Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
     const NativeThreads setting(options.threads);
@@ -149,7 +124,7 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
   check_dimension(routine, "k", k);
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_leading(routine, "ldb", ldb, op == Op::none ? n : k);
-  check_operands(routine, n, alpha, k, A, B, C, ldc, options);
+  check_update(routine, n, alpha, k, A, B, C, ldc, options);
   const int threads = usable_threads(options.threads);
   const Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "none" || alpha == T{0}) {
@@ -180,7 +155,7 @@ Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha,
   check_shape("gemmt", opa, opb, n, n, k);
   check_leading("gemmt", "lda", lda, opa == Op::none ? n : k);
   check_leading("gemmt", "ldb", ldb, opb == Op::none ? k : n);
-  check_operands("gemmt", n, alpha, k, A, B, C, ldc, options);
+  check_update("gemmt", n, alpha, k, A, B, C, ldc, options);
   return triangle_product(report, uplo, false, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 

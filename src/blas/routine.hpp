@@ -32,19 +32,6 @@ inline void check_not_exact(const char* routine, const Options& options) {
     fail(Status::unsupported, "{}: contract exact: only gemm and its batches keep it", routine);
 }
 
-// How a triangle of a product is halved: squares of up to `whole` stay whole, halves are multiples of `step`. Where a
-// cut lies shows in the last bits, since rows and columns that meet share the choice of their scales.
-struct TriangleCut {
-  std::int64_t whole, step;
-
-  std::int64_t middle(std::int64_t begin, std::int64_t end) const {
-    return begin + ((end - begin) / 2 + step - 1) / step * step;
-  }
-};
-
-// For reproducible contracts everywhere, and on CPUs. For n = 2048 the squares add 1/16 to the work.
-inline constexpr TriangleCut common_cut{256, 64};
-
 // rows x columns of T, by columns without padding.
 template <class T>
 class Scratch {

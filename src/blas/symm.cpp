@@ -1,7 +1,7 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
 #include "blas/native_level3.hpp"
 #include "blas/native_threads.hpp"
-#include "blas/routine.hpp"
+#include "blas/triangle.hpp"
 #include "number/complex.hpp"
 
 namespace vernier {
@@ -33,20 +33,11 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
                          T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
                          std::int64_t ldc, const Options& options) {
   RoutineReport report(routine);
-  check_choice(routine, "side", side);
-  check_choice(routine, "uplo", uplo);
-  check_dimension(routine, "m", m);
-  check_dimension(routine, "n", n);
-  const std::int64_t order = side == Side::left ? m : n;
-  check_leading(routine, "lda", lda, order);
-  check_leading(routine, "ldb", ldb, m);
-  check_leading(routine, "ldc", ldc, m);
-  const bool writes = m > 0 && n > 0, reads = writes && alpha != T{0};
-  check_pointer(routine, "A", reads, A);
-  check_pointer(routine, "B", reads, B);
-  check_pointer(routine, "C", writes, C);
+  check_symmetric(routine, side, uplo, m, n, alpha, A, lda, B, ldb, C, ldc);
   check_routine_options(routine, options);
   check_not_exact(routine, options);
+  const std::int64_t order = side == Side::left ? m : n;
+  const bool reads = m > 0 && n > 0 && alpha != T{0};
   const Plan plan = explain<T>(Op::none, Op::none, m, n, order, options);
   if (plan.scheme == "native" && reads && fits_native({m, n, lda, ldb, ldc})) {
     const NativeThreads setting(options.threads);

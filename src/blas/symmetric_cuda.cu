@@ -1,8 +1,8 @@
-// symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp): fill in the other
-// triangle; halve the triangle of the result; take one product for both terms.
+// gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp): fill in the
+// other triangle; halve the triangle of the result; take one product for both terms.
 #include "blas/device_elements.cuh"
 #include "blas/routine_cuda.hpp"
-#include "number/complex.hpp"
+#include "blas/triangle.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -60,16 +60,12 @@ __global__ void update_triangle(Elements size, bool hermitian, bool both, Uplo u
   });
 }
 
-Op transposed(Op op, bool hermitian) {
-  return op != Op::none ? Op::none : hermitian ? Op::conjugate_transpose : Op::transpose;
-}
-
 template <class T>
 struct Update {
   const char* routine;
   bool hermitian, both;  // both: A B^T and B A^T
   Uplo uplo;
-  Op op;
+  Op opa, opb;
   std::int64_t n, k;
   T alpha;
   const T* a;
@@ -82,62 +78,34 @@ struct Update {
 };
 
 template <class T>
-void check_arguments(Update<T>& p, const Options& options) {
+void check_arguments(const Update<T>& p, const Options& options) {
   check_choice(p.routine, "uplo", p.uplo);
-  require(vernier::valid(p.op), "{}: op = {}: expected none, transpose or conjugate_transpose", p.routine,
-          static_cast<int>(p.op));
-  const Op turned = transposed(Op::none, p.hermitian);
-  if constexpr (is_complex<T>)
-    require(p.op == Op::none || p.op == turned, "{}: op = {}: expected none or {}", p.routine, static_cast<char>(p.op),
-            p.hermitian ? "conjugate_transpose" : "transpose");
-  if (p.op != Op::none) p.op = turned;
-  check_dimension(p.routine, "n", p.n);
-  check_dimension(p.routine, "k", p.k);
-  check_leading(p.routine, "lda", p.lda, p.op == Op::none ? p.n : p.k);
-  if (p.both) check_leading(p.routine, "ldb", p.ldb, p.op == Op::none ? p.n : p.k);
+  check_shape(p.routine, p.opa, p.opb, p.n, p.n, p.k);
+  check_leading(p.routine, "lda", p.lda, p.opa == Op::none ? p.n : p.k);
+  check_leading(p.routine, "ldb", p.ldb, p.opb == Op::none ? p.k : p.n);
   check_leading(p.routine, "ldc", p.ldc, p.n);
-  const bool reads = p.n > 0 && p.k > 0 && p.alpha != T{0};
-  check_pointer(p.routine, "A", reads, p.a);
-  check_pointer(p.routine, "B", reads, p.b);
-  check_pointer(p.routine, "C", p.n > 0, p.c);
+  check_operands(p.routine, p.n > 0 && p.k > 0 && p.alpha != T{0}, p.n > 0, p.a, p.b, p.c);
   check_routine_options(p.routine, options);
 }
 
-// The triangle of op(A) op(A)^T, halved into squares on the diagonal and rectangles beside it.
+// The triangle of op(A) op(B), n x n, or all of it where both terms need it.
 template <class T>
-class Triangle {
- public:
-  Triangle(const Update<T>& p, T* out, const Options& options, RoutineReport& report)
-      : p_(p), out_(out), options_(inner_options(options)), report_(report) {}
-
-  void square(std::int64_t begin, std::int64_t end) {
-    const TriangleCut& cut = options_.contract.reproducible ? common_cut : gpu_cut;
-    if (end - begin <= cut.whole) return rectangle(begin, end, begin, end);
-    const std::int64_t middle = cut.middle(begin, end);
-    square(begin, middle);
-    square(middle, end);
-    if (p_.uplo == Uplo::lower)
-      rectangle(middle, end, begin, middle);
-    else
-      rectangle(begin, middle, middle, end);
-  }
-
-  void rectangle(std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+void multiply(const Update<T>& p, T* out, const Options& options, RoutineReport& report) {
+  const Options inner = inner_options(options);
+  const auto rectangle = [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
     const T one{1}, zero{0};
-    const auto at = [&](const T* x, std::int64_t ld, std::int64_t i) { return p_.op == Op::none ? x + i : x + i * ld; };
-    report_.add(gemm<T>(p_.op, transposed(p_.op, p_.hermitian), i1 - i0, j1 - j0, p_.k, &one, at(p_.a, p_.lda, i0),
-                        p_.lda, at(p_.b, p_.ldb, j0), p_.ldb, &zero, out_ + i0 + j0 * p_.n, p_.n, options_));
-  }
-
- private:
-  const Update<T>& p_;
-  T* out_;
-  Options options_;
-  RoutineReport& report_;
-};
+    report.add(gemm<T>(p.opa, p.opb, i1 - i0, j1 - j0, p.k, &one, p.opa == Op::none ? p.a + i0 : p.a + i0 * p.lda,
+                       p.lda, p.opb == Op::none ? p.b + j0 * p.ldb : p.b + j0, p.ldb, &zero, out + i0 + j0 * p.n, p.n,
+                       inner));
+  };
+  if (p.both)
+    rectangle(0, p.n, 0, p.n);
+  else
+    cut_triangle(p.uplo, options.contract.reproducible ? common_cut : gpu_cut, 0, p.n, rectangle);
+}
 
 template <class T>
-Report update(Update<T> p, const Options& options) {
+Report update(const Update<T>& p, const Options& options) {
   RoutineReport report(p.routine);
   check_arguments(p, options);
   const Plan nothing = explain<T>(Op::none, Op::none, p.n, p.n, 0, options);
@@ -154,10 +122,24 @@ Report update(Update<T> p, const Options& options) {
   }
   check_capture<T>(p.n, p.n, p.k, options);
   const DeviceScratch<T> x(p.n, p.n, stream);
-  Triangle<T> triangle(p, x.data(), options, report);
-  p.both ? triangle.rectangle(0, p.n, 0, p.n) : triangle.square(0, p.n);
+  multiply(p, x.data(), options, report);
   add(x.data());
   return report.finished();
+}
+
+template <class T>
+Update<T> rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int64_t n, std::int64_t k, T alpha,
+                  const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc) {
+  const Op op = checked_op<T>(routine, asked, hermitian);
+  return {routine, hermitian, true, uplo, op, transposed(op, hermitian), n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+}
+
+template <class T>
+Update<T> rank_k(const char* routine, bool hermitian, Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha,
+                 const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc) {
+  Update<T> p = rank_2k(routine, hermitian, uplo, op, n, k, alpha, A, lda, A, lda, beta, C, ldc);
+  p.both = false;
+  return p;
 }
 
 template <class T>
@@ -165,21 +147,11 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
                          T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
                          std::int64_t ldc, const Options& options) {
   RoutineReport report(routine);
-  check_choice(routine, "side", side);
-  check_choice(routine, "uplo", uplo);
-  check_dimension(routine, "m", m);
-  check_dimension(routine, "n", n);
-  const std::int64_t order = side == Side::left ? m : n;
-  check_leading(routine, "lda", lda, order);
-  check_leading(routine, "ldb", ldb, m);
-  check_leading(routine, "ldc", ldc, m);
-  const bool writes = m > 0 && n > 0, reads = writes && alpha != T{0};
-  check_pointer(routine, "A", reads, A);
-  check_pointer(routine, "B", reads, B);
-  check_pointer(routine, "C", writes, C);
+  check_symmetric(routine, side, uplo, m, n, alpha, A, lda, B, ldb, C, ldc);
   check_routine_options(routine, options);
   const Options inner = inner_options(options);
-  if (!reads) {
+  const std::int64_t order = side == Side::left ? m : n;
+  if (m == 0 || n == 0 || alpha == T{0}) {
     report.add(
         gemm<T>(Op::none, Op::none, m, n, 0, &alpha, A, std::max<std::int64_t>(m, 1), B, 1, &beta, C, ldc, inner));
     return report.finished();
@@ -197,6 +169,12 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
 }  // namespace
 
 template <class T>
+Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+  return update<T>({"gemmt", false, false, uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+}
+
+template <class T>
 Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda, const T* B,
             std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
   return symmetric_product("symm", false, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
@@ -211,28 +189,30 @@ Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const
 template <class T>
 Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta, T* C,
             std::int64_t ldc, const Options& options) {
-  return update<T>({"syrk", false, false, uplo, op, n, k, alpha, A, lda, A, lda, beta, C, ldc}, options);
+  return update(rank_k<T>("syrk", false, uplo, op, n, k, alpha, A, lda, beta, C, ldc), options);
 }
 
 template <class T>
 Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda, Real<T> beta,
             T* C, std::int64_t ldc, const Options& options) {
-  return update<T>({"herk", is_complex<T>, false, uplo, op, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc}, options);
+  return update(rank_k<T>("herk", is_complex<T>, uplo, op, n, k, T(alpha), A, lda, T(beta), C, ldc), options);
 }
 
 template <class T>
 Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
              std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
-  return update<T>({"syr2k", false, true, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+  return update(rank_2k<T>("syr2k", false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc), options);
 }
 
 template <class T>
 Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
              std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return update<T>({"her2k", is_complex<T>, true, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc}, options);
+  return update(rank_2k<T>("her2k", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc), options);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \
+  template Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, \
+                        T, T*, std::int64_t, const Options&);                                                        \
   template Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
                        T*, std::int64_t, const Options&);                                                            \
   template Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \

@@ -1,8 +1,8 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
 #include "blas/native_level3.hpp"
 #include "blas/native_threads.hpp"
-#include "blas/routine.hpp"
 #include "blas/substitution.hpp"
+#include "blas/triangle.hpp"
 #include "blas/update.hpp"
 
 namespace vernier {
@@ -34,24 +34,12 @@ struct Triangular {
 
 template <class T>
 void check(const Triangular<T>& p) {
-  const char* routine = p.routine;
-  check_choice(routine, "side", p.side);
-  check_choice(routine, "uplo", p.uplo);
-  require(valid(p.op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(p.op));
-  check_choice(routine, "diag", p.diag);
-  check_dimension(routine, "m", p.m);
-  check_dimension(routine, "n", p.n);
-  check_leading(routine, "lda", p.lda, p.order());
-  check_leading(routine, "ldb", p.ldb, p.m);
-  const bool writes = p.m > 0 && p.n > 0;
-  check_pointer(routine, "A", writes && p.alpha != T{0}, p.a);
-  check_pointer(routine, "B", writes, p.b);
-  check_routine_options(routine, p.options);
-  check_not_exact(routine, p.options);
-  constexpr int precision = std::numeric_limits<RealType<T>>::digits;
-  if (p.options.contract.bits_asked > precision)
-    fail(Status::unsupported, "{}: contract {}: expected one of at most {} bits, the precision of the type", routine,
-         p.options.contract.text(), precision);
+  check_triangular(p.routine, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.b, p.ldb);
+  check_routine_options(p.routine, p.options);
+  check_not_exact(p.routine, p.options);
+  if (asks_for_more_than<T>(p.options.contract))
+    fail(Status::unsupported, "{}: contract {}: expected one of at most {} bits, the precision of the type", p.routine,
+         p.options.contract.text(), std::numeric_limits<RealType<T>>::digits);
 }
 
 // X, m x n, becomes op(A) X, op(A)^-1 X, or these from the right; products read the untouched B of the call.

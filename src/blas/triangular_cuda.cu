@@ -1,8 +1,8 @@
 // trmm and trsm on a GPU: halves of A by gemm, blocks on the diagonal by cuBLAS.
 #include "blas/device_elements.cuh"
 #include "blas/routine_cuda.hpp"
+#include "blas/triangle.hpp"
 #include "cuda/cublas.hpp"
-#include "number/complex.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -34,27 +34,12 @@ struct Triangular {
 
 template <class T>
 void check_arguments(const Triangular<T>& p) {
-  const char* routine = p.routine;
-  check_choice(routine, "side", p.side);
-  check_choice(routine, "uplo", p.uplo);
-  require(vernier::valid(p.op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine,
-          static_cast<int>(p.op));
-  check_choice(routine, "diag", p.diag);
-  check_dimension(routine, "m", p.m);
-  check_dimension(routine, "n", p.n);
-  check_leading(routine, "lda", p.lda, p.order());
-  check_leading(routine, "ldb", p.ldb, p.m);
-  check_leading(routine, "ldc", p.ldc, p.m);
-  const bool writes = p.m > 0 && p.n > 0;
-  check_pointer(routine, "A", writes && p.alpha != T{0}, p.a);
-  check_pointer(routine, "B", writes, p.b);
-  check_pointer(routine, "C", writes, p.c);
-  check_routine_options(routine, p.options);
+  check_triangular(p.routine, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc);
+  check_routine_options(p.routine, p.options);
   const Contract& contract = p.options.contract;
-  constexpr int precision = std::numeric_limits<RealType<T>>::digits;
-  if (contract.bits_asked > precision || contract.reproducible)
+  if (asks_for_more_than<T>(contract) || contract.reproducible)
     fail(Status::unsupported, "{}: contract {}: on a GPU expected one of at most {} bits that is not reproducible",
-         routine, contract.text(), precision);
+         p.routine, contract.text(), std::numeric_limits<RealType<T>>::digits);
 }
 
 // X, m x n, becomes op(A) X, op(A)^-1 X, or these from the right; products read the untouched B of the call.

@@ -203,6 +203,21 @@ TYPED_TEST(Level3OnGpu, updates_have_the_bits_of_the_cpu_and_leave_the_other_tri
         const Op symmetric = turned ? Op::transpose : Op::none, hermitian = turned ? Op::conjugate_transpose : Op::none;
         const T* x = a.x.data();
         const T* y = b.x.data();
+        for (const Op opb : {Op::none, Op::transpose, Op::conjugate_transpose}) {
+          const Array<T> y_of_op = opb == Op::none ? this->scattered(k, n) : this->scattered(n, k);
+          const Resident<T> dy(y_of_op);
+          const Op opa = turned ? Op::conjugate_transpose : Op::none;
+          compare(
+              "gemmt",
+              [&](T* c) {
+                cuda::gemmt<T>(uplo, opa, opb, n, k, alpha, da.data(), a.rows, dy.data(), y_of_op.rows, beta, c, n,
+                               this->on_gpu_);
+              },
+              [&](T* c) {
+                gemmt<T>(uplo, opa, opb, n, k, alpha, x, a.rows, y_of_op.x.data(), y_of_op.rows, beta, c, n,
+                         this->on_cpu_);
+              });
+        }
         compare(
             "syrk",
             [&](T* c) { cuda::syrk<T>(uplo, symmetric, n, k, alpha, da.data(), a.rows, beta, c, n, this->on_gpu_); },
