@@ -1,23 +1,17 @@
-// The papers on today's hardware: speed, energy, features and bits of the GPU at hand.
+// The papers on today's hardware: speed and energy of the GPU at hand.
 #include "reproduce/gpu.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <thread>
 #include <vernier/cuda.hpp>
-#include <vernier/hardware.hpp>
 #include <vernier/split.hpp>
 
 #include "device.hpp"
-#include "exact_sample.hpp"
 #include "random_matrix.hpp"
-#include "reproduce/data.hpp"
-#include "reproduce/fasi.hpp"
 
 namespace vernier::reproduce::gpu {
 namespace {
@@ -141,44 +135,65 @@ Result fp32_speed(const Context& context) {
   return result;
 }
 
+namespace {
+
+struct Energy {
+  double joules, watts;  // of one product, and while they run
+};
+
+// By the driver's counter, which moves every 20 to 100 ms: products for so many seconds, one after another.
+Energy energy_of(const Contender& c, std::int64_t n, double seconds) {
+  const double one = median_seconds([&] { c.work(n); }, 3);
+  const int calls = std::max(1, static_cast<int>(seconds / one));
+  cli::wait_for_device();
+  const double before = cli::device_joules();
+  const double time = cli::device_seconds([&] {
+    for (int i = 0; i < calls; ++i) c.work(n);
+  });
+  const double used = cli::device_joules() - before;
+  return {used / calls, used / time};
+}
+
+}  // namespace
+
 Result fp32_energy(const Context& context) {
-  const std::int64_t n = context.quick ? 4096 : 8192;
-  const double seconds = context.quick ? 0.5 : 1.5;
-  const Arrays<float> x(n, 0.5, context.seed);
+  const std::vector<std::int64_t> sizes =
+      context.quick ? std::vector<std::int64_t>{4096} : std::vector<std::int64_t>{2048, 4096, 8192};
+  const double seconds = context.quick ? 0.5 : 1;
+  const Arrays<float> x(sizes.back(), 0.5, context.seed);
+  const cli::DeviceFacts card = cli::device_facts();
   Result result;
   result.show_table = true;
   result.table.columns = {"method", "n", "joules of a product", "watts", "GFLOP per joule"};
-  std::map<std::string, double> joules, watts;
+  Panel panel{card.name, {"n", Scale::log2, {}}, {"joules of a product", Scale::log10, {}}, {}};
+  std::map<std::string, Energy> largest;
   double done = 0;
-  for (const Contender& c : fp32_contenders(x)) {
-    const double one = median_seconds([&] { c.work(n); }, 3);
-    const int calls = std::max(1, static_cast<int>(seconds / one));
-    cli::wait_for_device();
-    const double before = cli::device_joules();
-    const double time = cli::device_seconds([&] {
-      for (int i = 0; i < calls; ++i) c.work(n);
-    });
-    const double used = (cli::device_joules() - before) / calls;
-    joules[c.name] = used, watts[c.name] = used * calls / time;
-    result.table.add({c.name, n, used, watts[c.name], 2e-9 * std::pow(static_cast<double>(n), 3) / used});
-    context.progress(++done / 4);
+  const auto contenders = fp32_contenders(x);
+  for (const Contender& c : contenders) {
+    Series series{c.name, {}, {}};
+    for (const std::int64_t n : sizes) {
+      const Energy energy = largest[c.name] = energy_of(c, n, seconds);
+      series.add(static_cast<double>(n), energy.joules);
+      const double operations = 2e-9 * std::pow(static_cast<double>(n), 3);
+      result.table.add({c.name, n, energy.joules, energy.watts, operations / energy.joules});
+      context.progress(++done / static_cast<double>(sizes.size() * contenders.size()));
+    }
+    panel.series.push_back(series);
   }
-  const double ratio = joules["halfhalf"] / joules["cuBLAS fp32"];
-  result.check("halfhalf takes less energy than cuBLAS's fp32", "lower", fmt::format("{:.2f} of its energy", ratio),
-               "less", ratio < 1);
-  const double tf32 = joules["tf32tf32"] / joules["cuBLAS fp32"];
-  result.check("so does tf32tf32", "lower", fmt::format("{:.2f} of its energy", tf32), "less", tf32 < 1);
+  result.panels = {panel};
+  const Energy half = largest["halfhalf"], tf32 = largest["tf32tf32"], native = largest["cuBLAS fp32"];
+  const auto less = [&](const char* claim, const Energy& e) {
+    const double ratio = e.joules / native.joules;
+    result.check(claim, "lower", fmt::format("{:.2f} of its energy", ratio), "less", ratio < 1);
+  };
+  less("halfhalf takes less energy than cuBLAS's fp32", half);
+  less("so does tf32tf32", tf32);
   result.here = fmt::format(
       "{}, n = {}, by the driver's energy counter: a product takes {:.1f} J by halfhalf, {:.1f} by tf32tf32 and {:.1f} "
-      "by cuBLAS fp32, at {:.0f}, "
-      "{:.0f} and {:.0f} W.",
-      cli::device_facts().name, n, joules["halfhalf"], joules["tf32tf32"], joules["cuBLAS fp32"], watts["halfhalf"],
-      watts["tf32tf32"], watts["cuBLAS fp32"]);
+      "by cuBLAS fp32, at {:.0f}, {:.0f} and {:.0f} W.",
+      card.name, sizes.back(), half.joules, tf32.joules, native.joules, half.watts, tf32.watts, native.watts);
   return result;
 }
-
-// ---- fp64
-// --------------------------------------------------------------------------------------------------------------
 
 Result fp64_speed(const Context& context) {
   const auto sizes = sizes_to(context.quick ? 4096 : 16384);
@@ -206,102 +221,6 @@ Result fp64_speed(const Context& context) {
   result.here =
       fmt::format("{}, n = {}, phi = 0.1: fp64 by residues {:.1f} TFLOP/s, normwise {:.1f}, cuBLAS dgemm {:.1f}.",
                   card.name, sizes.back(), ours, curves["fp64 by residues, normwise"].y.back(), theirs);
-  return result;
-}
-
-// ---- what it computes
-// ----------------------------------------------------------------------------------------------------
-
-Result features(const Context& context) {
-  const std::pair<const char*, int> names[] = {
-      {"gpu:mma-fp16-fp32", 25},   {"gpu:wgmma-fp16-fp32", 25}, {"gpu:mma-bf16-fp32", 25},
-      {"gpu:wgmma-bf16-fp32", 25}, {"gpu:mma-tf32-fp32", 25},   {"gpu:wgmma-tf32-fp32", 25},
-      {"gpu:mma-fp16-fp16", 0},    {"gpu:wgmma-fp16-fp16", 0},  {"gpu:mma-fp64-k4", 0}};
-  std::vector<std::unique_ptr<model::MatrixEngine>> engines;
-  std::vector<fasi::Subject> subjects;
-  for (const auto& [name, bits] : names) {
-    engines.push_back(model::open_hardware(name));
-    subjects.push_back({name, engines.back().get(), bits});
-  }
-  Result result;
-  fasi::feature_table(subjects, result, context.progress);
-  result.here = fmt::format(
-      "Asked of the hardware: {}, {}. Against the A100 of the paper one bit more is kept below fp32's last.",
-      cli::device_facts().name, cli::device_facts().driver);
-  return result;
-}
-
-namespace {
-
-// Entries whose bits differ.
-template <class T>
-std::int64_t differing(const std::vector<T>& x, const std::vector<T>& y) {
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) count += std::memcmp(&x[i], &y[i], sizeof(T)) != 0;
-  return count;
-}
-
-void all_equal(Result& result, const char* claim, std::int64_t entries, std::int64_t differ) {
-  result.check(claim, "-", fmt::format("{} of {} entries differ", differ, entries), "none", differ == 0 && entries > 0);
-}
-
-}  // namespace
-
-Result same_bits_as_the_model(const Context& context) {
-  const std::int64_t n = 64;
-  Result result;
-  result.show_table = true;
-  result.table.columns = {"scheme", "k", "entries", "entries that differ"};
-  std::int64_t entries = 0, differ = 0;
-  double done = 0;
-  for (const split::Scheme& s : split::schemes())
-    for (const std::int64_t k : {100, context.quick ? 1000 : 4096}) {
-      const auto a = scattered_matrix<float>(n, k, 1, context.seed),
-                 b = scattered_matrix<float>(k, n, 1, context.seed + 1);
-      Matrix<float> c(n, n);
-      split::multiply(s, split::engine_of(s).engine, Op::none, Op::none, n, n, k, a.data.data(), n, b.data.data(), k,
-                      c.data.data(), n);
-      const DeviceArray<float> da(a.data), db(b.data), dc(n * n);
-      split::multiply_on_gpu(s, Op::none, Op::none, n, n, k, 1, da.data(), n, db.data(), k, 0, dc.data(), n);
-      const std::int64_t other = differing(dc.values(), c.data);
-      result.table.add({s.name, k, n * n, other});
-      entries += n * n, differ += other;
-      context.progress(++done / static_cast<double>(2 * split::schemes().size()));
-    }
-  all_equal(result, "the curves of figure 1 are those of the hardware, to the last bit", entries, differ);
-  result.here =
-      fmt::format("{} products of {} schemes on the tensor cores and on their model: {} of {} entries differ.",
-                  static_cast<int>(done), split::schemes().size(), differ, entries);
-  return result;
-}
-
-Result same_bits_as_the_cpu(const Context& context) {
-  const std::int64_t n = context.quick ? 200 : 500, k = context.quick ? 300 : 2000;
-  Result result;
-  result.show_table = true;
-  result.table.columns = {"contract", "phi", "entries", "entries that differ"};
-  std::int64_t entries = 0, differ = 0;
-  double done = 0;
-  for (const char* contract :
-       {"fp64+reproducible", "fp64-normwise+reproducible", "bits(40)+reproducible", "bits(80)+reproducible"})
-    for (const double phi : {0.5, 2.0, 4.0}) {
-      const auto a = scattered_matrix<double>(n, k, phi, context.seed),
-                 b = scattered_matrix<double>(k, n, phi, context.seed + 1);
-      Matrix<double> c(n, n);
-      gemm<double>(Op::none, Op::none, n, n, k, 1, a.data.data(), n, b.data.data(), k, 0, c.data.data(), n,
-                   {.contract = Contract::parse(contract)});
-      const DeviceArray<double> da(a.data), db(b.data), dc(n * n);
-      const double one = 1, zero = 0;
-      cuda::gemm<double>(Op::none, Op::none, n, n, k, &one, da.data(), n, db.data(), k, &zero, dc.data(), n,
-                         {.contract = Contract::parse(contract)});
-      const std::int64_t other = differing(dc.values(), c.data);
-      result.table.add({contract, phi, n * n, other});
-      entries += n * n, differ += other;
-      context.progress(++done / 12);
-    }
-  all_equal(result, "GPU and processor give the same bits", entries, differ);
-  result.here = fmt::format("{} products by residues on the GPU and on the processor: {} of {} entries differ.",
-                            static_cast<int>(done), differ, entries);
   return result;
 }
 
