@@ -87,6 +87,11 @@ def scale(axis, which, panel):
         axis.set_major_locator(LogLocator(base=2, numticks=12))
         axis.set_major_formatter(FuncFormatter(power_of_two))
     axis.set_minor_formatter(NullFormatter())
+    least, most = axis.get_view_interval()
+    powers_in_view = math.floor(math.log10(most)) - math.ceil(math.log10(least)) + 1
+    if base == 10 and powers_in_view < 2:  # else nothing, or a single number, would say what the axis means
+        axis.set_minor_locator(LogLocator(base=10, subs=(1.5, 2, 3, 5, 7)))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def draw(panel, path):
