@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "scheme/block_spans.hpp"
+#include "scheme/complex_parts.hpp"
 #include "scheme/decompose.hpp"
 #include "scheme/exact.hpp"
 #include "scheme/recombine.hpp"
@@ -28,6 +29,9 @@ struct SchemeBackend {
   void (*grains)(const Operand<T>&, const int* scales, Grain* out);
   void (*round_tile)(const ExactTile<T>&, const LeadingTile&, EntryMask& undecided);
   RoundingResidual (*residual)(const VectorPair<T>&);
+  void (*decompose_complex)(const ComplexStrip<T>&, const DigitTables&, const DecomposeTask&, std::size_t part_bytes);
+  void (*complex_parts)(int p, const std::int8_t* products, std::size_t part_bytes, std::int8_t* real,
+                        std::int8_t* imaginary);
 };
 
 template <class T>
