@@ -31,7 +31,7 @@ struct SideBuffers {
 
 struct Buffers {
   SideBuffers a, b;
-  std::byte* scratch = nullptr;  // of a thread: a strip, then the residues of a tile
+  std::byte* scratch = nullptr;  // a strip of each thread
   std::size_t scratch_stride = 0;
   PassBuffers pass;
 };
@@ -48,9 +48,7 @@ Buffers carve_own(Arena& arena, const ComplexResiduePlan& plan) {
   Buffers buffers{.a = carve_side(arena, s.m), .b = carve_side(arena, s.n), .pass = {}};
   const auto element = static_cast<std::int64_t>(sizeof(double));
   const std::int64_t strip = element * strip_size * (2 * s.k + vector_padding);
-  const std::int64_t tile = 2 * block_elements * plan.doubled.ordinary.moduli;
-  const auto page = static_cast<std::int64_t>(Arena::alignment);
-  buffers.scratch_stride = static_cast<std::size_t>(round_up(std::max(strip, tile), page));
+  buffers.scratch_stride = static_cast<std::size_t>(round_up(strip, static_cast<std::int64_t>(Arena::alignment)));
   buffers.scratch = arena.take<std::byte>(threads * buffers.scratch_stride);
   return buffers;
 }
@@ -276,17 +274,9 @@ class ComplexRun {
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
     const std::size_t stride = buffers_.pass.c_stride;
-    auto* real = reinterpret_cast<std::int8_t*>(scratch());
-    std::int8_t* imaginary = real + block_elements * count_;
-    for (int q = 0; q < count_; ++q) {
-      const auto index = static_cast<std::size_t>(q);
-      backend_.complex_parts(moduli[index], products + index * stride, part_bytes(stride),
-                             real + index * block_elements, imaginary + index * block_elements);
-    }
     alignas(64) R x[block_elements], y[block_elements];
-    const int *row_scales = a_.buffers.exponents + i, *column_scales = b_.buffers.exponents + j;
-    backend_.recombine(recombine_, real, block_elements, row_scales, column_scales, x);
-    backend_.recombine(recombine_, imaginary, block_elements, row_scales, column_scales, y);
+    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, a_.buffers.exponents + i,
+                               b_.buffers.exponents + j, x, y);
     update(i, j, x, y);
   }
 

@@ -1,4 +1,4 @@
-// The complex product by residues as three real products modulo each p (scheme/complex_parts.hpp), each of m x n x k.
+// The complex product by residues as three real products modulo each p (scheme/recombine.hpp), each of m x n x k.
 //
 // A row of op(A) is one vector of 2k real numbers and has one scale, as both its rows have in the real product of
 // doubled rows and k (complex_gemm.hpp). The integers are the same, and so are the bits.

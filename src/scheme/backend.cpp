@@ -16,7 +16,7 @@ const SchemeBackend<T>& portable_backend() {
                                             round_tile_portable<T>,
                                             residual_portable<T>,
                                             decompose_complex_portable<T>,
-                                            complex_parts_portable};
+                                            recombine_complex_portable<T>};
   return backend;
 }
 
@@ -40,7 +40,7 @@ const SchemeBackend<T>* avx512_backend() {
                                             round_tile_avx512<T>,
                                             residual_avx512<T>,
                                             decompose_complex_avx512<T>,
-                                            complex_parts_avx512};
+                                            recombine_complex_avx512<T>};
   return supported ? &backend : nullptr;
 #else
   return nullptr;

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "scheme/block_spans.hpp"
-#include "scheme/complex_parts.hpp"
 #include "scheme/decompose.hpp"
 #include "scheme/exact.hpp"
 #include "scheme/recombine.hpp"
@@ -30,8 +29,8 @@ struct SchemeBackend {
   void (*round_tile)(const ExactTile<T>&, const LeadingTile&, EntryMask& undecided);
   RoundingResidual (*residual)(const VectorPair<T>&);
   void (*decompose_complex)(const ComplexStrip<T>&, const DigitTables&, const DecomposeTask&, std::size_t part_bytes);
-  void (*complex_parts)(int p, const std::int8_t* products, std::size_t part_bytes, std::int8_t* real,
-                        std::int8_t* imaginary);
+  void (*recombine_complex)(const RecombineTables&, const ComplexResidues&, const int* row_scales,
+                            const int* column_scales, T* real, T* imaginary);
 };
 
 template <class T>
