@@ -50,8 +50,10 @@ std::vector<Shape> shapes_of(const Arguments& arguments) {
   return shapes;
 }
 
-double gflops(const Trial& t, double seconds) {
-  return 2e-9 * static_cast<double>(t.m) * static_cast<double>(t.n) * static_cast<double>(t.k) / seconds;
+// A complex multiplication and addition are eight real operations.
+double gflops(const std::string& type, const Trial& t, double seconds) {
+  const double operations = type.starts_with("complex") ? 8 : 2;
+  return 1e-9 * operations * static_cast<double>(t.m) * static_cast<double>(t.n) * static_cast<double>(t.k) / seconds;
 }
 
 const char* letter(Op op) { return op == Op::none ? "N" : op == Op::transpose ? "T" : "C"; }
@@ -72,14 +74,14 @@ Json describe(const Arguments& arguments, const Trial& trial, const TrialResult&
                {"moduli", plan.moduli},
                {"fallback", report.fallback},
                {"seconds", result.product.seconds},
-               {"gflops", gflops(trial, result.product.seconds)},
+               {"gflops", gflops(arguments.type, trial, result.product.seconds)},
                {"error_mean", result.product.error.mean},
                {"error_max", result.product.error.max}};
   json["baseline"] = arguments.baseline;
   if (result.baseline) {
     const auto [least, most] = std::minmax_element(result.ratios.begin(), result.ratios.end());
     json["baseline_seconds"] = result.baseline->seconds;
-    json["baseline_gflops"] = gflops(trial, result.baseline->seconds);
+    json["baseline_gflops"] = gflops(arguments.type, trial, result.baseline->seconds);
     json["baseline_error_mean"] = result.baseline->error.mean;
     json["baseline_error_max"] = result.baseline->error.max;
     json["ratio"] = result.baseline->seconds / result.product.seconds;
@@ -119,7 +121,8 @@ void print_heading(const Arguments& arguments, const Console& console) {
     fmt::print("gpu {}\nblas cuBLAS\n", cuda::device_name());
   else
     fmt::print("cpu {}\nblas {}\n", cpu_model(), native_blas());
-  fmt::print("errors relative to |A||B|; medians of all calls\n\n");
+  fmt::print("errors relative to |A||B|{}; medians of all calls\n\n",
+             arguments.type.starts_with("complex") ? ", of real and imaginary parts one by one" : "");
   const std::string head = fmt::format("{:>6} {:>6} {:>6}  {:<18} {:<21} {:>3} {:>10} {:>9} {:>9} {:>9}", "m", "n", "k",
                                        "contract", "scheme/engine", "mod", "seconds", "GFLOP/s", "err mean", "err max");
   const std::string rest =
@@ -184,11 +187,7 @@ int bench_gemm(Arguments& arguments, const Console& console) {
   prepare_threads(arguments, console);
   if (!console.json) print_heading(arguments, console);
   for (const Shape& shape : shapes_of(arguments)) {
-    if (arguments.type == "float") {
-      run_trial<float>(arguments, shape, console);
-    } else {
-      run_trial<double>(arguments, shape, console);
-    }
+    with_type(arguments.type, [&](auto t) { run_trial<decltype(t)>(arguments, shape, console); });
   }
   return exit_ok;
 }
@@ -200,7 +199,7 @@ void add_trial_options(CLI::App& command, Arguments& arguments) {
   };
   command.add_option("--n", arguments.sizes, "square sizes, as in 512,1024")->delimiter(',')->check(at_least(1));
   command.add_option("--shape", arguments.shapes, "m x n x k, as in 4096x4096x512")->delimiter(',')->check(is_shape);
-  command.add_option("--type", arguments.type, "double or float")->check(CLI::IsMember({"double", "float"}));
+  add_type(command, arguments.type);
   command.add_option("--device", arguments.device, "cpu, or cuda: matrices in the memory of a GPU, cuBLAS beside them")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command.add_option("--baseline", arguments.baseline, "native (the BLAS underneath) or none")
@@ -234,6 +233,7 @@ void add_bench(CLI::App& program, Console& console, Work& chosen) {
       "Examples:\n  vernier bench gemm --contract fp64 --n 512,1024,2048,4096 --baseline native --json\n"
       "  vernier bench gemm --type float --shape 4096x4096x512 --repeats 11\n"
       "  vernier bench gemm --device cuda --type float --n 4096,8192\n"
+      "  vernier bench gemm --type complex_double --n 2048\n"
       "  vernier bench gemm --contract fp64+reproducible --engine portable --n 512 --phi 2");
   command->callback(
       [arguments, &console, &chosen] { chosen = [arguments, &console] { return bench_gemm(*arguments, console); }; });

@@ -65,6 +65,11 @@ void ProductOptions::add_to(CLI::App& command) {
       ->transform(CLI::AsSizeValue(false));
 }
 
+void add_type(CLI::App& command, std::string& type) {
+  const std::vector<std::string> names = {"double", "float", "complex_double", "complex_float"};
+  command.add_option("--type", type, "double, float, complex_double or complex_float")->check(CLI::IsMember(names));
+}
+
 void Transposes::add_to(CLI::App& command) {
   for (auto [name, op, what] : {std::tuple{"--transa", &a, "op(A)"}, std::tuple{"--transb", &b, "op(B)"}}) {
     const auto store = [op = op](const std::string& text) { *op = op_names.at(text); };

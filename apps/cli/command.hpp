@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -55,6 +56,18 @@ struct ProductOptions {
     return result;
   }
 };
+
+// --type: double, float, complex_double or complex_float.
+void add_type(CLI::App& command, std::string& type);
+
+// call(T{}) for the type of that name.
+template <class Call>
+auto with_type(const std::string& name, const Call& call) {
+  if (name == "float") return call(float{});
+  if (name == "complex_float") return call(std::complex<float>{});
+  if (name == "complex_double") return call(std::complex<double>{});
+  return call(double{});
+}
 
 // --transa and --transb.
 struct Transposes {

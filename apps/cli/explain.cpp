@@ -40,7 +40,7 @@ void add_explain(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("-m", arguments->m, "rows of op(A) and C")->required()->check(at_least(0));
   command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->check(at_least(0));
   command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")->required()->check(at_least(0));
-  command->add_option("--type", arguments->type, "double or float")->check(CLI::IsMember({"double", "float"}));
+  add_type(*command, arguments->type);
   command->add_option("--device", arguments->device, "cpu, or cuda for the current GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   arguments->ops.add_to(*command);
@@ -51,8 +51,7 @@ void add_explain(CLI::App& program, Console& console, Work& chosen) {
       "  vernier explain -m 4096 -n 4096 -k 512 --type float --engine portable --json");
   command->callback([arguments, &console, &chosen] {
     chosen = [arguments, &console] {
-      return arguments->type == "float" ? explain_as<float>(*arguments, console)
-                                        : explain_as<double>(*arguments, console);
+      return with_type(arguments->type, [&](auto t) { return explain_as<decltype(t)>(*arguments, console); });
     };
   });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -39,6 +40,12 @@ std::size_t median_index(const std::vector<double>& times) {
 
 double median(const std::vector<double>& times) { return times[median_index(times)]; }
 
+// The real numbers that elements are made of: data and poison know no others.
+template <class T>
+typename Parts<T>::Real* parts(T* x) {
+  return reinterpret_cast<typename Parts<T>::Real*>(x);
+}
+
 // One of the two products: what to call, into which C, and the times so far.
 template <class T>
 class Contender {
@@ -48,7 +55,7 @@ class Contender {
       : c_(m * n), rows_(m), call_(std::move(call)) {}
 
   double time_once() {
-    poison(c_.data(), c_.size());
+    poison(parts(c_.data()), Parts<T>::count * c_.size());
     return call_(c_.data());
   }
 
@@ -76,7 +83,8 @@ class Contender {
   const std::vector<double>& times() const { return times_; }
 
   Measured measured(const ExactSample<T>& exact) const {
-    return {median(times_), exact.errors({c_.data(), 1, rows_}), count_poisoned(c_.data(), c_.size())};
+    return {median(times_), exact.errors({c_.data(), 1, rows_}),
+            count_poisoned(parts(c_.data()), Parts<T>::count * c_.size())};
   }
 
  private:
@@ -91,17 +99,21 @@ template <class T>
 struct Operands {
   explicit Operands(const Trial& t)
       : rows_a(t.opa == Op::none ? t.m : t.k), rows_b(t.opb == Op::none ? t.k : t.n), a(t.m * t.k), b(t.k * t.n) {
-    fill_random(a.data(), rows_a, t.opa == Op::none ? t.k : t.m, t.phi, 2 * t.seed);
-    fill_random(b.data(), rows_b, t.opb == Op::none ? t.n : t.k, t.phi, 2 * t.seed + 1);
+    constexpr int count = Parts<T>::count;
+    fill_random(parts(a.data()), count * rows_a, t.opa == Op::none ? t.k : t.m, t.phi, 2 * t.seed);
+    fill_random(parts(b.data()), count * rows_b, t.opb == Op::none ? t.n : t.k, t.phi, 2 * t.seed + 1);
     for (const auto* x : {&a, &b}) {
-      if (std::all_of(x->data(), x->data() + x->size(), [](T value) { return std::isfinite(value); })) continue;
+      const auto* values = parts(x->data());
+      if (std::all_of(values, values + count * x->size(), [](auto value) { return std::isfinite(value); })) continue;
       throw Error(Status::invalid_argument, fmt::format("phi = {} makes entries that overflow", t.phi));
     }
   }
 
   ExactSample<T> exact(const Trial& t) const {
-    const View<T> rows{a.data(), t.opa == Op::none ? 1 : rows_a, t.opa == Op::none ? rows_a : 1};
-    const View<T> columns{b.data(), t.opb == Op::none ? 1 : rows_b, t.opb == Op::none ? rows_b : 1};
+    const auto view = [](const LargeArray<T>& x, Op op, std::int64_t ld) {
+      return op == Op::none ? View<T>{x.data(), 1, ld} : View<T>{x.data(), ld, 1, op == Op::conjugate_transpose};
+    };
+    const View<T> rows = view(a, t.opa, rows_a), columns = view(b, t.opb, rows_b);
     return {Product<T>{.m = t.m, .n = t.n, .k = t.k, .a = rows, .b = columns}, t.samples, t.seed};
   }
 
@@ -209,5 +221,7 @@ TrialResult measure(const Trial& trial, const std::function<void(double)>& progr
 
 template TrialResult measure<float>(const Trial&, const std::function<void(double)>&);
 template TrialResult measure<double>(const Trial&, const std::function<void(double)>&);
+template TrialResult measure<std::complex<float>>(const Trial&, const std::function<void(double)>&);
+template TrialResult measure<std::complex<double>>(const Trial&, const std::function<void(double)>&);
 
 }  // namespace vernier::cli

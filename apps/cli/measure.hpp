@@ -29,7 +29,7 @@ inline constexpr int least_repeats = 5;
 struct Measured {
   double seconds = 0;  // median
   SampledError error;
-  std::int64_t unwritten = 0;  // entries of C that the last call left as they were
+  std::int64_t unwritten = 0;  // entries of C, or parts of them, that the last call left as they were
 };
 
 struct TrialResult {

@@ -1,4 +1,5 @@
 // vernier run: a program under libvernier_blas and libvernier_cublas, and what became of its calls.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "command.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -46,13 +49,31 @@ void set(const char* name, const std::string& value) {
   if (!value.empty()) setenv(name, value.c_str(), 1);
 }
 
+std::string asked_or_set(const std::string& option, const char* variable) {
+  const char* value = std::getenv(variable);
+  return !option.empty() ? option : value != nullptr ? value : "";
+}
+
+void check_cuda_engine(const std::string& name) {
+  if (name.empty() || name == "native") return;
+  std::string names = "native";
+  for (const EngineInfo& engine : cuda::engines()) {
+    names += ", " + engine.name;
+    if (engine.name != name) continue;
+    if (engine.supported) return;
+    throw Error(Status::unsupported, fmt::format("GPU engine \"{}\" does not run here: {}", name, engine.missing));
+  }
+  throw Error(Status::invalid_argument, fmt::format("GPU engine \"{}\": expected one of {}", name, names));
+}
+
 // A wrong value is told now, not by the program's first product.
 void check(const RunOptions& options) {
   Options asked;
-  if (const char* contract = std::getenv("VERNIER_CONTRACT"); !options.contract.empty() || contract != nullptr)
-    asked.contract = Contract::parse(options.contract.empty() ? contract : options.contract);
+  if (const std::string contract = asked_or_set(options.contract, "VERNIER_CONTRACT"); !contract.empty())
+    asked.contract = Contract::parse(contract);
   asked.engine = options.engine;
   if (asked.engine != "native") explain<double>(Op::none, Op::none, 1, 1, 1, asked);
+  check_cuda_engine(asked_or_set(options.cuda_engine, "VERNIER_CUDA_ENGINE"));
 }
 
 class TemporaryReport {
@@ -71,15 +92,42 @@ class TemporaryReport {
   std::string path_ = (std::filesystem::temp_directory_path() / "vernier-run-XXXXXX").string();
 };
 
-[[noreturn]] void become(const RunOptions& options, const std::string& preload) {
+// What exec says where there is no such program: over a pipe that a program which starts closes.
+class ExecFailure {
+ public:
+  ExecFailure() {
+    if (pipe2(ends_, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  }
+  ~ExecFailure() {
+    for (const int end : ends_)
+      if (end >= 0) close(end);
+  }
+  ExecFailure(const ExecFailure&) = delete;
+  ExecFailure& operator=(const ExecFailure&) = delete;
+
+  void tell(int why) const {
+    if (write(ends_[1], &why, sizeof why) != sizeof why) _exit(exit_cannot_run);
+  }
+  int wait() {  // 0: the program has started
+    close(std::exchange(ends_[1], -1));
+    int why = 0;
+    while (read(ends_[0], &why, sizeof why) < 0 && errno == EINTR) {
+    }
+    return why;
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+[[noreturn]] void become(const RunOptions& options, const std::string& preload, const ExecFailure& failure) {
   set("LD_PRELOAD", preload);
   std::vector<char*> arguments;
   for (const std::string& argument : options.program) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
-  const int why = errno;
-  fmt::print(stderr, "vernier: error: {}: {}\n", arguments[0], std::strerror(why));
-  _exit(why == ENOENT ? exit_not_found : exit_cannot_run);
+  failure.tell(errno);
+  _exit(exit_cannot_run);
 }
 
 int wait_for(pid_t child) {
@@ -104,6 +152,8 @@ void show(const Json& json, const Console& console) {
       "  taken      {} calls, {:.3f} s{}", json["taken"].get<std::uint64_t>(), json["seconds"].get<double>(),
       json["engine"].get<std::string>().empty() ? "" : fmt::format(", engine {}", json["engine"].get<std::string>())));
   console.note(fmt::format("  passed on  {}", passed_text(json["passed_on"])));
+  if (json.contains("last_message"))
+    console.note(fmt::format("  last said  {}", json["last_message"].get<std::string>()));
   if (json["taken"] == 0) return;
   console.note(fmt::format("  data       largest span 2^{}, {} fallbacks to the native product",
                            json["largest_span"].get<int>(), json["fallbacks"].get<std::uint64_t>()));
@@ -143,10 +193,15 @@ int run_program(const RunOptions& options, const Console& console) {
   std::error_code none_yet;
   const std::uintmax_t size = std::filesystem::file_size(report, none_yet);
   std::fflush(nullptr);
+  ExecFailure failure;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0) become(options, preload);
-  const int code = wait_for(child);
+  if (child == 0) become(options, preload, failure);
+  const int why = failure.wait(), code = wait_for(child);
+  if (why != 0) {
+    console.error(fmt::format("{}: {}", options.program.front(), std::strerror(why)));
+    return why == ENOENT ? exit_not_found : exit_cannot_run;
+  }
   show_report(report, none_yet ? 0 : size, console);
   return code;
 }

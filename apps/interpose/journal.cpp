@@ -1,12 +1,14 @@
 #include "journal.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -47,6 +49,7 @@ struct Journal {
   std::uint64_t fallbacks = 0;
   int largest_span = 0;
   std::string last_message, engine;
+  bool inherited = false;  // by a child of fork(), which has made no call yet
 };
 
 Journal& journal() {
@@ -127,6 +130,7 @@ void print_summary(const Json& json) {
   for (const auto& [reason, count] : json["passed_on"].items())
     text += ", " + count.dump() + " passed on (" + reason + ")";
   text += "; largest span 2^" + json["largest_span"].dump() + "\n";
+  if (json.contains("last_message")) text += name + ":   " + json["last_message"].get<std::string>() + "\n";
   for (const Json& s : json["slowest"])
     text += name + ":   " + s["routine"].get<std::string>() + " " + s["m"].dump() + " x " + s["n"].dump() + " x " +
             s["k"].dump() + ": " + s["calls"].dump() + " calls, " + s["seconds"].dump() + " s\n";
@@ -137,7 +141,31 @@ std::string dumped(const Json& json) {  // names of programs need not be UTF-8
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// A child of fork() tells of its own calls alone.
+void forget() {
+  Journal& j = journal();
+  for (Counts* c = j.symbols.load(); c != nullptr; c = c->next) {
+    c->taken = 0;
+    for (auto& passed : c->passed) passed = 0;
+  }
+  j.shapes.clear();
+  j.seconds = 0;
+  j.fallbacks = 0;
+  j.largest_span = 0;
+  j.last_message.clear();
+  j.inherited = true;
+  j.mutex.unlock();
+}
+
+bool any_call() {
+  for (const Counts* c = journal().symbols.load(); c != nullptr; c = c->next)
+    if (c->taken > 0 || std::any_of(std::begin(c->passed), std::end(c->passed), [](const auto& n) { return n > 0; }))
+      return true;
+  return false;
+}
+
 void tell() {
+  if (journal().inherited && !any_call()) return;
   try {
     const Json json = summary();
     if (settings().verbose > 0) print_summary(json);
@@ -150,7 +178,10 @@ void tell() {
 }  // namespace
 
 void enlist(Counts& counts) {
-  static const int registered = std::atexit(tell);
+  static const int registered = [] {
+    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
+    return std::atexit(tell);
+  }();
   static_cast<void>(registered);
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);

@@ -63,4 +63,12 @@ vernier_handle thread_handle() {
   return own.handle;
 }
 
+void check_settings() {
+  static const bool checked = [] {
+    if (!settings().contract.empty() || !settings().engine.empty()) thread_handle();
+    return true;
+  }();
+  static_cast<void>(checked);
+}
+
 }  // namespace vernier::interpose

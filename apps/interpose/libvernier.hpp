@@ -1,4 +1,4 @@
-// libvernier, loaded when the first call of size arrives.
+// libvernier, loaded when the first call of size arrives, or the first of all if there is a setting that only it knows.
 #pragma once
 
 #include <vernier/vernier.h>
@@ -28,5 +28,8 @@ const Libvernier& libvernier();
 
 // This thread's handle, with the contract and the engine of the environment; ends the program where these are none.
 vernier_handle thread_handle();
+
+// Contract and engine, where the environment has them, by the first call, however small.
+void check_settings();
 
 }  // namespace vernier::interpose

@@ -59,6 +59,9 @@ void* Symbol::find() {
   void* found = find_underneath(counts_.symbol);
   if (found == nullptr) found = missing();
   real_.store(found, std::memory_order_release);
+  if (depth > 0) return found;
+  const Inside inside;
+  check_settings();
   return found;
 }
 

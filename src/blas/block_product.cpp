@@ -3,9 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/environment.hpp"
+#include "blas/stage_clock.hpp"
 #include "blas/strip_conversion.hpp"
 #include "scheme/specials.hpp"
 
@@ -14,25 +14,6 @@ namespace {
 
 // Elements of C from which its lines are written past the caches.
 constexpr std::int64_t large_c = std::int64_t{1} << 21;
-
-// The calling thread's time between the stages' barriers.
-class StageClock {
- public:
-  void lap(double& stage) {
-#pragma omp master
-    {
-      const double end = now();
-      stage += end - last_;
-      last_ = end;
-    }
-  }
-
- private:
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-  double last_ = now();
-};
 
 template <class T>
 class Block {

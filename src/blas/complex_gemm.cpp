@@ -6,6 +6,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
+#include "blas/complex_residue_gemm.hpp"
 #include "blas/native.hpp"
 #include "blas/update.hpp"
 
@@ -106,6 +107,29 @@ void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) {
   plan.k = k;
 }
 
+// The plan of the one real product, and that of three products of parts if there is one.
+struct Planned {
+  Plan printable;
+  std::optional<ComplexResiduePlan> parts;
+};
+
+// workspace: bytes of the caller's own, or 0. Without, three products take no more than copies and the real product.
+template <class R>
+Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, std::size_t workspace) {
+  const ProductPlan doubled = plan_product<R>({2 * m, n, 2 * k}, options, true);
+  Planned plan{doubled.printable, std::nullopt};
+  if (plan.printable.scheme == "residues") {
+    const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
+    plan.parts = plan_complex_residues(doubled, {m, n, k},
+                                       workspace != 0 ? workspace : limit + copies_bytes<R>(m, n, k, true, true));
+    if (plan.parts) plan.printable = plan.parts->doubled.printable;
+  } else if (plan.printable.scheme == "native") {
+    plan.printable.engine = native_name();
+  }
+  relabel(plan.printable, m, n, k);
+  return plan;
+}
+
 template <class R>
 Report real_product(const ComplexProblem<R>& p, const Copies<R>& copies, const Options& options) {
   const int threads = usable_threads(options.threads);
@@ -137,7 +161,8 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0, planned.workspace_limit = 0;
-  report.plan = complex_plan<R>(p.m, p.n, p.k, planned);
+  const Planned plan = plan_complex<R>(p.m, p.n, p.k, planned, own ? options.workspace_bytes : 0);
+  report.plan = plan.printable;
   if (report.plan.scheme == "native") {  // no copies for that one
     native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads);
     return report;
@@ -148,6 +173,7 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   if (own && options.workspace_bytes < least)
     fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
          options.workspace_bytes, p.m, p.n, p.k, least);
+  if (plan.parts && complex_residue_gemm(*plan.parts, p, options, report)) return report;
   std::optional<Workspace> memory;
   if (own)
     memory.emplace(options.workspace, bytes);
@@ -160,7 +186,9 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
     inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
     inner.workspace_bytes = options.workspace_bytes - bytes;
   }
+  const double looked_at = report.seconds_residues;
   report = real_product(p, copies, inner);
+  report.seconds_statistics += looked_at;
   relabel(report.plan, p.m, p.n, p.k);
   report.plan.workspace += bytes;
   return report;
@@ -168,15 +196,16 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
 
 template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
-  Plan plan = explain<R>(Op::none, Op::none, 2 * m, n, 2 * k, options);
-  relabel(plan, m, n, k);
-  return plan;
+  return plan_complex<R>(m, n, k, options, 0).printable;
 }
 
 template <class R>
 std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
   if (m == 0 || n == 0 || k == 0) return 0;
-  return copies_bytes<R>(m, n, k, true, true) + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
+  const std::size_t real = copies_bytes<R>(m, n, k, true, true) + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
+  if (least) return real;
+  const Planned plan = plan_complex<R>(m, n, k, options, 0);
+  return plan.parts ? std::max(real, plan.parts->bytes) : real;
 }
 
 template Report complex_gemm(const ComplexProblem<double>&, const Options&);

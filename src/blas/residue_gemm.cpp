@@ -16,12 +16,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-template <class T>
-const SchemeBackend<T>& backend_of(const Int8Engine& engine) {
-  const bool plain = engine.name() == "portable" || engine.name() == "avx2";
-  return plain ? portable_backend<T>() : best_backend<T>();
-}
-
 // One product on one workspace. Stages run one after another, each spread over the threads.
 template <class T>
 class ResidueRun {

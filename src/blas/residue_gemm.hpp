@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "plan/plan.hpp"
+#include "scheme/backend.hpp"
 #include "scheme/operand.hpp"
 
 namespace vernier {
@@ -15,6 +16,13 @@ struct ResidueProblem {
   T* c;
   std::int64_t ldc;
 };
+
+// The loops of the scheme that go with an engine: plain ones with those that are.
+template <class T>
+const SchemeBackend<T>& backend_of(const Int8Engine& engine) {
+  const bool plain = engine.name() == "portable" || engine.name() == "avx2";
+  return plain ? portable_backend<T>() : best_backend<T>();
+}
 
 // Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
 // Error(Status::bound_not_met) if the contract forbids that.

@@ -37,6 +37,13 @@ std::size_t workspace_limit(const Options& options, std::size_t least) {
   return options.workspace_limit != 0 ? options.workspace_limit : std::max(default_workspace_limit, least);
 }
 
+// Seconds of a product of ordinary data: of three products of parts where it is a complex one.
+double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int moduli, int threads) {
+  const ProductShape& s = plan.shape;
+  if (!plan.doubled || plan.exact) return residue_seconds(engine.name(), s, moduli, threads);
+  return residue_seconds(engine.name(), {s.m / 2, s.n, s.k / 2}, 3 * moduli, threads);
+}
+
 // Which int8 engine, or null for the native product, and why.
 template <class T>
 const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
@@ -71,7 +78,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
     return nullptr;
   }
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  const double residues = residue_seconds(engine.name(), plan.shape, moduli, threads);
+  const double residues = ordinary_seconds(plan, engine, moduli, threads);
   reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3, engine.name(),
                        native * 1e3);
   return residues < native ? &engine : nullptr;
@@ -107,9 +114,10 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
 }
 
 template <class T>
-ProductPlan plan_product(const ProductShape& shape, const Options& options) {
+ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled) {
   ProductPlan plan;
   plan.shape = shape;
+  plan.doubled = doubled;
   plan.single_precision = std::is_same_v<T, float>;
   plan.exact = options.contract.kind == Contract::Kind::exact;
   plan.native_keeps_contract = !plan.exact && options.contract.bits_asked <= Ieee754<T>::precision;
@@ -196,7 +204,7 @@ PassList plan_passes(const ProductPlan& plan, const Scaling& scaling) {
 
 template std::size_t workspace_bytes<double>(const ProductShape&, const Options&, bool);
 template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
-template ProductPlan plan_product<double>(const ProductShape&, const Options&);
-template ProductPlan plan_product<float>(const ProductShape&, const Options&);
+template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
+template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
 
 }  // namespace vernier

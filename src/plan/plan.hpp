@@ -14,6 +14,7 @@ namespace vernier {
 struct ProductPlan {
   ProductShape shape;
   bool single_precision = false;       // T is float
+  bool doubled = false;                // the real form of a complex product, which three products serve as well
   bool exact = false;                  // the contract asks for correct rounding
   bool forced = false;                 // the caller named an int8 engine or asked for reproducible bits
   bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
@@ -27,7 +28,7 @@ struct ProductPlan {
 
 // Throws Error on an unknown engine or where the workspace is too small.
 template <class T>
-ProductPlan plan_product(const ProductShape& shape, const Options& options);
+ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled = false);
 
 // Workspace of a whole product at full speed, or the least with which it runs whatever the data.
 template <class T>

@@ -4,10 +4,19 @@ namespace vernier {
 
 template <class T>
 const SchemeBackend<T>& portable_backend() {
-  static constexpr SchemeBackend<T> backend{
-      "portable",         statistics_portable<T>,     decompose_portable<T>, recombine_portable<T>,
-      update_portable<T>, block_deficits_portable<T>, span_costs_portable,   recombine_leading_portable,
-      grains_portable<T>, round_tile_portable<T>,     residual_portable<T>};
+  static constexpr SchemeBackend<T> backend{"portable",
+                                            statistics_portable<T>,
+                                            decompose_portable<T>,
+                                            recombine_portable<T>,
+                                            update_portable<T>,
+                                            block_deficits_portable<T>,
+                                            span_costs_portable,
+                                            recombine_leading_portable,
+                                            grains_portable<T>,
+                                            round_tile_portable<T>,
+                                            residual_portable<T>,
+                                            decompose_complex_portable<T>,
+                                            recombine_complex_portable<T>};
   return backend;
 }
 
@@ -19,10 +28,19 @@ const SchemeBackend<T>* avx512_backend() {
                                 __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
                                 __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512ifma") &&
                                 __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
-  static constexpr SchemeBackend<T> backend{
-      "avx512",         statistics_avx512<T>,     decompose_avx512<T>, recombine_avx512<T>,
-      update_avx512<T>, block_deficits_avx512<T>, span_costs_avx512,   recombine_leading_avx512,
-      grains_avx512<T>, round_tile_avx512<T>,     residual_avx512<T>};
+  static constexpr SchemeBackend<T> backend{"avx512",
+                                            statistics_avx512<T>,
+                                            decompose_avx512<T>,
+                                            recombine_avx512<T>,
+                                            update_avx512<T>,
+                                            block_deficits_avx512<T>,
+                                            span_costs_avx512,
+                                            recombine_leading_avx512,
+                                            grains_avx512<T>,
+                                            round_tile_avx512<T>,
+                                            residual_avx512<T>,
+                                            decompose_complex_avx512<T>,
+                                            recombine_complex_avx512<T>};
   return supported ? &backend : nullptr;
 #else
   return nullptr;

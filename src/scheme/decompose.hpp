@@ -31,4 +31,19 @@ void decompose_portable(const Operand<T>& strip, const DigitTables& tables, cons
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
 
+// A strip of complex vectors, whose parts have one scale.
+template <class T>
+struct ComplexStrip {
+  Operand<T> real, imaginary;
+};
+
+// The residues of the integers x of the real and y of the imaginary parts, and of x + y: planes of y start part_bytes
+// after those of x, and those of the sums part_bytes further.
+template <class T>
+void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
+                                std::size_t part_bytes);
+template <class T>
+void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
+                              std::size_t part_bytes);
+
 }  // namespace vernier

@@ -2,6 +2,7 @@
 // a register and limb, one quotient in fp32, one multiply-subtract.
 #include <limits>
 
+#include "scheme/bytes_avx512.hpp"
 #include "scheme/tile_avx512.hpp"
 
 namespace vernier {
@@ -24,6 +25,11 @@ inline __m512i next_limb(__m512d& rest, bool last) {
   rest = _mm512_mul_pd(_mm512_sub_pd(rest, whole), _mm512_set1_pd(0x1p62));
   return _mm512_xor_si512(_mm512_cvtpd_epi64(whole), sign);
 }
+
+// From a plane to that of the next modulus, and from one part of complex numbers to the next.
+struct PlaneStrides {
+  std::size_t plane, part;
+};
 
 // Low and high dwords of two registers of eight digits an element, in the order of the side.
 template <PanelSide Side>
@@ -67,93 +73,134 @@ void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&g
   }
 }
 
-// All residues of 64 elements.
+// The residues of 64 elements modulo one p, in the order of the side.
 template <PanelSide Side, int Limbs>
-void store_residues(const Digits<Limbs>& digits, const DigitTables& tables, std::int8_t* out, std::size_t plane_bytes) {
+__m512i residue_bytes(const Digits<Limbs>& digits, const DigitWeights& w) {
   const __m512 magic = _mm512_set1_ps(12582912.0f);  // 1.5 2^23: the low bits of a sum are the nearest integer
   const __m512i turn = _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
-  for (int q = 0; q < tables.count; ++q, out += plane_bytes) {
+  const __m512 inverse = _mm512_set1_ps(w.inverse);
+  const __m512i minus_p = _mm512_set1_epi32(static_cast<std::uint16_t>(-w.modulus));
+  __m512i r[4];
+  for (int c = 0; c < 4; ++c) {
+    __m512i sum = _mm512_set1_epi32(w.offset);
+    for (int g = 0; g < groups_of(Limbs); ++g)
+      sum = _mm512_dpbusd_epi32(sum, digits.group[c][g],
+                                _mm512_set1_epi32(static_cast<int>(w.group[static_cast<std::size_t>(g)])));
+    const __m512i quotient = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), inverse, magic));
+    r[c] = _mm512_dpwssd_epi32(sum, quotient, minus_p);
+  }
+  const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
+  return Side == PanelSide::rows ? _mm512_shuffle_epi8(bytes, turn) : bytes;
+}
+
+inline void stream(std::int8_t* out, __m512i bytes) {  // not read again before all planes are written
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(out), bytes);
+}
+
+// All residues of 64 elements, real or complex.
+template <PanelSide Side, int Limbs>
+void store_residues(const Digits<Limbs> (&digits)[1], const DigitTables& tables, std::int8_t* out,
+                    const PlaneStrides& strides) {
+  for (int q = 0; q < tables.count; ++q, out += strides.plane)
+    stream(out, residue_bytes<Side, Limbs>(digits[0], tables.weights[static_cast<std::size_t>(q)]));
+}
+template <PanelSide Side, int Limbs>
+void store_residues(const Digits<Limbs> (&digits)[2], const DigitTables& tables, std::int8_t* out,
+                    const PlaneStrides& strides) {
+  for (int q = 0; q < tables.count; ++q, out += strides.plane) {
     const DigitWeights& w = tables.weights[static_cast<std::size_t>(q)];
-    const __m512 inverse = _mm512_set1_ps(w.inverse);
-    const __m512i minus_p = _mm512_set1_epi32(static_cast<std::uint16_t>(-w.modulus));
-    __m512i r[4];
-    for (int c = 0; c < 4; ++c) {
-      __m512i sum = _mm512_set1_epi32(w.offset);
-      for (int g = 0; g < groups_of(Limbs); ++g)
-        sum = _mm512_dpbusd_epi32(sum, digits.group[c][g],
-                                  _mm512_set1_epi32(static_cast<int>(w.group[static_cast<std::size_t>(g)])));
-      const __m512i quotient = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), inverse, magic));
-      r[c] = _mm512_dpwssd_epi32(sum, quotient, minus_p);
-    }
-    __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
-    if constexpr (Side == PanelSide::rows) bytes = _mm512_shuffle_epi8(bytes, turn);
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(out), bytes);  // not read again before all planes are written
+    const __m512i x = residue_bytes<Side, Limbs>(digits[0], w), y = residue_bytes<Side, Limbs>(digits[1], w);
+    stream(out, x);
+    stream(out + strides.part, y);
+    stream(out + 2 * strides.part, ByteModulus(w.modulus).sum(x, y));
   }
 }
 
-template <int Limbs>
-void rows_of_step(TileView tile, const int* scales, const DigitTables& tables, std::int8_t* out,
-                  std::size_t plane_bytes) {
+template <int Limbs, int Parts>
+void rows_of_step(const TileView (&tile)[Parts], const int* scales, const DigitTables& tables, std::int8_t* out,
+                  const PlaneStrides& strides) {
   for (int half = 0; half < 2; ++half) {
     const int* s = scales + 16 * half;
     const __m512d low = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s)));
     const __m512d high = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s + 8)));
     for (int g = 0; g < 16; ++g) {  // four k of sixteen rows
-      Digits<Limbs> digits;
-      for (int c = 0; c < 4; ++c) {
-        const double* p = tile.data + k_of_byte(4 * g + c) * tile.stride + 16 * half;
-        extract<PanelSide::rows, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), low, high, digits.group[c]);
-      }
-      store_residues<PanelSide::rows, Limbs>(digits, tables, out + row_byte(16 * half, 4 * g), plane_bytes);
+      Digits<Limbs> digits[Parts];
+      for (int part = 0; part < Parts; ++part)
+        for (int c = 0; c < 4; ++c) {
+          const double* p = tile[part].data + k_of_byte(4 * g + c) * tile[part].stride + 16 * half;
+          extract<PanelSide::rows, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), low, high, digits[part].group[c]);
+        }
+      store_residues<PanelSide::rows, Limbs>(digits, tables, out + row_byte(16 * half, 4 * g), strides);
     }
   }
 }
 
-template <int Limbs>
-void columns_of_step(TileView tile, const int* scales, const DigitTables& tables, std::int8_t* out,
-                     std::size_t plane_bytes) {
+template <int Limbs, int Parts>
+void columns_of_step(const TileView (&tile)[Parts], const int* scales, const DigitTables& tables, std::int8_t* out,
+                     const PlaneStrides& strides) {
   for (int v = 0; v < strip_size; ++v) {
     const __m512d scale = _mm512_set1_pd(scales[v]);
-    Digits<Limbs> digits;
-    for (int c = 0; c < 4; ++c) {
-      const double* p = tile.data + v * tile.stride + 16 * c;
-      extract<PanelSide::columns, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), scale, scale, digits.group[c]);
-    }
-    store_residues<PanelSide::columns, Limbs>(digits, tables, out + column_byte(v, 0), plane_bytes);
+    Digits<Limbs> digits[Parts];
+    for (int part = 0; part < Parts; ++part)
+      for (int c = 0; c < 4; ++c) {
+        const double* p = tile[part].data + v * tile[part].stride + 16 * c;
+        extract<PanelSide::columns, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), scale, scale,
+                                           digits[part].group[c]);
+      }
+    store_residues<PanelSide::columns, Limbs>(digits, tables, out + column_byte(v, 0), strides);
   }
 }
 
-template <int Limbs, class T>
-void decompose(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
-  alignas(64) double buffer[tile_elements];
+template <int Limbs, int Parts, class T>
+void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, const DecomposeTask& task,
+               const PlaneStrides& strides) {
+  alignas(64) double buffer[Parts][tile_elements];
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
-    const TileView tile = load_tile(strip, task, tables.side, step, buffer);
+    TileView tile[Parts];
+    for (int part = 0; part < Parts; ++part)
+      tile[part] = load_tile(strips[part], task, tables.side, step, buffer[part]);
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     if (tables.side == PanelSide::rows)
-      rows_of_step<Limbs>(tile, task.scales, tables, out, task.plane_bytes);
+      rows_of_step<Limbs>(tile, task.scales, tables, out, strides);
     else
-      columns_of_step<Limbs>(tile, task.scales, tables, out, task.plane_bytes);
+      columns_of_step<Limbs>(tile, task.scales, tables, out, strides);
   }
   _mm_sfence();
+}
+
+template <int Parts, class T>
+void decompose_parts(const Operand<T> (&strips)[Parts], const DigitTables& tables, const DecomposeTask& task,
+                     const PlaneStrides& strides) {
+  switch (tables.limbs) {
+    case 0:
+      return decompose<0>(strips, tables, task, strides);
+    case 1:
+      return decompose<1>(strips, tables, task, strides);
+    case 2:
+      return decompose<2>(strips, tables, task, strides);
+    default:
+      return decompose<3>(strips, tables, task, strides);
+  }
 }
 
 }  // namespace
 
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
-  switch (tables.limbs) {
-    case 0:
-      return decompose<0>(strip, tables, task);
-    case 1:
-      return decompose<1>(strip, tables, task);
-    case 2:
-      return decompose<2>(strip, tables, task);
-    default:
-      return decompose<3>(strip, tables, task);
-  }
+  decompose_parts({strip}, tables, task, {task.plane_bytes, 0});
+}
+
+template <class T>
+void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
+                              std::size_t part_bytes) {
+  decompose_parts({strip.real, strip.imaginary}, tables, task, {task.plane_bytes, part_bytes});
 }
 
 template void decompose_avx512(const Operand<double>&, const DigitTables&, const DecomposeTask&);
 template void decompose_avx512(const Operand<float>&, const DigitTables&, const DecomposeTask&);
+template void decompose_complex_avx512(const ComplexStrip<double>&, const DigitTables&, const DecomposeTask&,
+                                       std::size_t);
+template void decompose_complex_avx512(const ComplexStrip<float>&, const DigitTables&, const DecomposeTask&,
+                                       std::size_t);
 
 }  // namespace vernier

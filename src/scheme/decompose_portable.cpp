@@ -54,6 +54,28 @@ void decompose_portable(const Operand<T>& strip, const DigitTables& tables, cons
   }
 }
 
+template <class T>
+void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
+                                std::size_t part_bytes) {
+  DecomposeTask imaginary = task;
+  imaginary.planes += part_bytes;
+  decompose_portable(strip.real, tables, task);
+  decompose_portable(strip.imaginary, tables, imaginary);
+  for (int q = 0; q < tables.count; ++q) {
+    const int p = moduli[static_cast<std::size_t>(q)];
+    for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+      std::int8_t* x = task.planes + static_cast<std::size_t>(q) * task.plane_bytes;
+      x += task.layout.offset(task.strip, step);
+      for (std::size_t b = 0; b < step_bytes; ++b)
+        x[2 * part_bytes + b] = static_cast<std::int8_t>(symmetric_residue(x[b] + x[part_bytes + b], p));
+    }
+  }
+}
+
+template void decompose_complex_portable(const ComplexStrip<double>&, const DigitTables&, const DecomposeTask&,
+                                         std::size_t);
+template void decompose_complex_portable(const ComplexStrip<float>&, const DigitTables&, const DecomposeTask&,
+                                         std::size_t);
 template void decompose_portable(const Operand<double>&, const DigitTables&, const DecomposeTask&);
 template void decompose_portable(const Operand<float>&, const DigitTables&, const DecomposeTask&);
 

@@ -63,6 +63,20 @@ template <class T>
 void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                       const int* row_scales, const int* column_scales, T* tile);
 
+// A block of the residues of three real products that make a complex one (Karatsuba), with integers x, y, u and v:
+//     (x + iy)(u + iv) = (xu - yv) + i ((x + y)(u + v) - xu - yv)
+struct ComplexResidues {
+  const std::int8_t* products = nullptr;  // of xu; of yv part_bytes further; of (x + y)(u + v) 2 part_bytes further
+  std::size_t plane_bytes = 0, part_bytes = 0;
+};
+
+template <class T>
+void recombine_complex_portable(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
+                                const int* column_scales, T* real, T* imaginary);
+template <class T>
+void recombine_complex_avx512(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
+                              const int* column_scales, T* real, T* imaginary);
+
 void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                                 LeadingTile& out);
 void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,

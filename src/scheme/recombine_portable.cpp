@@ -164,6 +164,30 @@ void recombine_portable(const RecombineTables& tables, const std::int8_t* residu
                                             -(row_scales[i] + column_scales[j]));
 }
 
+template <class T>
+void recombine_complex_portable(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
+                                const int* column_scales, T* real, T* imaginary) {
+  std::int8_t part[2][max_moduli];
+  for (int j = 0; j < strip_size; ++j)
+    for (int i = 0; i < strip_size; ++i) {
+      for (int q = 0; q < tables.system.count; ++q) {
+        const auto index = static_cast<std::size_t>(q);
+        const int p = moduli[index];
+        const std::int8_t* product = residues.products + index * residues.plane_bytes + residue_index(i, j);
+        const int xu = product[0], yv = product[residues.part_bytes], sums = product[2 * residues.part_bytes];
+        part[0][q] = static_cast<std::int8_t>(symmetric_residue(xu - yv, p));
+        part[1][q] = static_cast<std::int8_t>(symmetric_residue(sums - xu - yv, p));
+      }
+      const int exponent = -(row_scales[i] + column_scales[j]);
+      real[j * strip_size + i] = rounded<T>(integer_of(tables.system, part[0], 1), exponent);
+      imaginary[j * strip_size + i] = rounded<T>(integer_of(tables.system, part[1], 1), exponent);
+    }
+}
+
+template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*,
+                                         double*, double*);
+template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*, float*,
+                                         float*);
 template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,
                                  double*);
 template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,

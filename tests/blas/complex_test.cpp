@@ -1,5 +1,6 @@
 // Complex products: against sums of Gaussian integers, which are exact, and entry by entry against the promised bound.
 #include <complex>
+#include <utility>
 
 #include "array.hpp"
 #include "fixture.hpp"
@@ -76,6 +77,104 @@ TEST_P(ComplexGemm, parts_keep_the_bound_of_twice_k) {
       gemm<T>(Op::none, Op::none, m, n, k, T(1), a.x.data(), m, b.x.data(), k, T(0), c.x.data(), m, asked);
       EXPECT_EQ(broken_bound(asked.contract, real_left(a), stacked(b), stacked(c)), "");
     }
+  });
+}
+
+template <class T>
+Array<T> plain_operand(Op op, const Array<T>& a, std::int64_t rows, std::int64_t columns) {
+  Array<T> out{rows, columns};
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) out(i, j) = element(op, a, i, j);
+  return out;
+}
+
+const char* const by_parts = "three real products modulo each p";
+
+// Three products of parts are a shorter way to the integers of one real product of doubled rows and k.
+TEST_P(ComplexGemm, three_products_give_the_bits_of_the_doubled_real_product) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(17);
+    const auto next = [&] { return random.scattered(0.5); };
+    struct Size {
+      std::int64_t m, n, k;
+    };
+    for (const auto& [m, n, k] : {Size{1, 1, 1}, {33, 31, 65}, {70, 40, 1100}, {5, 97, 64}})
+      for (const Op opa : all_ops)
+        for (const Op opb : all_ops) {
+          const Array<T> a = stored<T>(opa, m, k, next), b = stored<T>(opb, k, n, next), c0 = filled<T>(m, n, next);
+          const Matrix<R> left = real_left(plain_operand(opa, a, m, k)), right = stacked(plain_operand(opb, b, k, n));
+          const R alpha{3}, beta = opa == opb ? R{0} : R{-0.7};
+          Array<T> c = c0;
+          Options asked = options<R>();
+          asked.threads = 2;
+          const Report report =
+              gemm<T>(opa, opb, m, n, k, alpha, a.x.data(), a.rows, b.x.data(), b.rows, beta, c.x.data(), m, asked);
+          if (k > 1) {  // one element and another may lie too far apart
+            EXPECT_NE(report.plan.reason.find(by_parts), std::string::npos) << report.plan.reason;
+          }
+          const auto expected =
+              multiply<R>({.a = left, .b = right, .alpha = alpha, .beta = beta, .c = stacked(c0)}, options<R>());
+          EXPECT_EQ(report.plan.moduli, expected.report.plan.moduli);
+          EXPECT_EQ(report.span_a, expected.report.span_a);
+          EXPECT_EQ(difference(stacked(c), expected.c), "") << m << " x " << n << " x " << k << text(opa) << text(opb);
+        }
+  });
+}
+
+TEST_P(ComplexGemm, blocks_do_not_show) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(19);
+    const auto next = [&] { return random.scattered(0.5); };
+    const std::int64_t m = 150, n = 170, k = 90;
+    const Array<T> a = filled<T>(m, k, next), b = filled<T>(k, n, next), c0 = filled<T>(m, n, next);
+    Array<T> whole = c0;
+    Options asked = options<R>();
+    const T alpha(R{1}, R{2}), beta(R{-1}, R{0.5});
+    gemm<T>(Op::none, Op::none, m, n, k, alpha, a.x.data(), m, b.x.data(), k, beta, whole.x.data(), m, asked);
+    std::vector<std::byte> workspace(gemm_workspace<T>(m, n, k, asked));
+    asked.workspace = workspace.data();
+    int blocked = 0;
+    for (std::size_t bytes = workspace.size(); bytes >= gemm_workspace<T>(m, n, k, options<R>(), true);
+         bytes -= workspace.size() / 16) {
+      asked.workspace_bytes = bytes;
+      Array<T> c = c0;
+      double last = 0;
+      bool rising = true;
+      asked.progress = [&](double fraction) { rising = rising && fraction >= std::exchange(last, fraction); };
+      const Report report =
+          gemm<T>(Op::none, Op::none, m, n, k, alpha, a.x.data(), m, b.x.data(), k, beta, c.x.data(), m, asked);
+      const bool parts = report.plan.reason.find(by_parts) != std::string::npos;
+      blocked += parts && (report.plan.m_block < m || report.plan.n_block < n) ? 1 : 0;
+      EXPECT_EQ(c.x, whole.x) << bytes << " bytes";
+      EXPECT_TRUE(rising);
+      EXPECT_EQ(last, 1);
+      EXPECT_LE(report.plan.workspace, bytes);
+    }
+    EXPECT_GT(blocked, 0);
+  });
+}
+
+// They go to the real product, which knows wide entries.
+TEST_P(ComplexGemm, wide_data_keep_the_bound_by_the_real_product) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(23);
+    const std::int64_t m = 40, n = 35, k = 60;
+    const auto next = [&] { return random.scattered(1); };
+    Array<T> a = filled<T>(m, k, next);
+    const Array<T> b = filled<T>(k, n, next);
+    for (std::int64_t l = 0; l < k; ++l)
+      if (l % 2 == 0) a(7, l) *= R{1e-9f};
+    a(7, 3) *= R{1e9f};
+    Array<T> c{m, n};
+    const Options asked = options<R>();
+    const Report report =
+        gemm<T>(Op::none, Op::none, m, n, k, T(1), a.x.data(), m, b.x.data(), k, T(0), c.x.data(), m, asked);
+    EXPECT_EQ(report.plan.reason.find(by_parts), std::string::npos);
+    EXPECT_GT(report.wide_moduli, 0);
+    EXPECT_EQ(broken_bound(asked.contract, real_left(a), stacked(b), stacked(c)), "");
   });
 }
 

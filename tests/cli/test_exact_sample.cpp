@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "exact_sample.hpp"
@@ -99,6 +100,27 @@ TEST(ExactSample, FollowsTheStepsOfAView) {
   Product<double> p{2, 2, 2, {a.data(), 2, 1}, {b.data(), 2, 1}};
   EXPECT_EQ(ExactSample<double>(p, 4, 1).errors({by_rows.data(), 2, 1}).max, 0);
   EXPECT_GT(ExactSample<double>(p, 4, 1).errors({by_rows.data(), 1, 2}).max, 0);
+}
+
+// (1 + 2i)(3 + 4i) + (5 + 6i)(7 - 8i) = -5 + 10i + 83 + 2i
+TEST(ExactSample, ComparesThePartsOfComplexEntriesOneByOne) {
+  using Z = std::complex<double>;
+  const std::vector<Z> x = {{1, 2}, {5, 6}}, y = {{3, 4}, {7, -8}};
+  const Product<Z> p = dot(x, y);
+  const SampledError right = error_of(p, Z{78, 12});
+  EXPECT_EQ(right.max, 0);
+  EXPECT_EQ(right.compared, 2);
+  EXPECT_DOUBLE_EQ(error_of(p, Z{79, 12}).max, 1.0 / (3 + 8 + 35 + 48));
+  EXPECT_DOUBLE_EQ(error_of(p, Z{78, 13}).max, 1.0 / (4 + 6 + 40 + 42));
+  EXPECT_DOUBLE_EQ(error_of(p, Z{78, 13}).mean, 0.5 / (4 + 6 + 40 + 42));
+}
+
+TEST(ExactSample, SeesWhatCancelsBetweenRealAndImaginaryParts) {
+  using Z = std::complex<float>;
+  const float a = 1 + 0x1p-23f;  // a^2 - (1 + 2^-22) = 2^-46
+  const std::vector<Z> x = {{a, 1}, {1, 0}}, y = {{a, 1}, {-0x1p-22f, 0}};
+  EXPECT_EQ(error_of(dot(x, y), Z{0x1p-46f, 2 * a}).max, 0);
+  EXPECT_GT(error_of(dot(x, y), Z{0, 2 * a}).max, 0x1p-48);
 }
 
 }  // namespace

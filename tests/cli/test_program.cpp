@@ -162,6 +162,33 @@ TEST_F(Program, BenchWithoutABaselineHasNoRatio) {
   EXPECT_EQ(row["threads"], 1);
 }
 
+TEST_F(Program, BenchMultipliesComplexMatrices) {
+  for (const auto& [type, contract, u] :
+       {std::tuple{"complex_double", "fp64", 0x1p-53}, std::tuple{"complex_float", "fp32", 0x1p-24}}) {
+    for (const char* options : {"", " --transa C --transb T", " --transb C --engine portable"}) {
+      const Json row = Json::parse(
+          run(std::string("bench gemm --shape 20x30x40 --repeats 2 --samples 600 --json --type ") + type + options)
+              .out);
+      EXPECT_EQ(row["type"], type);
+      EXPECT_EQ(row["contract"], contract);
+      EXPECT_EQ(row["samples"], 2 * 600);
+      EXPECT_NEAR(row["gflops"].get<double>() * row["seconds"].get<double>(), 8e-9 * 20 * 30 * 40, 1e-9);
+      EXPECT_GT(row["error_max"], 0);
+      EXPECT_LT(row["error_max"], (2 * 40 + 2) * u) << options;
+      EXPECT_GT(row["baseline_error_max"], 0);
+      EXPECT_LT(row["baseline_error_max"], (2 * 40 + 2) * u) << options;
+    }
+  }
+}
+
+TEST_F(Program, ExplainNamesComplexTypes) {
+  const Json plan = Json::parse(run("explain -m 64 -n 48 -k 32 --type complex_float --json").out);
+  EXPECT_EQ(plan["type"], "complex float");
+  EXPECT_EQ(plan["m"], 64);
+  EXPECT_EQ(plan["contract"], "fp32");
+  refuses(2, "bench gemm --type complex", "complex_double");
+}
+
 TEST_F(Program, BenchOnAGpuNamesItOrSaysWhyNot) {
   const Outcome outcome = run("bench gemm --device cuda --n 32 --repeats 2 --samples 50 --json");
   std::string gpu;

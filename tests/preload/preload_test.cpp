@@ -1,4 +1,7 @@
 // An unmodified C program under the preload: what it computes, what is taken, what is passed on, and what is refused.
+#include <sstream>
+#include <vector>
+
 #include "programs.hpp"
 
 namespace vernier::test {
@@ -53,6 +56,30 @@ TEST_F(Preload, threads_do_not_meet) {
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
 }
 
+TEST_F(Preload, a_child_tells_of_its_own_calls_and_a_child_without_any_tells_nothing) {
+  const auto report = folder_ / "lines";
+  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() + "' " +
+                                forced + " '" VERNIER_PROGRAM "' fork");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  std::istringstream lines(contents(report));
+  std::vector<int> taken;
+  for (std::string line; std::getline(lines, line);) taken.push_back(Json::parse(line)["taken"]);
+  EXPECT_EQ(taken, (std::vector<int>{1, 2}));  // the parent ends last
+}
+
+// As Python has its BLAS: loaded by a library that was loaded out of the global scope.
+TEST_F(Preload, a_blas_out_of_the_global_scope_is_reached) {
+  const std::string command = "'" VERNIER_HOST "' '" VERNIER_MODULE "' products";
+  ASSERT_EQ(shell(command).code, 0);
+  const Outcome taken = run_under(VERNIER_PRELOAD, forced, command);
+  EXPECT_EQ(taken.code, 0) << taken.text;
+  EXPECT_GE(taken.report["taken"], 6) << taken.report;
+  const Outcome passed = run_under(VERNIER_PRELOAD, "", command);
+  EXPECT_EQ(passed.code, 0) << passed.text;
+  EXPECT_LE(passed.report["taken"], 2) << passed.report;  // dgemm_64_ and cblas_dgemmt, if this BLAS lacks them
+  EXPECT_GE(passed.report["passed_on"]["small"], 5) << passed.report;
+}
+
 TEST_F(Preload, data_too_wide_for_a_reproducible_contract_are_passed_on_and_told) {
   const Outcome outcome = run(forced, "wide");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
@@ -68,7 +95,8 @@ TEST_F(Preload, invalid_settings_end_the_program_with_a_message) {
     const std::string name = std::string(setting).substr(0, std::string(setting).find('='));
     EXPECT_NE(outcome.text.find(name), std::string::npos) << outcome.text;
   }
-  EXPECT_EQ(run("VERNIER_REPORT=/nowhere/report", "products").code, 2);
+  for (const char* setting : {"VERNIER_CONTRACT=fp65", "VERNIER_ENGINE=abacus", "VERNIER_REPORT=/nowhere/report"})
+    EXPECT_EQ(run(setting, "products").code, 2) << setting;  // also where all calls are small
 }
 
 TEST_F(Preload, programs_without_blas_are_left_alone) {
@@ -84,8 +112,20 @@ TEST_F(Preload, vernier_run_sets_it_up_and_tells) {
   EXPECT_NE(outcome.text.find("0 failures"), std::string::npos) << outcome.text;
   EXPECT_NE(outcome.text.find("taken      7 calls"), std::string::npos) << outcome.text;
   EXPECT_EQ(shell("'" VERNIER_CLI "' run -- sh -c 'exit 7'").code, 7);
-  EXPECT_EQ(shell("'" VERNIER_CLI "' run -- /nowhere/program").code, 127);
+  const Outcome nowhere = shell("'" VERNIER_CLI "' run -- /nowhere/program");
+  EXPECT_EQ(nowhere.code, 127);
+  EXPECT_NE(nowhere.text.find("/nowhere/program: No such file"), std::string::npos) << nowhere.text;
+  EXPECT_EQ(nowhere.text.find("vernier run:"), std::string::npos) << nowhere.text;  // nothing ran: no summary
+  EXPECT_EQ(shell("'" VERNIER_CLI "' run -- /").code, 126);
+  EXPECT_EQ(shell("'" VERNIER_CLI "' run -- sh -c 'exit 127'").text.find("No such file"), std::string::npos);
   EXPECT_EQ(shell("'" VERNIER_CLI "' run --contract fp65 -- true").code, 2);
+  for (const char* engine : {"run --engine abacus -- true", "run --cuda-engine abacus -- true"}) {
+    const Outcome wrong = shell(std::string("'" VERNIER_CLI "' ") + engine);
+    EXPECT_EQ(wrong.code, 2) << engine;
+    EXPECT_NE(wrong.text.find("engine \"abacus\""), std::string::npos) << wrong.text;
+  }
+  EXPECT_EQ(shell("env VERNIER_CUDA_ENGINE=abacus '" VERNIER_CLI "' run -- true").code, 2);
+  EXPECT_EQ(shell("'" VERNIER_CLI "' run --cuda-engine native -- true").code, 0);
   EXPECT_NE(shell("'" VERNIER_CLI "' run -- true").text.find("no level-3 call"), std::string::npos);
 }
 

@@ -2,13 +2,16 @@
  *   products   products and solves of every interface, and says whether each is right
  *   error      a dgemm_ with a wrong argument, which XERBLA is to report with the number that BLAS gives it
  *   threads    the same products in many threads at once
- *   wide       a product of numbers too far apart for the integer scheme */
+ *   wide       a product of numbers too far apart for the integer scheme
+ *   fork       two products, one more in a child, and a second child without any */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
   by_rows = 101,
@@ -122,12 +125,37 @@ static void wide(void) {
   expect("wide", c, a, 4);
 }
 
-int main(int argc, char** argv) {
-  const char* what = argc > 1 ? argv[1] : "";
+static void square(void) {
+  const int two = 2;
+  const double one = 1, zero = 0, a[] = {1, 3, 2, 4}, aa[] = {7, 15, 10, 22};
+  double c[4];
+  dgemm_("N", "N", &two, &two, &two, &one, a, &two, a, &two, &zero, c, &two);
+  expect("a square", c, aa, 4);
+}
+
+static void in_children(void) {
+  int child, status = 1;
+  square();
+  square();
+  for (child = 0; child < 2; ++child) {
+    const pid_t id = fork();
+    if (id == 0) {
+      if (child == 0) square();
+      exit(failures);
+    }
+    if (id < 0 || waitpid(id, &status, 0) != id || status != 0) ++failures;
+  }
+}
+
+/* As a program, or as a module of one that loads it. */
+int run(const char* what) {
   if (strcmp(what, "products") == 0) products();
   if (strcmp(what, "threads") == 0) in_threads();
   if (strcmp(what, "error") == 0) error();
   if (strcmp(what, "wide") == 0) wide();
+  if (strcmp(what, "fork") == 0) in_children();
   printf("%d failures\n", failures);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+int main(int argc, char** argv) { return run(argc > 1 ? argv[1] : ""); }

@@ -186,5 +186,51 @@ TYPED_TEST(DecomposeTest, HitsEveryResidueOfIntegers) {
   }
 }
 
+// Planes of the real parts, of the imaginary parts, and of their sums modulo each p.
+template <class T>
+void expect_complex(decltype(SchemeBackend<T>::decompose_complex) decompose) {
+  Random random(6);
+  for (const Form& form : all_forms())
+    for (const int count : {2, 15, 49}) {
+      const Case<T> c(60, 20, 1, 77, form, random);
+      Case<T> d(60, 20, 1, 77, form, random);
+      d.scales = c.scales;
+      for (std::int64_t v = 0; v < 60; ++v)  // within what the scale of the other part allows
+        for (std::int64_t l = 0; l < d.x.rows(); ++l) d.x(l, v) = -c.x((l * 5 + 2) % c.x.rows(), v);
+      const Planes real = decomposed<T>(decompose_portable<T>, c, form, count);
+      const Planes imaginary = decomposed<T>(decompose_portable<T>, d, form, count);
+      const DigitTables tables(residue_system(count), form.side, form.narrow, form.limbs);
+      const StoredOperand<T> x(c.x, form.k_contiguous, 3), y(d.x, form.k_contiguous, 3);
+      const Planes all(real.layout, 3 * count);
+      const std::size_t part = static_cast<std::size_t>(count) * all.stride;
+      decompose({strip_of(x.operand, 20, 1, 77), strip_of(y.operand, 20, 1, 77)}, tables,
+                {.scales = c.scales.data(),
+                 .planes = all.begin,
+                 .plane_bytes = all.stride,
+                 .layout = all.layout,
+                 .strip = 1,
+                 .has_nonfinite = form.nonfinite},
+                part);
+      for (int q = 0; q < count; ++q)
+        for (std::size_t b = 0; b < all.stride; ++b) {
+          const std::size_t at = static_cast<std::size_t>(q) * all.stride + b;
+          const int u = real.begin[at], v = imaginary.begin[at];
+          ASSERT_EQ(all.begin[at], u) << form.text();
+          ASSERT_EQ(all.begin[part + at], v) << form.text();
+          if (u == untouched && v == untouched && all.begin[2 * part + at] == untouched) continue;
+          ASSERT_EQ(all.begin[2 * part + at], symmetric_residue(u + v, moduli[static_cast<std::size_t>(q)]))
+              << form.text();
+        }
+    }
+}
+
+TYPED_TEST(DecomposeTest, PortableComplexPlanesAreThoseOfThePartsAndTheirSums) {
+  expect_complex<TypeParam>(decompose_complex_portable<TypeParam>);
+}
+TYPED_TEST(DecomposeTest, Avx512ComplexPlanesAreThoseOfThePartsAndTheirSums) {
+  VERNIER_NEEDS_AVX512(TypeParam);
+  expect_complex<TypeParam>(avx512_backend<TypeParam>()->decompose_complex);
+}
+
 }  // namespace
 }  // namespace vernier::test

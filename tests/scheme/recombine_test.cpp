@@ -79,6 +79,67 @@ TYPED_TEST(RecombineTest, Avx512HasTheBitsOfPortable) {
     }
 }
 
+// Three products whose real and imaginary parts are two blocks: yv at random, xu = re + yv, the sums im + xu + yv.
+std::vector<std::int8_t> products_of(const Block& re, const Block& im, Random& r) {
+  const std::size_t part = static_cast<std::size_t>(re.system.count) * Block::stride;
+  std::vector<std::int8_t> products(3 * part + 64);
+  std::int8_t* p = products.data() + (64 - reinterpret_cast<std::uintptr_t>(products.data()) % 64) % 64;
+  for (std::size_t q = 0; q < static_cast<std::size_t>(re.system.count); ++q)
+    for (std::size_t e = 0; e < block_elements; ++e) {
+      const std::size_t at = q * Block::stride + e;
+      const int modulus = moduli[q];
+      const auto yv = static_cast<int>(r.integer(smallest_residue(modulus), largest_residue(modulus)));
+      const int xu = symmetric_residue(re.residues[at] + yv, modulus);
+      p[at] = static_cast<std::int8_t>(xu);
+      p[part + at] = static_cast<std::int8_t>(yv);
+      p[2 * part + at] = static_cast<std::int8_t>(symmetric_residue(im.residues[at] + xu + yv, modulus));
+    }
+  return products;
+}
+
+template <class T>
+void expect_parts(decltype(SchemeBackend<T>::recombine_complex) recombine) {
+  Random random(4);
+  for (int count = 2; count <= max_moduli; ++count) {
+    Block re(count, random), im(count, random);
+    re.scale(static_cast<int>(random.integer(-900, 900)), 60, random);
+    im.row_scales = re.row_scales, im.column_scales = re.column_scales;
+    const std::vector<std::int8_t> products = products_of(re, im, random);
+    const std::int8_t* aligned = products.data() + (64 - reinterpret_cast<std::uintptr_t>(products.data()) % 64) % 64;
+    alignas(64) T x[block_elements], y[block_elements];
+    recombine(re.tables, {aligned, Block::stride, static_cast<std::size_t>(count) * Block::stride},
+              re.row_scales.data(), re.column_scales.data(), x, y);
+    for (const auto& [block, tile] : {std::pair{&re, x}, std::pair{&im, y}}) {
+      const auto got = Matrix<T>::of(strip_size, strip_size, [&](auto i, auto j) { return tile[j * strip_size + i]; });
+      ASSERT_EQ(difference(got, exact<T>(*block)), "") << count << " moduli, " << (block == &re ? "real" : "imaginary");
+    }
+  }
+}
+
+TYPED_TEST(RecombineTest, PortablePartsAreThoseOfThreeProducts) {
+  expect_parts<TypeParam>(recombine_complex_portable<TypeParam>);
+}
+TYPED_TEST(RecombineTest, Avx512PartsAreThoseOfThreeProducts) {
+  VERNIER_NEEDS_AVX512(TypeParam);
+  expect_parts<TypeParam>(avx512_backend<TypeParam>()->recombine_complex);
+}
+
+// (3 + 4i)(5 - 2i) = 23 + 14i, by 15, -8 and 7 * 3: modulo 256 and 255, (P / p_q)^-1 is -1 and 1.
+TYPED_TEST(RecombineTest, GivesASmallComplexProduct) {
+  const RecombineTables tables(residue_system(2));
+  alignas(64) std::int8_t products[6][block_elements] = {};
+  const int integers[3] = {15, -8, 21};
+  for (int part = 0; part < 3; ++part) products[2 * part][0] = static_cast<std::int8_t>(-integers[part]);
+  for (int part = 0; part < 3; ++part) products[2 * part + 1][0] = static_cast<std::int8_t>(integers[part]);
+  const int scales[strip_size] = {};
+  alignas(64) TypeParam x[block_elements], y[block_elements];
+  best_backend<TypeParam>().recombine_complex(tables, {products[0], block_elements, 2 * block_elements}, scales, scales,
+                                              x, y);
+  EXPECT_EQ(x[0], 23);
+  EXPECT_EQ(y[0], 14);
+  EXPECT_EQ(x[1], 0);
+}
+
 // Small cases that a reader can check: C = 1 has residues (P / p_q)^-1.
 TYPED_TEST(RecombineTest, GivesTheIntegersOneAndMinusOne) {
   for (int count = 2; count <= max_moduli; ++count) {

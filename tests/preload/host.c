@@ -1,4 +1,4 @@
-/* Loads the module, and with it cuBLAS, out of the global scope. */
+/* Loads the module, and with it BLAS or cuBLAS, out of the global scope. */
 #include <dlfcn.h>
 #include <stdio.h>
 

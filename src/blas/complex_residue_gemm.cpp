@@ -1,0 +1,374 @@
+#include "blas/complex_residue_gemm.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "base/environment.hpp"
+#include "base/workspace.hpp"
+#include "blas/arguments.hpp"
+#include "blas/residue_gemm.hpp"
+#include "blas/stage_clock.hpp"
+#include "blas/update.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t large_c = std::int64_t{1}
+                                 << 20;  // elements of C from which on lines are written past the caches
+constexpr int parts = 3;
+
+// Between vectors of a gathered strip, so that they do not fall into the same cache sets.
+constexpr std::int64_t vector_padding = 8;
+
+struct SideBuffers {
+  VectorStatistics* statistics = nullptr;
+  VectorScales* scales = nullptr;
+  int* exponents = nullptr;  // padded to strips with zeros
+};
+
+struct Buffers {
+  SideBuffers a, b;
+  std::byte* scratch = nullptr;  // a strip of each thread
+  std::size_t scratch_stride = 0;
+  PassBuffers pass;
+};
+
+SideBuffers carve_side(Arena& arena, std::int64_t vectors) {
+  const auto count = static_cast<std::size_t>(round_up(vectors, strip_size));
+  return {arena.take<VectorStatistics>(count), arena.take<VectorScales>(count), arena.take<int>(count)};
+}
+
+// All but the planes.
+Buffers carve_own(Arena& arena, const ComplexResiduePlan& plan) {
+  const ProductShape& s = plan.shape;
+  const auto threads = static_cast<std::size_t>(plan.doubled.printable.threads);
+  Buffers buffers{.a = carve_side(arena, s.m), .b = carve_side(arena, s.n), .pass = {}};
+  const auto element = static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t strip = element * strip_size * (2 * s.k + vector_padding);
+  buffers.scratch_stride = static_cast<std::size_t>(round_up(strip, static_cast<std::int64_t>(Arena::alignment)));
+  buffers.scratch = arena.take<std::byte>(threads * buffers.scratch_stride);
+  return buffers;
+}
+
+Buffers carve(Arena& arena, const ComplexResiduePlan& plan) {
+  Buffers buffers = carve_own(arena, plan);
+  buffers.pass = carve_pass(arena, plan.blocking, *plan.doubled.engine);
+  return buffers;
+}
+
+template <class R>
+void split(const std::complex<R>* z, std::int64_t count, bool conjugated, R* real, R* imaginary) {
+  const R sign = conjugated ? R{-1} : R{1};
+  for (std::int64_t i = 0; i < count; ++i) {
+    real[i] = z[i].real();
+    imaginary[i] = sign * z[i].imag();
+  }
+}
+
+template <class R>
+class ComplexRun {
+ public:
+  ComplexRun(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options, Report& report,
+             Arena arena)
+      : plan_(plan),
+        p_(problem),
+        options_(options),
+        report_(report),
+        engine_(*plan.doubled.engine),
+        backend_(backend_of<R>(engine_)),
+        count_(plan.doubled.ordinary.moduli),
+        recombine_(residue_system(count_)),
+        buffers_(carve(arena, plan)),
+        a_{rows_of(problem.opa, problem.a, problem.m, problem.k, problem.lda),
+           problem.opa == Op::conjugate_transpose,
+           digits(PanelSide::rows),
+           buffers_.a,
+           buffers_.pass.a,
+           buffers_.pass.a_stride},
+        b_{columns_of(problem.opb, problem.b, problem.n, problem.k, problem.ldb),
+           problem.opb == Op::conjugate_transpose,
+           digits(PanelSide::columns),
+           buffers_.b,
+           buffers_.pass.b,
+           buffers_.pass.b_stride} {}
+
+  // Statistics of all vectors, and with them the planes of the first block.
+  void measure() {
+    const Range rows = block_of_rows(0), columns = block_of_columns(0);
+#pragma omp parallel num_threads(threads())
+    {
+      const FloatingEnvironment environment;
+      StageClock clock;
+      strips(a_, rows, true, true);
+      strips(b_, columns, true, true);
+      strips(a_, {rows.count, plan_.shape.m - rows.count}, true, false);
+      strips(b_, {columns.count, plan_.shape.n - columns.count}, true, false);
+#pragma omp barrier
+      clock.lap(report_.seconds_residues);
+    }
+  }
+
+  // Do the scales of ordinary entries serve all of C?
+  bool regular() {
+    const ProductShape& s = plan_.shape;
+    const auto statistics = [](const SideBuffers& side, std::int64_t count) {
+      return std::span<const VectorStatistics>(side.statistics, static_cast<std::size_t>(count));
+    };
+    const auto scales = [](const SideBuffers& side, std::int64_t count) {
+      return std::span<VectorScales>(side.scales, static_cast<std::size_t>(count));
+    };
+    for (const auto& vectors : {statistics(a_.buffers, s.m), statistics(b_.buffers, s.n)})
+      if (std::any_of(vectors.begin(), vectors.end(), [](const VectorStatistics& v) { return v.nonfinite; }))
+        return false;
+    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a_.buffers, s.m),
+                          statistics(b_.buffers, s.n), scales(a_.buffers, s.m), scales(b_.buffers, s.n))
+                .any_wide;
+  }
+
+  void run() {
+    const ProductShape& s = plan_.shape;
+    for (std::int64_t i = 0; i < s.m; i += plan_.blocking.m_block)
+      for (std::int64_t j = 0; j < s.n; j += plan_.blocking.n_block) {
+        run_block(block_of_rows(i), block_of_columns(j), i > 0 && j == 0, i > 0 || j > 0);
+        const double rows = static_cast<double>(block_of_rows(i).count) / static_cast<double>(s.m);
+        const double before = static_cast<double>(i) / static_cast<double>(s.m);
+        const auto columns = static_cast<double>(block_of_columns(j).count + j);
+        if (options_.progress) options_.progress(before + rows * columns / static_cast<double>(s.n));
+      }
+    summarise(a_.buffers.statistics, s.m, report_.span_a);
+    summarise(b_.buffers.statistics, s.n, report_.span_b);
+  }
+
+ private:
+  struct Range {
+    std::int64_t begin = 0, count = 0;
+  };
+
+  struct Side {
+    Operand<std::complex<R>> x;
+    bool conjugated;
+    DigitTables digits;
+    SideBuffers buffers;
+    std::int8_t* planes;
+    std::size_t plane_bytes;
+  };
+
+  int threads() const { return plan_.doubled.printable.threads; }
+  DigitTables digits(PanelSide side) const {
+    const Pass pass = ordinary_pass(plan_.doubled);
+    return DigitTables(residue_system(count_), side, pass.narrow, pass.limbs);
+  }
+  Range block_of_rows(std::int64_t i) const { return {i, std::min(plan_.blocking.m_block, plan_.shape.m - i)}; }
+  Range block_of_columns(std::int64_t j) const { return {j, std::min(plan_.blocking.n_block, plan_.shape.n - j)}; }
+  std::size_t part_bytes(std::size_t plane_bytes) const { return static_cast<std::size_t>(count_) * plane_bytes; }
+
+  static void summarise(const VectorStatistics* statistics, std::int64_t count, int& span) {
+    for (std::int64_t v = 0; v < count; ++v) span = std::max(span, statistics[v].span());
+  }
+
+  // Up to 32 vectors as 2k real numbers each: real parts, then imaginary parts.
+  Operand<R> gather(const Side& side, std::int64_t first, R* buffer) const {
+    const std::int64_t k = plan_.shape.k, count = std::min<std::int64_t>(strip_size, side.x.vectors - first);
+    if (side.x.k_contiguous) {
+      const std::int64_t ld = 2 * k + vector_padding;
+      for (std::int64_t v = 0; v < count; ++v)
+        split(side.x.at(first + v, 0), k, side.conjugated, buffer + v * ld, buffer + v * ld + k);
+      return {buffer, count, 2 * k, ld, true};
+    }
+    constexpr std::int64_t ahead = 12;  // each k may lie in another page: the hardware does not see it coming
+    constexpr auto line = static_cast<std::int64_t>(64 / sizeof(std::complex<R>));
+    for (std::int64_t l = 0; l < k; ++l) {
+      if (l + ahead < k)
+        for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(side.x.at(first + i, l + ahead));
+      R *real = buffer + l * strip_size, *imaginary = buffer + (k + l) * strip_size;
+      split(side.x.at(first, l), count, side.conjugated, real, imaginary);
+      std::fill(real + count, real + strip_size, R{0});
+      std::fill(imaginary + count, imaginary + strip_size, R{0});
+    }
+    return {buffer, count, 2 * k, strip_size, false};
+  }
+
+  // Work-shared over the strips; no barrier at the end.
+  void strips(const Side& side, Range vectors, bool measure, bool convert) const {
+    R* buffer = reinterpret_cast<R*>(scratch());
+    const std::int64_t k = plan_.shape.k;
+    const PanelLayout layout = panel_layout(vectors.count, k);
+#pragma omp for schedule(dynamic, 1) nowait
+    for (std::int64_t index = 0; index < divide_up(vectors.count, strip_size); ++index) {
+      const std::int64_t first = vectors.begin + index * strip_size;
+      const Operand<R> strip = gather(side, first, buffer);
+      VectorStatistics* statistics = side.buffers.statistics + first;
+      int* exponents = side.buffers.exponents + first;
+      if (measure) {
+        backend_.statistics(strip, 0, strip.vectors, statistics);
+        for (std::int64_t v = 0; v < strip_size; ++v)
+          exponents[v] = v < strip.vectors ? ordinary_scale(plan_.doubled.rule, strip.k, statistics[v]) : 0;
+      }
+      if (!convert) continue;
+      const auto half = [&](std::int64_t l) {
+        return Operand<R>{strip.at(0, l), strip.vectors, k, strip.ld, strip.k_contiguous};
+      };
+      backend_.decompose_complex({half(0), half(k)}, side.digits,
+                                 {.scales = exponents,
+                                  .planes = side.planes,
+                                  .plane_bytes = side.plane_bytes,
+                                  .layout = layout,
+                                  .strip = index,
+                                  .has_nonfinite = std::any_of(statistics, statistics + strip.vectors,
+                                                               [](const VectorStatistics& v) { return v.nonfinite; })},
+                                 part_bytes(side.plane_bytes));
+    }
+  }
+
+  void run_block(Range rows, Range columns, bool convert_a, bool convert_b) {
+#pragma omp parallel num_threads(threads())
+    {
+      const FloatingEnvironment environment;
+      StageClock clock;
+      engine_.enter_thread();
+      if (convert_a) strips(a_, rows, false, true);
+      if (convert_b) strips(b_, columns, false, true);
+#pragma omp barrier
+      clock.lap(report_.seconds_residues);
+      multiply(panel_layout(rows.count, plan_.shape.k), panel_layout(columns.count, plan_.shape.k));
+      clock.lap(report_.seconds_products);
+      recombine(rows, columns);
+      clock.lap(report_.seconds_recombine);
+      engine_.leave_thread();
+    }
+  }
+
+  // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
+  void multiply(const PanelLayout& a, const PanelLayout& b) const {
+    const std::int64_t most = plan_.blocking.row_block_strips, blocks = divide_up(a.strips, most);
+    const PassBuffers& pass = buffers_.pass;
+#pragma omp for schedule(dynamic, 1) collapse(2)
+    for (std::int64_t plane = 0; plane < parts * count_; ++plane)
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        const auto index = static_cast<std::size_t>(plane);
+        const std::int64_t first = block * most;
+        for (std::int64_t slice = 0; slice < a.slices(); ++slice)
+          engine_.multiply({.columns = pass.b + index * pass.b_stride + b.offset(0, slice * b.slice_steps),
+                            .column_strips = b.strips,
+                            .rows = pass.a + index * pass.a_stride + a.offset(first, slice * a.slice_steps),
+                            .row_strips = std::min(most, a.strips - first),
+                            .steps = a.steps_of(slice),
+                            .modulus = moduli[static_cast<std::size_t>(plane % count_)],
+                            .accumulate = slice > 0,
+                            .out = pass.c + index * pass.c_stride + first * block_elements,
+                            .out_strips = a.strips,
+                            .scratch = pass.scratch + pass.scratch_stride * thread()});
+      }
+  }
+
+  void recombine(Range rows, Range columns) const {
+    const std::int64_t row_strips = divide_up(rows.count, strip_size);
+#pragma omp for schedule(dynamic, 16)
+    for (std::int64_t index = 0; index < row_strips * divide_up(columns.count, strip_size); ++index)
+      recombine_tile(rows.begin + index % row_strips * strip_size, columns.begin + index / row_strips * strip_size,
+                     buffers_.pass.c + index * block_elements);
+  }
+
+  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
+    const std::size_t stride = buffers_.pass.c_stride;
+    alignas(64) R x[block_elements], y[block_elements];
+    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, a_.buffers.exponents + i,
+                               b_.buffers.exponents + j, x, y);
+    update(i, j, x, y);
+  }
+
+  // Real factors take C as real numbers, 32 rows of which are 16 complex ones.
+  void update(std::int64_t i, std::int64_t j, const R* x, const R* y) const {
+    constexpr std::int64_t half = strip_size / 2;
+    const std::int64_t rows = std::min<std::int64_t>(strip_size, plan_.shape.m - i);
+    const std::int64_t columns = std::min<std::int64_t>(strip_size, plan_.shape.n - j);
+    std::complex<R>* c = p_.c + i + j * p_.ldc;
+    if (p_.alpha.imag() != 0 || p_.beta.imag() != 0) {
+      for (std::int64_t v = 0; v < columns; ++v)
+        for (std::int64_t u = 0; u < rows; ++u) {
+          const std::complex<R> t(x[v * strip_size + u], y[v * strip_size + u]);
+          c[u + v * p_.ldc] = updated(p_.alpha, t, p_.beta, c[u + v * p_.ldc]);
+        }
+      return;
+    }
+    for (std::int64_t first = 0; first < rows; first += half) {
+      alignas(64) R tile[block_elements];
+      for (std::int64_t v = 0; v < columns; ++v)
+        for (std::int64_t u = 0; u < half; ++u) {
+          tile[v * strip_size + 2 * u] = x[v * strip_size + first + u];
+          tile[v * strip_size + 2 * u + 1] = y[v * strip_size + first + u];
+        }
+      backend_.update({.alpha = p_.alpha.real(),
+                       .beta = p_.beta.real(),
+                       .c = reinterpret_cast<R*>(c + first),
+                       .ldc = 2 * p_.ldc,
+                       .rows = 2 * std::min(half, rows - first),
+                       .columns = columns,
+                       .large = plan_.shape.m * plan_.shape.n > large_c},
+                      tile);
+    }
+  }
+
+  static std::size_t thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
+  std::byte* scratch() const { return buffers_.scratch + buffers_.scratch_stride * thread(); }
+
+  const ComplexResiduePlan& plan_;
+  const ComplexProblem<R>& p_;
+  const Options& options_;
+  Report& report_;
+  const Int8Engine& engine_;
+  const SchemeBackend<R>& backend_;
+  const int count_;  // moduli
+  const RecombineTables recombine_;
+  const Buffers buffers_;
+  const Side a_, b_;
+};
+
+}  // namespace
+
+std::optional<ComplexResiduePlan> plan_complex_residues(const ProductPlan& doubled, const ProductShape& shape,
+                                                        std::size_t limit) {
+  if (doubled.engine == nullptr || doubled.exact || shape.k > doubled.engine->longest_k()) return std::nullopt;
+  ComplexResiduePlan plan{.doubled = doubled, .shape = shape, .blocking = {}};
+  Arena own;
+  carve_own(own, plan);
+  if (own.used() > limit) return std::nullopt;
+  plan.blocking = choose_blocking(shape, parts * doubled.ordinary.moduli, doubled.printable.threads, *doubled.engine,
+                                  limit - own.used());
+  if (plan.blocking.k_block < shape.k) return std::nullopt;
+  Arena all;
+  carve(all, plan);
+  plan.bytes = all.used();
+  if (plan.bytes > limit) return std::nullopt;
+  Plan& p = plan.doubled.printable;
+  p.m_block = std::min(plan.blocking.m_block, shape.m);
+  p.n_block = std::min(plan.blocking.n_block, shape.n);
+  p.k_block = shape.k;
+  p.workspace = plan.bytes;
+  p.reason += "; three real products modulo each p";
+  return plan;
+}
+
+template <class R>
+bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
+                          Report& report) {
+  const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
+  const auto workspace = options.workspace != nullptr
+                             ? std::make_unique<Workspace>(options.workspace, options.workspace_bytes)
+                             : std::make_unique<Workspace>(plan.bytes);
+  std::byte* begin = align_to_page(workspace->data());
+  const std::size_t room = workspace->bytes() - static_cast<std::size_t>(begin - workspace->data());
+  ComplexRun<R> run(plan, problem, options, report, Arena(begin, room));
+  run.measure();
+  if (!run.regular()) return false;
+  run.run();
+  return true;
+}
+
+template bool complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<double>&, const Options&, Report&);
+template bool complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<float>&, const Options&, Report&);
+
+}  // namespace vernier
