@@ -55,8 +55,9 @@ struct VERNIER_API Options {
 // workspace; Error(Status::unsupported) otherwise. Without a workspace of the caller's the graph gets memory nodes.
 // alpha and beta are captured by value unless they are in device memory.
 //
-// A workspace of the caller's that is too small for what wide data ask for is used block by block; block spans (for k
-// up to 16384) may then allocate a little more.
+// A workspace too small for residues leaves the product to cuBLAS, where that keeps the contract and the contract lets
+// it (fallback); else it is an error. One that is too small for what wide data ask for is used block by block; block
+// spans (for k up to 16384) may then allocate a little more.
 template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                         std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,

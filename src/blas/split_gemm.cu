@@ -22,6 +22,8 @@ SplitForm form_of(SplitKernel kernel) {
       return SplitForm::half_unshifted;
     case SplitKernel::tf32_128x128:
       return SplitForm::tf32_shifted;
+    case SplitKernel::tf32_folded_128x192:
+      return SplitForm::tf32_unshifted;
     default:
       return SplitForm::half_shifted;
   }
@@ -119,10 +121,11 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
 SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
   SplitGemmPlan plan{m, n, k, {}, true, 0};
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
-  if (m >= 6144 && n >= 6144 && k >= 4096)
-    plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
+  const bool wide = m >= 6144 && n >= 6144 && k >= 4096;
+  if (wide) plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
   plan.attempts.push_back(separate(m, n));
-  plan.attempts.push_back(attempt("tf32tf32_sep", SplitKernel::tf32_128x128));
+  plan.attempts.push_back(wide ? attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)
+                               : attempt("tf32tf32_sep", SplitKernel::tf32_128x128));
   return sized(plan);
 }
 
@@ -134,6 +137,8 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
     plan.attempts = {attempt("halfhalf_fold", SplitKernel::half_folded_128x192)};
   else if (scheme == "tf32tf32_sep")
     plan.attempts = {attempt("tf32tf32_sep", SplitKernel::tf32_128x128)};
+  else if (scheme == "tf32tf32_fold")
+    plan.attempts = {attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)};
   else
     fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
   return sized(plan);

@@ -48,7 +48,7 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k);
 // Scheme, engine, reason, bound and workspace of the plan that a person reads.
 void describe(const SplitGemmPlan& plan, Plan& printable);
 
-// halfhalf_sep, halfhalf_fold or tf32tf32_sep, whatever the data.
+// halfhalf_sep, halfhalf_fold, tf32tf32_sep or tf32tf32_fold, whatever the data.
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k);
 
 struct SplitOperands {

@@ -64,7 +64,7 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
 }
 
 bool has_kernel(const Scheme& s) {
-  return s.name == "halfhalf_sep" || s.name == "halfhalf_fold" || s.name == "tf32tf32_sep";
+  return s.name == "halfhalf_sep" || s.name == "halfhalf_fold" || s.name == "tf32tf32_sep" || s.name == "tf32tf32_fold";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ SplitTile tile_of(SplitKernel kernel) {
     case SplitKernel::half_128x64:
       return {128, 64, 1};
     case SplitKernel::half_folded_128x192:
+    case SplitKernel::tf32_folded_128x192:
       return {128, 192, 2};
   }
   return {};
@@ -32,6 +33,8 @@ void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_
       return multiply_half_folded_128x192(product, multiprocessors, stream);
     case SplitKernel::tf32_128x128:
       return multiply_tf32_128x128(product, multiprocessors, stream);
+    case SplitKernel::tf32_folded_128x192:
+      return multiply_tf32_folded_128x192(product, multiprocessors, stream);
   }
 }
 

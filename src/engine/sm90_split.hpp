@@ -14,10 +14,11 @@ namespace vernier::sm90 {
 //   separate  three sets: the engine's (one run), the sum outside, the corrections (all of k). Part 1 carries 2^11.
 //   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
 //             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
-//             but elements keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
-enum class SplitKernel { half_128x128, half_128x64, half_folded_128x192, tf32_128x128 };
+//             but halves keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
+enum class SplitKernel { half_128x128, half_128x64, half_folded_128x192, tf32_128x128, tf32_folded_128x192 };
 
-// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep.
+// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep,
+// tf32tf32_fold.
 
 struct SplitScalar {
   float value = 0;

@@ -68,13 +68,17 @@ __device__ __forceinline__ void load_side(float (&to)[Side], const float* from, 
   }
 }
 
-// Thread (i, j) of 16 x 24 has rows 4 i + {0..3} and, 64 further, four more; columns 4 j + {0..3} and, 96 further,
+// Place of a thread among 16 x 24; a warp has 8 x 4, so that its reads of shared memory meet as few rows as may be.
+__device__ __forceinline__ int conventional_row() { return threadIdx.x % 8 + threadIdx.x / 32 % 2 * 8; }
+__device__ __forceinline__ int conventional_column() { return threadIdx.x % 32 / 8 + threadIdx.x / 64 * 4; }
+
+// Thread (i, j) has rows 4 i + {0..3} and, 64 further, four more; columns 4 j + {0..3} and, 96 further,
 // four.
 template <int Side>
 __device__ __forceinline__ void multiply_conventional(const ConventionalTile<Side>& tile, int stage,
                                                       float (&sum)[Side][Side]) {
-  const float* q = tile.q[stage] + threadIdx.x % 16 * 4;
-  const float* p = tile.p[stage] + threadIdx.x / 16 * 4;
+  const float* q = tile.q[stage] + conventional_row() * 4;
+  const float* p = tile.p[stage] + conventional_column() * 4;
 #pragma unroll
   for (int l = 0; l < conventional_k; ++l) {
     float a[Side], b[Side];
@@ -93,10 +97,10 @@ __device__ __forceinline__ void store_conventional(const SplitArguments& g, cons
                                                    std::int64_t column) {
 #pragma unroll
   for (int y = 0; y < Side; ++y) {
-    const std::int64_t j = column + threadIdx.x / 16 * 4 + y % 4 + y / 4 * 96;
+    const std::int64_t j = column + conventional_column() * 4 + y % 4 + y / 4 * 96;
 #pragma unroll
     for (int x = 0; x < Side; ++x) {
-      const std::int64_t i = row + threadIdx.x % 16 * 4 + x % 4 + x / 4 * 64;
+      const std::int64_t i = row + conventional_row() * 4 + x % 4 + x / 4 * 64;
       if (i >= g.q.count || j >= g.p.count) continue;
       float* c = g.c + i + j * g.ldc;
       *c = scalars(sum[y][x], scalars.beta == 0 ? 0 : *c);

@@ -62,6 +62,10 @@ ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
   return exact_rule<T>(ordinary_device_exact_moduli(Ieee754<T>::precision, shape), shape.k);
 }
 
+bool native_is_allowed(const DeviceProductPlan& plan) {
+  return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+}
+
 }  // namespace
 
 DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits) {
@@ -215,6 +219,12 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3,
                            request.int8_engine, native * 1e3);
   }
+  const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
+  const std::size_t limit = request.workspace_limit;
+  if (plan.residues && limit < least && native_is_allowed(plan)) {
+    plan.residues = false;
+    p.reason += fmt::format("; a workspace of {} bytes is too small for residues", limit);
+  }
   if (!plan.residues) {
     p.scheme = "native";
     p.engine = "cublas";
@@ -227,8 +237,6 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     p.reason += fmt::format("; {} moduli for data that {} do not serve", moduli_of(full, shape.k), moduli);
   }
   plan.vector_bytes = vector_bytes(shape, plan.exact);
-  const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
-  const std::size_t limit = request.workspace_limit;
   if (limit < least)
     fail(request.own_workspace ? Status::invalid_argument : Status::out_of_memory,
          "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
@@ -316,10 +324,6 @@ namespace {
 
 double irregular_seconds_of(const DeviceProductPlan& plan, int moduli) {
   return irregular_seconds + irregular_factor * device_residue_seconds(plan.shape, moduli);
-}
-
-bool native_is_allowed(const DeviceProductPlan& plan) {
-  return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
 }
 
 }  // namespace

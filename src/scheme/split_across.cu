@@ -147,5 +147,6 @@ void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
 template void split_across<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_across<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_across<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void split_across<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

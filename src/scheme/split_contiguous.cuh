@@ -95,7 +95,8 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
       emit<Form>(v[g], lines, l);
     }
   }
-  const std::uint32_t mine = __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny) ? tiny_element : 0u);
+  const std::uint32_t mine =
+      __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny) ? tiny_element : 0u);
   const std::uint32_t word = over_vector(mine, s.share, shared, join_status);
   if (t == 0 && exists) {
     s.job.plane.unscale[vector] = unscaling(largest);

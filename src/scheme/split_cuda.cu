@@ -10,7 +10,7 @@
 namespace vernier {
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k) {
-  const int line_k = form == SplitForm::tf32_shifted ? tf32_line_k : half_line_k;
+  const int line_k = is_tf32(form) ? tf32_line_k : half_line_k;
   return 2 * pieces(k, 2 * line_k);
 }
 
@@ -27,6 +27,7 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
       window = 16, depth = (8 + log2_k) / 2;
       break;
     case SplitForm::tf32_shifted:
+    case SplitForm::tf32_unshifted:
       window = 60, depth = 40;
       break;
   }
@@ -52,6 +53,8 @@ void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const 
       return split_both<SplitForm::half_unshifted>(a, b, gate, stream);
     case SplitForm::tf32_shifted:
       return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
+    case SplitForm::tf32_unshifted:
+      return split_both<SplitForm::tf32_unshifted>(a, b, gate, stream);
   }
 }
 

@@ -10,7 +10,9 @@
 
 namespace vernier {
 
-enum class SplitForm { half_shifted, half_unshifted, tf32_shifted };  // part 1 times 2^11, or as it is
+enum class SplitForm { half_shifted, half_unshifted, tf32_shifted, tf32_unshifted };  // part 1 times 2^11, or as it is
+
+constexpr bool is_tf32(SplitForm form) { return form == SplitForm::tf32_shifted || form == SplitForm::tf32_unshifted; }
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k);  // of a vector of k; even
 

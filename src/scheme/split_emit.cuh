@@ -13,7 +13,7 @@
 namespace vernier {
 
 template <SplitForm Form>
-constexpr int line_k = Form == SplitForm::tf32_shifted ? tf32_line_k : half_line_k;
+constexpr int line_k = is_tf32(Form) ? tf32_line_k : half_line_k;
 
 // Consecutive elements that fill 16 bytes of each half of a line.
 template <SplitForm Form>
@@ -42,8 +42,8 @@ __device__ __forceinline__ std::uint32_t tf32_word(float x) {
 // The parts of emit_k elements.
 template <SplitForm Form>
 __device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& second) {
-  constexpr float up = Form == SplitForm::half_unshifted ? 1.0f : 2048.0f;
-  if constexpr (Form == SplitForm::tf32_shifted) {
+  constexpr float up = Form == SplitForm::half_unshifted || Form == SplitForm::tf32_unshifted ? 1.0f : 2048.0f;
+  if constexpr (is_tf32(Form)) {
     auto* f = reinterpret_cast<std::uint32_t*>(&first);
     auto* s = reinterpret_cast<std::uint32_t*>(&second);
 #pragma unroll

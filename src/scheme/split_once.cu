@@ -242,8 +242,10 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
 template bool split_once_serves<SplitForm::half_shifted>(const SplitJob&, const SplitJob&);
 template bool split_once_serves<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&);
 template bool split_once_serves<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&);
+template bool split_once_serves<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&);
 template void split_once<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void split_once<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

@@ -66,15 +66,18 @@ Scheme scaled(Scheme s) {
   return s;
 }
 
-// Nothing is shifted, so that all three products share one accumulator; the corrections, 32 k at a time, come before
-// the main product of each run.
-Scheme folded() {
-  return {.name = "halfhalf_fold",
-          .description = "halfhalf on scaled rows and columns, unshifted, one accumulator of 64 k",
+// Nothing is shifted, so that all three products share one accumulator of two lines of k; the corrections, a line at a
+// time, come before the main product of each run.
+Scheme folded(const char* name, const char* description, Format low, Rounding rounding, int line) {
+  return {.name = name,
+          .description = description,
+          .low = low,
+          .first_rounding = rounding,
+          .rest_rounding = rounding,
           .shifts = {0, 0},
-          .terms = {{1, 0, 0, 0, 32}, {0, 1, 0, 0, 32}, {1, 0, 0, 32, 32}, {0, 1, 0, 32, 32}, {0, 0, 0}},
-          .sums = {{64, 0}},
-          .step = 64,
+          .terms = {{1, 0, 0, 0, line}, {0, 1, 0, 0, line}, {1, 0, 0, line, line}, {0, 1, 0, line, line}, {0, 0, 0}},
+          .sums = {{2 * line, 0}},
+          .step = 2 * line,
           .scaled = true};
 }
 
@@ -96,9 +99,12 @@ std::vector<Scheme> make_table() {
   t.push_back(bf16_products("bf16x9", "three bf16 parts, all products", 4));
   t.push_back(scaled(
       corrected("halfhalf_sep", "halfhalf on scaled rows and columns, runs of 32 k", Format::fp16, nearest, 32, 32)));
-  t.push_back(folded());
+  t.push_back(folded("halfhalf_fold", "halfhalf on scaled rows and columns, unshifted, one accumulator of 64 k",
+                     Format::fp16, nearest, 32));
   t.push_back(scaled(
       corrected("tf32tf32_sep", "tf32tf32 on scaled rows and columns, runs of 16 k", Format::tf32, away, 16, 16)));
+  t.push_back(folded("tf32tf32_fold", "tf32tf32 on scaled rows and columns, unshifted, one accumulator of 32 k",
+                     Format::tf32, away, 16));
   return t;
 }
 

@@ -103,5 +103,6 @@ void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStr
 template void survey<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void survey<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void survey<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void survey<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

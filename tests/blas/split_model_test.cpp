@@ -202,7 +202,7 @@ TEST(SplitModel, ScaledSchemesTakeEveryExponentOfFp32) {
       a(i, l) = std::ldexp(a(i, l), row[i]), b(l, i) = std::ldexp(b(l, i), column[i]);
   const auto expected = Matrix<float>::of(
       4, 4, [&](auto i, auto j) { return static_cast<float>(std::ldexp(double{exact(i, j)}, row[i] + column[j])); });
-  for (const char* name : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"})
+  for (const char* name : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold"})
     EXPECT_EQ(difference(product(name, a, b), expected), "") << name;
 }
 
@@ -211,7 +211,7 @@ TEST(SplitModel, InfinitiesAndNansGoWhereIeeeSendsThem) {
   Matrix<float> a = integer_matrix<float>(4, 20, 9, 5), b = integer_matrix<float>(20, 4, 9, 6);
   a(0, 3) = inf, a(1, 5) = nan, b(7, 2) = -inf;
   b(3, 1) = 0, a(2, 7) = 1e-30f;
-  for (const char* name : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"})
+  for (const char* name : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold"})
     EXPECT_EQ(difference_but_for_nans(product(name, a, b), conventional(a, b)), "") << name;
 }
 

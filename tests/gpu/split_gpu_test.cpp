@@ -20,7 +20,7 @@ using cuda::check;
 using split::find_scheme;
 using split::Scheme;
 
-const char* const kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"};
+const char* const kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold"};
 
 // A matrix in device memory, its guards included; shifted by some elements from the allocation's alignment.
 class OnDevice {

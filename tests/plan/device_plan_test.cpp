@@ -47,6 +47,22 @@ TEST(DevicePlan, workspace_serves_any_data) {
   }
 }
 
+TEST(DevicePlan, a_workspace_too_small_for_residues_leaves_what_may_be_native_to_cublas) {
+  const auto plan = [](Contract contract, std::size_t limit) {
+    return plan_device_product<double>(
+        {4096, 4096, 4096},
+        {.contract = contract, .int8_engine = "sm90_int8", .workspace_limit = limit, .may_be_lean = true});
+  };
+  EXPECT_EQ(plan(Contract::fp64(), std::size_t{1} << 40).printable.scheme, "residues");
+  const DeviceProductPlan small = plan(Contract::fp64(), std::size_t{1} << 20);
+  EXPECT_EQ(small.printable.scheme, "native");
+  EXPECT_FALSE(small.residues || small.lean);
+  Contract strict = Contract::fp64();
+  strict.fallback = Fallback::none;
+  EXPECT_THROW(plan(strict, std::size_t{1} << 20), Error);
+  EXPECT_THROW(plan(Contract::bits(90), std::size_t{1} << 20), Error);
+}
+
 TEST(DevicePlan, is_lean_only_on_request_and_says_what_else_may_come) {
   const auto plan = [](std::int64_t k, bool may_be_lean, const Contract& contract) {
     return plan_device_product<double>({4096, 4096, k}, {.contract = contract,

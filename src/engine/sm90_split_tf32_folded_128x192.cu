@@ -1,0 +1,10 @@
+#include "engine/sm90_split_configs.hpp"
+#include "engine/sm90_split_kernel.cuh"
+
+namespace vernier::sm90 {
+
+void multiply_tf32_folded_128x192(const SplitProduct& product, int multiprocessors, cudaStream_t stream) {
+  launch_split_product<SplitConfig<192, 2, true, true>>(product, multiprocessors, stream);
+}
+
+}  // namespace vernier::sm90
