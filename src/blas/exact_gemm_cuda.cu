@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 
 #include "base/status.hpp"
@@ -17,6 +18,15 @@
 namespace vernier::cuda {
 namespace {
 
+// As many moduli as make products of about the time in which the host has its answer: they are made in vain where the
+// data then take other scales.
+int moduli_beside_host(const DeviceProductPlan& plan) {
+  constexpr double host_seconds = 0.4e-3;
+  const int moduli = plan.ordinary.moduli;
+  return static_cast<int>(
+      std::min<double>(moduli, host_seconds / (device_residue_seconds(plan.shape, moduli) / moduli)));
+}
+
 // One product on one workspace and one stream.
 template <class T>
 class ExactRun {
@@ -30,64 +40,68 @@ class ExactRun {
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape, true)) {}
 
-  // Statistics, the scales of ordinary data, and a sample. Where all of C is one block its planes follow, to keep the
-  // GPU busy while the host thinks.
+  // Statistics, the scales of ordinary data, and a sample. Where all of C is one block its planes and its first
+  // products follow, to keep the GPU busy while the host thinks.
   DeviceSample measure() {
     const DevicePass pass = ordinary_device_pass(plan_);
     constexpr int any_words = 2;
     measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales},
                          {problem_.b, vectors_.b_statistics, vectors_.b_scales}, plan_.rule,
                          {pass.blocking.moduli, any_words, engine_.form()}, {}, stream_);
-    check(cudaMemsetAsync(vectors_.sample, 0, sizeof(DeviceSample), stream_), "sample");
-    count_errors(vectors_.sample);
-    sample_on_device(problem_.a, problem_.b, vectors_.a_statistics, vectors_.b_statistics, vectors_.a_grains,
-                     vectors_.b_grains, vectors_.sample, stream_);
+    count_errors(pass, vectors_.sample);
+    sample_on_device(problem_.a, problem_.b, vectors_.a_statistics, vectors_.b_statistics, vectors_.a_grains.counts,
+                     vectors_.b_grains.counts, vectors_.sample, stream_);
     static thread_local const PinnedMemory memory(sizeof(DeviceSample));
     check(cudaMemcpyAsync(memory.data(), vectors_.sample, sizeof(DeviceSample), cudaMemcpyDeviceToHost, stream_),
           "sample");
     const Event copied;
     copied.record(stream_);
-    planes_ready_ = pass.blocking.whole(plan_.shape);
-    if (planes_ready_) decompose(pass, carve(pass), {0, plan_.shape.m}, {0, plan_.shape.n}, {0, plan_.shape.k});
+    moduli_done_ = planes_ready_ ? moduli_beside_host(plan_) : 0;
+    if (moduli_done_ > 0)
+      multiply(pass, carve(pass), all_rows(), all_columns(), plan_.shape.k, {.begin = 0, .count = moduli_done_}, false);
     copied.wait();
     return *static_cast<const DeviceSample*>(memory.data());
   }
 
-  // Scales of these data's own, in place of those of measure().
-  void set_scales(const ExactChoice& choice) {
+  // Scales of these data's own, for the pass at hand, in place of those of measure().
+  void set_scales(const DevicePass& pass, const ExactChoice& choice) {
     const ProductShape& s = plan_.shape;
-    set_exact_scales_on_device(s.m, vectors_.a_statistics, vectors_.a_grains, choice.row_budget_16, vectors_.a_scales,
-                               stream_);
-    set_exact_scales_on_device(s.n, vectors_.b_statistics, vectors_.b_grains, choice.column_budget_16,
+    set_exact_scales_on_device(s.m, vectors_.a_statistics, vectors_.a_grains.counts, choice.row_budget_16,
+                               vectors_.a_scales, stream_);
+    set_exact_scales_on_device(s.n, vectors_.b_statistics, vectors_.b_grains.counts, choice.column_budget_16,
                                vectors_.b_scales, stream_);
-    count_errors(nullptr);
-    planes_ready_ = false;
+    count_errors(pass, nullptr);
+    moduli_done_ = 0;
   }
 
   void run(const DevicePass& pass, bool specials) {
-    check(cudaMemsetAsync(vectors_.open_counts, 0, 2 * sizeof *vectors_.open_counts, stream_), "open entries");
     const DevicePassBuffers buffers = carve(pass);
     const ProductShape& s = plan_.shape;
     const DeviceBlocking& blocks = pass.blocking;
+    if (planes_ready_) {
+      const Range rest{moduli_done_, blocks.moduli - moduli_done_};
+      if (rest.count > 0) multiply(pass, buffers, all_rows(), all_columns(), s.k, rest, false);
+      return round(pass, buffers, all_rows(), all_columns(), specials);
+    }
     const bool keep_a = s.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
     for (std::int64_t i = 0; i < s.m; i += blocks.m_block) {
       const Range rows{i, std::min(blocks.m_block, s.m - i)};
       for (std::int64_t j = 0; j < s.n; j += blocks.n_block) {
         const Range columns{j, std::min(blocks.n_block, s.n - j)};
+        constexpr std::size_t counts_of_a_block = offsetof(DeviceOpenCounts, total_open);
+        check(cudaMemsetAsync(vectors_.open_counts, 0, counts_of_a_block, stream_), "open entries");
         for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
           const Range ks{l, std::min(blocks.k_block, s.k - l)};
           const Range used_rows{rows.begin, keep_a && j > 0 ? 0 : rows.count};
-          if (!planes_ready_) decompose(pass, buffers, used_rows, columns, ks);
-          multiply(pass, buffers, rows, columns, ks.count, l > 0);
+          decompose(pass, buffers, used_rows, columns, ks);
+          multiply(pass, buffers, rows, columns, ks.count, {0, blocks.moduli}, l > 0);
         }
         round(pass, buffers, rows, columns, specials);
       }
     }
   }
 
-  std::int64_t open_entries() const {
-    return static_cast<std::int64_t>(on_host(vectors_.open_counts + 1, 1, stream_)[0]);
-  }
+  DeviceOpenCounts open_counts() const { return on_host(vectors_.open_counts, 1, stream_)[0]; }
 
  private:
   DevicePassBuffers carve(const DevicePass& pass) const {
@@ -103,29 +117,42 @@ class ExactRun {
                            form, stream_);
   }
 
-  // What the scales of the moment leave of the elements.
-  void count_errors(DeviceSample* sample) {
-    count_grains_on_device(problem_.a, vectors_.a_scales, vectors_.a_grains, stream_);
-    count_grains_on_device(problem_.b, vectors_.b_scales, vectors_.b_grains, stream_);
+  // What the scales of the moment leave of the elements; and the planes of the pass, if it takes all of C at once.
+  void count_errors(const DevicePass& pass, DeviceSample* sample) {
+    check(cudaMemsetAsync(vectors_.cleared, 0, vectors_.cleared_bytes, stream_), "counts");
+    planes_ready_ = pass.blocking.whole(plan_.shape) && counts_with_residues(pass.words);
+    if (planes_ready_) {
+      const DevicePassBuffers buffers = carve(pass);
+      decompose_counting_on_device<T>({problem_.a, nullptr, vectors_.a_scales, buffers.a},
+                                      {problem_.b, nullptr, vectors_.b_scales, buffers.b}, vectors_.a_grains,
+                                      vectors_.b_grains, {pass.blocking.moduli, pass.words, engine_.form()}, stream_);
+    } else {
+      count_grains_on_device(problem_.a, vectors_.a_scales, vectors_.a_grains, stream_);
+      count_grains_on_device(problem_.b, vectors_.b_scales, vectors_.b_grains, stream_);
+    }
     set_errors_on_device(
-        {0, plan_.shape.m, vectors_.a_statistics, vectors_.a_grains, vectors_.a_scales, vectors_.a_errors}, sample,
-        stream_);
-    set_errors_on_device(
-        {1, plan_.shape.n, vectors_.b_statistics, vectors_.b_grains, vectors_.b_scales, vectors_.b_errors}, sample,
+        {plan_.shape.m, vectors_.a_statistics, vectors_.a_grains.counts, vectors_.a_scales, vectors_.a_errors},
+        {plan_.shape.n, vectors_.b_statistics, vectors_.b_grains.counts, vectors_.b_scales, vectors_.b_errors}, sample,
         stream_);
   }
 
+  Range all_rows() const { return {0, plan_.shape.m}; }
+  Range all_columns() const { return {0, plan_.shape.n}; }
+
+  // Products modulo some of the pass's moduli.
   void multiply(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, std::int64_t k,
-                bool accumulate) const {
-    engine_.multiply({.rows = buffers.a,
-                      .columns = buffers.b,
+                Range moduli, bool accumulate) const {
+    const std::int64_t pitch = device_pitch(k);
+    engine_.multiply({.rows = buffers.a + moduli.begin * rows.count * pitch,
+                      .columns = buffers.b + moduli.begin * columns.count * pitch,
                       .m = rows.count,
                       .n = columns.count,
-                      .pitch = device_pitch(k),
-                      .moduli = pass.blocking.moduli,
+                      .pitch = pitch,
+                      .moduli = static_cast<int>(moduli.count),
+                      .first = static_cast<int>(moduli.begin),
                       .factor = residue_system(pass.blocking.moduli).row_factor,
                       .accumulate = accumulate,
-                      .out = buffers.c,
+                      .out = buffers.c + moduli.begin * product_units(rows.count, columns.count).plane_bytes(),
                       .scratch = buffers.sums},
                      stream_);
   }
@@ -144,16 +171,23 @@ class ExactRun {
                                     .column_scales = vectors_.b_scales + columns.begin,
                                     .row_errors = vectors_.a_errors + rows.begin,
                                     .column_errors = vectors_.b_errors + columns.begin,
+                                    .row_grains = from(vectors_.a_grains, rows.begin),
+                                    .column_grains = from(vectors_.b_grains, columns.begin),
                                     .alpha = problem_.alpha,
                                     .beta = problem_.beta,
                                     .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
                                     .ldc = problem_.ldc,
                                     .specials = specials,
                                     .open = buffers.open,
-                                    .open_count = vectors_.open_counts};
+                                    .counts = vectors_.open_counts};
     round_on_device(block, stream_);
+    look_on_device(block, stream_);
+    accumulate_on_device(block, stream_);
     if (specials) special_entries_on_device(block, stream_);
-    accumulate_on_device(block, vectors_.open_counts + 1, stream_);
+  }
+
+  static DeviceGrains from(const DeviceGrains& grains, std::int64_t vector) {
+    return {grains.counts + vector, grains.places + vector * kept_places};
   }
 
   const DeviceProductPlan& plan_;
@@ -162,7 +196,8 @@ class ExactRun {
   cudaStream_t stream_;
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
-  bool planes_ready_ = false;  // the planes are those of the pass at hand
+  bool planes_ready_ = false;     // the planes are those of the pass at hand
+  std::int64_t moduli_done_ = 0;  // whose products are under way
 };
 
 // The sample as the choice of moduli reads it.
@@ -219,12 +254,15 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
   DevicePass pass = ordinary_device_pass(plan);
   if (best.seconds < worth_other_scales * ordinary.seconds) {
     pass = own_exact_pass(plan, best);
-    run.set_scales(best);
+    run.set_scales(pass, best);
   }
   report.plan.moduli = pass.blocking.moduli;
   report.plan.log2_modulus_product = log2_product_of_moduli(pass.blocking.moduli);
   run.run(pass, report.nonfinite_rows + report.nonfinite_columns > 0);
-  if (options.count_open) report.undecided = report.accumulated = run.open_entries();
+  if (!options.count_open) return;
+  const DeviceOpenCounts open = run.open_counts();
+  report.undecided = static_cast<std::int64_t>(open.total_open);
+  report.accumulated = static_cast<std::int64_t>(open.total_summed);
 }
 
 template void exact_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<double>&,

@@ -97,8 +97,8 @@ class DeviceSliceRun {
     ld_ = round_up(m_block_, 4);
     products_ = memory_.template take<std::byte>(plan_.count * product_bytes * ld_ * n_block_);
     if (correctly_rounded_) block_.open = memory_.template take<std::uint32_t>(m_block_ * n_block_);
-    open_counts_ = memory_.template take<unsigned long long>(2);
-    check(cudaMemsetAsync(open_counts_, 0, 2 * sizeof *open_counts_, stream_), "open entries");
+    open_counts_ = memory_.template take<DeviceOpenCounts>(1);
+    check(cudaMemsetAsync(open_counts_, 0, sizeof *open_counts_, stream_), "open entries");
     SliceTerm* terms = memory_.template take<SliceTerm>(static_cast<std::int64_t>(plan_.terms.size()));
     to_device(terms, plan_.terms, stream_);
     const int *row_exponents = rows_.exponents(report_.slices_a),
@@ -230,10 +230,10 @@ class DeviceSliceRun {
     block.row_statistics = rows_.statistics() + rows.begin;
     block.column_statistics = columns_.statistics() + columns.begin;
     block.c += rows.begin + columns.begin * block.ldc;
-    block.open_count = open_counts_;
+    block.counts = open_counts_;
     if (correctly_rounded_) {
       round_slices_on_device(sum, stream_);
-      accumulate_on_device(block, open_counts_ + 1, stream_);
+      accumulate_on_device(block, stream_);
     } else {
       add_slices_on_device(sum, stream_);
     }
@@ -251,7 +251,7 @@ class DeviceSliceRun {
   bool correctly_rounded_ = false;
   std::int64_t k_block_ = 0, m_block_ = 0, n_block_ = 0, ld_ = 0;
   std::byte* products_ = nullptr;
-  unsigned long long* open_counts_ = nullptr;
+  DeviceOpenCounts* open_counts_ = nullptr;
   SliceProducts plan_;
   SliceReport report_;
 };

@@ -54,7 +54,7 @@ class CublasInt8Engine final : public DeviceInt8Engine {
     const int one = 1, zero = 0;
     auto* sums = static_cast<int*>(p.scratch);
     for (int plane = 0; plane < p.moduli * p.products; ++plane) {
-      const auto i = static_cast<std::size_t>(plane), q = static_cast<std::size_t>(plane / p.products);
+      const auto i = static_cast<std::size_t>(plane), q = static_cast<std::size_t>(p.first + plane / p.products);
       cublas.gemm_ex(Op::transpose, Op::none, p.m, p.n, p.pitch, &one, p.rows + i * p.m * p.pitch, CUDA_R_8I, p.pitch,
                      p.columns + i * p.n * p.pitch, CUDA_R_8I, p.pitch, &zero, sums, CUDA_R_32I, ld,
                      CUBLAS_COMPUTE_32I);

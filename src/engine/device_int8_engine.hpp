@@ -15,7 +15,7 @@
 
 namespace vernier::cuda {
 
-// For every modulus q = 0 .. moduli - 1, asynchronously on a stream:
+// For every modulus q = first .. first + moduli - 1, asynchronously on a stream:
 //     out(i, j) = factor_q sum_l rows(i, l) columns(j, l)  mod p_q     (symmetric), plus the old out(i, j) if
 //     accumulate
 struct DeviceInt8Product {
@@ -24,6 +24,7 @@ struct DeviceInt8Product {
   std::int64_t m = 0, n = 0;              // at least 1
   std::int64_t pitch = 0;                 // multiple of 128, at most the engine's longest_k()
   int moduli = 0;
+  int first = 0;  // the planes are those of moduli first .. first + moduli - 1
   ModuliList list = ModuliList::densest;
   int products = 1;  // of each modulus, one plane after another: operands and out are [modulus][product]
   std::array<int, max_moduli> factor{};

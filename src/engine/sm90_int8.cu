@@ -60,8 +60,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .hold = p.hold};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
-    reductions.of[q] =
-        make_byte_reduction<1>(modulus_of(p.list, q), p.factor[static_cast<std::size_t>(q)], {}, ByteForm::symmetric);
+    reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
+                                              p.factor[static_cast<std::size_t>(p.first + q)], {}, ByteForm::symmetric);
   const auto clusters = static_cast<unsigned>(std::min<std::int64_t>(grid.jobs, resident_clusters<T>()));
   launch("residue_products", residue_products<T>,
          {.grid = dim3(clusters * T::cluster),

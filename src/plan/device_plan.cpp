@@ -89,12 +89,17 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
   v.a_scales = arena.take<int>(m);
   v.b_scales = arena.take<int>(n);
   if (exact) {
-    v.a_grains = arena.take<cuda::DeviceGrain>(m);
-    v.b_grains = arena.take<cuda::DeviceGrain>(n);
+    const std::size_t before = arena.used();
+    v.a_grains.counts = arena.take<cuda::DeviceGrain>(m);
+    v.b_grains.counts = arena.take<cuda::DeviceGrain>(n);
+    v.sample = arena.take<cuda::DeviceSample>(1);
+    v.open_counts = arena.take<cuda::DeviceOpenCounts>(1);
+    v.cleared = reinterpret_cast<std::byte*>(v.a_grains.counts);
+    v.cleared_bytes = arena.used() - before;
+    v.a_grains.places = arena.take<std::uint32_t>(m * cuda::kept_places);
+    v.b_grains.places = arena.take<std::uint32_t>(n * cuda::kept_places);
     v.a_errors = arena.take<VectorError>(m);
     v.b_errors = arena.take<VectorError>(n);
-    v.sample = arena.take<cuda::DeviceSample>(1);
-    v.open_counts = arena.take<unsigned long long>(2);
     return v;
   }
   v.a_kinds = arena.take<VectorScales>(m);

@@ -66,10 +66,13 @@ struct DeviceVectorBuffers {
   int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
   VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
   // Contract exact alone:
-  cuda::DeviceGrain *a_grains = nullptr, *b_grains = nullptr;
+  cuda::DeviceGrains a_grains, b_grains;
   VectorError *a_errors = nullptr, *b_errors = nullptr;
   cuda::DeviceSample* sample = nullptr;
-  unsigned long long* open_counts = nullptr;  // of a block, and of all of C
+  cuda::DeviceOpenCounts* open_counts = nullptr;
+  // What is zero before anything is counted lies together: both grains' counts, the sample, the counts of open entries.
+  std::byte* cleared = nullptr;
+  std::size_t cleared_bytes = 0;
 };
 DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact = false);
 

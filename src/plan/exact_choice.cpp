@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/device_plan.hpp"
+#include "scheme/device_sample.hpp"
 
 namespace vernier {
 namespace {
@@ -18,8 +19,10 @@ constexpr double ordinary_open_share = 1.0 / 8192;
 // A second look on one core of a Zen 4: its two vectors, partly from memory, and what does not depend on k.
 constexpr double look_seconds_per_k = 0.8e-9, look_seconds = 1.7e-6;
 
-// The exact sum of an entry on one H200, where many are under way: 38 941 of k = 16384 took about 20 ms.
-constexpr double device_look_seconds_per_k = 3.5e-11, device_look_seconds = 3e-8;
+// The exact sum of an entry on one H200, where many are under way: 38 941 of k = 16384 took about 20 ms. And the look
+// at its inexact elements, as long as all their places are kept.
+constexpr double device_sum_seconds_per_k = 3.5e-11, device_sum_seconds = 3e-8;
+constexpr double device_look_seconds_per_place = 4e-11, device_look_seconds = 5e-10;
 
 // A larger share of open entries than this asks for more moduli, whatever their number costs.
 constexpr double few_open = 1.0 / 256;
@@ -39,6 +42,7 @@ double at(const std::vector<double>& inexact, double exponent) {
 
 // A sampled vector at a given norm, in numbers instead of logarithms.
 struct ScaledVector {
+  double inexact;                  // elements that are no integers
   double rounded;                  // elements that are no integers, over the norm
   double half_norm, half_largest;  // of ExactVector, halved
   double inverse_norm;             // 0 where all elements are integers
@@ -50,8 +54,9 @@ std::vector<ScaledVector> at_norm(const std::vector<ExactVector>& vectors, doubl
   const double inverse = std::exp2(-norm_log2);
   for (const ExactVector& x : vectors) {
     const bool integers = norm_log2 >= x.exact_log2;
-    scaled.push_back({integers ? 0 : at(x.inexact, norm_log2 + x.largest_log2) * inverse,
-                      std::exp2(x.one_norm_log2) / 2, std::exp2(x.largest_log2) / 2, integers ? 0 : inverse});
+    const double inexact = integers ? 0 : at(x.inexact, norm_log2 + x.largest_log2);
+    scaled.push_back({inexact, inexact * inverse, std::exp2(x.one_norm_log2) / 2, std::exp2(x.largest_log2) / 2,
+                      integers ? 0 : inverse});
   }
   return scaled;
 }
@@ -61,18 +66,39 @@ double rounding_cost(const ScaledVector& x, const ScaledVector& partner) {
   return std::min(x.rounded * partner.half_largest, x.inverse_norm * partner.half_norm);
 }
 
-// Mean share of entries like the sampled ones that the rounding test leaves open: twice the bound over the distance of
-// two neighbours, which is at least 2^-precision of the entry.
-double open_share(const ExactQuestion& q, double row_budget, double column_budget) {
-  if (q.entries.empty()) return 0;
+// One entry that the rounding test leaves open, or a share of one.
+double seconds_of_look(const ExactQuestion& q, const ScaledVector& row, const ScaledVector& column) {
+  const auto k = static_cast<double>(q.shape.k);
+  if (!q.device) return (look_seconds + k * look_seconds_per_k) / q.threads;
+  if (std::max(row.inexact, column.inexact) > cuda::kept_places)
+    return device_sum_seconds + k * device_sum_seconds_per_k;
+  return device_look_seconds + (row.inexact + column.inexact) * device_look_seconds_per_place;
+}
+
+// Of entries like the sampled ones: the mean share that the rounding test leaves open, and the time that all looks
+// take.
+struct OpenEntries {
+  double share = 0, seconds = 0;
+};
+
+// An entry stays open with a probability of twice the bound over the distance of two neighbours, which is at least
+// 2^-precision of the entry.
+OpenEntries open_entries(const ExactQuestion& q, double row_budget, double column_budget) {
+  OpenEntries open;
+  if (q.entries.empty()) return open;
   const std::vector<ScaledVector> rows = at_norm(q.rows, row_budget), columns = at_norm(q.columns, column_budget);
-  double sum = 0;
   for (const ExactEntry& e : q.entries) {
     const ScaledVector &row = rows[e.row], &column = columns[e.column];
     const double relative = rounding_cost(row, column) + rounding_cost(column, row);
-    if (relative != 0) sum += std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+    if (relative == 0) continue;
+    const double share = std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+    open.share += share;
+    open.seconds += share * seconds_of_look(q, row, column);
   }
-  return sum / static_cast<double>(q.entries.size());
+  const auto sampled = static_cast<double>(q.entries.size());
+  open.share /= sampled;
+  open.seconds *= static_cast<double>(q.shape.m) * static_cast<double>(q.shape.n) / sampled;
+  return open;
 }
 
 // Evenly distributed data: elements of eight times the root mean square at most, entries that are normally distributed.
@@ -87,13 +113,6 @@ ExactQuestion ordinary_question(int precision, std::int64_t k) {
   q.rows = q.columns = {v};
   for (const double cosine : quantiles) q.entries.push_back({0, 0, std::log2(cosine) - root});
   return q;
-}
-
-double seconds_of_looks(const ExactQuestion& q, double share) {
-  const double m = static_cast<double>(q.shape.m), n = static_cast<double>(q.shape.n),
-               k = static_cast<double>(q.shape.k);
-  if (q.device) return share * m * n * (device_look_seconds + k * device_look_seconds_per_k);
-  return share * m * n * (look_seconds + k * look_seconds_per_k) / q.threads;
 }
 
 double seconds_of_products(const ExactQuestion& q, int moduli) {
@@ -121,8 +140,9 @@ ExactChoice weigh_exact(const ExactQuestion& q, int moduli) {
     (row > column ? row : column) -= 1.0 / 32;
   choice.row_budget_16 = static_cast<int>(std::floor(32 * row));
   choice.column_budget_16 = static_cast<int>(std::floor(32 * column));
-  choice.undecided = open_share(q, row, column);
-  choice.seconds = seconds_of_products(q, moduli) + seconds_of_looks(q, choice.undecided);
+  const OpenEntries open = open_entries(q, row, column);
+  choice.undecided = open.share;
+  choice.seconds = seconds_of_products(q, moduli) + open.seconds;
   return choice;
 }
 

@@ -1,9 +1,10 @@
-// The entries that rounding leaves open, and those of NaN and infinity.
+// The entries that rounding and the look at what it lost leave open, and those of NaN and infinity.
 #include <algorithm>
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "scheme/device_exact.hpp"
+#include "scheme/device_factor.cuh"
 #include "scheme/device_recombine.cuh"
 #include "scheme/device_round.hpp"
 
@@ -13,11 +14,6 @@ namespace {
 constexpr int threads = 256, warps = threads / 32;
 constexpr int window = 16;  // digits that each thread has of its own: ordinary data span no more
 constexpr int most_digits = 144;
-
-template <class T>
-__device__ T factor_value(const DeviceFactor<T>& factor) {
-  return factor.in_device_memory != nullptr ? *factor.in_device_memory : factor.value;
-}
 
 struct AccumulateMemory {
   std::int64_t own[window][threads];  // of each thread: no two add to the same word
@@ -51,15 +47,20 @@ __device__ void add_products(const Operand<T>& a, const Operand<T>& b, std::int6
 
 // One entry a block, from all its products: exact sums in the threads' own digits, then of all threads.
 template <class T>
-__global__ void __launch_bounds__(threads)
-    accumulate_entries(const __grid_constant__ DeviceExactBlock<T> task, unsigned long long* total_count) {
+__global__ void __launch_bounds__(threads) accumulate_entries(const __grid_constant__ DeviceExactBlock<T> task) {
   extern __shared__ __align__(16) std::byte shared[];
   auto& memory = *reinterpret_cast<AccumulateMemory*>(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const unsigned long long count = *task.open_count;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *total_count += count;
+  wait_for_previous_kernels();
+  const unsigned long long open = task.counts->open, last_entry = task.m * task.n - 1;
+  const bool looked = task.looks_at(open);
+  const unsigned long long count = looked ? task.counts->after_look : open;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    task.counts->total_open += open;
+    task.counts->total_summed += count;
+  }
   for (unsigned long long e = blockIdx.x; e < count; e += gridDim.x) {
-    const std::int64_t entry = task.open[e], j = entry / task.m, i = entry - j * task.m;
+    const std::int64_t entry = task.open[looked ? last_entry - e : e], j = entry / task.m, i = entry - j * task.m;
     const DigitRange range = product_digits<T>(task.row_statistics[i], task.column_statistics[j]);
     for (int first = 0; first < range.digits; first += window) {
       const int last = min(first + window, range.digits);
@@ -79,8 +80,8 @@ __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) {
       T* c = task.c + i + j * task.ldc;
       *c = rounded_digits(
-          range, [&](int d) -> std::int64_t& { return memory.total[d]; }, factor_value(task.alpha),
-          factor_value(task.beta), c, [&](int d) -> std::int64_t& { return memory.result[d]; });
+          range, [&](int d) -> std::int64_t& { return memory.total[d]; }, value_of(task.alpha), value_of(task.beta), c,
+          [&](int d) -> std::int64_t& { return memory.result[d]; });
     }
     __syncthreads();
   }
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(threads)
 
 template <class T>
 __global__ void __launch_bounds__(threads) special_entries(const __grid_constant__ DeviceExactBlock<T> task) {
-  const T alpha = factor_value(task.alpha), beta = factor_value(task.beta);
+  const T alpha = value_of(task.alpha), beta = value_of(task.beta);
   if (alpha == 0) return;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
   for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < task.m * task.n;
@@ -112,15 +113,16 @@ __global__ void __launch_bounds__(threads) special_entries(const __grid_constant
 }  // namespace
 
 template <class T>
-void accumulate_on_device(const DeviceExactBlock<T>& block, unsigned long long* total, cudaStream_t stream) {
+void accumulate_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream) {
   static_assert(sizeof(AccumulateMemory) <= 48 * 1024);
   constexpr int blocks_of_a_multiprocessor = 5;
   const std::int64_t most = std::int64_t{blocks_of_a_multiprocessor} * current_device().multiprocessors;
   launch("accumulate_entries", accumulate_entries<T>,
          {.grid = dim3(static_cast<unsigned>(std::min(most, block.m * block.n))),
           .block = dim3(threads),
-          .shared_bytes = sizeof(AccumulateMemory)},
-         stream, block, total);
+          .shared_bytes = sizeof(AccumulateMemory),
+          .overlap_previous = true},
+         stream, block);
 }
 
 template <class T>
@@ -130,8 +132,8 @@ void special_entries_on_device(const DeviceExactBlock<T>& block, cudaStream_t st
   launch("special_entries", special_entries<T>, {.grid = dim3(blocks), .block = dim3(threads)}, stream, block);
 }
 
-template void accumulate_on_device(const DeviceExactBlock<double>&, unsigned long long*, cudaStream_t);
-template void accumulate_on_device(const DeviceExactBlock<float>&, unsigned long long*, cudaStream_t);
+template void accumulate_on_device(const DeviceExactBlock<double>&, cudaStream_t);
+template void accumulate_on_device(const DeviceExactBlock<float>&, cudaStream_t);
 template void special_entries_on_device(const DeviceExactBlock<double>&, cudaStream_t);
 template void special_entries_on_device(const DeviceExactBlock<float>&, cudaStream_t);
 

@@ -1,68 +1,61 @@
 // What a scale leaves of an operand's vectors: how many elements are no integers, and what that may cost an entry.
+#include <algorithm>
+
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "number/digit_sum.hpp"
+#include "cuda/ptx.cuh"
 #include "scheme/device_exact.hpp"
+#include "scheme/device_grains.cuh"
 #include "scheme/vector_needs.hpp"
 
 namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr int strip = 32;             // vectors of a block
-constexpr std::int64_t piece = 1024;  // elements of each
-
-struct Found {
-  int depth = 0;
-  unsigned inexact = 0;
-
-  template <class T>
-  __device__ void add(T x, int scale) {
-    if (x == 0 || !is_finite(x)) return;
-    const ElementParts p = element_parts(x);
-    const int lowest = p.exponent + __ffsll(static_cast<long long>(p.significand)) - 1;
-    depth = max(depth, DeviceGrain::lowest_grain - lowest);
-    inexact += lowest + scale < 0 ? 1 : 0;
-  }
-  __device__ void publish(DeviceGrain& grain) const {
-    if (depth == 0) return;
-    atomicMax(&grain.depth, depth);
-    if (inexact != 0) atomicAdd(&grain.inexact, inexact);
-  }
-};
 
 template <class T>
-__global__ void __launch_bounds__(threads) count_grains(const Operand<T> x, const int* scales, DeviceGrain* grains) {
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * strip, begin = blockIdx.y * piece;
-  const std::int64_t end = min(begin + piece, x.k);
+__global__ void __launch_bounds__(threads) count_grains(const Operand<T> x, const int* scales, DeviceGrains grains) {
+  const std::int64_t pieces = divide_up(x.k, grain_k), strip = blockIdx.x / pieces;
+  const std::int64_t first = strip * grain_vectors, begin = (blockIdx.x - strip * pieces) * grain_k;
+  const std::int64_t end = min(begin + grain_k, x.k);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  constexpr int each = 32;  // elements of a thread together: a bit each
+  wait_for_previous_kernels();
   if (x.k_contiguous) {
-    for (int i = warp; i < strip; i += warps) {
+    static_assert(grain_k == each * 32);
+    for (int i = warp; i < grain_vectors; i += warps) {
       const std::int64_t v = first + i;
       if (v >= x.vectors) return;
-      Found found;
+      FoundGrains found;
       const int scale = scales[v];
 #pragma unroll 8
-      for (std::int64_t l = begin + lane; l < end; l += 32) found.add(*x.at(v, l), scale);
-      found.depth = __reduce_max_sync(~0u, found.depth);
-      found.inexact = __reduce_add_sync(~0u, found.inexact);
-      if (lane == 0) found.publish(grains[v]);
+      for (int u = 0; u < each; ++u) {
+        const std::int64_t l = begin + lane + 32 * u;
+        found.add(l < end ? *x.at(v, l) : T{0}, scale, u);
+      }
+      publish_warp_grains(found, grains, v, lane, [&](int u) { return begin + lane + 32 * u; });
     }
     return;
   }
-  __shared__ DeviceGrain together[strip];
-  if (threadIdx.x < strip) together[threadIdx.x] = {};
+  __shared__ int depths[grain_vectors];
+  if (threadIdx.x < grain_vectors) depths[threadIdx.x] = 0;
   __syncthreads();
   const std::int64_t v = first + lane;
   if (v < x.vectors) {
-    Found found;
     const int scale = scales[v];
+    for (std::int64_t l0 = begin + warp; l0 < end; l0 += each * warps) {
+      FoundGrains found;
 #pragma unroll 8
-    for (std::int64_t l = begin + warp; l < end; l += warps) found.add(*x.at(v, l), scale);
-    found.publish(together[lane]);
+      for (int u = 0; u < each; ++u) {
+        const std::int64_t l = l0 + u * warps;
+        found.add(l < end ? *x.at(v, l) : T{0}, scale, u);
+      }
+      atomicMax(&depths[lane], found.depth);
+      publish_grains(found, grains, v, [&](int u) { return l0 + u * warps; });
+    }
   }
   __syncthreads();
-  if (warp == 0 && v < x.vectors) Found{together[lane].depth, together[lane].inexact}.publish(grains[v]);
+  if (warp == 0 && v < x.vectors && depths[lane] != 0) atomicMax(&grains.counts[v].depth, depths[lane]);
 }
 
 // log2 of the 2-norm from which on all elements are integers, in steps of 1/32 upwards, times 32 (ExactVector).
@@ -71,16 +64,22 @@ __device__ int exact_log2_32(const VectorStatistics& v, int grain) {
   return max(0, static_cast<int>(ceil(32 * (norm + v.exponent - grain) + 0.01)));
 }
 
-__global__ void __launch_bounds__(threads) set_errors(const DeviceVectorErrors task, DeviceSample* sample) {
+// blockIdx.y: rows or columns.
+__global__ void __launch_bounds__(threads)
+    set_errors(const DeviceVectorErrors rows, const DeviceVectorErrors columns, DeviceSample* sample) {
+  const int side = static_cast<int>(blockIdx.y);
+  const DeviceVectorErrors& task = side == 0 ? rows : columns;
   const std::int64_t v = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+  wait_for_previous_kernels();
+  allow_next_kernel();
   if (v >= task.vectors) return;
   const VectorStatistics& s = task.statistics[v];
   const DeviceGrain grain = task.grains[v];
   const VectorError e = vector_error(s, task.scales[v], grain.inexact);
-  task.errors[v] = task.side == 0 ? with_partner_rounding(e) : e;
+  task.errors[v] = side == 0 ? with_partner_rounding(e) : e;
   if (sample == nullptr) return;
-  if (s.nonfinite) atomicAdd(&sample->nonfinite[task.side], 1u);
-  if (!s.zero()) atomicMax(&sample->exact_log2_32[task.side], exact_log2_32(s, grain.exponent()));
+  if (s.nonfinite) atomicAdd(&sample->nonfinite[side], 1u);
+  if (!s.zero()) atomicMax(&sample->exact_log2_32[side], exact_log2_32(s, grain.exponent()));
 }
 
 __global__ void __launch_bounds__(threads) set_exact_scales(std::int64_t vectors, const VectorStatistics* statistics,
@@ -96,16 +95,18 @@ unsigned blocks_for(std::int64_t count) { return static_cast<unsigned>(divide_up
 }  // namespace
 
 template <class T>
-void count_grains_on_device(const Operand<T>& x, const int* scales, DeviceGrain* grains, cudaStream_t stream) {
-  check(cudaMemsetAsync(grains, 0, static_cast<std::size_t>(x.vectors) * sizeof(DeviceGrain), stream), "grains");
-  const dim3 grid(static_cast<unsigned>(divide_up(x.vectors, std::int64_t{strip})),
-                  static_cast<unsigned>(divide_up(x.k, piece)));
-  launch("count_grains", count_grains<T>, {.grid = grid, .block = dim3(threads)}, stream, x, scales, grains);
+void count_grains_on_device(const Operand<T>& x, const int* scales, const DeviceGrains& grains, cudaStream_t stream) {
+  const std::int64_t blocks = grain_blocks(x.vectors, x.k);
+  launch("count_grains", count_grains<T>,
+         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(threads), .overlap_previous = true}, stream, x,
+         scales, grains);
 }
 
-void set_errors_on_device(const DeviceVectorErrors& task, DeviceSample* sample, cudaStream_t stream) {
-  launch("set_errors", set_errors, {.grid = dim3(blocks_for(task.vectors)), .block = dim3(threads)}, stream, task,
-         sample);
+void set_errors_on_device(const DeviceVectorErrors& rows, const DeviceVectorErrors& columns, DeviceSample* sample,
+                          cudaStream_t stream) {
+  const dim3 grid(blocks_for(std::max(rows.vectors, columns.vectors)), 2);
+  launch("set_errors", set_errors, {.grid = grid, .block = dim3(threads), .overlap_previous = true}, stream, rows,
+         columns, sample);
 }
 
 void set_exact_scales_on_device(std::int64_t vectors, const VectorStatistics* statistics, const DeviceGrain* grains,
@@ -114,7 +115,7 @@ void set_exact_scales_on_device(std::int64_t vectors, const VectorStatistics* st
          vectors, statistics, grains, budget_16, scales);
 }
 
-template void count_grains_on_device(const Operand<double>&, const int*, DeviceGrain*, cudaStream_t);
-template void count_grains_on_device(const Operand<float>&, const int*, DeviceGrain*, cudaStream_t);
+template void count_grains_on_device(const Operand<double>&, const int*, const DeviceGrains&, cudaStream_t);
+template void count_grains_on_device(const Operand<float>&, const int*, const DeviceGrains&, cudaStream_t);
 
 }  // namespace vernier::cuda

@@ -48,20 +48,21 @@ __device__ __forceinline__ void keep_words(std::uint32_t (&words)[Words]) {
 template <int Words>
 __device__ __forceinline__ void dot_words(int (&d)[4], const std::uint32_t (&words)[Words],
                                           const StoredReduction<Words>& r, bool lower, bool upper) {
-  static_assert(Words == 1 || Words % 2 == 0);
-  if constexpr (Words == 1) {
-    const std::uint32_t weights[2] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0};
-    mma_bytes(d, weights, words[0], r.start);
-  } else {
 #pragma unroll
-    for (int w = 0; w < Words; w += 2) {
-      const std::uint32_t weights[4] = {lower ? r.weights[w] : 0, upper ? r.weights[w] : 0,
-                                        lower ? r.weights[w + 1] : 0, upper ? r.weights[w + 1] : 0};
-      if (w == 0)
-        mma_bytes(d, weights, words[0], words[1], r.start);
-      else
-        mma_bytes(d, weights, words[w], words[w + 1], d);
-    }
+  for (int w = 0; w + 1 < Words; w += 2) {
+    const std::uint32_t weights[4] = {lower ? r.weights[w] : 0, upper ? r.weights[w] : 0, lower ? r.weights[w + 1] : 0,
+                                      upper ? r.weights[w + 1] : 0};
+    if (w == 0)
+      mma_bytes(d, weights, words[0], words[1], r.start);
+    else
+      mma_bytes(d, weights, words[w], words[w + 1], d);
+  }
+  if constexpr (Words % 2 == 1) {
+    const std::uint32_t weights[2] = {lower ? r.weights[Words - 1] : 0, upper ? r.weights[Words - 1] : 0};
+    if constexpr (Words == 1)
+      mma_bytes(d, weights, words[0], r.start);
+    else
+      mma_bytes(d, weights, words[Words - 1], d);
   }
 }
 

@@ -13,10 +13,15 @@
 
 namespace vernier {
 
-// Limbs for moduli beyond those of three limbs: 32 bits each, the leading one up to 36. device_crt.hpp's count is for
-// products whose numbers of moduli are few; under `exact` 16 to 21 are the ordinary case.
+// device_crt.hpp's count is for products whose numbers of moduli are few; under `exact` 20 and 21, too, are common:
+// they take limbs of 32 bits, the leading one up to 36.
 constexpr int exact_limbs(int moduli) {
-  return moduli <= most_moduli_of_three_limbs ? 3 : moduli <= 21 ? 5 : moduli <= 24 ? 6 : moduli <= 36 ? 9 : 11;
+  return moduli <= most_moduli_of_three_limbs  ? 3
+         : moduli <= most_moduli_of_four_limbs ? 4
+         : moduli <= 21                        ? 5
+         : moduli <= 24                        ? 6
+         : moduli <= 36                        ? 9
+                                               : 11;
 }
 
 // alpha and beta, and what can be said about them before any entry is seen.
@@ -64,20 +69,24 @@ VERNIER_HD inline TwoSumOfLimbs leading_sum(const CrtSums<Limbs>& c) {
   }
 }
 
-// The number that all of [high + (low - radius), high + (low + radius)] 2^exponent rounds to, if doubles can tell:
-// false otherwise. Rounding is monotonic, so the ends decide.
+// What doubles say about an interval: it rounds to one number, or to more than one, or they cannot tell.
+enum class Verdict { decided, open, unclear };
+
+// The number that all of [high + (low - radius), high + (low + radius)] 2^exponent rounds to, if there is one. Rounding
+// is monotonic, so the ends decide.
 template <class T>
-VERNIER_HD inline bool rounded_interval(double high, double low, double radius, int exponent, T& result) {
+VERNIER_HD inline Verdict rounded_interval(double high, double low, double radius, int exponent, T& result) {
   const double up = high + (low + radius), down = high + (low - radius);
   if (up == 0 && down == 0) {
     result = T{0};
-    return true;
+    return Verdict::decided;
   }
   const auto bits = std::bit_cast<std::uint64_t>(up), other = std::bit_cast<std::uint64_t>(down);
   const int field = static_cast<int>(bits >> 52 & 0x7ff) + exponent;
   constexpr int bias = Ieee754<double>::max_exponent;
   // A bit off either end, so that `down` and the rounding to float stay inside as well.
-  bool decided = field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
+  const bool inside = field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
+  bool decided = inside;
   const auto moved = static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent)) << 52;
   if constexpr (sizeof(T) == 8) {
     decided = decided && bits == other;
@@ -88,7 +97,7 @@ VERNIER_HD inline bool rounded_interval(double high, double low, double radius, 
     result = static_cast<float>(std::bit_cast<double>(bits + moved));
     decided = decided && result == static_cast<float>(std::bit_cast<double>(other + moved));
   }
-  return decided;
+  return decided ? Verdict::decided : inside ? Verdict::open : Verdict::unclear;
 }
 
 // x * y as a sum of two doubles.
@@ -97,36 +106,38 @@ struct TwoProduct {
   VERNIER_HD TwoProduct(double x, double y) : high(x * y), low(fma(x, y, -high)) {}
 };
 
-// alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct. c is read if beta is not 0. Plain:
-// the form is only_rounded.
+// alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct; where it is no more than what doubles
+// add to it, integers may decide what they leave open. c is read if beta is not 0. Plain: the form is only_rounded.
 template <bool Plain = false, class T, int Limbs>
-VERNIER_HD inline bool decided_by_doubles(const CrtSums<Limbs>& sums, double error, int scale,
-                                          const UpdateForm<T>& form, const T* c, T& result) {
+VERNIER_HD inline Verdict decided_by_doubles(const CrtSums<Limbs>& sums, double error, int scale,
+                                             const UpdateForm<T>& form, const T* c, T& result) {
   constexpr int unit = crt_limb_width<Limbs> * (Limbs - 2);
   constexpr double one = power_of_two(-unit);
   const TwoSumOfLimbs x = leading_sum(sums);
   // With the roundings of the few operations from here on.
-  const double radius = error * one * (1 + 0x1p-48) + (x.slack + 0x1p-50 * fabs(x.low));
+  const double own = x.slack + 0x1p-50 * fabs(x.low), radius = error * one * (1 + 0x1p-48) + own;
+  const auto verdict = [&](Verdict v) { return v == Verdict::open && error * one <= own ? Verdict::unclear : v; };
   if (Plain || form.only_rounded)
-    return rounded_interval<T>(form.alpha < 0 ? -x.high : x.high, form.alpha < 0 ? -x.low : x.low, radius,
-                               unit - scale + form.alpha_exponent, result);
-  if (!form.moderate) return false;
+    return verdict(rounded_interval<T>(form.alpha < 0 ? -x.high : x.high, form.alpha < 0 ? -x.low : x.low, radius,
+                                       unit - scale + form.alpha_exponent, result));
+  if (!form.moderate) return Verdict::unclear;
   const auto alpha = static_cast<double>(form.alpha);
   const TwoProduct p(alpha, x.high);
   TwoProduct added(0, 0);
   if (form.beta != 0) {
-    if (!is_finite(*c)) return false;
+    if (!is_finite(*c)) return Verdict::unclear;
     if (*c != 0) {  // in the unit of Ct, if it has an ordinary exponent there
       const auto value = static_cast<double>(*c);
       const int exponent = exponent_of_value(value) + scale - unit;
-      if (exponent < -400 || exponent > 400) return false;
+      if (exponent < -400 || exponent > 400) return Verdict::unclear;
       added = TwoProduct(static_cast<double>(form.beta), ldexp(value, scale - unit));
     }
   }
   const double z = p.high + added.high, v = z - p.high, t = (p.high - (z - v)) + (added.high - v);
   const double q = alpha * x.low, rest = (t + p.low) + (added.low + q);
   const double magnitude = (fabs(t) + fabs(p.low)) + (fabs(added.low) + fabs(q));
-  return rounded_interval<T>(z, rest, fabs(alpha) * radius * (1 + 0x1p-48) + 0x1p-49 * magnitude, unit - scale, result);
+  return verdict(
+      rounded_interval<T>(z, rest, fabs(alpha) * radius * (1 + 0x1p-48) + 0x1p-49 * magnitude, unit - scale, result));
 }
 
 // The same by integers, for any exponents, NaN and infinities of alpha, beta and c included; nothing where the
@@ -146,6 +157,40 @@ VERNIER_HD inline std::optional<T> decided_by_integers(const CrtSums<Limbs>& sum
   if (!product) return std::nullopt;
   product->exponent -= scale;
   return combined(*product, form.alpha, form.beta, c);
+}
+
+// ---- what rounding lost --------------------------------------------------------------------------------------------
+
+// With x, y the scaled vectors and [.] for rounding to an integer, sum x_l y_l - Ct is the sum of the row's terms and
+// the column's (docs/accuracy.md, theorem 8), which are zero but where x_l or y_l is no integer.
+VERNIER_HD inline double lost_by_row(double x, double y) { return (x - rint(x)) * y; }
+VERNIER_HD inline double lost_by_column(double x, double y) { return rint(x) * (y - rint(y)); }
+
+struct LostSum {
+  double sum = 0, magnitude = 0;  // of up to 2^9 terms
+
+  VERNIER_HD void add(double term) {
+    sum += term;
+    magnitude += fabs(term);
+  }
+};
+
+// Scaled elements that are not zero are no smaller: products of two parts do not underflow.
+inline constexpr int least_lost_exponent = -400;
+
+// Adds it to Ct, and returns the error that is left: of the sum, 2^9 + 1 roundings; of one more, and of the fraction
+// that Ct then has, which integers do not see.
+template <int Limbs>
+VERNIER_HD inline double add_lost(CrtSums<Limbs>& sums, const LostSum& lost) {
+  double rest = lost.sum;
+  VERNIER_UNROLL
+  for (int l = Limbs - 1; l > 0; --l) {
+    const double part = trunc(rest * power_of_two(-crt_limb_width<Limbs> * l));
+    sums.s[l] += part;
+    rest -= part * power_of_two(crt_limb_width<Limbs> * l);
+  }
+  sums.s[0] += rest;
+  return 0x1p-43 * lost.magnitude + 2;
 }
 
 // ---- the sum of all products ---------------------------------------------------------------------------------------

@@ -18,6 +18,15 @@ struct DeviceGrain {
   constexpr int exponent() const { return lowest_grain - depth; }
 };
 
+// Of the inexact elements of a vector so many are remembered by their place along k.
+inline constexpr int kept_places = 128;
+
+// Of all vectors of an operand.
+struct DeviceGrains {
+  DeviceGrain* counts = nullptr;
+  std::uint32_t* places = nullptr;  // [vector][kept_places], in any order
+};
+
 // What the choice of moduli wants to know (plan/exact_choice.hpp): about all vectors, and of a few rows and columns and
 // the entries where they cross.
 inline constexpr int sampled_side = 8;
@@ -31,6 +40,19 @@ struct DeviceSample {
   int grain[2][sampled_side];
   unsigned needed[2][sampled_side]
                  [sampled_exponents];  // elements that are integers from this exponent of the largest on
+};
+
+// A block of the kernel that counts alone takes so many vectors and so much of k of each.
+inline constexpr int grain_vectors = 32;
+inline constexpr std::int64_t grain_k = 1024;
+constexpr std::int64_t grain_blocks(std::int64_t vectors, std::int64_t k) {
+  return divide_up(vectors, std::int64_t{grain_vectors}) * divide_up(k, grain_k);
+}
+
+// Entries that the residues leave open: of a block, those of them that a look at what was lost leaves open too; and
+// both of all of C.
+struct DeviceOpenCounts {
+  unsigned long long open, after_look, total_open, total_summed;
 };
 
 // Sampled vectors of an operand.

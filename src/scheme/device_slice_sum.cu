@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
     if (decided) *c = *result;
   }
   if (!decided)
-    task.block.open[atomicAdd(task.block.open_count, 1ull)] = static_cast<std::uint32_t>(e.i + e.j * task.block.m);
+    task.block.open[atomicAdd(&task.block.counts->open, 1ull)] = static_cast<std::uint32_t>(e.i + e.j * task.block.m);
 }
 
 template <class T, class Kernel>
@@ -120,7 +120,7 @@ void add_slices_on_device(const SliceSum<T>& sum, cudaStream_t stream) {
 
 template <class T>
 void round_slices_on_device(const SliceSum<T>& sum, cudaStream_t stream) {
-  check(cudaMemsetAsync(sum.block.open_count, 0, sizeof *sum.block.open_count, stream), "round_slices");
+  check(cudaMemsetAsync(&sum.block.counts->open, 0, sizeof sum.block.counts->open, stream), "round_slices");
   switch (sum.format) {
     case SliceFormat::int8:
       return launch_sum("round_slices", round_slices<T, std::int32_t>, sum, stream);

@@ -12,6 +12,15 @@ namespace {
 
 constexpr DeviceLimits limits;
 
+// A grid has at most 2^31 - 1 blocks in its first direction, and 2^16 - 1 in the others.
+TEST(DevicePlan, counting_fits_one_launch_whatever_the_length) {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+  EXPECT_EQ(cuda::grain_blocks(33, 1025), 4);
+  EXPECT_GT(divide_up(longest_device_k, cuda::grain_k), 65535);
+  EXPECT_LE(cuda::grain_blocks(1, longest_device_k), most);
+  EXPECT_LE(cuda::grain_blocks(1 << 15, longest_device_k), most);  // 16 TiB of elements
+}
+
 TEST(DevicePlan, blocks_fit_the_limit_or_are_the_smallest) {
   const ProductShape shape{10000, 30000, 20000};
   const std::size_t whole = choose_device_blocking(shape, 15, limits, std::size_t{1} << 50).bytes;

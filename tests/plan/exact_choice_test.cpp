@@ -70,10 +70,10 @@ TEST(ExactChoice, FindsTheLeastWithoutLookingEverywhere) {
 }
 
 TEST(ExactChoice, OfAGpuTakesMoreModuliWhereManyEntriesWouldStayOpen) {
-  EXPECT_EQ(ordinary_device_exact_moduli(53, {4096, 4096, 4096}), 19);
-  EXPECT_EQ(ordinary_device_exact_moduli(53, {16384, 16384, 16384}), 20);
-  EXPECT_EQ(ordinary_device_exact_moduli(24, {4096, 4096, 4096}), 11);
-  EXPECT_EQ(ordinary_device_exact_moduli(24, {16384, 16384, 16384}), 12);
+  EXPECT_EQ(ordinary_device_exact_moduli(53, {4096, 4096, 4096}), 18);
+  EXPECT_EQ(ordinary_device_exact_moduli(53, {65536, 65536, 65536}), 19);
+  EXPECT_EQ(ordinary_device_exact_moduli(24, {4096, 4096, 4096}), 10);
+  EXPECT_EQ(ordinary_device_exact_moduli(24, {16384, 16384, 16384}), 11);
 }
 
 TEST(ExactBudget, FitsTheModuliForEveryLength) {

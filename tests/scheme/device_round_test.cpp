@@ -87,7 +87,7 @@ void check(int count, Tally& tally) {
     };
     ++tally.all;
     T result{};
-    if (decided_by_doubles(sums, error, scale, form, &c, result)) {
+    if (decided_by_doubles(sums, error, scale, form, &c, result) == Verdict::decided) {
       ++tally.by_doubles;
       ASSERT_EQ(bits_of(result), bits_of(low)) << what();
       ASSERT_EQ(bits_of(result), bits_of(high)) << what();
@@ -108,6 +108,9 @@ Tally check_all() {
   for (int count = 2; count <= max_moduli; ++count) switch (exact_limbs(count)) {
       case 3:
         check<T, 3>(count, tally);
+        break;
+      case 4:
+        check<T, 4>(count, tally);
         break;
       case 5:
         check<T, 5>(count, tally);
@@ -133,7 +136,7 @@ TEST(DeviceRound, decides_nothing_that_the_interval_leaves_open) {
 
 TEST(DeviceRound, decides_ordinary_entries_by_doubles) {
   const ResidueSystem& system = residue_system(19);
-  const CrtTables<5> tables(system);
+  const CrtTables<4> tables(system);
   Random random(5);
   int decided = 0;
   constexpr int trials = 2000;
@@ -144,7 +147,9 @@ TEST(DeviceRound, decides_ordinary_entries_by_doubles) {
     const UpdateForm<double> form(trial % 2 == 0 ? 1.0 : 0.3, trial % 4 == 3 ? -0.7 : 0.0);
     const double c = random.normal();
     double result = 0;
-    decided += decided_by_doubles(sums_of(integer, tables, system), 0x1p66, 128, form, &c, result) ? 1 : 0;
+    const Verdict verdict = decided_by_doubles(sums_of(integer, tables, system), 0x1p66, 128, form, &c, result);
+    decided += verdict == Verdict::decided ? 1 : 0;
+    EXPECT_NE(verdict, Verdict::unclear);
   }
   EXPECT_GE(decided, trials * 99 / 100);  // 2^-9 of them are closer to a midpoint than the error
 }
@@ -161,6 +166,55 @@ TEST(DeviceRound, leaves_nothing_open_where_the_integer_is_the_product) {
     ASSERT_TRUE(result);
     EXPECT_EQ(bits_of(*result), bits_of(rounded<double>(-integer, -29)));
   }
+}
+
+// Vectors that scaling leaves with some elements that are no integers: with what rounding lost of those the interval
+// holds the sum of all products, and is as narrow as its 43 bits say.
+template <int Limbs>
+void check_look(int count, int exponent) {
+  const ResidueSystem& system = residue_system(count);
+  const CrtTables<Limbs> tables(system);
+  Random random(static_cast<std::uint64_t>(count));
+  int decided = 0;
+  constexpr int trials = 200, k = 40;
+  for (int trial = 0; trial < trials; ++trial) {
+    mpz_class integer = 0, sum = 0;  // sum: in units of 2^(2 exact_unit)
+    LostSum lost;
+    for (int l = 0; l < k; ++l) {
+      const double x = std::ldexp(random.normal(), exponent - static_cast<int>(random.integer(0, 30))),
+                   y = std::ldexp(random.normal(), exponent - static_cast<int>(random.integer(0, 30)));
+      integer += exact_value(rint(x)) * exact_value(rint(y));
+      sum += exact_value(x) * exact_value(y);
+      if (x != rint(x)) lost.add(lost_by_row(x, y));
+      if (y != rint(y)) lost.add(lost_by_column(x, y));
+    }
+    integer >>= static_cast<unsigned long>(-2 * exact_unit);
+    CrtSums<Limbs> sums = sums_of(integer, tables, system);
+    const double error = add_lost(sums, lost);
+    EXPECT_LE(error, std::ldexp(k, exponent - 40) + 2);
+    double result = 0;
+    const UpdateForm<double> form(1, 0);
+    const Verdict verdict = decided_by_doubles(sums, error, 2 * exponent, form, &result, result);
+    if (verdict == Verdict::open) continue;
+    if (verdict == Verdict::unclear) {
+      const std::optional<double> by_integers = decided_by_integers(sums, error, 2 * exponent, form, &result);
+      if (!by_integers) continue;
+      result = *by_integers;
+    }
+    ++decided;
+    EXPECT_EQ(bits_of(result), bits_of(rounded<double>(sum, 2 * exact_unit - 2 * exponent))) << trial;
+  }
+  EXPECT_GE(decided, trials - 2);
+}
+
+TEST(DeviceRound, looks_at_what_rounding_lost) {
+  check_look<3>(14, 48);
+  check_look<4>(17, 59);
+  check_look<4>(19, 67);
+  check_look<5>(20, 70);
+  check_look<6>(23, 80);
+  check_look<9>(30, 102);
+  check_look<11>(40, 135);
 }
 
 TEST(DeviceRound, rounds_sums_of_all_products) {
