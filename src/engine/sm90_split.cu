@@ -21,9 +21,21 @@ SplitTile tile_of(SplitKernel kernel) {
   return {};
 }
 
-void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream) {
+namespace {
+
+int multiprocessors_for(const SplitProduct& product) {
   const int all = cuda::current_device().multiprocessors;
-  const int multiprocessors = product.multiprocessors > 0 ? std::min(product.multiprocessors, all) : all;
+  return product.multiprocessors > 0 ? std::min(product.multiprocessors, all) : all;
+}
+
+}  // namespace
+
+void update_split(const SplitProduct& product, cudaStream_t stream) {
+  update_half_128x128(product, multiprocessors_for(product), stream);
+}
+
+void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream) {
+  const int multiprocessors = multiprocessors_for(product);
   switch (kernel) {
     case SplitKernel::half_128x128:
       return multiply_half_128x128(product, multiprocessors, stream);

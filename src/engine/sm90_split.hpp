@@ -35,6 +35,8 @@ struct SplitProduct {
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
   int multiprocessors = 0;  // that it may take; 0: all
+  // Of update_split: tiles that lie wholly where the row of C is less than its column are left out.
+  bool triangle = false;
 };
 
 // Tile of C that a block computes.
@@ -44,5 +46,10 @@ struct SplitTile {
 SplitTile tile_of(SplitKernel kernel);
 
 void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream);
+
+// half_128x128 bit for bit, for short k and beta != 0: old and new values of C pass by bulk copies while neighbouring
+// tiles are multiplied. Rows and columns of C are multiples of 128, ldc of 4; C and the exponents of the planes are
+// aligned to 16 bytes. Not judged, never the last attempt.
+void update_split(const SplitProduct& product, cudaStream_t stream);
 
 }  // namespace vernier::sm90

@@ -22,6 +22,7 @@ struct SplitArguments {
   bool pairs_aligned;
   SplitGate gate;
   bool beside_previous;
+  bool triangle;
 };
 
 struct Scalars {
@@ -38,10 +39,19 @@ __device__ __forceinline__ int unscale_of(const std::int32_t* unscale, int v, in
   return v < count ? unscale[v] : 0;
 }
 
+// Where an entry of C lies.
+struct InMemory {
+  float* c;
+  std::int64_t ldc;
+
+  __device__ float* operator()(int row, int column) const { return c + row + static_cast<std::int64_t>(column) * ldc; }
+};
+
 // Entries of excluded vectors among 16 columns and `tile_rows` rows of C, by one warp: a sum in double, so that nothing
 // overflows or underflows on the way.
-inline __device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int column,
-                                                         int row, int tile_rows) {
+template <class Place>
+__device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int column, int row,
+                                                  int tile_rows, const Place& place) {
   const int lane = threadIdx.x % 32;
   const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
   for (int j = column; j < min(column + 16, columns); ++j) {
@@ -55,7 +65,7 @@ inline __device__ __noinline__ void conventional_entries(const SplitArguments& g
         for (std::int64_t l = lane; l < g.q.k; l += 32)
           sum += static_cast<double>(a[l * g.q.k_stride]) * static_cast<double>(b[l * g.p.k_stride]);
       for (int offset = 16; offset != 0; offset /= 2) sum += __shfl_xor_sync(~0u, sum, offset);
-      float* c = g.c + i + static_cast<std::int64_t>(j) * g.ldc;
+      float* c = place(i, j);
       if (lane == 0) *c = scalars(static_cast<float>(sum), scalars.beta == 0 ? 0 : *c);
     }
   }
@@ -121,7 +131,8 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
   else
     store(std::false_type{});
   if (__any_sync(~0u, most + max(up[0], up[1]) >= excluded_vector / 2))
-    conventional_entries(g, scalars, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows);
+    conventional_entries(g, scalars, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows,
+                         InMemory{g.c, g.ldc});
 }
 
 }  // namespace vernier::sm90

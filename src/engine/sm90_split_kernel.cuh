@@ -14,6 +14,7 @@
 #include "cuda/tensor_map.hpp"
 #include "engine/sm90_split_conventional.cuh"
 #include "engine/sm90_split_epilogue.cuh"
+#include "engine/sm90_split_staged.cuh"
 #include "engine/sm90_wgmma_float.cuh"
 
 namespace vernier::sm90 {
@@ -25,27 +26,49 @@ constexpr int producer_warpgroup = 2, block_threads = 384;
 constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 
 // A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that.
-template <int Rows_, int Sharing_, bool Folded_, bool Tf32_>
+// Staged: C by way of shared memory (sm90_split_staged.cuh).
+template <int Rows_, int Sharing_, bool Folded_, bool Tf32_, bool Staged_ = false>
 struct SplitConfig {
   static constexpr int Rows = Rows_, Sharing = Sharing_;
-  static constexpr bool Folded = Folded_, Tf32 = Tf32_;
+  static constexpr bool Folded = Folded_, Tf32 = Tf32_, Staged = Staged_;
+  using Staging = StagedTile<Rows, tile_columns>;
   static constexpr int p_bytes = tile_columns * split_line_bytes, q_bytes = Rows * split_line_bytes;
-  static constexpr int stage_bytes = p_bytes + q_bytes, stages = ring_bytes / stage_bytes;
-  static constexpr int shared_bytes = stages * stage_bytes + 1024 + 16 * stages;
+  static constexpr int stage_bytes = p_bytes + q_bytes;
+  static constexpr int stages = (ring_bytes - (Staged ? Staging::tile_bytes : 0)) / stage_bytes;
+  static constexpr int barriers = stages * stage_bytes + (Staged ? Staging::bytes : 0);  // where they begin
+  static constexpr int shared_bytes = 1024 + barriers + 16 * stages + (Staged ? 16 : 0);
 };
 
-// Tiles in units of clusters: groups of P tiles, inside a group Q is the slow index.
+// Tiles in units of clusters: groups of P tiles, inside a group Q is the slow index. In a triangle, Q begins where the
+// group's first tile does, and what lies before a tile's own begin is not wanted.
 struct TileOrder {
   int p_tiles, q_tiles, group;
+  int q_of_p = 0;  // tiles of Q beside one of P, in a triangle
 
-  __device__ int count() const { return p_tiles * q_tiles; }
-  __device__ void place(int t, int& p, int& q) const {
-    const int g = t / (group * q_tiles), first = g * group, width = min(group, p_tiles - first);
-    const int rest = t - g * group * q_tiles;
-    q = rest / width;
-    p = first + rest % width;
+  __device__ bool place(int t, int& p, int& q) const {  // false: there is no tile t
+    int first = 0;
+    for (;; first += group) {
+      if (first >= p_tiles) return false;
+      const int width = min(group, p_tiles - first), skipped = min(first * q_of_p, q_tiles);
+      const int size = width * (q_tiles - skipped);
+      if (t < size) {
+        q = skipped + t / width;
+        p = first + t % width;
+        return true;
+      }
+      t -= size;
+    }
   }
+  __device__ bool wants(int p, int q) const { return q >= p * q_of_p; }
 };
+
+// Calls body(p, q) for the tiles of this cluster.
+template <int Sharing, class Body>
+__device__ __forceinline__ void for_tiles(const TileOrder& order, Body body) {
+  int p, q;
+  for (int t = blockIdx.x / Sharing; order.place(t, p, q); t += gridDim.x / Sharing)
+    if (order.wants(p, q)) body(p, q);
+}
 
 // Position in the ring of stages.
 template <int Stages>
@@ -64,8 +87,12 @@ struct Ring {
 
   __device__ std::uint32_t p(int stage) const { return base + stage * Config::stage_bytes; }
   __device__ std::uint32_t q(int stage) const { return p(stage) + Config::p_bytes; }
-  __device__ std::uint32_t full(int stage) const { return base + Config::stages * Config::stage_bytes + 8 * stage; }
+  __device__ std::uint32_t full(int stage) const { return base + Config::barriers + 8 * stage; }
   __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * Config::stages; }
+  __device__ typename Config::Staging staging(char* shared) const {  // in the shared memory that the ring begins in
+    const std::uint32_t tile = Config::stages * Config::stage_bytes, full = empty(Config::stages);
+    return {shared + (base - shared_address(shared)) + tile, full, full + 8};
+  }
 };
 
 // Every element is finite; no vector has an element too small for its parts, or three quarters of every vector are
@@ -107,9 +134,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
                                         const TileOrder& order, int lines, int rank) {
   constexpr int share = Config::Rows / Config::Sharing;
   RingPosition<Config::stages> at{0, 1};
-  for (int t = blockIdx.x / Config::Sharing; t < order.count(); t += gridDim.x / Config::Sharing) {
-    int p, q;
-    order.place(t, p, q);
+  for_tiles<Config::Sharing>(order, [&](int p, int q) {
     const int row_p = (p * Config::Sharing + rank) * tile_columns, row_q = q * Config::Rows + rank * share;
     for (int line = 0; line < lines; ++line, at.advance()) {
       barrier_wait(ring.empty(at.stage), at.parity);
@@ -123,7 +148,22 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
         load_box_multicast(ring.q(at.stage) + rank * share * split_line_bytes, &map_q, full, byte, row_q, 0,
                            (1 << Config::Sharing) - 1);
     }
-  }
+  });
+}
+
+// By one thread: tiles of C come and go.
+template <class Config>
+__device__ __forceinline__ void move_tiles(const SplitArguments& g, const CUtensorMap& map_c,
+                                           typename Config::Staging tile, const TileOrder& order, int rank) {
+  std::uint32_t parity = 0;
+  for_tiles<Config::Sharing>(order, [&](int p, int q) {
+    tile.first_column = (p * Config::Sharing + rank) * tile_columns, tile.first_row = q * Config::Rows;
+    tile.load(g, map_c);
+    barrier_wait(tile.ready, parity);
+    tile.store(map_c);
+    parity ^= 1;
+  });
+  wait_for_stores();
 }
 
 // One consumer warpgroup: 64 columns by Rows rows of C.
@@ -228,7 +268,7 @@ struct Consumer {
 template <class Config>
 __global__ void __launch_bounds__(block_threads, 1)
     multiply_split_kernel(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
-                          const __grid_constant__ SplitArguments g) {
+                          const __grid_constant__ CUtensorMap map_c, const __grid_constant__ SplitArguments g) {
   constexpr int sharing = Config::Sharing;
   extern __shared__ __align__(16) char raw[];
   const Ring<Config> ring{(shared_address(raw) + 1023) & ~1023u};
@@ -239,6 +279,11 @@ __global__ void __launch_bounds__(block_threads, 1)
     for (int s = 0; s < Config::stages; ++s) {
       barrier_init(ring.full(s), 1);
       barrier_init(ring.empty(s), 8 * sharing);
+    }
+    if constexpr (Config::Staged) {
+      barrier_init(ring.staging(raw).full, 1);
+      barrier_init(ring.staging(raw).ready, 8);
+      prefetch_tensor_map(&map_c);
     }
     fence_barrier_init();
     prefetch_tensor_map(&map_p);
@@ -264,26 +309,39 @@ __global__ void __launch_bounds__(block_threads, 1)
   const int lines = scalars.alpha == 0 ? 0 : g.lines;
   const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
   const TileOrder order{tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
-                        (g.group + sharing - 1) / sharing};
+                        (g.group + sharing - 1) / sharing, g.triangle ? tile_columns * sharing / Config::Rows : 0};
 
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
     if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, order, lines, rank);
+    if constexpr (Config::Staged)
+      if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(raw), order, rank);
   } else {
     take_registers<232>();
     Consumer<Config> consumer(ring, warpgroup);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    for (int t = blockIdx.x / sharing; t < order.count(); t += gridDim.x / sharing) {
+    const int column_of_tile = warpgroup * consumer_columns + warp * 16 + lane / 4, row_of_tile = lane % 4 * 2;
+    std::uint32_t parity = 0;
+    for_tiles<sharing>(order, [&](int p, int q) {
       float sum[Config::Rows / 2];
       if constexpr (Config::Folded)
         consumer.folded(sum, lines);
       else
         consumer.separate(sum, lines);
-      int p, q;
-      order.place(t, p, q);
-      const int column = (p * sharing + rank) * tile_columns + warpgroup * consumer_columns + warp * 16 + lane / 4;
-      store_tile<Config::Rows>(g, scalars, sum, column, q * Config::Rows + lane % 4 * 2);
-    }
+      const int first_column = (p * sharing + rank) * tile_columns, first_row = q * Config::Rows;
+      if constexpr (Config::Staged) {
+        auto tile = ring.staging(raw);
+        tile.first_column = first_column, tile.first_row = first_row;
+        barrier_wait(tile.full, parity);
+        parity ^= 1;
+        update_tile(g, scalars, tile, sum, column_of_tile, row_of_tile);
+        fence_async_shared();
+        __syncwarp();
+        if (lane == 0) barrier_arrive(tile.ready);
+      } else {
+        store_tile<Config::Rows>(g, scalars, sum, first_column + column_of_tile, first_row + row_of_tile);
+      }
+    });
   }
   if constexpr (sharing > 1) {  // no block leaves while a neighbour may still write into it
     cluster_arrive();
@@ -318,7 +376,17 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                          .group = 16,
                          .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
                          .gate = x.gate,
-                         .beside_previous = x.beside_previous};
+                         .beside_previous = x.beside_previous,
+                         .triangle = x.triangle};
+  CUtensorMap map_c = {};
+  if constexpr (Config::Staged)
+    map_c = make_tensor_map({.base = x.c,
+                             .row_bytes = x.a.count * 4,
+                             .rows = x.b.count,
+                             .planes = 1,
+                             .row_stride = x.ldc * 4,
+                             .plane_stride = x.ldc * 4 * x.b.count,
+                             .box_rows = tile_columns});
   const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
                                 ((x.a.count + Config::Rows - 1) / Config::Rows);
   const auto grid =
@@ -329,7 +397,8 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
           .shared_bytes = Config::shared_bytes,
           .cluster = Config::Sharing,
           .overlap_previous = true},
-         stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing), g);
+         stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing),
+         map_c, g);
 }
 
 }  // namespace vernier::sm90

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <climits>
+#include <type_traits>
 
+#include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "lapack/device_block.hpp"
@@ -14,12 +17,14 @@ constexpr int step = 32;          // rows of a triangle that are solved before t
 constexpr int pitch = step + 4;   // of rows of L in shared memory
 constexpr int update_rows = 128;  // of a tile of a small update
 
+// Columns of a block of threads: 64 floats or 32 doubles, or fewer where that leaves multiprocessors without any.
 template <class T>
-inline constexpr int tile_columns = 256 / static_cast<int>(sizeof(T));  // 64 floats, 32 doubles
-template <class T>
-inline constexpr int quad_columns = tile_columns<T> / 4;
-template <class T>
-inline constexpr int row_threads = block_threads / quad_columns<T>;
+inline constexpr int wide_columns = 256 / static_cast<int>(sizeof(T));
+inline constexpr int narrow_columns = 16;
+template <int Columns>
+inline constexpr int quad_columns = Columns / 4;
+template <int Columns>
+inline constexpr int row_threads = block_threads / quad_columns<Columns>;
 
 template <class T>
 struct alignas(16) Quad {
@@ -37,16 +42,16 @@ __device__ __forceinline__ const Quad<T>& quad(const T* p) {
 
 // Count rows of C, row_threads apart, minus L U over `step` columns of L. l: the first row, at its first column; u: the
 // first row of U, at the thread's quad.
-template <int Count, class T>
+template <int Columns, int Count, class T>
 __device__ __forceinline__ void subtract_rows(Quad<T> (&c)[Count], const T* l, const T* u) {
 #pragma unroll 2
   for (int k = 0; k < step; k += 4) {
     Quad<T> b[4];
 #pragma unroll
-    for (int e = 0; e < 4; ++e) b[e] = quad(u + (k + e) * tile_columns<T>);
+    for (int e = 0; e < 4; ++e) b[e] = quad(u + (k + e) * Columns);
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
-      const Quad<T> f = quad(l + i * row_threads<T> * pitch + k);
+      const Quad<T> f = quad(l + i * row_threads<Columns> * pitch + k);
 #pragma unroll
       for (int e = 0; e < 4; ++e)
 #pragma unroll
@@ -64,13 +69,12 @@ __device__ __forceinline__ void stage_factor(T* to, const T* from, std::int64_t 
   }
 }
 
-template <class T>
+template <class T, int Columns>
 struct Tile {
-  static constexpr int columns = tile_columns<T>;
   T* x;  // rows of `columns`
-  int row0 = threadIdx.x / quad_columns<T>, column = threadIdx.x % quad_columns<T> * 4;
+  int row0 = threadIdx.x / quad_columns<Columns>, column = threadIdx.x % quad_columns<Columns> * 4;
 
-  __device__ Quad<T>& at(int row) const { return quad(x + row * columns + column); }
+  __device__ Quad<T>& at(int row) const { return quad(x + row * Columns + column); }
 };
 
 // Notes the exchanges in `followed`, by one block.
@@ -96,28 +100,29 @@ __device__ __forceinline__ void follow(const BlockTask<T>& t) {
 }
 
 // Rows and columns [32 w, 32 w + 32) of L^-1 by warp w, one column a lane: into row 32 w + r of `inverses`. l: row r of
-// its own diagonal block in row r.
+// its own diagonal block in row r. Every unknown goes into all rows below as soon as it is known: 32 steps in a chain.
 template <class T>
 __device__ __forceinline__ void invert_diagonal(const T* l, T* inverses) {
   const int first = threadIdx.x / 32 * step, column = threadIdx.x % 32;
   T x[step];
 #pragma unroll
-  for (int r = 0; r < step; ++r) {
-    x[r] = r == column ? T(1) : T(0);
+  for (int r = 0; r < step; ++r) x[r] = r == column ? T(1) : T(0);
 #pragma unroll
-    for (int k = 0; k < r; ++k) x[r] = fma(-l[(first + r) * pitch + k], x[k], x[r]);
-    inverses[(first + r) * pitch + column] = x[r];
-  }
+  for (int k = 0; k + 1 < step; ++k)
+#pragma unroll
+    for (int r = k + 1; r < step; ++r) x[r] = fma(-l[(first + r) * pitch + k], x[k], x[r]);
+#pragma unroll
+  for (int r = 0; r < step; ++r) inverses[(first + r) * pitch + column] = x[r];
 }
 
 // The tile's rows become L^-1 of themselves: `step` rows by the inverse of their diagonal block, then the rows below,
 // while the next columns of L are on their way.
-template <class T>
+template <class T, int Columns>
 struct TileSolver {
   static constexpr int staged = largest_block * (step / 4) / block_threads;  // quads of a thread
 
   const BlockTask<T>& t;
-  const Tile<T>& tile;
+  const Tile<T, Columns>& tile;
   T *l, *inverses;
   Quad<T> next[staged];
 
@@ -140,7 +145,7 @@ struct TileSolver {
   }
 
   __device__ __forceinline__ void solve_rows(int i) {
-    constexpr int count = (step + row_threads<T> - 1) / row_threads<T>;
+    constexpr int count = (step + row_threads<Columns> - 1) / row_threads<Columns>;
     Quad<T> x[count] = {};
 #pragma unroll
     for (int k = 0; k < step; k += 4) {
@@ -149,7 +154,8 @@ struct TileSolver {
       for (int e = 0; e < 4; ++e) b[e] = tile.at(i + k + e);
 #pragma unroll
       for (int q = 0; q < count; ++q) {
-        const Quad<T> f = quad(inverses + (i + tile.row0 + q * row_threads<T>)*pitch + k);
+        if (tile.row0 >= step) break;
+        const Quad<T> f = quad(inverses + (i + tile.row0 + q * row_threads<Columns>)*pitch + k);
 #pragma unroll
         for (int e = 0; e < 4; ++e)
 #pragma unroll
@@ -158,37 +164,41 @@ struct TileSolver {
     }
     __syncthreads();
 #pragma unroll
-    for (int q = 0; q < count; ++q) tile.at(i + tile.row0 + q * row_threads<T>) = x[q];
+    for (int q = 0; q < count; ++q)
+      if (tile.row0 < step) tile.at(i + tile.row0 + q * row_threads<Columns>) = x[q];
     __syncthreads();
   }
 
   __device__ __forceinline__ void update_below(int i) {
     constexpr int together = 4;
     const int end = t.order - i - step;
-    for (int r0 = tile.row0; r0 < end; r0 += together * row_threads<T>) {
+    for (int r0 = tile.row0; r0 < end; r0 += together * row_threads<Columns>) {
       Quad<T> c[together];
 #pragma unroll
       for (int q = 0; q < together; ++q) {
-        const int r = r0 + q * row_threads<T>;
+        const int r = r0 + q * row_threads<Columns>;
         c[q] = r < end ? tile.at(i + step + r) : Quad<T>{};
       }
-      subtract_rows(c, l + r0 * pitch, tile.x + i * tile_columns<T> + tile.column);
+      subtract_rows<Columns>(c, l + r0 * pitch, tile.x + i * Columns + tile.column);
 #pragma unroll
       for (int q = 0; q < together; ++q) {
-        const int r = r0 + q * row_threads<T>;
+        const int r = r0 + q * row_threads<Columns>;
         if (r < end) tile.at(i + step + r) = c[q];
       }
     }
     __syncthreads();
   }
 
-  __device__ __forceinline__ void run() {
-    fetch<true>(0);
+  // The blocks on the diagonal, fetched before.
+  __device__ __forceinline__ void invert() {
     put();
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) / 32 * step < t.order) invert_diagonal(l, inverses);
+  }
+
+  // After a barrier.
+  __device__ __forceinline__ void run() {
     fetch<false>(0);
-    __syncthreads();
-    invert_diagonal(l, inverses);
-    __syncthreads();
     for (int i = 0; i < t.order; i += step) {
       put();
       solve_rows(i);
@@ -199,13 +209,13 @@ struct TileSolver {
   }
 };
 
-template <class T>
+template <class T, int Columns>
 __global__ void __launch_bounds__(block_threads, 1)
     block_kernel(const __grid_constant__ BlockTask<T> t, int solved_tiles, int other_tiles) {
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
   T* inverses = l + largest_block * pitch;  // behind l: update_below reads beyond its rows
-  const Tile<T> tile{inverses + largest_block * pitch};
+  const Tile<T, Columns> tile{inverses + largest_block * pitch};
   cuda::wait_for_previous_kernels();
   int number = blockIdx.x;
   const bool solves = number < solved_tiles;
@@ -213,8 +223,10 @@ __global__ void __launch_bounds__(block_threads, 1)
   const bool second = !solves && number >= other_tiles;
   if (second) number -= other_tiles;
   const ColumnRange& range = solves ? t.solved : t.others[second ? 1 : 0];
-  const std::int64_t column = range.begin + std::int64_t{number} * tile_columns<T> + tile.column;
+  const std::int64_t column = range.begin + std::int64_t{number} * Columns + tile.column;
   const bool inside = column < range.end;
+  TileSolver<T, Columns> solver{t, tile, l, inverses, {}};
+  if (solves) solver.template fetch<true>(0);
   __shared__ int from[largest_block], to[largest_block];
   if (static_cast<int>(threadIdx.x) < t.order) {
     const int row = t.first + static_cast<int>(threadIdx.x);
@@ -222,37 +234,32 @@ __global__ void __launch_bounds__(block_threads, 1)
     to[threadIdx.x] = t.exchange ? t.exchanges.to[row] : row;
   }
   __syncthreads();
-  constexpr int together = 8;  // rows of a thread on their way at once
-  for (int q0 = tile.row0; q0 < (t.order + step - 1) / step * step; q0 += together * row_threads<T>) {
-    Quad<T> v[together] = {};
+  // All that is read, at once: rows that arrive, and rows that leave for a place below.
+  constexpr int count = largest_block / row_threads<Columns>;
+  Quad<T> arriving[count], leaving[count];
+  const auto leaves = [&](int q) { return inside && q < t.order && to[q] >= t.first + t.order; };
 #pragma unroll
-    for (int i = 0; i < together; ++i) {
-      const int q = q0 + i * row_threads<T>;
-      if (inside && q < t.order) v[i] = quad(t.a.at(from[q], column));
-    }
+  for (int i = 0; i < count; ++i) {
+    const int q = tile.row0 + i * row_threads<Columns>;
+    arriving[i] = inside && q < t.order ? quad(t.a.at(from[q], column)) : Quad<T>{};
+    if (leaves(q)) leaving[i] = quad(t.a.at(t.first + q, column));
+  }
+  if (solves) solver.invert();
 #pragma unroll
-    for (int i = 0; i < together; ++i)
-      if (q0 + i * row_threads<T> < largest_block) tile.at(q0 + i * row_threads<T>) = v[i];
+  for (int i = 0; i < count; ++i) {
+    const int q = tile.row0 + i * row_threads<Columns>;
+    if (q < (t.order + step - 1) / step * step) tile.at(q) = arriving[i];
   }
   __syncthreads();  // all rows are read before others come in their place
-  for (int q0 = tile.row0; t.exchange && inside && q0 < t.order; q0 += together * row_threads<T>) {
-    Quad<T> v[together] = {};
-    const auto leaves = [&](int q) { return q < t.order && to[q] >= t.first + t.order; };
 #pragma unroll
-    for (int i = 0; i < together; ++i) {
-      const int q = q0 + i * row_threads<T>;
-      if (leaves(q)) v[i] = quad(t.a.at(t.first + q, column));
-    }
-#pragma unroll
-    for (int i = 0; i < together; ++i) {
-      const int q = q0 + i * row_threads<T>;
-      if (leaves(q)) quad(t.a.at(to[q], column)) = v[i];
-    }
+  for (int i = 0; i < count; ++i) {
+    const int q = tile.row0 + i * row_threads<Columns>;
+    if (leaves(q)) quad(t.a.at(to[q], column)) = leaving[i];
   }
-  if (solves) TileSolver<T>{t, tile, l, inverses, {}}.run();
+  if (solves) solver.run();
   __syncthreads();
   if (inside)  // after the rows that go elsewhere were read: each thread its own
-    for (int q = tile.row0; q < t.order; q += row_threads<T>) quad(t.a.at(t.first + q, column)) = tile.at(q);
+    for (int q = tile.row0; q < t.order; q += row_threads<Columns>) quad(t.a.at(t.first + q, column)) = tile.at(q);
   if (blockIdx.x != 0) return;
   if (t.followed.rows != nullptr) follow(t);
   if (t.reset.rows != nullptr)
@@ -263,49 +270,61 @@ __global__ void __launch_bounds__(block_threads, 1)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     small_product_kernel(RowMajor<T> a, int rows, int first_row, ColumnRange range, int first, int depth) {
-  constexpr int count = update_rows / row_threads<T>;
+  constexpr int Columns = wide_columns<T>, count = update_rows / row_threads<Columns>;
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
-  const Tile<T> u{l + update_rows * pitch};
+  const Tile<T, Columns> u{l + update_rows * pitch};
   cuda::wait_for_previous_kernels();
   const int row = first_row + blockIdx.x * update_rows;
-  const std::int64_t column = range.begin + blockIdx.y * tile_columns<T> + u.column;
+  const std::int64_t column = range.begin + blockIdx.y * Columns + u.column;
   const bool inside = column < range.end;
   Quad<T> c[count];
 #pragma unroll
   for (int i = 0; i < count; ++i) {
-    const int r = row + u.row0 + i * row_threads<T>;
+    const int r = row + u.row0 + i * row_threads<Columns>;
     c[i] = inside && r < rows ? quad(a.at(r, column)) : Quad<T>{};
   }
   for (int k = 0; k < depth; k += step) {
     if (k > 0) __syncthreads();
     stage_factor(l, a.at(row, first + k), a.ld, min(update_rows, rows - row), depth - k);
-    for (int q = u.row0; q < step; q += row_threads<T>)
+    for (int q = u.row0; q < step; q += row_threads<Columns>)
       u.at(q) = inside && q < depth - k ? quad(a.at(first + k + q, column)) : Quad<T>{};
     __syncthreads();
-    subtract_rows(c, l + u.row0 * pitch, u.x + u.column);
+    subtract_rows<Columns>(c, l + u.row0 * pitch, u.x + u.column);
   }
 #pragma unroll
   for (int i = 0; i < count; ++i) {
-    const int r = row + u.row0 + i * row_threads<T>;
+    const int r = row + u.row0 + i * row_threads<Columns>;
     if (inside && r < rows) quad(a.at(r, column)) = c[i];
   }
 }
 
-template <class T>
-void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream) {
-  const auto tiles = [](const ColumnRange& range) {
-    return static_cast<int>((range.size() + tile_columns<T> - 1) / tile_columns<T>);
-  };
-  const int solved = tiles(task.solved), others = tiles(task.others[0]);
-  const int all = solved + others + tiles(task.others[1]);
+template <class T, int Columns>
+void launch_block(const BlockTask<T>& task, int solved, int others, int all, cudaStream_t stream) {
   // A block without columns does what one block does for all.
-  cuda::launch("block_kernel", block_kernel<T>,
+  cuda::launch("block_kernel", block_kernel<T, Columns>,
                {.grid = static_cast<unsigned>(std::max(all, 1)),
                 .block = block_threads,
-                .shared_bytes = (2 * largest_block * pitch + largest_block * tile_columns<T>)*sizeof(T),
+                .shared_bytes = (2 * largest_block * pitch + largest_block * Columns) * sizeof(T),
                 .overlap_previous = true},
                stream, task, solved, others);
+}
+
+template <class T>
+void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream) {
+  const auto launch = [&](auto columns, int most) {
+    constexpr int Columns = decltype(columns)::value;
+    const auto tiles = [](const ColumnRange& range) {
+      return static_cast<int>((range.size() + Columns - 1) / Columns);
+    };
+    const int solved = tiles(task.solved), others = tiles(task.others[0]);
+    const int all = solved + others + tiles(task.others[1]);
+    if (all > most) return false;
+    launch_block<T, Columns>(task, solved, others, all, stream);
+    return true;
+  };
+  if (!launch(std::integral_constant<int, narrow_columns>{}, cuda::current_device().multiprocessors))
+    launch(std::integral_constant<int, wide_columns<T>>{}, INT_MAX);
 }
 
 template <class T>
@@ -313,11 +332,11 @@ void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const
                             int depth, cudaStream_t stream) {
   if (rows <= first_row || columns.size() == 0) return;
   const dim3 grid(static_cast<unsigned>((rows - first_row + update_rows - 1) / update_rows),
-                  static_cast<unsigned>((columns.size() + tile_columns<T> - 1) / tile_columns<T>));
+                  static_cast<unsigned>((columns.size() + wide_columns<T> - 1) / wide_columns<T>));
   cuda::launch("small_product_kernel", small_product_kernel<T>,
                {.grid = grid,
                 .block = block_threads,
-                .shared_bytes = (update_rows * pitch + step * tile_columns<T>)*sizeof(T),
+                .shared_bytes = (update_rows * pitch + step * wide_columns<T>)*sizeof(T),
                 .overlap_previous = true},
                stream, a, rows, first_row, columns, first, depth);
 }

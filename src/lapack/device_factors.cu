@@ -20,8 +20,8 @@ class DeviceFactors final : public LuFactors {
   DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, const Contract& contract,
                 cudaStream_t stream)
       : lu_(std::move(lu)),
-        row_factors_(powers(scales.rows)),
-        column_factors_(powers(scales.columns)),
+        row_factors_(powers_of_two(scales.rows)),
+        column_factors_(powers_of_two(scales.columns)),
         stream_(stream) {
     equilibrated = scales.wanted;
     factor_on_device(*lu_, contract, stream);
@@ -43,28 +43,25 @@ class DeviceFactors final : public LuFactors {
   void solve_some(Op op, const Columns& columns, double* x) const {
     const std::int64_t n = lu_->n, apart = lu_->rows, count = static_cast<std::int64_t>(columns.size());
     const auto size = static_cast<std::size_t>(count * apart);
-    std::vector<double> host(size);
+    host_.resize(size);
+    double* host = host_.data();
+    for (std::int64_t q = 0; q < count; ++q) std::fill(host + q * apart + n, host + (q + 1) * apart, 0.0);
     for (std::int64_t q = 0; q < count; ++q)
       scaled_copy(op == Op::none ? row_factors_ : column_factors_, x + columns[static_cast<std::size_t>(q)] * n,
-                  host.data() + q * apart);
+                  host + q * apart);
     const cuda::DeviceWorkspace memory(2 * size * sizeof(double), stream_);
     auto* device = reinterpret_cast<double*>(memory.data());
-    cuda::check(cudaMemcpyAsync(device, host.data(), size * sizeof(double), cudaMemcpyHostToDevice, stream_),
+    cuda::check(cudaMemcpyAsync(device, host, size * sizeof(double), cudaMemcpyHostToDevice, stream_),
                 "cudaMemcpyAsync");
     solve_with_device_lu(*lu_, *triangles_, op, count, device, device + size, stream_);
-    cuda::check(cudaMemcpyAsync(host.data(), device, size * sizeof(double), cudaMemcpyDeviceToHost, stream_),
+    cuda::check(cudaMemcpyAsync(host, device, size * sizeof(double), cudaMemcpyDeviceToHost, stream_),
                 "cudaMemcpyAsync");
     cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
     for (std::int64_t q = 0; q < count; ++q)
-      scaled_copy(op == Op::none ? column_factors_ : row_factors_, host.data() + q * apart,
+      scaled_copy(op == Op::none ? column_factors_ : row_factors_, host + q * apart,
                   x + columns[static_cast<std::size_t>(q)] * n);
   }
 
-  static std::vector<double> powers(const std::vector<int>& exponents) {
-    std::vector<double> p;
-    for (const int e : exponents) p.push_back(std::ldexp(1.0, e));
-    return p;
-  }
   static void scaled_copy(const std::vector<double>& factors, const double* from, double* to) {
     for (std::size_t i = 0; i < factors.size(); ++i) to[i] = from[i] * factors[i];
   }
@@ -73,6 +70,7 @@ class DeviceFactors final : public LuFactors {
   std::vector<double> row_factors_, column_factors_;
   cudaStream_t stream_;
   std::unique_ptr<DeviceTriangles<S>> triangles_;
+  mutable std::vector<double> host_;
 };
 
 template <class S, class T>

@@ -24,12 +24,6 @@ void download(const double* from, double* to, std::int64_t count, cudaStream_t s
   cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
 }
 
-std::vector<double> powers(const std::vector<int>& exponents) {
-  std::vector<double> p;
-  for (const int e : exponents) p.push_back(std::ldexp(1.0, e));
-  return p;
-}
-
 double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); }
 
 }  // namespace
@@ -121,7 +115,7 @@ void DeviceSystem<T>::add_magnitudes(const double* x, double* y) const {
 template <class T>
 std::vector<double> DeviceSystem<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
   double* d = vectors(2);
-  upload(powers(exponents).data(), d, n, stream_);
+  upload(powers_of_two(exponents).data(), d, n, stream_);
   scaled_column_largest<T>({a_, n, lda_}, d, d + n, stream_);
   std::vector<double> all(static_cast<std::size_t>(n));
   download(d + n, all.data(), n, stream_);
@@ -133,7 +127,7 @@ template <class S>
 void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents,
                               DeviceLu<S>& lu) const {
   double* d = vectors(2);
-  const std::vector<double> rows = powers(row_exponents), columns = powers(column_exponents);
+  const std::vector<double> rows = powers_of_two(row_exponents), columns = powers_of_two(column_exponents);
   upload(rows.data(), d, n, stream_);
   upload(columns.data(), d + n, n, stream_);
   convert_scaled<T, S>({a_, n, lda_}, d, d + n, lu.a, lu.rows, stream_);

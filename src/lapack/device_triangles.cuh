@@ -1,6 +1,7 @@
 // A triangular solve is one kernel: a block of threads for each 128 unknowns, which takes them in the order of
 // substitution, so that nobody waits for one who has not begun. Unknowns are published as they are: a word of `out`
-// that is no longer `absent` is a solution. Diagonal blocks are inverted beforehand.
+// that is no longer `absent` is a solution. Diagonal blocks are inverted beforehand, and what a block multiplies next
+// is in registers before its unknowns appear.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +13,8 @@
 
 namespace vernier {
 
-constexpr int solve_threads = 256, solve_warps = 8, warp_rows = triangle_block / solve_warps;
+constexpr int solve_threads = 512, solve_warps = 16, warp_rows = triangle_block / solve_warps;
+constexpr int neighbours = 4;     // blocks that look for a solution all the time
 constexpr long long absent = -1;  // a NaN that no operation makes
 
 template <class T>
@@ -27,85 +29,77 @@ struct SolveVectors {
   int count;
 };
 
-// A vector whose elements appear one by one.
-struct Appearing {
-  const double* x;
-
-  __device__ __forceinline__ double at(int k) const {
-    long long bits;
-    do bits = *reinterpret_cast<const volatile long long*>(x + k);
-    while (bits == absent);
-    return __longlong_as_double(bits);
+// Two unknowns that appear one by one; who is far from needing them looks now and then.
+__device__ __forceinline__ double2 await(const double* x, bool far) {
+  longlong2 bits;
+  for (;;) {
+    bits = cuda::load_volatile(reinterpret_cast<const longlong2*>(x));
+    if (bits.x != absent && bits.y != absent) break;
+    if (far) __nanosleep(500);
   }
-  __device__ __forceinline__ double2 pair(int k) const {
-    longlong2 bits;
-    do bits = cuda::load_volatile(reinterpret_cast<const longlong2*>(x + k));
-    while (bits.x == absent || bits.y == absent);
-    return {__longlong_as_double(bits.x), __longlong_as_double(bits.y)};
-  }
-};
-
-struct Present {
-  const double* x;
-
-  __device__ __forceinline__ double at(int k) const { return x[k]; }
-  __device__ __forceinline__ double2 pair(int k) const { return *reinterpret_cast<const double2*>(x + k); }
-};
+  return {__longlong_as_double(bits.x), __longlong_as_double(bits.y)};
+}
 
 __device__ __forceinline__ void publish(double* p, double x) {
   const long long bits = __double_as_longlong(x);
   *reinterpret_cast<volatile long long*>(p) = bits == absent ? 0x7ff8000000000000ll : bits;
 }
 
-// Lane l gets the sum over all lanes of v[l / 2]: lanes with the bit keep the upper half of what is left.
+// Lane 4 r + ... gets the sum over all lanes of v[r]: lanes with the bit keep the upper half of what is left.
 template <int Half>
 __device__ __forceinline__ double sum_of_each(double (&v)[warp_rows]) {
-  constexpr int bit = 2 * Half;
+  constexpr int bit = 4 * Half;
   const bool upper = (threadIdx.x & bit) != 0;
 #pragma unroll
   for (int i = 0; i < Half; ++i) {
     const double keep = upper ? v[i + Half] : v[i], give = upper ? v[i] : v[i + Half];
     v[i] = keep + __shfl_xor_sync(~0u, give, bit);
   }
-  if constexpr (Half > 1)
+  if constexpr (Half > 1) {
     return sum_of_each<Half / 2>(v);
-  else
-    return v[0] + __shfl_xor_sync(~0u, v[0], 1);
+  } else {
+    const double pair = v[0] + __shfl_xor_sync(~0u, v[0], 1);
+    return pair + __shfl_xor_sync(~0u, pair, 2);
+  }
 }
 
-// 16 rows of a warp, 4 columns of a lane; as double before they are needed, since conversions are slow.
-template <class T>
-__device__ __forceinline__ void load_block(const T* block, std::int64_t ld, double (&m)[warp_rows][4]) {
-  const T* from = block + threadIdx.x / 32 * warp_rows * ld + threadIdx.x % 32 * 4;
-  FactorQuad<T> v[warp_rows];
-#pragma unroll
-  for (int r = 0; r < warp_rows; ++r) v[r] = *reinterpret_cast<const FactorQuad<T>*>(from + r * ld);
-#pragma unroll
-  for (int r = 0; r < warp_rows; ++r)
-#pragma unroll
-    for (int e = 0; e < 4; ++e) m[r][e] = static_cast<double>(v[r].x[e]);
-}
+// 8 rows of a warp, 4 columns of a lane, as S: conversions take time, before the unknowns are there or after.
+template <class S>
+struct Piece {
+  S v[warp_rows][4];
 
-// Row by row.
+  template <class T>
+  __device__ __forceinline__ void load(const T* block, std::int64_t ld) {
+    const T* from = block + threadIdx.x / 32 * warp_rows * ld + threadIdx.x % 32 * 4;
+    FactorQuad<T> quads[warp_rows];
+#pragma unroll
+    for (int r = 0; r < warp_rows; ++r) quads[r] = *reinterpret_cast<const FactorQuad<T>*>(from + r * ld);
+#pragma unroll
+    for (int r = 0; r < warp_rows; ++r)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) v[r][e] = static_cast<S>(quads[r].x[e]);
+  }
+};
+
+// Row by row. x: 128 unknowns in shared memory.
 struct ByRows {
-  double m[warp_rows][4];
   double sums[warp_rows] = {};
 
-  template <class Vector>
-  __device__ __forceinline__ void multiply(Vector x) {
+  template <class S>
+  __device__ __forceinline__ void multiply(const Piece<S>& m, const double* x) {
     const int k = static_cast<int>(threadIdx.x % 32) * 4;
-    const double2 low = x.pair(k), high = x.pair(k + 2);
+    const double2 low = *reinterpret_cast<const double2*>(x + k), high = *reinterpret_cast<const double2*>(x + k + 2);
     const double v[4] = {low.x, low.y, high.x, high.y};
 #pragma unroll
     for (int r = 0; r < warp_rows; ++r)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums[r] = fma(m[r][e], v[e], sums[r]);
+      for (int e = 0; e < 4; ++e) sums[r] = fma(static_cast<double>(m.v[r][e]), v[e], sums[r]);
   }
   // into result[0, 128)
   __device__ __forceinline__ void finish(double (*)[triangle_block], double* result) {
     const double sum = sum_of_each<warp_rows / 2>(sums);
     const int lane = threadIdx.x % 32;
-    if (lane % 2 == 0) result[threadIdx.x / 32 * warp_rows + lane / 2] = sum;
+    if (lane % 4 == 0) result[threadIdx.x / 32 * warp_rows + lane / 4] = sum;
     __syncthreads();
 #pragma unroll
     for (double& s : sums) s = 0;
@@ -114,19 +108,15 @@ struct ByRows {
 
 // The transposed block: sums over its rows.
 struct ByColumns {
-  double m[warp_rows][4];
   double sums[4] = {};
 
-  template <class Vector>
-  __device__ __forceinline__ void multiply(Vector x) {
-    const int lane = threadIdx.x % 32;
-    const double mine = x.at(static_cast<int>(threadIdx.x) / 32 * warp_rows + lane % warp_rows);
+  template <class S>
+  __device__ __forceinline__ void multiply(const Piece<S>& m, const double* x) {
+    const double* mine = x + static_cast<int>(threadIdx.x) / 32 * warp_rows;
 #pragma unroll
-    for (int r = 0; r < warp_rows; ++r) {
-      const double v = __shfl_sync(~0u, mine, r);
+    for (int r = 0; r < warp_rows; ++r)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums[e] = fma(m[r][e], v, sums[e]);
-    }
+      for (int e = 0; e < 4; ++e) sums[e] = fma(static_cast<double>(m.v[r][e]), mine[r], sums[e]);
   }
   __device__ __forceinline__ void finish(double (*parts)[triangle_block], double* result) {
 #pragma unroll
@@ -146,35 +136,36 @@ struct ByColumns {
 template <class T, bool Transposed>
 __global__ void __launch_bounds__(solve_threads)
     triangle_kernel(RowMajor<T> a, const T* inverses, int blocks, bool backward, SolveVectors v, int* ticket) {
-  using Block = std::conditional_t<Transposed, ByColumns, ByRows>;
   __shared__ double parts[solve_warps][triangle_block], sums[triangle_block];
-  __shared__ alignas(16) double rhs[triangle_block];
+  __shared__ alignas(16) double rhs[triangle_block], unknowns[2][triangle_block];
   __shared__ int turn;
-  extern __shared__ __align__(16) unsigned char raw[];
-  T* inverse = reinterpret_cast<T*>(raw);  // of the block on the diagonal
   if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);
   __syncthreads();
   const int number = turn / v.count;  // all vectors side by side: they share what they read
-  const auto place = [&](int i) { return backward ? blocks - 1 - i : i; };
-  const int mine = place(number) * triangle_block;
+  const auto place = [&](int i) { return (backward ? blocks - 1 - i : i) * triangle_block; };
+  const int mine = place(number);
   const double* in = v.in + turn % v.count * v.apart + mine;
   double* out = v.out + turn % v.count * v.apart;
-  const T* from = inverses + static_cast<std::int64_t>(mine) * triangle_block;
-#pragma unroll 4
-  for (int i = 4 * threadIdx.x; i < triangle_block * triangle_block; i += 4 * solve_threads)
-    *reinterpret_cast<FactorQuad<T>*>(inverse + i) = *reinterpret_cast<const FactorQuad<T>*>(from + i);
+  const auto block_of = [&](int i) { return Transposed ? a.at(place(i), mine) : a.at(mine, place(i)); };
+  Piece<T> inverse;
+  Piece<double> next;
+  inverse.load(inverses + static_cast<std::int64_t>(mine) * triangle_block, triangle_block);
+  if (number > 0) next.load(block_of(0), a.ld);
   const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
-  Block block;
+  std::conditional_t<Transposed, ByColumns, ByRows> block;
   for (int i = 0; i < number; ++i) {
-    const int other = place(i) * triangle_block;
-    load_block(Transposed ? a.at(other, mine) : a.at(mine, other), a.ld, block.m);
-    block.multiply(Appearing{out + other});
+    // One warp looks for all: many that look at one line of memory hold up who writes it.
+    if (threadIdx.x < triangle_block / 2)
+      *reinterpret_cast<double2*>(&unknowns[i % 2][2 * threadIdx.x]) =
+          await(out + place(i) + 2 * threadIdx.x, number - i > neighbours);
+    __syncthreads();
+    block.multiply(next, unknowns[i % 2]);
+    if (i + 1 < number) next.load(block_of(i + 1), a.ld);
   }
   block.finish(parts, sums);
-  load_block(inverse, triangle_block, block.m);
   if (threadIdx.x < triangle_block) rhs[threadIdx.x] = right_side - sums[threadIdx.x];
   __syncthreads();
-  block.multiply(Present{rhs});
+  block.multiply(inverse, rhs);
   block.finish(parts, sums);
   if (threadIdx.x < triangle_block) publish(out + mine + threadIdx.x, sums[threadIdx.x]);
 }
@@ -237,11 +228,8 @@ void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const doub
   const auto blocks = static_cast<int>(order_ / triangle_block);
   const bool transposed = op != Op::none;
   cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
-               {.grid = static_cast<unsigned>(blocks * count),
-                .block = solve_threads,
-                .shared_bytes = triangle_block * triangle_block * sizeof(T)},
-               stream_, a_, inverses(upper), blocks, upper != transposed,
-               SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
+               {.grid = static_cast<unsigned>(blocks * count), .block = solve_threads}, stream_, a_, inverses(upper),
+               blocks, upper != transposed, SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
 }
 
 }  // namespace vernier

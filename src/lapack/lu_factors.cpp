@@ -27,7 +27,7 @@ int spread(const std::vector<double>& largest) {
   return most == 0 ? 0 : std::ilogb(most) - std::ilogb(least);
 }
 
-double power(int exponent) { return std::ldexp(1.0, exponent); }
+double power(int exponent) { return power_of_two_double(exponent); }
 
 std::size_t area(std::int64_t n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
 

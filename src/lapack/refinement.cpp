@@ -32,12 +32,17 @@ std::int64_t steps_worth_a_factorisation(std::int64_t n) { return std::max<std::
 // singular vector, and each is rho times the one before. The sum of all corrections to come is then the next one
 // divided by 1 - rho. rho is the component of the residual along the one before.
 double step_length(std::int64_t n, const double* before, const double* now) {
-  double product = 0, square = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    product += before[i] * now[i];
-    square += before[i] * before[i];
-  }
-  const double rho = product / square;
+  constexpr int lanes = 8;  // that the compiler puts into vectors
+  double products[lanes] = {}, squares[lanes] = {};
+  const auto add = [&](int l, std::int64_t i) {
+    products[l] += before[i] * now[i];
+    squares[l] += before[i] * before[i];
+  };
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) add(l, i + l);
+  for (; i < n; ++i) add(0, i);
+  const double rho = std::accumulate(products, products + lanes, 0.0) / std::accumulate(squares, squares + lanes, 0.0);
   return std::abs(rho) < 0.5 ? 1 / (1 - rho) : 1;
 }
 

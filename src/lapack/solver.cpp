@@ -71,7 +71,7 @@ RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T*
     }
     const double largest = largest_magnitude(n, b);
     rhs.exponents.push_back(largest == 0 ? 0 : std::ilogb(largest));
-    for (std::int64_t i = 0; i < n; ++i) b[i] = std::ldexp(b[i], -rhs.exponents.back());
+    for (std::int64_t i = 0; i < n; ++i) b[i] = times_power(b[i], -rhs.exponents.back());
   }
   return rhs;
 }
@@ -107,8 +107,8 @@ void Solver::write(T* X, std::int64_t ldx) {
     bool exact = true;
     for (std::int64_t i = 0; i < n; ++i) {
       const double best = columns_.best(c)[i];
-      X[i + c * ldx] = static_cast<T>(std::ldexp(best, exponent));
-      x[static_cast<std::size_t>(i)] = std::ldexp(static_cast<double>(X[i + c * ldx]), -exponent);
+      X[i + c * ldx] = static_cast<T>(times_power(best, exponent));
+      x[static_cast<std::size_t>(i)] = times_power(static_cast<double>(X[i + c * ldx]), -exponent);
       exact = exact && x[static_cast<std::size_t>(i)] == best;
     }
     SolveColumn& column = report_.columns[static_cast<std::size_t>(c)];

@@ -154,6 +154,12 @@ std::vector<double> System<T>::largest_of_scaled_columns(const std::vector<int>&
   return all;
 }
 
+std::vector<double> powers_of_two(const std::vector<int>& exponents) {
+  std::vector<double> powers(exponents.size());
+  for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = power_of_two_double(exponents[i]);
+  return powers;
+}
+
 double largest_magnitude(std::int64_t n, const double* x) {
   constexpr int lanes = 8;  // that the compiler puts into vectors
   double most[lanes] = {};

@@ -1,0 +1,32 @@
+// Bulk copies out of shared memory, and of plain bytes into it: what ptx.cuh is to loads of boxes. PTX ISA 8.0, section
+// 9.7.8.24.
+#pragma once
+
+#include "cuda/ptx.cuh"
+
+namespace vernier::cuda {
+
+// A box of tensor_map.hpp from shared memory, in a group of the thread; what it has beyond the matrix is not written.
+__device__ __forceinline__ void store_box(const CUtensorMap* map, std::uint32_t source, int byte, int row, int plane) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+               "r"(source), "r"(byte), "r"(row), "r"(plane)
+               : "memory");
+}
+__device__ __forceinline__ void close_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Until shared memory is free again; until all is written.
+__device__ __forceinline__ void wait_for_stores_to_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+// Bytes side by side, a multiple of 16 like both addresses.
+__device__ __forceinline__ void load_bytes(std::uint32_t destination, const void* source, int bytes,
+                                           std::uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   destination),
+               "l"(source), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+
+}  // namespace vernier::cuda
