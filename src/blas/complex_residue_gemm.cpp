@@ -9,6 +9,7 @@
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "blas/arguments.hpp"
+#include "blas/complex_conversion.hpp"
 #include "blas/residue_gemm.hpp"
 #include "blas/stage_clock.hpp"
 #include "blas/update.hpp"
@@ -16,27 +17,19 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t large_c = std::int64_t{1}
-                                 << 20;  // elements of C from which on lines are written past the caches
+// Elements of C from which its lines are written past the caches.
+constexpr std::int64_t large_c = std::int64_t{1} << 20;
+
 constexpr int parts = 3;
 
-// Between vectors of a gathered strip, so that they do not fall into the same cache sets.
-constexpr std::int64_t vector_padding = 8;
-
-struct SideBuffers {
-  VectorStatistics* statistics = nullptr;
-  VectorScales* scales = nullptr;
-  int* exponents = nullptr;  // padded to strips with zeros
-};
-
 struct Buffers {
-  SideBuffers a, b;
+  ComplexVectors a, b;
   std::byte* scratch = nullptr;  // a strip of each thread
   std::size_t scratch_stride = 0;
   PassBuffers pass;
 };
 
-SideBuffers carve_side(Arena& arena, std::int64_t vectors) {
+ComplexVectors carve_side(Arena& arena, std::int64_t vectors) {
   const auto count = static_cast<std::size_t>(round_up(vectors, strip_size));
   return {arena.take<VectorStatistics>(count), arena.take<VectorScales>(count), arena.take<int>(count)};
 }
@@ -60,15 +53,6 @@ Buffers carve(Arena& arena, const ComplexResiduePlan& plan) {
 }
 
 template <class R>
-void split(const std::complex<R>* z, std::int64_t count, bool conjugated, R* real, R* imaginary) {
-  const R sign = conjugated ? R{-1} : R{1};
-  for (std::int64_t i = 0; i < count; ++i) {
-    real[i] = z[i].real();
-    imaginary[i] = sign * z[i].imag();
-  }
-}
-
-template <class R>
 class ComplexRun {
  public:
   ComplexRun(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options, Report& report,
@@ -87,13 +71,15 @@ class ComplexRun {
            digits(PanelSide::rows),
            buffers_.a,
            buffers_.pass.a,
-           buffers_.pass.a_stride},
+           buffers_.pass.a_stride,
+           part_bytes(buffers_.pass.a_stride)},
         b_{columns_of(problem.opb, problem.b, problem.n, problem.k, problem.ldb),
            problem.opb == Op::conjugate_transpose,
            digits(PanelSide::columns),
            buffers_.b,
            buffers_.pass.b,
-           buffers_.pass.b_stride} {}
+           buffers_.pass.b_stride,
+           part_bytes(buffers_.pass.b_stride)} {}
 
   // Statistics of all vectors, and with them the planes of the first block.
   void measure() {
@@ -102,10 +88,10 @@ class ComplexRun {
     {
       const FloatingEnvironment environment;
       StageClock clock;
-      strips(a_, rows, true, true);
-      strips(b_, columns, true, true);
-      strips(a_, {rows.count, plan_.shape.m - rows.count}, true, false);
-      strips(b_, {columns.count, plan_.shape.n - columns.count}, true, false);
+      strips(a_, rows, StripWork::both);
+      strips(b_, columns, StripWork::both);
+      strips(a_, {rows.count, plan_.shape.m - rows.count}, StripWork::measure);
+      strips(b_, {columns.count, plan_.shape.n - columns.count}, StripWork::measure);
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
     }
@@ -114,17 +100,17 @@ class ComplexRun {
   // Do the scales of ordinary entries serve all of C?
   bool regular() {
     const ProductShape& s = plan_.shape;
-    const auto statistics = [](const SideBuffers& side, std::int64_t count) {
+    const auto statistics = [](const ComplexVectors& side, std::int64_t count) {
       return std::span<const VectorStatistics>(side.statistics, static_cast<std::size_t>(count));
     };
-    const auto scales = [](const SideBuffers& side, std::int64_t count) {
+    const auto scales = [](const ComplexVectors& side, std::int64_t count) {
       return std::span<VectorScales>(side.scales, static_cast<std::size_t>(count));
     };
-    for (const auto& vectors : {statistics(a_.buffers, s.m), statistics(b_.buffers, s.n)})
+    for (const auto& vectors : {statistics(a_.vectors, s.m), statistics(b_.vectors, s.n)})
       if (std::any_of(vectors.begin(), vectors.end(), [](const VectorStatistics& v) { return v.nonfinite; }))
         return false;
-    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a_.buffers, s.m),
-                          statistics(b_.buffers, s.n), scales(a_.buffers, s.m), scales(b_.buffers, s.n))
+    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a_.vectors, s.m),
+                          statistics(b_.vectors, s.n), scales(a_.vectors, s.m), scales(b_.vectors, s.n))
                 .any_wide;
   }
 
@@ -132,30 +118,18 @@ class ComplexRun {
     const ProductShape& s = plan_.shape;
     for (std::int64_t i = 0; i < s.m; i += plan_.blocking.m_block)
       for (std::int64_t j = 0; j < s.n; j += plan_.blocking.n_block) {
-        run_block(block_of_rows(i), block_of_columns(j), i > 0 && j == 0, i > 0 || j > 0);
+        const bool new_columns = j > 0 || (i > 0 && plan_.blocking.n_block < s.n);
+        run_block(block_of_rows(i), block_of_columns(j), i > 0 && j == 0, new_columns);
         const double rows = static_cast<double>(block_of_rows(i).count) / static_cast<double>(s.m);
         const double before = static_cast<double>(i) / static_cast<double>(s.m);
         const auto columns = static_cast<double>(block_of_columns(j).count + j);
         if (options_.progress) options_.progress(before + rows * columns / static_cast<double>(s.n));
       }
-    summarise(a_.buffers.statistics, s.m, report_.span_a);
-    summarise(b_.buffers.statistics, s.n, report_.span_b);
+    summarise(a_.vectors.statistics, s.m, report_.span_a);
+    summarise(b_.vectors.statistics, s.n, report_.span_b);
   }
 
  private:
-  struct Range {
-    std::int64_t begin = 0, count = 0;
-  };
-
-  struct Side {
-    Operand<std::complex<R>> x;
-    bool conjugated;
-    DigitTables digits;
-    SideBuffers buffers;
-    std::int8_t* planes;
-    std::size_t plane_bytes;
-  };
-
   int threads() const { return plan_.doubled.printable.threads; }
   DigitTables digits(PanelSide side) const {
     const Pass pass = ordinary_pass(plan_.doubled);
@@ -169,58 +143,8 @@ class ComplexRun {
     for (std::int64_t v = 0; v < count; ++v) span = std::max(span, statistics[v].span());
   }
 
-  // Up to 32 vectors as 2k real numbers each: real parts, then imaginary parts.
-  Operand<R> gather(const Side& side, std::int64_t first, R* buffer) const {
-    const std::int64_t k = plan_.shape.k, count = std::min<std::int64_t>(strip_size, side.x.vectors - first);
-    if (side.x.k_contiguous) {
-      const std::int64_t ld = 2 * k + vector_padding;
-      for (std::int64_t v = 0; v < count; ++v)
-        split(side.x.at(first + v, 0), k, side.conjugated, buffer + v * ld, buffer + v * ld + k);
-      return {buffer, count, 2 * k, ld, true};
-    }
-    constexpr std::int64_t ahead = 12;  // each k may lie in another page: the hardware does not see it coming
-    constexpr auto line = static_cast<std::int64_t>(64 / sizeof(std::complex<R>));
-    for (std::int64_t l = 0; l < k; ++l) {
-      if (l + ahead < k)
-        for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(side.x.at(first + i, l + ahead));
-      R *real = buffer + l * strip_size, *imaginary = buffer + (k + l) * strip_size;
-      split(side.x.at(first, l), count, side.conjugated, real, imaginary);
-      std::fill(real + count, real + strip_size, R{0});
-      std::fill(imaginary + count, imaginary + strip_size, R{0});
-    }
-    return {buffer, count, 2 * k, strip_size, false};
-  }
-
-  // Work-shared over the strips; no barrier at the end.
-  void strips(const Side& side, Range vectors, bool measure, bool convert) const {
-    R* buffer = reinterpret_cast<R*>(scratch());
-    const std::int64_t k = plan_.shape.k;
-    const PanelLayout layout = panel_layout(vectors.count, k);
-#pragma omp for schedule(dynamic, 1) nowait
-    for (std::int64_t index = 0; index < divide_up(vectors.count, strip_size); ++index) {
-      const std::int64_t first = vectors.begin + index * strip_size;
-      const Operand<R> strip = gather(side, first, buffer);
-      VectorStatistics* statistics = side.buffers.statistics + first;
-      int* exponents = side.buffers.exponents + first;
-      if (measure) {
-        backend_.statistics(strip, 0, strip.vectors, statistics);
-        for (std::int64_t v = 0; v < strip_size; ++v)
-          exponents[v] = v < strip.vectors ? ordinary_scale(plan_.doubled.rule, strip.k, statistics[v]) : 0;
-      }
-      if (!convert) continue;
-      const auto half = [&](std::int64_t l) {
-        return Operand<R>{strip.at(0, l), strip.vectors, k, strip.ld, strip.k_contiguous};
-      };
-      backend_.decompose_complex({half(0), half(k)}, side.digits,
-                                 {.scales = exponents,
-                                  .planes = side.planes,
-                                  .plane_bytes = side.plane_bytes,
-                                  .layout = layout,
-                                  .strip = index,
-                                  .has_nonfinite = std::any_of(statistics, statistics + strip.vectors,
-                                                               [](const VectorStatistics& v) { return v.nonfinite; })},
-                                 part_bytes(side.plane_bytes));
-    }
+  void strips(const ComplexSide<R>& side, Range vectors, StripWork work) const {
+    convert_complex_strips(side, backend_, plan_.doubled.rule, vectors, work, reinterpret_cast<R*>(scratch()));
   }
 
   void run_block(Range rows, Range columns, bool convert_a, bool convert_b) {
@@ -229,8 +153,8 @@ class ComplexRun {
       const FloatingEnvironment environment;
       StageClock clock;
       engine_.enter_thread();
-      if (convert_a) strips(a_, rows, false, true);
-      if (convert_b) strips(b_, columns, false, true);
+      if (convert_a) strips(a_, rows, StripWork::convert);
+      if (convert_b) strips(b_, columns, StripWork::convert);
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
       multiply(panel_layout(rows.count, plan_.shape.k), panel_layout(columns.count, plan_.shape.k));
@@ -275,8 +199,8 @@ class ComplexRun {
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
     const std::size_t stride = buffers_.pass.c_stride;
     alignas(64) R x[block_elements], y[block_elements];
-    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, a_.buffers.exponents + i,
-                               b_.buffers.exponents + j, x, y);
+    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, a_.vectors.exponents + i,
+                               b_.vectors.exponents + j, x, y);
     update(i, j, x, y);
   }
 
@@ -324,7 +248,7 @@ class ComplexRun {
   const int count_;  // moduli
   const RecombineTables recombine_;
   const Buffers buffers_;
-  const Side a_, b_;
+  const ComplexSide<R> a_, b_;
 };
 
 }  // namespace
