@@ -4,6 +4,7 @@
 //   vernier-split-bench sustained N...   the same without pauses, half a second a contender, in turn
 //   vernier-split-bench kinds N...       the contract on data that need other schemes
 //   vernier-split-bench shapes           small, thin and rank-k products
+//   vernier-split-bench batches          1000 products of 64 to 512
 //   vernier-split-bench stages N...      split and product apart
 //   vernier-split-bench energy N...      joules a product, where NVML tells
 //   vernier-split-bench error N...       errors on all kinds of data
@@ -149,6 +150,16 @@ void shapes() {
   }
 }
 
+void batches() {
+  constexpr std::int64_t count = 1000, largest = 512;
+  Contenders bench(count * largest * largest);
+  for (std::int64_t n : {64, 96, 128, 192, 256, 384, 512}) {
+    Problem p = bench.problem(n, n, n * count, usual);  // n count columns of A, and so many of B
+    p.k = n;
+    from_rest("batches", p, bench.batch(p, count), 11, 50000);
+  }
+}
+
 void depth() {
   Contenders bench(std::int64_t{256} << 20);
   for (const char* kind : {"uniform", "normal", "positive", "scattered(4)", "type1", "type3"})
@@ -195,9 +206,10 @@ int run(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) largest = std::max<std::int64_t>(largest, std::atoll(argv[i]));
   const std::vector<std::string> square_commands = {"speed", "sustained", "kinds", "stages", "energy", "error"};
   const bool is_square = std::find(square_commands.begin(), square_commands.end(), command) != square_commands.end();
-  if (is_square ? largest <= 0 : command != "shapes" && command != "depth") {
-    std::fprintf(stderr,
-                 "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | depth\n");
+  if (is_square ? largest <= 0 : command != "shapes" && command != "batches" && command != "depth") {
+    std::fprintf(
+        stderr,
+        "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | batches | depth\n");
     return 2;
   }
   print_machine();
@@ -206,6 +218,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (command == "shapes") shapes();
+  if (command == "batches") batches();
   if (command == "depth") depth();
   if (is_square) {
     Contenders bench(largest * largest);

@@ -80,6 +80,29 @@ Contender Contenders::contract(const Problem& p) {
   return c;
 }
 
+std::vector<Contender> Contenders::batch(const Problem& p, std::int64_t count) {
+  const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k, count);
+  workspace(plan.workspace);
+  const auto work = static_cast<double>(count);
+  const Contender sgemm = {"cublas fp32",
+                           [this, p, count] {
+                             const float one = 1, zero = 0;
+                             cublas_.gemm_batch_ex(Op::none, Op::none, p.m, p.n, p.k, &one, p.a, CUDA_R_32F, p.m,
+                                                   p.m * p.k, p.b, CUDA_R_32F, p.k, p.k * p.n, &zero, p.c, CUDA_R_32F,
+                                                   p.m, p.m * p.n, count, CUBLAS_COMPUTE_32F);
+                           },
+                           work};
+  const Contender split = {"split",
+                           [this, plan, p, count] {
+                             split_gemm(plan, operands(p).batch(count, p.m * p.k, p.k * p.n, p.m * p.n), {1, nullptr},
+                                        {0, nullptr}, p.c, p.m, workspace_.data(), nullptr);
+                           },
+                           work};
+  Contender contract = split_gemm_pays(p.m, p.n, p.k, count) ? split : sgemm;
+  contract.name = "contract fp32";
+  return {sgemm, split, contract};
+}
+
 std::vector<Contender> Contenders::stages(const std::string& scheme, const Problem& p) {
   const SplitGemmPlan plan = plan_split_gemm(scheme, p.m, p.n, p.k);
   std::vector<Contender> all = {split(scheme, plan, p)};

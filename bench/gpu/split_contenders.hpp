@@ -34,6 +34,9 @@ class Contenders {
   Contender contract(const Problem& p);
   std::vector<Contender> all(const Problem& p) { return {sgemm(p), halfhalf(p), tf32tf32(p), contract(p)}; }
 
+  // `count` products of one shape, one behind the other in memory: the problem is the first of them.
+  std::vector<Contender> batch(const Problem& p, std::int64_t count);
+
   // Split and product apart, the split for all orders of A and B in memory, and the whole.
   std::vector<Contender> stages(const std::string& scheme, const Problem& p);
 

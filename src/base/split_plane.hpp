@@ -10,12 +10,15 @@
 
 namespace vernier {
 
-// Element (v, l) at data[v * vector_stride + l * k_stride]; one of the strides is 1.
+// Element (v, l) at data[v * vector_stride + l * k_stride]; one of the strides is 1. In a batch of products each has
+// `in_product` vectors, and its elements lie product_stride behind those of the product before.
 struct FloatVectors {
   const float* data = nullptr;
   std::int64_t count = 0, k = 0, vector_stride = 1, k_stride = 1;
+  std::int64_t in_product = 0, product_stride = 0;  // 0: all vectors are of one
 
   bool k_contiguous() const { return k_stride == 1; }
+  constexpr std::int64_t of_product() const { return in_product != 0 ? in_product : count; }
 };
 
 inline constexpr int split_line_bytes = 128;

@@ -1,6 +1,7 @@
-// Batches on a GPU: products of one shape, one after the other on the stream.
+// Batches on a GPU: products of one shape, all at once where they are float or native, else one after the other.
 #include <vector>
 
+#include "blas/batched_cuda.hpp"
 #include "blas/routine_cuda.hpp"
 
 namespace vernier::cuda {
@@ -54,6 +55,15 @@ std::vector<P> on_host(const P* array, std::int64_t count, cudaStream_t stream) 
   return host;
 }
 
+// As matrices that were allocated together are.
+template <class P>
+bool equally_far(const std::vector<P>& addresses) {
+  const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(addresses[i]); };
+  for (std::size_t i = 1; i < addresses.size(); ++i)
+    if (at(i) - at(i - 1) != at(1) - at(0)) return false;
+  return addresses.size() < 2 || (at(1) - at(0)) % static_cast<std::intptr_t>(sizeof(*addresses[0])) == 0;
+}
+
 }  // namespace
 
 template <class T>
@@ -74,6 +84,11 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   if (k > 0) a = on_host(A, count, stream), b = on_host(B, count, stream);
   const std::vector<T*> c = on_host(C, count, stream);
   check(cudaStreamSynchronize(stream), "addresses of a batch");
+  if (k > 0 && equally_far(a) && equally_far(b) && equally_far(c)) {
+    const auto stride = [&](const auto& array) { return count > 1 ? array[1] - array[0] : 0; };
+    return gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta, c[0],
+                                   ldc, stride(c), count, options);
+  }
   return run<T>(p, [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     return Addresses<T>{a[at], b[at], c[at]};
@@ -87,6 +102,12 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
+  RoutineReport report(p.routine);
+  if (const auto all = gemm_at_once<T>(
+          {opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count}, options)) {
+    report.add(*all);
+    return report.finished();
+  }
   return run<T>(p, [&](std::int64_t i) { return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c}; });
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
+#include "blas/batched_cuda.hpp"
 #include "blas/complex_gemm_cuda.hpp"
 #include "blas/device_state.hpp"
 #include "blas/exact_gemm_cuda.hpp"
@@ -67,11 +68,11 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, boo
 // Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
 // beat residues wherever they beat cuBLAS, and keep the contract for any data.
 template <class T>
-std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options) {
+std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options, std::int64_t products = 1) {
   if (!std::is_same_v<T, float> || options.contract.kind != Contract::Kind::fp32) return {};
   if (options.contract.reproducible || !options.engine.empty() || !current_device().hopper()) return {};
-  if (!split_gemm_pays(s.m, s.n, s.k)) return {};
-  const SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k);
+  if (!split_gemm_pays(s.m, s.n, s.k, products)) return {};
+  const SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products);
   const bool fits = plan.workspace <= workspace_limit<T>(s, options, limits_of(int8_engine(options)));
   return fits ? std::optional(plan) : std::nullopt;
 }
@@ -97,6 +98,14 @@ void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, co
 template <class T>
 DeviceFactor<T> factor(const T* x, PointerMode mode) {
   return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
+}
+
+Cublas& cublas_for(const Options& options) {
+  Cublas& cublas = thread_cublas();
+  cublas.set_stream(static_cast<cudaStream_t>(options.stream));
+  cublas.set_pointer_mode(options.pointer_mode == PointerMode::host ? CUBLAS_POINTER_MODE_HOST
+                                                                    : CUBLAS_POINTER_MODE_DEVICE);
+  return cublas;
 }
 
 // C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
@@ -140,11 +149,7 @@ Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
         report.plan.engine = "cublas";
         report.plan.moduli = 0;
       }
-      Cublas& cublas = thread_cublas();
-      cublas.set_stream(stream);
-      cublas.set_pointer_mode(options.pointer_mode == PointerMode::host ? CUBLAS_POINTER_MODE_HOST
-                                                                        : CUBLAS_POINTER_MODE_DEVICE);
-      cublas.gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+      cublas_for(options).gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     }
   }
   return report;
@@ -221,6 +226,46 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
   }
 }
 
+namespace {
+
+template <class T>
+constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? CUDA_R_32F
+                                     : std::is_same_v<T, double>              ? CUDA_R_64F
+                                     : std::is_same_v<T, std::complex<float>> ? CUDA_C_32F
+                                                                              : CUDA_C_64F;
+
+}  // namespace
+
+template <class T>
+std::optional<Report> gemm_at_once(const StridedBatch<T>& p, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;
+  const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
+  if (p.count < 2 || p.stride_c == 0 || !reads || p.A == nullptr || p.B == nullptr || p.C == nullptr) return {};
+  check_options(options);
+  Report report;
+  if constexpr (std::is_same_v<T, float>) {
+    if (const auto split = split_plan_of<T>({p.m, p.n, p.k}, options, p.count)) {
+      report.plan = plan_beside<T>(split, {p.m, p.n, p.k}, options).printable;
+      describe(*split, report.plan);
+      multiply_split(*split,
+                     split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.A, p.lda, p.B, p.ldb)
+                         .batch(p.count, p.stride_a, p.stride_b, p.stride_c),
+                     factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options);
+    }
+  }
+  if (report.plan.scheme.empty()) {
+    report.plan = explain<T>(p.opa, p.opb, p.m, p.n, p.k, options);
+    if (report.plan.scheme != native_name) return {};
+    cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.A, cuda_type<T>, p.lda, p.stride_a, p.B,
+                                      cuda_type<T>, p.ldb, p.stride_b, p.beta, p.C, cuda_type<T>, p.ldc, p.stride_c,
+                                      p.count,
+                                      std::is_same_v<RealType<T>, float> ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F);
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
 void release_workspace() { release_device_memory(); }
 
 std::vector<EngineInfo> engines() {
@@ -239,7 +284,8 @@ std::string device_name() { return current_device().name; }
   template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*, \
                        std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
-  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
+  template std::optional<Report> gemm_at_once(const StridedBatch<T>&, const Options&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

@@ -21,6 +21,7 @@ SplitForm form_of(SplitKernel kernel) {
     case SplitKernel::half_folded_128x192:
       return SplitForm::half_unshifted;
     case SplitKernel::tf32_128x128:
+    case SplitKernel::tf32_halves_128x128:
       return SplitForm::tf32_shifted;
     case SplitKernel::tf32_folded_128x192:
       return SplitForm::tf32_unshifted;
@@ -31,16 +32,33 @@ SplitForm form_of(SplitKernel kernel) {
 
 SplitAttempt attempt(const char* scheme, SplitKernel kernel) { return {scheme, form_of(kernel), kernel}; }
 
-// By whole waves of tiles on an H200's 132 multiprocessors; a narrow tile takes 0.65
-// of the time of a wide one, since wgmma then reads its operands no faster than shared memory delivers them.
-SplitAttempt separate(std::int64_t m, std::int64_t n) {
-  const auto waves = [&](SplitKernel kernel) {
-    const sm90::SplitTile tile = sm90::tile_of(kernel);
-    return pieces(pieces(m, tile.rows) * pieces(n, tile.columns), 132);
-  };
+constexpr std::int64_t multiprocessors = 132;  // of an H200
+
+std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
+  const sm90::SplitTile tile = sm90::tile_of(kernel);
+  return plan.products * pieces(plan.m, tile.rows) * pieces(plan.n, tile.columns);
+}
+
+// Two blocks a tile, where that many are free and the halves of k are long enough.
+bool in_halves(const SplitGemmPlan& plan) {
+  return plan.products == 1 && plan.k >= 512 && 2 * tiles(SplitKernel::tf32_halves_128x128, plan) <= multiprocessors;
+}
+
+// By whole waves of tiles; a narrow tile takes 0.65 of the time of a wide one, since wgmma then reads its operands no
+// faster than shared memory delivers them.
+SplitAttempt separate(const SplitGemmPlan& plan) {
+  const auto waves = [&](SplitKernel kernel) { return pieces(tiles(kernel, plan), multiprocessors); };
   const bool narrow = 0.65 * waves(SplitKernel::half_128x64) < 1.0 * waves(SplitKernel::half_128x128);
   return attempt("halfhalf_sep", narrow ? SplitKernel::half_128x64 : SplitKernel::half_128x128);
 }
+
+SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
+  return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
+}
+
+// Planes of so many bytes stay in the second-level cache until they are multiplied.
+constexpr std::int64_t bytes_at_once = 48 << 20;
+constexpr std::int64_t most_at_once = 65535;  // of the second index of a grid
 
 // Pieces of the workspace, in this order.
 struct Layout {
@@ -75,11 +93,16 @@ Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperand
 // For any ops: vectors that lie across memory take more.
 std::size_t workspace_of(const SplitGemmPlan& plan) {
   Arena count;
-  lay_out(count, plan, split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 2, nullptr, 2));
+  lay_out(count, plan,
+          split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 2, nullptr, 2)
+              .batch(plan.at_once, 0, 0, 0));
   return count.used();
 }
 
 SplitGemmPlan sized(SplitGemmPlan plan) {
+  const std::int64_t of_one =
+      (plan.m + plan.n) * split_line_count(plan.attempts.front().form, plan.k) * split_line_bytes;
+  plan.at_once = std::clamp<std::int64_t>(bytes_at_once / of_one, 1, std::min(plan.products, most_at_once));
   plan.workspace = workspace_of(plan);
   return plan;
 }
@@ -92,15 +115,27 @@ SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, 
   return {{A, m, k, a_by_k ? lda : 1, a_by_k ? 1 : lda}, {B, n, k, b_by_k ? ldb : 1, b_by_k ? 1 : ldb}};
 }
 
-bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
+SplitOperands SplitOperands::batch(std::int64_t products, std::int64_t stride_a, std::int64_t stride_b,
+                                   std::int64_t stride_c) const {
+  SplitOperands all = *this;
+  if (products == 1) return all;
+  all.a.in_product = a.count, all.a.count *= products, all.a.product_stride = stride_a;
+  all.b.in_product = b.count, all.b.count *= products, all.b.product_stride = stride_b;
+  all.product_stride_c = stride_c;
+  return all;
+}
+
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  if (products > 1 && k > longest_batched_k) return false;
   // Rows are ints in copies.
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 256;
   return m > 0 && n > 0 && m <= most && n <= most && k >= shortest_split_k && k <= longest_split_k &&
          split_keeps_fp32(k);
 }
 
-bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return split_gemm_serves(m, n, k) && split_gemm_seconds(m, n, k) < device_sgemm_seconds(m, n, k);
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  return split_gemm_serves(m, n, k, products) &&
+         split_gemm_seconds(m, n, k, products) < device_sgemm_seconds(m, n, k, products);
 }
 
 void describe(const SplitGemmPlan& plan, Plan& printable) {
@@ -110,7 +145,8 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
   printable.engine = "hopper-wgmma";
   printable.reason =
       fmt::format("{}conventional: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
-                  split_gemm_seconds(plan.m, plan.n, plan.k) * 1e3, device_sgemm_seconds(plan.m, plan.n, plan.k) * 1e3);
+                  split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) * 1e3,
+                  device_sgemm_seconds(plan.m, plan.n, plan.k, plan.products) * 1e3);
   printable.moduli = 0;
   printable.log2_modulus_product = 0;
   printable.m_block = printable.n_block = printable.k_block = 0;
@@ -118,25 +154,24 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
   printable.workspace = plan.workspace;
 }
 
-SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  SplitGemmPlan plan{m, n, k, {}, true, 0};
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  SplitGemmPlan plan{m, n, k, {}, true, 0, products, 1};
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
   const bool wide = m >= 6144 && n >= 6144 && k >= 4096;
   if (wide) plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
-  plan.attempts.push_back(separate(m, n));
-  plan.attempts.push_back(wide ? attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)
-                               : attempt("tf32tf32_sep", SplitKernel::tf32_128x128));
+  plan.attempts.push_back(separate(plan));
+  plan.attempts.push_back(wide ? attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192) : separate_tf32(plan));
   return sized(plan);
 }
 
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
-  SplitGemmPlan plan{m, n, k, {}, false, 0};
+  SplitGemmPlan plan{m, n, k, {}, false, 0, 1, 1};
   if (scheme == "halfhalf_sep")
-    plan.attempts = {separate(m, n)};
+    plan.attempts = {separate(plan)};
   else if (scheme == "halfhalf_fold")
     plan.attempts = {attempt("halfhalf_fold", SplitKernel::half_folded_128x192)};
   else if (scheme == "tf32tf32_sep")
-    plan.attempts = {attempt("tf32tf32_sep", SplitKernel::tf32_128x128)};
+    plan.attempts = {separate_tf32(plan)};
   else if (scheme == "tf32tf32_fold")
     plan.attempts = {attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)};
   else
@@ -144,13 +179,12 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
   return sized(plan);
 }
 
-void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
-                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream) {
-  const cuda::Device& device = cuda::current_device();
-  if (!device.hopper())
-    fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
-         device.compute_capability / 10, device.compute_capability % 10);
-  Layout w = lay_out_in(workspace, plan, operands);
+namespace {
+
+// Products that are split before they are multiplied.
+void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::SplitScalar alpha,
+                      sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream) {
+  Layout w = lay_out_in(workspace, plan, x);
   for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
     const SplitAttempt& t = plan.attempts[i];
     w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
@@ -159,7 +193,35 @@ void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::
                          .judged = plan.judged,
                          .last = i + 1 == plan.attempts.size()};
     split_operands(t.form, w.a, w.b, gate, stream);
-    sm90::multiply_split(t.kernel, {operands.a, operands.b, w.a.plane, w.b.plane, alpha, beta, C, ldc, gate}, stream);
+    sm90::multiply_split(t.kernel,
+                         {.a = x.a,
+                          .b = x.b,
+                          .a_plane = w.a.plane,
+                          .b_plane = w.b.plane,
+                          .alpha = alpha,
+                          .beta = beta,
+                          .c = C,
+                          .ldc = ldc,
+                          .product_stride_c = x.product_stride_c,
+                          .gate = gate},
+                         stream);
+  }
+}
+
+}  // namespace
+
+void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
+                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream) {
+  const cuda::Device& device = cuda::current_device();
+  if (!device.hopper())
+    fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
+         device.compute_capability / 10, device.compute_capability % 10);
+  for (std::int64_t i = 0; i < plan.products; i += plan.at_once) {
+    const std::int64_t products = std::min(plan.at_once, plan.products - i);
+    SplitOperands x = operands;
+    x.a.data += i * x.a.product_stride, x.a.count = products * plan.m;
+    x.b.data += i * x.b.product_stride, x.b.count = products * plan.n;
+    multiply_at_once(plan, x, alpha, beta, C + i * x.product_stride_c, ldc, workspace, stream);
   }
 }
 
@@ -168,11 +230,11 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
   Layout w = lay_out_in(workspace, plan, x);
   const SplitAttempt& t = plan.attempts.front();
   w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
-  return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
-          [=] {
-            sm90::multiply_split(t.kernel, {x.a, x.b, w.a.plane, w.b.plane, {1, nullptr}, {0, nullptr}, C, ldc, {}},
-                                 nullptr);
-          }};
+  return {
+      [=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
+      [=] {
+        sm90::multiply_split(t.kernel, {x.a, x.b, w.a.plane, w.b.plane, {1, nullptr}, {0, nullptr}, C, ldc}, nullptr);
+      }};
 }
 
 std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {

@@ -20,6 +20,8 @@ struct SplitAttempt {
   std::string scheme;
   SplitForm form = SplitForm::half_shifted;
   sm90::SplitKernel kernel = sm90::SplitKernel::half_128x128;
+
+  int split_k() const { return sm90::tile_of(kernel).split_k; }  // of multiply() on the model
 };
 
 struct SplitGemmPlan {
@@ -27,23 +29,27 @@ struct SplitGemmPlan {
   std::vector<SplitAttempt> attempts;
   bool judged = false;  // attempts keep the contract if the data permit; if none does, the product is conventional
   std::size_t workspace = 0;
+  std::int64_t products = 1, at_once = 1;  // of a batch; those that are split before they are multiplied
 };
 
 // Copies count bytes along k in an int.
 inline constexpr std::int64_t longest_split_k = std::int64_t{1} << 26;
+
+// Of batches: one kernel splits them.
+inline constexpr std::int64_t longest_batched_k = 8192;
 
 // From about here on errors are below those of a conventional product (bench/results/split_errors.json); the bound of
 // the contract holds from 36 on.
 inline constexpr std::int64_t shortest_split_k = 64;
 
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
-bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k);
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
 // ... and is that faster than cuBLAS? In seconds, as estimated.
-bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k);
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
 // For contract fp32.
-SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k);
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
 // Scheme, engine, reason, bound and workspace of the plan that a person reads.
 void describe(const SplitGemmPlan& plan, Plan& printable);
@@ -53,6 +59,10 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
 
 struct SplitOperands {
   FloatVectors a, b;  // rows of op(A), columns of op(B)
+  std::int64_t product_stride_c = 0;
+
+  // Of a batch whose first product this is.
+  SplitOperands batch(std::int64_t products, std::int64_t stride_a, std::int64_t stride_b, std::int64_t stride_c) const;
 };
 SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
                                 std::int64_t lda, const float* B, std::int64_t ldb);

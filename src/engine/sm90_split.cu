@@ -14,6 +14,8 @@ SplitTile tile_of(SplitKernel kernel) {
       return {128, 128, 2};
     case SplitKernel::half_128x64:
       return {128, 64, 1};
+    case SplitKernel::tf32_halves_128x128:
+      return {128, 128, 1, 2};
     case SplitKernel::half_folded_128x192:
     case SplitKernel::tf32_folded_128x192:
       return {128, 192, 2};
@@ -43,6 +45,8 @@ void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_
       return multiply_half_128x64(product, multiprocessors, stream);
     case SplitKernel::half_folded_128x192:
       return multiply_half_folded_128x192(product, multiprocessors, stream);
+    case SplitKernel::tf32_halves_128x128:
+      return multiply_tf32_halves_128x128(product, multiprocessors, stream);
     case SplitKernel::tf32_128x128:
       return multiply_tf32_128x128(product, multiprocessors, stream);
     case SplitKernel::tf32_folded_128x192:

@@ -15,7 +15,17 @@ namespace vernier::sm90 {
 //   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
 //             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
 //             but halves keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
-enum class SplitKernel { half_128x128, half_128x64, half_folded_128x192, tf32_128x128, tf32_folded_128x192 };
+//   halves    separate; two blocks take one half of k each of a tile, and add their sums, the first half's first. For
+//   few
+//             tiles.
+enum class SplitKernel {
+  half_128x128,
+  half_128x64,
+  half_folded_128x192,
+  tf32_128x128,
+  tf32_halves_128x128,
+  tf32_folded_128x192
+};
 
 // The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep,
 // tf32tf32_fold.
@@ -30,7 +40,7 @@ struct SplitProduct {
   SplitPlane a_plane, b_plane;
   SplitScalar alpha, beta;
   float* c = nullptr;
-  std::int64_t ldc = 0;
+  std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
@@ -42,6 +52,7 @@ struct SplitProduct {
 // Tile of C that a block computes.
 struct SplitTile {
   int columns = 0, rows = 0, blocks_sharing = 1;
+  int split_k = 1;  // as vernier/split.hpp's multiply() has it
 };
 SplitTile tile_of(SplitKernel kernel);
 

@@ -93,7 +93,7 @@ __device__ __forceinline__ void multiply_conventional(const ConventionalTile<Sid
 
 template <int Side>
 __device__ __forceinline__ void store_conventional(const SplitArguments& g, const Scalars& scalars,
-                                                   const float (&sum)[Side][Side], std::int64_t row,
+                                                   const float (&sum)[Side][Side], float* C, std::int64_t row,
                                                    std::int64_t column) {
 #pragma unroll
   for (int y = 0; y < Side; ++y) {
@@ -102,7 +102,7 @@ __device__ __forceinline__ void store_conventional(const SplitArguments& g, cons
     for (int x = 0; x < Side; ++x) {
       const std::int64_t i = row + conventional_row() * 4 + x % 4 + x / 4 * 64;
       if (i >= g.q.count || j >= g.p.count) continue;
-      float* c = g.c + i + j * g.ldc;
+      float* c = C + i + j * g.ldc;
       *c = scalars(sum[y][x], scalars.beta == 0 ? 0 : *c);
     }
   }
@@ -114,11 +114,16 @@ __device__ __noinline__ void conventional_tiles(const SplitArguments& g, const S
   Tile& tile = *static_cast<Tile*>(shared);
   const std::int64_t down = (g.q.count + Tile::rows - 1) / Tile::rows;
   const std::int64_t tiles = down * ((g.p.count + Tile::columns - 1) / Tile::columns);
+  const auto of_product = [](FloatVectors x, std::int64_t product) {
+    x.data += product * x.product_stride;
+    return x;
+  };
   const int steps = scalars.alpha == 0 ? 0 : static_cast<int>((g.q.k + conventional_k - 1) / conventional_k);
-  for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-    const std::int64_t row = t % down * Tile::rows, column = t / down * Tile::columns;
-    ConventionalSource<Tile::rows, Tile::row_pitch> q(g.q, row);
-    ConventionalSource<Tile::columns, Tile::column_pitch> p(g.p, column);
+  for (std::int64_t t = blockIdx.x; t < tiles * g.products; t += gridDim.x) {
+    const std::int64_t product = t / tiles, row = t % tiles % down * Tile::rows,
+                       column = t % tiles / down * Tile::columns;
+    ConventionalSource<Tile::rows, Tile::row_pitch> q(of_product(g.q, product), row);
+    ConventionalSource<Tile::columns, Tile::column_pitch> p(of_product(g.p, product), column);
     const auto fetch = [&](int step) {
       if (step < steps) {
         q.fetch(tile.q[step % conventional_stages], g.q.data);
@@ -136,7 +141,7 @@ __device__ __noinline__ void conventional_tiles(const SplitArguments& g, const S
     }
     cuda::copies_wait<0>();
     __syncthreads();
-    store_conventional(g, scalars, sum, row, column);
+    store_conventional(g, scalars, sum, g.c + product * g.product_stride_c, row, column);
   }
 }
 
@@ -146,7 +151,7 @@ inline __device__ __noinline__ void conventional_product(const SplitArguments& g
   using Large = ConventionalTile<8>;
   const std::int64_t large =
       ((g.q.count + Large::rows - 1) / Large::rows) * ((g.p.count + Large::columns - 1) / Large::columns);
-  if (large >= gridDim.x)
+  if (large * g.products >= gridDim.x)
     conventional_tiles<8>(g, scalars, shared);
   else
     conventional_tiles<4>(g, scalars, shared);

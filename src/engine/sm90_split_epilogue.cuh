@@ -9,14 +9,16 @@
 
 namespace vernier::sm90 {
 
-// What the kernel is given; P stands for the columns of op(B), wgmma's first operand, Q for the rows of op(A).
+// What the kernel is given; P stands for the columns of op(B), wgmma's first operand, Q for the rows of op(A). Counts
+// are of one product of a batch.
 struct SplitArguments {
   FloatVectors p, q;
+  int products;
   const std::int32_t *unscale_p, *unscale_q;
   const std::uint32_t *status_p, *status_q;
   SplitScalar alpha, beta;
   float* c;
-  std::int64_t ldc;
+  std::int64_t ldc, product_stride_c;
   int lines;  // of 128 bytes along k, even
   int group;  // P tiles that run side by side, for the second-level cache
   bool pairs_aligned;
@@ -44,22 +46,24 @@ struct InMemory {
   float* c;
   std::int64_t ldc;
 
-  __device__ float* operator()(int row, int column) const { return c + row + static_cast<std::int64_t>(column) * ldc; }
+  __device__ float* operator()(int row, int column) const { return c + row + column * ldc; }
 };
 
 // Entries of excluded vectors among 16 columns and `tile_rows` rows of C, by one warp: a sum in double, so that nothing
 // overflows or underflows on the way.
 template <class Place>
-__device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int column, int row,
-                                                  int tile_rows, const Place& place) {
+__device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int product,
+                                                  int column, int row, int tile_rows, const Place& place) {
   const int lane = threadIdx.x % 32;
   const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
+  const std::int32_t* unscale_p = g.unscale_p + static_cast<std::int64_t>(product) * columns;
+  const std::int32_t* unscale_q = g.unscale_q + static_cast<std::int64_t>(product) * rows;
   for (int j = column; j < min(column + 16, columns); ++j) {
-    const bool column_excluded = unscale_of(g.unscale_p, j, columns) == excluded_vector;
+    const bool column_excluded = unscale_of(unscale_p, j, columns) == excluded_vector;
     for (int i = row; i < min(row + tile_rows, rows); ++i) {
-      if (!column_excluded && unscale_of(g.unscale_q, i, rows) != excluded_vector) continue;
-      const float* a = g.q.data + i * g.q.vector_stride;
-      const float* b = g.p.data + j * g.p.vector_stride;
+      if (!column_excluded && unscale_of(unscale_q, i, rows) != excluded_vector) continue;
+      const float* a = g.q.data + product * g.q.product_stride + i * g.q.vector_stride;
+      const float* b = g.p.data + product * g.p.product_stride + j * g.p.vector_stride;
       double sum = 0;
       if (scalars.alpha != 0)
         for (std::int64_t l = lane; l < g.q.k; l += 32)
@@ -71,23 +75,43 @@ __device__ __noinline__ void conventional_entries(const SplitArguments& g, const
   }
 }
 
+// What a warpgroup has to undo, in shared memory: on its way while the tile is multiplied (from memory at the end: 5300
+// cycles a tile between the last product and the next).
+template <int Rows>
+struct TileExponents {
+  std::int32_t of[64 + Rows];  // columns, then rows
+
+  __device__ const std::int32_t* column(int i) const { return of + i; }
+  __device__ const std::int32_t* row(int i) const { return of + 64 + i; }
+
+  __device__ __forceinline__ void fetch(const SplitArguments& g, int product, int first_column, int first_row) {
+    const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
+    for (int i = threadIdx.x % 128; i < 64 + Rows; i += 128) {
+      const bool of_column = i < 64;
+      const int v = of_column ? first_column + i : first_row + i - 64;
+      const bool exists = v < (of_column ? columns : rows);
+      const std::int32_t* from = of_column ? g.unscale_p + static_cast<std::int64_t>(product) * columns
+                                           : g.unscale_q + static_cast<std::int64_t>(product) * rows;
+      cuda::copy_word_async(cuda::shared_address(of + i), exists ? from + v : from, exists);
+    }
+  }
+};
+
 // t: a thread's accumulators. Element 4 i + 2 h + s belongs to column `column` + 8 h and row `row` + 8 i + s of C.
+// Exponents: from that column and row on.
 template <int Rows>
 __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalars& scalars, float (&t)[Rows / 2],
-                                           int column, int row) {
+                                           int product, int column, int row, const std::int32_t* column_exponents,
+                                           const std::int32_t* row_exponents) {
   const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
-  // All exponents before the first store: a load behind a store to C would wait for it (12000 cycles a tile against
-  // 4300).
-  int up[2], uq[Rows / 8][2], least = 0, most = 0;
+  const int up[2] = {column_exponents[0], column_exponents[8]};
+  int uq[Rows / 8][2], least = 0, most = 0;
 #pragma unroll
-  for (int h = 0; h < 2; ++h) up[h] = unscale_of(g.unscale_p, column + 8 * h, columns);
-#pragma unroll
-  for (int i = 0; i < Rows / 8; ++i)
-#pragma unroll
-    for (int s = 0; s < 2; ++s) {
-      uq[i][s] = unscale_of(g.unscale_q, row + 8 * i + s, rows);
-      least = min(least, uq[i][s]), most = max(most, uq[i][s]);
-    }
+  for (int i = 0; i < Rows / 8; ++i) {
+    const int2 pair = *reinterpret_cast<const int2*>(row_exponents + 8 * i);
+    uq[i][0] = pair.x, uq[i][1] = pair.y;
+    least = min(least, min(pair.x, pair.y)), most = max(most, max(pair.x, pair.y));
+  }
   // Most tiles: every factor is a normal float, every row exists, pairs may be stored at once.
   const bool ordinary =
       least + min(up[0], up[1]) >= -126 && most + max(up[0], up[1]) <= 127 && g.pairs_aligned && row + Rows - 6 <= rows;
@@ -96,7 +120,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if (column + 8 * h >= columns) continue;
-      float* c = g.c + row + static_cast<std::int64_t>(column + 8 * h) * g.ldc;
+      float* c = g.c + product * g.product_stride_c + row + (column + 8 * h) * g.ldc;
       constexpr int chunk = 4;  // so many old values fit beside the sums
 #pragma unroll
       for (int i0 = 0; i0 < Rows / 8; i0 += chunk) {
@@ -131,8 +155,8 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
   else
     store(std::false_type{});
   if (__any_sync(~0u, most + max(up[0], up[1]) >= excluded_vector / 2))
-    conventional_entries(g, scalars, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows,
-                         InMemory{g.c, g.ldc});
+    conventional_entries(g, scalars, product, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows,
+                         InMemory{g.c + product * g.product_stride_c, g.ldc});
 }
 
 }  // namespace vernier::sm90

@@ -25,49 +25,71 @@ constexpr int tile_columns = 128, consumer_columns = 64, folded_lines = 2;
 constexpr int producer_warpgroup = 2, block_threads = 384;
 constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 
-// A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that.
+// A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that. Or,
+// with Halves, two blocks that take one half of k each of one tile; each then finishes the columns of one warpgroup.
 // Staged: C by way of shared memory (sm90_split_staged.cuh).
-template <int Rows_, int Sharing_, bool Folded_, bool Tf32_, bool Staged_ = false>
+template <int Rows_, int Sharing_, bool Folded_, bool Tf32_, bool Halves_ = false, bool Staged_ = false>
 struct SplitConfig {
-  static constexpr int Rows = Rows_, Sharing = Sharing_;
-  static constexpr bool Folded = Folded_, Tf32 = Tf32_, Staged = Staged_;
+  static constexpr int Rows = Rows_, Sharing = Sharing_, Cluster = Halves_ ? 2 : Sharing_;
+  static constexpr bool Folded = Folded_, Tf32 = Tf32_, Halves = Halves_, Staged = Staged_;
+  static_assert(!Halves || (Sharing == 1 && !Folded && !Staged));
   using Staging = StagedTile<Rows, tile_columns>;
   static constexpr int p_bytes = tile_columns * split_line_bytes, q_bytes = Rows * split_line_bytes;
   static constexpr int stage_bytes = p_bytes + q_bytes;
-  static constexpr int stages = (ring_bytes - (Staged ? Staging::tile_bytes : 0)) / stage_bytes;
-  static constexpr int barriers = stages * stage_bytes + (Staged ? Staging::bytes : 0);  // where they begin
-  static constexpr int shared_bytes = 1024 + barriers + 16 * stages + (Staged ? 16 : 0);
+  static constexpr int sums_bytes = Halves ? consumer_columns * Rows * 4 : 0;  // of a warpgroup of the other block
+  static constexpr int stages = (ring_bytes - sums_bytes - (Staged ? Staging::tile_bytes : 0)) / stage_bytes;
+  // In this order behind the ring: the staged tile, barriers (two more than the ring's), sums, exponents.
+  static constexpr int staging_at = stages * stage_bytes;
+  static constexpr int barriers_at = staging_at + (Staged ? Staging::bytes : 0);
+  static constexpr int more_barriers_at = barriers_at + 16 * stages, sums_at = more_barriers_at + 16;
+  static constexpr int exponents_at = sums_at + sums_bytes;
+  static constexpr int shared_bytes = exponents_at + (Staged ? 0 : 2 * sizeof(TileExponents<Rows>)) + 1024;
+  static_assert(shared_bytes <= 227 * 1024);
 };
 
-// Tiles in units of clusters: groups of P tiles, inside a group Q is the slow index. In a triangle, Q begins where the
-// group's first tile does, and what lies before a tile's own begin is not wanted.
+struct TilePlace {
+  int product, p, q;
+};
+
+// Tiles in units of clusters, product by product of a batch: groups of P tiles, inside a group Q is the slow index. In
+// a triangle, of one product, Q begins where the group's first tile does, and what lies before a tile's own begin is
+// not wanted.
 struct TileOrder {
-  int p_tiles, q_tiles, group;
+  int products, p_tiles, q_tiles, group;
   int q_of_p = 0;  // tiles of Q beside one of P, in a triangle
 
-  __device__ bool place(int t, int& p, int& q) const {  // false: there is no tile t
-    int first = 0;
-    for (;; first += group) {
-      if (first >= p_tiles) return false;
+  __device__ bool place(int t, TilePlace& at) const {  // false: there is no tile t
+    if (q_of_p != 0) return place_in_triangle(t, at);
+    const int of_product = p_tiles * q_tiles, product = t / of_product, in_product = t - product * of_product;
+    const int g = in_product / (group * q_tiles), first = g * group, width = min(group, p_tiles - first);
+    const int rest = in_product - g * group * q_tiles;
+    if (product >= products) return false;
+    at = {product, first + rest % width, rest / width};
+    return true;
+  }
+  __device__ bool wants(const TilePlace& at) const { return at.q >= at.p * q_of_p; }
+
+ private:
+  __device__ bool place_in_triangle(int t, TilePlace& at) const {
+    for (int first = 0; first < p_tiles; first += group) {
       const int width = min(group, p_tiles - first), skipped = min(first * q_of_p, q_tiles);
       const int size = width * (q_tiles - skipped);
       if (t < size) {
-        q = skipped + t / width;
-        p = first + t % width;
+        at = {0, first + t % width, skipped + t / width};
         return true;
       }
       t -= size;
     }
+    return false;
   }
-  __device__ bool wants(int p, int q) const { return q >= p * q_of_p; }
 };
 
-// Calls body(p, q) for the tiles of this cluster.
-template <int Sharing, class Body>
+// Calls body(place) for the tiles of this cluster.
+template <int Cluster, class Body>
 __device__ __forceinline__ void for_tiles(const TileOrder& order, Body body) {
-  int p, q;
-  for (int t = blockIdx.x / Sharing; order.place(t, p, q); t += gridDim.x / Sharing)
-    if (order.wants(p, q)) body(p, q);
+  TilePlace at;
+  for (int t = blockIdx.x / Cluster; order.place(t, at); t += gridDim.x / Cluster)
+    if (order.wants(at)) body(at);
 }
 
 // Position in the ring of stages.
@@ -87,11 +109,13 @@ struct Ring {
 
   __device__ std::uint32_t p(int stage) const { return base + stage * Config::stage_bytes; }
   __device__ std::uint32_t q(int stage) const { return p(stage) + Config::p_bytes; }
-  __device__ std::uint32_t full(int stage) const { return base + Config::barriers + 8 * stage; }
+  __device__ std::uint32_t full(int stage) const { return base + Config::barriers_at + 8 * stage; }
   __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * Config::stages; }
-  __device__ typename Config::Staging staging(char* shared) const {  // in the shared memory that the ring begins in
-    const std::uint32_t tile = Config::stages * Config::stage_bytes, full = empty(Config::stages);
-    return {shared + (base - shared_address(shared)) + tile, full, full + 8};
+  __device__ std::uint32_t told() const { return base + Config::more_barriers_at; }  // the sums below have arrived
+  __device__ std::uint32_t sums() const { return base + Config::sums_at; }
+  __device__ typename Config::Staging staging(char* begin) const {  // begin: of the ring
+    const std::uint32_t full = base + Config::more_barriers_at;
+    return {begin + Config::staging_at, full, full + 8};
   }
 };
 
@@ -100,7 +124,7 @@ struct Ring {
 __device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
   bool tiny = false, steep = false, special = false;
   const auto look = [&](const std::uint32_t* status, const FloatVectors& x) {
-    const int count = static_cast<int>(x.count);
+    const int count = g.products * static_cast<int>(x.count);
     const auto see = [&](std::uint32_t word) {
       special = special || (word & special_element) != 0;
       tiny = tiny || (word & tiny_element) != 0;
@@ -131,12 +155,14 @@ __device__ __forceinline__ Decision decide(const SplitArguments& g) {
 
 template <class Config>
 __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensorMap& map_q, const Ring<Config>& ring,
-                                        const TileOrder& order, int lines, int rank) {
+                                        const SplitArguments& g, const TileOrder& order, int lines, int rank) {
   constexpr int share = Config::Rows / Config::Sharing;
+  const int side = Config::Halves ? 0 : rank, begin = Config::Halves ? rank * lines : 0;
   RingPosition<Config::stages> at{0, 1};
-  for_tiles<Config::Sharing>(order, [&](int p, int q) {
-    const int row_p = (p * Config::Sharing + rank) * tile_columns, row_q = q * Config::Rows + rank * share;
-    for (int line = 0; line < lines; ++line, at.advance()) {
+  for_tiles<Config::Cluster>(order, [&](const TilePlace& place) {
+    const int row_p = place.product * static_cast<int>(g.p.count) + (place.p * Config::Sharing + side) * tile_columns;
+    const int row_q = place.product * static_cast<int>(g.q.count) + place.q * Config::Rows + side * share;
+    for (int line = begin; line < begin + lines; ++line, at.advance()) {
       barrier_wait(ring.empty(at.stage), at.parity);
       const std::uint32_t full = ring.full(at.stage);
       const int byte = line * split_line_bytes;
@@ -145,7 +171,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
       if constexpr (Config::Sharing == 1)
         load_box(ring.q(at.stage), &map_q, full, byte, row_q, 0);
       else
-        load_box_multicast(ring.q(at.stage) + rank * share * split_line_bytes, &map_q, full, byte, row_q, 0,
+        load_box_multicast(ring.q(at.stage) + side * share * split_line_bytes, &map_q, full, byte, row_q, 0,
                            (1 << Config::Sharing) - 1);
     }
   });
@@ -156,8 +182,8 @@ template <class Config>
 __device__ __forceinline__ void move_tiles(const SplitArguments& g, const CUtensorMap& map_c,
                                            typename Config::Staging tile, const TileOrder& order, int rank) {
   std::uint32_t parity = 0;
-  for_tiles<Config::Sharing>(order, [&](int p, int q) {
-    tile.first_column = (p * Config::Sharing + rank) * tile_columns, tile.first_row = q * Config::Rows;
+  for_tiles<Config::Cluster>(order, [&](const TilePlace& at) {
+    tile.first_column = (at.p * Config::Sharing + rank) * tile_columns, tile.first_row = at.q * Config::Rows;
     tile.load(g, map_c);
     barrier_wait(tile.ready, parity);
     tile.store(map_c);
@@ -265,31 +291,64 @@ struct Consumer {
   }
 };
 
+// What the other block of the cluster has summed of this warpgroup's columns over its half of k is added; or, in the
+// warpgroup whose columns the other block finishes, sent there.
+// sums: ring.sums() as a pointer.
+template <class Config>
+__device__ __forceinline__ void join_halves(const Ring<Config>& ring, const char* sums, float (&sum)[Config::Rows / 2],
+                                            bool finishes, int rank) {
+  constexpr int pitch = 128 * sizeof(float4);
+  const int mine = threadIdx.x % 128 * sizeof(float4);
+  if (finishes) {
+    barrier_wait_cluster(ring.told(), 0);
+#pragma unroll
+    for (int i = 0; i < Config::Rows / 8; ++i) {
+      const float4 other = *reinterpret_cast<const float4*>(sums + mine + i * pitch);
+      sum[4 * i] = __fadd_rn(sum[4 * i], other.x), sum[4 * i + 1] = __fadd_rn(sum[4 * i + 1], other.y);
+      sum[4 * i + 2] = __fadd_rn(sum[4 * i + 2], other.z), sum[4 * i + 3] = __fadd_rn(sum[4 * i + 3], other.w);
+    }
+  } else {
+    const std::uint32_t there = address_in_block(ring.sums() + mine, 1 - rank);
+    const std::uint32_t told = address_in_block(ring.told(), 1 - rank);
+#pragma unroll
+    for (int i = 0; i < Config::Rows / 8; ++i)
+      store_async(there + i * pitch,
+                  {__float_as_uint(sum[4 * i]), __float_as_uint(sum[4 * i + 1]), __float_as_uint(sum[4 * i + 2]),
+                   __float_as_uint(sum[4 * i + 3])},
+                  told);
+  }
+}
+
 template <class Config>
 __global__ void __launch_bounds__(block_threads, 1)
     multiply_split_kernel(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
                           const __grid_constant__ CUtensorMap map_c, const __grid_constant__ SplitArguments g) {
-  constexpr int sharing = Config::Sharing;
+  constexpr int sharing = Config::Sharing, cluster = Config::Cluster;
   extern __shared__ __align__(16) char raw[];
   const Ring<Config> ring{(shared_address(raw) + 1023) & ~1023u};
+  char* begin = raw + (ring.base - shared_address(raw));
   const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
-  const int rank = sharing > 1 ? cluster_rank() : 0;
+  const int rank = cluster > 1 ? cluster_rank() : 0;
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < Config::stages; ++s) {
       barrier_init(ring.full(s), 1);
       barrier_init(ring.empty(s), 8 * sharing);
     }
+    if constexpr (Config::Halves) {
+      barrier_init(ring.told(), 1);
+      barrier_expect(ring.told(), Config::sums_bytes);
+    }
     if constexpr (Config::Staged) {
-      barrier_init(ring.staging(raw).full, 1);
-      barrier_init(ring.staging(raw).ready, 8);
+      barrier_init(ring.staging(begin).full, 1);
+      barrier_init(ring.staging(begin).ready, 8);
       prefetch_tensor_map(&map_c);
     }
     fence_barrier_init();
     prefetch_tensor_map(&map_p);
     prefetch_tensor_map(&map_q);
   }
-  if constexpr (sharing > 1) {
+  if constexpr (cluster > 1) {
     cluster_arrive();
     cluster_wait();
   } else {
@@ -306,44 +365,58 @@ __global__ void __launch_bounds__(block_threads, 1)
       static_assert(sizeof(ConventionalTile<8>) <= ring_bytes && block_threads == conventional_threads);
       return conventional_product(g, scalars, raw);
     }
-  const int lines = scalars.alpha == 0 ? 0 : g.lines;
+  const int lines = scalars.alpha == 0 ? 0 : Config::Halves ? g.lines / 2 : g.lines;
   const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
-  const TileOrder order{tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
+  const TileOrder order{g.products, tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
                         (g.group + sharing - 1) / sharing, g.triangle ? tile_columns * sharing / Config::Rows : 0};
 
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
-    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, order, lines, rank);
+    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, g, order, lines, rank);
     if constexpr (Config::Staged)
-      if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(raw), order, rank);
+      if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(begin), order, rank);
   } else {
     take_registers<232>();
     Consumer<Config> consumer(ring, warpgroup);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    const int column_of_tile = warpgroup * consumer_columns + warp * 16 + lane / 4, row_of_tile = lane % 4 * 2;
-    std::uint32_t parity = 0;
-    for_tiles<sharing>(order, [&](int p, int q) {
+    const int my_column = warp * 16 + lane / 4, my_row = lane % 4 * 2;  // in the warpgroup's part of the tile
+    [[maybe_unused]] std::uint32_t parity = 0;
+    for_tiles<cluster>(order, [&](const TilePlace& at) {
+      const int column = (at.p * sharing + (sharing > 1 ? rank : 0)) * tile_columns + warpgroup * consumer_columns;
+      const int row = at.q * Config::Rows;
       float sum[Config::Rows / 2];
-      if constexpr (Config::Folded)
-        consumer.folded(sum, lines);
-      else
-        consumer.separate(sum, lines);
-      const int first_column = (p * sharing + rank) * tile_columns, first_row = q * Config::Rows;
+      const auto multiply = [&] {
+        if constexpr (Config::Folded)
+          consumer.folded(sum, lines);
+        else
+          consumer.separate(sum, lines);
+      };
       if constexpr (Config::Staged) {
-        auto tile = ring.staging(raw);
-        tile.first_column = first_column, tile.first_row = first_row;
+        multiply();
+        auto tile = ring.staging(begin);
+        tile.first_column = column - warpgroup * consumer_columns, tile.first_row = row;
         barrier_wait(tile.full, parity);
         parity ^= 1;
-        update_tile(g, scalars, tile, sum, column_of_tile, row_of_tile);
+        update_tile(g, scalars, tile, sum, warpgroup * consumer_columns + my_column, my_row);
         fence_async_shared();
         __syncwarp();
         if (lane == 0) barrier_arrive(tile.ready);
       } else {
-        store_tile<Config::Rows>(g, scalars, sum, first_column + column_of_tile, first_row + row_of_tile);
+        auto& exponents = reinterpret_cast<TileExponents<Config::Rows>*>(begin + Config::exponents_at)[warpgroup];
+        const bool finishes = !Config::Halves || warpgroup == rank;
+        named_barrier_sync(1 + warpgroup, 128);  // the exponents before have been read
+        exponents.fetch(g, at.product, column, row);
+        multiply();
+        if constexpr (Config::Halves) join_halves<Config>(ring, begin + Config::sums_at, sum, finishes, rank);
+        wait_for_copies();
+        named_barrier_sync(1 + warpgroup, 128);
+        if (finishes)
+          store_tile<Config::Rows>(g, scalars, sum, at.product, column + my_column, row + my_row,
+                                   exponents.column(my_column), exponents.row(my_row));
       }
     });
   }
-  if constexpr (sharing > 1) {  // no block leaves while a neighbour may still write into it
+  if constexpr (cluster > 1) {  // no block leaves while a neighbour may still write into it
     cluster_arrive();
     cluster_wait();
   }
@@ -362,22 +435,31 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                             .plane_stride = bytes * vectors,
                             .box_rows = box_rows});
   };
-  const SplitArguments g{.p = x.b,
-                         .q = x.a,
-                         .unscale_p = x.b_plane.unscale,
-                         .unscale_q = x.a_plane.unscale,
-                         .status_p = x.b_plane.status,
-                         .status_q = x.a_plane.status,
-                         .alpha = x.alpha,
-                         .beta = x.beta,
-                         .c = x.c,
-                         .ldc = x.ldc,
-                         .lines = static_cast<int>(x.a_plane.line_count),
-                         .group = 16,
-                         .pairs_aligned = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
-                         .gate = x.gate,
-                         .beside_previous = x.beside_previous,
-                         .triangle = x.triangle};
+  const auto of_one = [](FloatVectors v) {
+    v.count = v.of_product();
+    return v;
+  };
+  const FloatVectors p = of_one(x.b), q = of_one(x.a);
+  const std::int64_t products = x.b.count / p.count;
+  const SplitArguments g{
+      .p = p,
+      .q = q,
+      .products = static_cast<int>(products),
+      .unscale_p = x.b_plane.unscale,
+      .unscale_q = x.a_plane.unscale,
+      .status_p = x.b_plane.status,
+      .status_q = x.a_plane.status,
+      .alpha = x.alpha,
+      .beta = x.beta,
+      .c = x.c,
+      .ldc = x.ldc,
+      .product_stride_c = x.product_stride_c,
+      .lines = static_cast<int>(x.a_plane.line_count),
+      .group = 16,
+      .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
+      .gate = x.gate,
+      .beside_previous = x.beside_previous,
+      .triangle = x.triangle};
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)
     map_c = make_tensor_map({.base = x.c,
@@ -387,15 +469,17 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                              .row_stride = x.ldc * 4,
                              .plane_stride = x.ldc * 4 * x.b.count,
                              .box_rows = tile_columns});
-  const std::int64_t clusters = ((x.b.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
-                                ((x.a.count + Config::Rows - 1) / Config::Rows);
-  const auto grid =
-      static_cast<unsigned>(Config::Sharing * std::min<std::int64_t>(clusters, multiprocessors / Config::Sharing));
+  const std::int64_t clusters = products *
+                                ((p.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
+                                ((q.count + Config::Rows - 1) / Config::Rows);
+  // Sums of halves have a place for one tile.
+  const std::int64_t at_once = Config::Halves ? clusters : multiprocessors / Config::Cluster;
+  const auto grid = static_cast<unsigned>(Config::Cluster * std::min(clusters, at_once));
   launch("multiply_split_kernel", multiply_split_kernel<Config>,
          {.grid = grid,
           .block = block_threads,
           .shared_bytes = Config::shared_bytes,
-          .cluster = Config::Sharing,
+          .cluster = Config::Cluster,
           .overlap_previous = true},
          stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing),
          map_c, g);

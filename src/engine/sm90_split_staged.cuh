@@ -94,7 +94,7 @@ __device__ __forceinline__ void update_tile(const SplitArguments& g, const Scala
   else
     update(std::false_type{});
   if (__any_sync(~0u, most + max(up[0], up[1]) >= excluded_vector / 2))
-    conventional_entries(g, scalars, tile.first_column + column - threadIdx.x % 32 / 4,
+    conventional_entries(g, scalars, 0, tile.first_column + column - threadIdx.x % 32 / 4,
                          tile.first_row + row - threadIdx.x % 4 * 2, Rows, tile);
 }
 

@@ -8,29 +8,34 @@ namespace {
 
 constexpr std::int64_t multiprocessors = 132;
 
-double waves(std::int64_t m, std::int64_t n, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t tiles = ((m + rows - 1) / rows) * ((n + columns - 1) / columns);
+double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t tiles = products * ((m + rows - 1) / rows) * ((n + columns - 1) / columns);
   return static_cast<double>((tiles + multiprocessors - 1) / multiprocessors);
 }
 
 }  // namespace
 
 // Fitted to the shapes of bench/results/split_h200.json: launches; 8 bytes an element of A and B; waves of tiles.
-double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto deep = static_cast<double>(k);
-  const double launches = 16e-6, split = 8.0 * static_cast<double>(m + n) * deep / (k > 16384 ? 2e12 : 3.2e12);
+double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  const auto deep = static_cast<double>(k), vectors = static_cast<double>((m + n) * products);
+  const double launches = 16e-6, split = 8.0 * vectors * deep / (k > 16384 ? 2e12 : 3.2e12);
   const double tile = 3e-6 + 16.5e-9 * deep;
-  return launches + split + tile * std::min(waves(m, n, 128, 128), 0.65 * waves(m, n, 64, 128));
+  const double small_blocks = products > 1 ? 1.4e-9 * vectors : 0;  // of the split
+  return launches + split + small_blocks +
+         tile * std::min(waves(m, n, products, 128, 128), 0.65 * waves(m, n, products, 64, 128));
 }
 
-// The best of three tiles, at 51 TFLOP/s; k is cut where it is long and tiles are few.
-double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k) {
+// The best of three tiles, at 51 TFLOP/s; k is cut where it is long and tiles are few. Batches wait for memory too.
+double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
   constexpr double launch = 9e-6, rate = 51e12, of_one = rate / multiprocessors;
   double best = 1e30;
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{128, 128}, {128, 64}, {64, 64}})
-    best = std::min(best, waves(m, n, rows, columns) * 2.0 * static_cast<double>(rows * columns * k) / of_one);
-  const double cut = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / rate;
-  return launch + (k >= 4096 ? std::min(best, 1.05 * cut) : best);
+    best =
+        std::min(best, waves(m, n, products, rows, columns) * 2.0 * static_cast<double>(rows * columns * k) / of_one);
+  const double cut = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+                     static_cast<double>(products) / rate;
+  const double memory = products > 1 ? 4.0 * static_cast<double>((m * k + k * n + m * n) * products) / 3.5e12 : 0;
+  return launch + std::max(memory, k >= 4096 ? std::min(best, 1.05 * cut) : best);
 }
 
 }  // namespace vernier

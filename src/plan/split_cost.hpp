@@ -5,7 +5,9 @@
 
 namespace vernier {
 
-double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k);    // under contract fp32, ordinary data
-double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k);  // cuBLAS 13.1
+// Of a batch of so many products. Under contract fp32, ordinary data:
+double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
+// cuBLAS 13.1:
+double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
 }  // namespace vernier

@@ -75,20 +75,26 @@ __device__ __forceinline__ void emit_tile(const AcrossJob& s, std::int64_t first
   const int row = threadIdx.x / 4, quarter = threadIdx.x % 4;
   const std::int64_t vector = first + row, padded = s.job.plane.line_count * line_k<Form>;
   const std::uint32_t largest = tile.largest[row];
-  const SplitScale scale(split_scale(largest));
+  const int exponent = split_scale(largest);
+  const SplitLimits limits(s.thresholds, exponent);
   SplitTally tally;
-  if (vector < s.job.x.count) {
+  with_scale(exponent, [&](auto scaled) {
+    if (vector >= s.job.x.count) return;
     std::byte* lines = s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes;
     constexpr int run = emit_k<Form>;
     for (int l = quarter * run; l < block_k && k0 + l < padded; l += 4 * run) {
       float v[run];
 #pragma unroll
-      for (int i = 0; i < run; ++i) v[i] = tally.scaled(tile.x[(l + i) * pitch + row], scale, s.thresholds);
-      emit<Form>(v, lines, k0 + l);
+      for (int i = 0; i < run; ++i) {
+        const float x = tile.x[(l + i) * pitch + row];
+        tally.see(x, limits);
+        v[i] = scaled(x);
+      }
+      emit<Form>(v, lines + k0 / line_k<Form> * split_line_bytes + place_in_lines<Form>(l));
     }
-  }
+  });
   int large = tally.large;
-  int tiny = tally.tiny;
+  int tiny = tally.tiny(limits);
 #pragma unroll
   for (int offset = 1; offset < 4; offset *= 2) {
     large += __shfl_xor_sync(~0u, large, offset);

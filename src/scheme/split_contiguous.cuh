@@ -14,14 +14,15 @@ struct ContiguousJob {
   SplitJob job;
   SplitThresholds thresholds;
   bool aligned = false;
-  int share = 1;  // warps a vector
-  std::int64_t blocks = 0;
+  int share = 1;                         // warps a vector
+  std::int64_t vectors = 0, blocks = 0;  // of a product
 
   ContiguousJob() = default;
   ContiguousJob(SplitForm form, const SplitJob& j)
       : job(j), thresholds(split_thresholds(form, j.x.k)), aligned(quads_aligned(j.x)) {
     while (share < split_warps && share * 32 * held_elements < j.x.k) share *= 2;
-    blocks = pieces(j.x.count, split_warps / share);
+    vectors = j.x.of_product();
+    blocks = pieces(vectors, split_warps / share);
   }
 };
 
@@ -48,15 +49,17 @@ __device__ __forceinline__ std::uint32_t over_vector(std::uint32_t mine, int sha
 }
 
 template <SplitForm Form>
-__device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::int64_t block, std::uint32_t* shared) {
+__device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::int64_t product, std::int64_t block,
+                                                 std::uint32_t* shared) {
   constexpr int run = emit_k<Form>, runs = held_elements / run;
   const FloatVectors& x = s.job.x;
   const int vector_threads = 32 * s.share, t = threadIdx.x % vector_threads;
-  const std::int64_t vector = block * (split_warps / s.share) + threadIdx.x / vector_threads;
-  const bool exists = vector < x.count;
+  const std::int64_t in_product = block * (split_warps / s.share) + threadIdx.x / vector_threads;
+  const std::int64_t vector = product * s.vectors + in_product;
+  const bool exists = in_product < s.vectors;
   const int k = exists ? static_cast<int>(x.k) : 0, padded = static_cast<int>(s.job.plane.line_count) * line_k<Form>;
   const int span = vector_threads * held_elements;
-  const float* from = x.data + vector * x.vector_stride;
+  const float* from = x.data + product * x.product_stride + in_product * x.vector_stride;
   float v[runs][run];
   const auto load = [&](int base) {
     const float* begin = from + base + t * run;
@@ -71,32 +74,40 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
           v[g][i] = base + (g * vector_threads + t) * run + i < k ? begin[g * vector_threads * run + i] : 0.0f;
     }
   };
-  std::uint32_t largest = 0;
+  float seen = 0;
   for (int base = 0; base < padded; base += span) {
     load(base);
 #pragma unroll
     for (int g = 0; g < runs; ++g)
 #pragma unroll
-      for (int i = 0; i < run; ++i) largest = max(largest, float_word(v[g][i]) & 0x7fffffffu);
+      for (int i = 0; i < run; ++i) seen = larger_magnitude(seen, v[g][i]);
   }
-  largest = over_vector(__reduce_max_sync(~0u, largest), s.share, shared, [](auto p, auto q) { return max(p, q); });
+  const std::uint32_t largest =
+      over_vector(__reduce_max_sync(~0u, float_word(seen)), s.share, shared, [](auto p, auto q) { return max(p, q); });
 
-  const SplitScale scale(split_scale(largest));
+  const int exponent = split_scale(largest);
+  const SplitLimits limits(s.thresholds, exponent);
   SplitTally tally;
   std::byte* lines = s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes;
-  for (int base = 0; base < padded; base += span) {
-    if (padded > span) load(base);
+  with_scale(exponent, [&](auto scaled) {
+    for (int base = 0; base < padded; base += span) {
+      if (padded > span) load(base);
+      std::byte* to = lines + place_in_lines<Form>(base + t * run);
 #pragma unroll
-    for (int g = 0; g < runs; ++g) {
-      const int l = base + (g * vector_threads + t) * run;
-      if (!exists || l >= padded) continue;
+      for (int g = 0; g < runs; ++g) {
+        const int l = base + (g * vector_threads + t) * run;
+        if (!exists || l >= padded) continue;
 #pragma unroll
-      for (int i = 0; i < run; ++i) v[g][i] = tally.scaled(v[g][i], scale, s.thresholds);
-      emit<Form>(v[g], lines, l);
+        for (int i = 0; i < run; ++i) {
+          tally.see(v[g][i], limits);
+          v[g][i] = scaled(v[g][i]);
+        }
+        emit<Form>(v[g], to + static_cast<std::int64_t>(g) * vector_threads / 4 * split_line_bytes);
+      }
     }
-  }
+  });
   const std::uint32_t mine =
-      __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny) ? tiny_element : 0u);
+      __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny(limits)) ? tiny_element : 0u);
   const std::uint32_t word = over_vector(mine, s.share, shared, join_status);
   if (t == 0 && exists) {
     s.job.plane.unscale[vector] = unscaling(largest);

@@ -19,19 +19,55 @@ constexpr int line_k = is_tf32(Form) ? tf32_line_k : half_line_k;
 template <SplitForm Form>
 constexpr int emit_k = line_k<Form> / 4;
 
-// What one thread sees of a vector's elements.
-struct SplitTally {
-  int large = 0;
-  bool tiny = false;
+// The larger magnitude, or NaN: one instruction.
+__device__ __forceinline__ float larger_magnitude(float largest, float x) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(largest), "f"(fabsf(x)));
+  return y;
+}
 
-  // Zeros beyond k count neither way.
-  __device__ __forceinline__ float scaled(float x, const SplitScale& scale, const SplitThresholds& thresholds) {
-    const float y = scale(x);
-    large += fabsf(y) >= thresholds.large;
-    tiny = tiny || (x != 0 && fabsf(y) < thresholds.tiny);  // the branch is cheaper than the sum (105 against 114 us)
-    return y;
+// SplitThresholds for the elements of one vector as they are: powers of two too, if not subnormal or below.
+struct SplitLimits {
+  float large;         // 2^-149 at least: zeros are not large
+  std::uint32_t tiny;  // twice the word less one, as SplitTally has it; 0: no element is tiny
+
+  __device__ __forceinline__ SplitLimits(const SplitThresholds& t, int s)
+      : large(word_float(max(scaled_down(t.large, s), 1u))) {
+    const std::uint32_t word = scaled_down(t.tiny, s);
+    tiny = word == 0 ? 0 : 2 * word - 1;
+  }
+
+ private:
+  // 2^-s of a power of two, or zero.
+  static __device__ __forceinline__ std::uint32_t scaled_down(float power, int s) {
+    const int e = static_cast<int>(float_word(power) >> 23) - 127 - s;
+    return e >= -126 ? static_cast<std::uint32_t>(e + 127) << 23 : e >= -149 ? 1u << (e + 149) : 0;
   }
 };
+
+// What one thread sees of a vector's elements, before they are scaled.
+struct SplitTally {
+  std::uint32_t least = ~0u;  // of 2 |x| - 1 in words: zeros are the largest of all
+  int large = 0;
+
+  // Zeros beyond k count neither way.
+  __device__ __forceinline__ void see(float x, const SplitLimits& limits) {
+    large += fabsf(x) >= limits.large;
+    least = min(least, 2 * float_word(x) - 1);
+  }
+  __device__ __forceinline__ bool tiny(const SplitLimits& limits) const { return least < limits.tiny; }
+};
+
+// Calls body with what scales by 2^s. One factor does for all vectors but those of the smallest elements; a warp
+// decides together.
+template <class Body>
+__device__ __forceinline__ void with_scale(int s, Body body) {
+  const SplitScale scale(s);
+  if (__any_sync(~0u, s > 127))
+    body(scale);
+  else
+    body([first = scale.first](float x) { return x * first; });
+}
 
 __device__ __forceinline__ std::uint32_t tf32_word(float x) {
   std::uint32_t word;
@@ -63,15 +99,19 @@ __device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& s
   }
 }
 
-// lines: of the vector; l: of the first element, a multiple of emit_k.
+// to: the place of the first element in its line.
 template <SplitForm Form>
-__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* lines, int l) {
+__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* to) {
   uint4 first, second;
   split_run<Form>(v, first, second);
-  std::byte* to =
-      lines + static_cast<std::int64_t>(l / line_k<Form>) * split_line_bytes + l % line_k<Form> / emit_k<Form> * 16;
   *reinterpret_cast<uint4*>(to) = first;
   *reinterpret_cast<uint4*>(to + split_line_bytes / 2) = second;
+}
+
+// In a vector's lines; l: a multiple of emit_k.
+template <SplitForm Form>
+__device__ __forceinline__ int place_in_lines(int l) {
+  return l / line_k<Form> * split_line_bytes + l % line_k<Form> / emit_k<Form> * 16;
 }
 
 // The exponent that undoes a vector's scale.

@@ -23,7 +23,7 @@ inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (coun
 // Can groups of four floats be read at once along the contiguous direction?
 inline bool quads_aligned(const FloatVectors& x) {
   const std::int64_t stride = x.k_contiguous() ? x.vector_stride : x.k_stride;
-  return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && stride % 4 == 0;
+  return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && stride % 4 == 0 && x.product_stride % 4 == 0;
 }
 
 }  // namespace vernier

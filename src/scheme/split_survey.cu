@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(split_threads, 2)
   if (gate_closed(gate)) return;
   const std::int64_t block = blockIdx.x;
   if (block < contiguous.blocks)
-    split_contiguous<Form>(contiguous, block, maxima[0]);
+    split_contiguous<Form>(contiguous, 0, block, maxima[0]);
   else if (block < contiguous.blocks + first.blocks)
     maxima_across(first, block - contiguous.blocks, maxima);
   else

@@ -1,12 +1,16 @@
 // Error-corrected products on a Hopper GPU: bit for bit what the modelled engine gives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 #include "blas/device_state.hpp"
 #include "blas/split_gemm.hpp"
 #include "cuda/device.hpp"
+#include "scheme/split.hpp"
 #include "support/bound.hpp"
 #include "support/compare.hpp"
 #include "support/generators.hpp"
@@ -20,7 +24,7 @@ using cuda::check;
 using split::find_scheme;
 using split::Scheme;
 
-const char* const kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold"};
+constexpr const char* kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold"};
 
 // A matrix in device memory, its guards included; shifted by some elements from the allocation's alignment.
 class OnDevice {
@@ -66,10 +70,16 @@ Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matrix<float
   return c;
 }
 
+// Pieces of k in which the kernel of a scheme multiplies this shape.
+int pieces_of(const Scheme& s, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const bool has_kernel = std::ranges::find(kernel_schemes, std::string_view(s.name)) != std::end(kernel_schemes);
+  return has_kernel ? plan_split_gemm(s.name, m, n, k).attempts.front().split_k() : 1;
+}
+
 Matrix<float> on_model(const Scheme& s, const Matrix<float>& a, const Matrix<float>& b) {
   Matrix<float> c(a.rows(), b.columns());
   split::multiply(s, split::engine_of(s).engine, Op::none, Op::none, a.rows(), b.columns(), a.columns(), a.data(),
-                  a.ld(), b.data(), b.ld(), c.data(), c.ld());
+                  a.ld(), b.data(), b.ld(), c.data(), c.ld(), pieces_of(s, a.rows(), b.columns(), a.columns()));
   return c;
 }
 
@@ -141,7 +151,7 @@ TEST_P(SplitKernelTest, EqualsTheModelForAnyLayout) {
 }
 
 TEST_P(SplitKernelTest, EqualsTheModelForLongK) {
-  for (std::int64_t k : {5000, 16384, 40001}) {
+  for (std::int64_t k : {1500, 3000, 5000, 16384, 40001}) {
     const Operands<float> x = sample(0, 9, 21, k);
     const Matrix<float> expected = on_model(scheme(), x.a, x.b);
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), expected), "") << k;
@@ -201,13 +211,133 @@ TEST_P(SplitKernelTest, AlphaAndBetaAddOneRoundingEach) {
 // One tile a block, several, and both widths of tile.
 TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
   const Scheme& s = find_scheme("halfhalf_sep");
-  int narrow = 0;
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}}) {
-    narrow += plan_split_gemm(s.name, m, n, k).attempts.front().kernel == sm90::SplitKernel::half_128x64;
+  std::set<sm90::SplitKernel> seen;
+  for (const auto& [m, n, k] :
+       {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}, {300, 270, 2100}}) {
+    seen.insert(plan_split_gemm(s.name, m, n, k).attempts.front().kernel);
     const Operands<float> x = sample(0, m, n, k);
     EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "") << m << ' ' << n << ' ' << k;
   }
-  EXPECT_TRUE(narrow == 1 || narrow == 2) << narrow;
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+TEST(SplitGpu, HalvesOfKHaveBitsOfTheirOwn) {
+  const Operands<float> x = sample(1, 1024, 1000, 1030);
+  const Scheme& s = find_scheme("tf32tf32_sep");
+  EXPECT_EQ(pieces_of(s, 1024, 1000, 1030), 2);
+  const Matrix<float> halves = on_gpu(s, x.a, x.b);
+  EXPECT_NE(difference(halves, on_gpu(s, x.a, x.b, {}, true)), "");
+  EXPECT_EQ(difference(halves, on_model(s, x.a, x.b)), "");
+}
+
+// ---- what the split counts ------------------------------------------------------------------------------------------
+
+// Vectors of all sizes; elements from their largest down to 2^-90 of it, one at either side of each limit.
+Matrix<float> spread_vectors(std::int64_t vectors, std::int64_t k, const SplitThresholds& thresholds) {
+  Random random(7);
+  return Matrix<float>::of(vectors, k, [&](auto v, auto l) -> double {
+    const int top = static_cast<int>(v * 266 / vectors) - 140;
+    const auto limit = [&](float t) { return std::ldexp(double{t}, top - scaled_exponent); };
+    switch (l) {
+      case 0:
+        return std::ldexp(1.5, top);
+      case 1:
+        return limit(thresholds.large);
+      case 2:
+        return limit(std::nextafter(thresholds.large, 0.0f));
+      case 3:
+        return v % 3 == 0 ? limit(thresholds.tiny) : 0;
+      case 4:
+        return v % 5 == 0 ? -limit(std::nextafter(thresholds.tiny, 0.0f)) : 0;
+      default:
+        return v % 7 == 0 || l % 9 == 0 ? 0 : std::ldexp(random.uniform() + 1, top - static_cast<int>(l % 90));
+    }
+  });
+}
+
+TEST(SplitStatistics, CountWhatTheThresholdsSay) {
+  constexpr std::int64_t vectors = 43;
+  for (const SplitForm form :
+       {SplitForm::half_shifted, SplitForm::half_unshifted, SplitForm::tf32_shifted, SplitForm::tf32_unshifted})
+    for (const std::int64_t k : {100, 2500, 6000, 20000}) {
+      const SplitThresholds thresholds = split_thresholds(form, k);
+      const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
+      const OnDevice across(x), along(xt);
+      const FloatVectors sources[2] = {{across.data(), vectors, k, 1, x.ld()}, {along.data(), vectors, k, xt.ld(), 1}};
+      SplitJob jobs[2];
+      const auto bytes = static_cast<std::size_t>(vectors * split_line_count(form, k) * split_line_bytes);
+      const cuda::DeviceBuffer<std::byte> lines(2 * bytes);
+      const cuda::DeviceBuffer<std::uint32_t> words(static_cast<std::size_t>(vectors) * 4), maxima(vectors * 64);
+      for (int i = 0; i < 2; ++i)
+        jobs[i] = {
+            sources[i],
+            {lines.data() + static_cast<std::size_t>(i) * bytes, split_line_count(form, k),
+             reinterpret_cast<std::int32_t*>(words.data()) + 2 * i * vectors, words.data() + (2 * i + 1) * vectors},
+            maxima.data()};
+      split_operands(form, jobs[0], jobs[1], {}, nullptr);
+      std::vector<std::uint32_t> got(words.size());
+      check(cudaMemcpy(got.data(), words.data(), words.bytes(), cudaMemcpyDeviceToHost), "words");
+      for (std::int64_t v = 0; v < vectors; ++v) {
+        std::uint32_t largest = 0, expected = 0;
+        for (std::int64_t l = 0; l < k; ++l) largest = std::max(largest, float_word(x(v, l)) & 0x7fffffffu);
+        const int s = split_scale(largest);
+        for (std::int64_t l = 0; l < k; ++l) {
+          const float y = std::abs(SplitScale(s)(x(v, l)));
+          expected += y >= thresholds.large;
+          if (x(v, l) != 0 && y < thresholds.tiny) expected |= tiny_element;
+        }
+        for (std::int64_t i = 0; i < 2; ++i) {
+          EXPECT_EQ(static_cast<std::int32_t>(got[static_cast<std::size_t>(2 * i * vectors + v)]), -s);
+          EXPECT_EQ(got[static_cast<std::size_t>((2 * i + 1) * vectors + v)], expected)
+              << "form " << static_cast<int>(form) << ", k " << k << ", vector " << v << ", contiguous " << i;
+        }
+      }
+    }
+}
+
+// ---- batches --------------------------------------------------------------------------------------------------------
+
+struct BatchCase {
+  std::int64_t m, n, k, count;
+  Op opa, opb;
+};
+
+TEST(SplitBatch, EveryProductEqualsTheModel) {
+  for (const BatchCase& c : {BatchCase{64, 64, 64, 5, Op::none, Op::none},
+                             {130, 70, 100, 4, Op::transpose, Op::none},
+                             {33, 257, 90, 3, Op::none, Op::transpose},
+                             {256, 128, 300, 7, Op::none, Op::none}}) {
+    SplitGemmPlan plan = plan_split_gemm(c.m, c.n, c.k, c.count);
+    const bool a_none = c.opa == Op::none, b_none = c.opb == Op::none;
+    const std::int64_t gap = 12;
+    const std::int64_t stride_a = c.m * c.k + gap, stride_b = c.k * c.n + 3 * gap, stride_c = c.m * c.n + 2 * gap;
+    const Operands<float> x = sample(0, c.m, c.n * c.count, c.k), y = sample(2, c.m * c.count, c.n, c.k);
+    Matrix<float> a(stride_a, c.count), b(stride_b, c.count), got(stride_c, c.count);
+    for (std::int64_t i = 0; i < c.count; ++i) {
+      for (std::int64_t l = 0; l < c.k; ++l) {
+        for (std::int64_t r = 0; r < c.m; ++r) a(a_none ? r + l * c.m : l + r * c.k, i) = y.a(i * c.m + r, l);
+        for (std::int64_t r = 0; r < c.n; ++r) b(b_none ? l + r * c.k : r + l * c.n, i) = x.b(l, i * c.n + r);
+      }
+    }
+    const OnDevice da(a), db(b), dc(got);
+    const auto first =
+        split_operands_of(c.opa, c.opb, c.m, c.n, c.k, da.data(), a_none ? c.m : c.k, db.data(), b_none ? c.k : c.n);
+    for (const std::int64_t at_once : {c.count, std::int64_t{2}}) {
+      plan.at_once = at_once;
+      const cuda::DeviceWorkspace workspace(4 * plan.workspace, nullptr);
+      plan.workspace = workspace.bytes();
+      split_gemm(plan, first.batch(c.count, stride_a, stride_b, stride_c), {1, nullptr}, {0, nullptr}, dc.data(), c.m,
+                 workspace.data(), nullptr);
+      const std::string made = split_gemm_made(plan, workspace.data(), nullptr);
+      dc.fetch(got);
+      for (std::int64_t i = 0; i < c.count; ++i) {
+        const auto ai = Matrix<float>::of(c.m, c.k, [&](auto r, auto l) { return y.a(i * c.m + r, l); });
+        const auto bi = Matrix<float>::of(c.k, c.n, [&](auto l, auto r) { return x.b(l, i * c.n + r); });
+        const auto ci = Matrix<float>::of(c.m, c.n, [&](auto r, auto j) { return got(r + j * c.m, i); });
+        EXPECT_EQ(difference(ci, on_model(find_scheme(made), ai, bi)), "") << made << ", product " << i;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(kernel_schemes),

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "gpu/fixture.hpp"
+#include "support/bound.hpp"
+#include "vernier/cuda_level3.hpp"
 #include "vernier/split.hpp"
 
 namespace vernier::test {
@@ -121,6 +123,43 @@ TEST_F(SplitStream, ANamedEngineIsTaken) {
   EXPECT_EQ(residues.plan.scheme, "residues");
   EXPECT_EQ(residues.plan.engine, "sm90_int8");
   EXPECT_THROW(gemm(a, b, c, {.engine = "abacus"}), Error);
+}
+
+template <class T>
+void check_batch(std::int64_t size, std::int64_t count, const Contract& contract, const char* scheme) {
+  const auto all_a = scattered_matrix<T>(size, size * count, 0.5, 1),
+             all_b = scattered_matrix<T>(size, size * count, 0.5, 2);
+  const DeviceCopy<T> a(all_a), b(all_b), c(Matrix<T>(size, size * count)), addressed(Matrix<T>(size, size * count));
+  const T one = 1, zero = 0;
+  const std::int64_t stride = size * size;
+  const Report report =
+      cuda::gemm_strided_batched<T>(Op::none, Op::none, size, size, size, &one, a.data(), size, stride, b.data(), size,
+                                    stride, &zero, c.data(), size, stride, count, {.contract = contract});
+  EXPECT_EQ(report.plan.scheme, scheme);
+  std::vector<T*> addresses;
+  for (T* begin : {a.data(), b.data(), addressed.data()})
+    for (std::int64_t i = 0; i < count; ++i) addresses.push_back(begin + i * stride);
+  const cuda::DeviceBuffer<T*> array(addresses.size());
+  cuda::check(cudaMemcpy(array.data(), addresses.data(), array.bytes(), cudaMemcpyHostToDevice), "addresses");
+  cuda::gemm_batched<T>(Op::none, Op::none, size, size, size, &one, array.data(), size, array.data() + count, size,
+                        &zero, array.data() + 2 * count, size, count, {.contract = contract});
+  cuda::check(cudaDeviceSynchronize(), "batch");
+  Matrix<T> got(size, size * count), got_addressed(size, size * count);
+  c.read(got);
+  addressed.read(got_addressed);
+  EXPECT_EQ(difference(got_addressed, got), "");
+  for (const std::int64_t i : {std::int64_t{0}, count / 2, count - 1}) {
+    const auto part = [&](const Matrix<T>& x) {
+      return Matrix<T>::of(size, size, [&](auto r, auto j) { return x(r, i * size + j); });
+    };
+    EXPECT_EQ(broken_bound(contract, part(all_a), part(all_b), part(got)), "") << i;
+  }
+}
+
+TEST_F(SplitStream, BatchesAreMultipliedAtOnce) {
+  check_batch<float>(512, 32, Contract::fp32(), "split");
+  check_batch<float>(24, 50, Contract::fp32(), "native");
+  check_batch<double>(24, 50, Contract::fp64(), "native");
 }
 
 TEST_F(SplitStream, AWorkspaceThatIsTooSmallLeavesTheSplitAside) {
