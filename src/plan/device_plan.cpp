@@ -98,8 +98,8 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
     v.cleared_bytes = arena.used() - before;
     v.a_grains.places = arena.take<std::uint32_t>(m * cuda::kept_places);
     v.b_grains.places = arena.take<std::uint32_t>(n * cuda::kept_places);
-    v.a_errors = arena.take<VectorError>(m);
-    v.b_errors = arena.take<VectorError>(n);
+    v.a_errors = arena.take<RoundError>(m);
+    v.b_errors = arena.take<RoundError>(n);
     return v;
   }
   v.a_kinds = arena.take<VectorScales>(m);

@@ -11,7 +11,7 @@
 #include "plan/cost.hpp"
 #include "plan/exact_choice.hpp"
 #include "scheme/device_sample.hpp"
-#include "scheme/exact_entry.hpp"
+#include "scheme/round_error.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -67,7 +67,7 @@ struct DeviceVectorBuffers {
   VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
   // Contract exact alone:
   cuda::DeviceGrains a_grains, b_grains;
-  VectorError *a_errors = nullptr, *b_errors = nullptr;
+  RoundError *a_errors = nullptr, *b_errors = nullptr;
   cuda::DeviceSample* sample = nullptr;
   cuda::DeviceOpenCounts* open_counts = nullptr;
   // What is zero before anything is counted lies together: both grains' counts, the sample, the counts of open entries.

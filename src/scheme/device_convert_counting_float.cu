@@ -2,7 +2,8 @@
 
 namespace vernier::cuda {
 
-template void decompose_counting_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&, const DeviceGrains&,
-                                           const DeviceGrains&, const ConversionForm&, cudaStream_t);
+template void decompose_counting_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
+                                           const DeviceGrains&, const DeviceGrains&, const ConversionForm&,
+                                           cudaStream_t);
 
 }  // namespace vernier::cuda

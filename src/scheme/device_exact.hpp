@@ -10,8 +10,8 @@
 #include "scheme/device_convert.hpp"
 #include "scheme/device_recombine.hpp"
 #include "scheme/device_sample.hpp"
-#include "scheme/exact_entry.hpp"
 #include "scheme/operand.hpp"
+#include "scheme/round_error.hpp"
 
 namespace vernier::cuda {
 
@@ -31,7 +31,7 @@ struct DeviceVectorErrors {
   const VectorStatistics* statistics;
   const DeviceGrain* grains;
   const int* scales;
-  VectorError* errors;
+  RoundError* errors;
 };
 // Errors at the scales that the grains were counted with; those of rows are lengthened. sample: null, or its counts
 // over all vectors are added to.
@@ -58,7 +58,7 @@ struct DeviceExactBlock {
   Operand<T> a, b;                        // of the block, all of k
   const VectorStatistics *row_statistics = nullptr, *column_statistics = nullptr;
   const int *row_scales = nullptr, *column_scales = nullptr;
-  const VectorError *row_errors = nullptr, *column_errors = nullptr;
+  const RoundError *row_errors = nullptr, *column_errors = nullptr;
   DeviceGrains row_grains, column_grains;  // none: nothing is looked at
   DeviceFactor<T> alpha, beta;
   T* c = nullptr;

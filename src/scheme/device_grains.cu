@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(threads) count_grains(const Operand<T> x, cons
         const std::int64_t l = l0 + u * warps;
         found.add(l < end ? *x.at(v, l) : T{0}, scale, u);
       }
-      atomicMax(&depths[lane], found.depth);
+      atomicMax(&depths[lane], found.depth());
       publish_grains(found, grains, v, [&](int u) { return l0 + u * warps; });
     }
   }
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads)
   const VectorStatistics& s = task.statistics[v];
   const DeviceGrain grain = task.grains[v];
   const VectorError e = vector_error(s, task.scales[v], grain.inexact);
-  task.errors[v] = side == 0 ? with_partner_rounding(e) : e;
+  task.errors[v] = round_error(side == 0 ? with_partner_rounding(e) : e, task.scales[v]);
   if (sample == nullptr) return;
   if (s.nonfinite) atomicAdd(&sample->nonfinite[side], 1u);
   if (!s.zero()) atomicMax(&sample->exact_log2_32[side], exact_log2_32(s, grain.exponent()));

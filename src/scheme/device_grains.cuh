@@ -8,19 +8,37 @@
 
 namespace vernier::cuda {
 
+// The exponent of the lowest bit of x that is set; no_bit for zero and what is not finite. By 32-bit words, of which
+// one decides.
+inline constexpr int no_bit = DeviceGrain::lowest_grain;
+
+__device__ __forceinline__ int lowest_bit(double x) {
+  const std::uint32_t high = static_cast<std::uint32_t>(__double2hiint(x)) & 0x7fffffff,
+                      low = static_cast<std::uint32_t>(__double2loint(x));
+  const std::uint32_t leading = (high & 0xfffff) | (high >= 0x100000 ? 0x100000 : 0);
+  const std::uint32_t word = low != 0 ? low : leading;
+  const int exponent = max(static_cast<int>(high >> 20), 1) - 1075 + (low != 0 ? 0 : 32);
+  return word == 0 || high >= 0x7ff00000 ? no_bit : exponent + __ffs(static_cast<int>(word)) - 1;
+}
+__device__ __forceinline__ int lowest_bit(float x) {
+  const std::uint32_t bits = __float_as_uint(x) & 0x7fffffff;
+  const std::uint32_t word = (bits & 0x7fffff) | (bits >= 0x800000 ? 0x800000 : 0);
+  const int exponent = max(static_cast<int>(bits >> 23), 1) - 150;
+  return word == 0 || bits >= 0x7f800000 ? no_bit : exponent + __ffs(static_cast<int>(word)) - 1;
+}
+
 // Of up to 32 elements, numbered by the caller.
 struct FoundGrains {
-  int depth = 0;
+  int lowest = no_bit;
   unsigned inexact = 0;  // which are no integers
 
   template <class T>
   __device__ __forceinline__ void add(T x, int scale, int number) {
-    if (x == 0 || !is_finite(x)) return;
-    const ElementParts p = element_parts(x);
-    const int lowest = p.exponent + __ffsll(static_cast<long long>(p.significand)) - 1;
-    depth = max(depth, DeviceGrain::lowest_grain - lowest);
-    inexact |= lowest + scale < 0 ? 1u << number : 0;
+    const int bit = lowest_bit(x);
+    lowest = min(lowest, bit);
+    inexact |= bit < -scale ? 1u << number : 0;
   }
+  __device__ __forceinline__ int depth() const { return DeviceGrain::lowest_grain - lowest; }
 };
 
 // Remembers the elements that `inexact` names; place_of(number) is where they lie along k.
@@ -44,7 +62,7 @@ __device__ __forceinline__ void publish_grains(const FoundGrains& found, const D
 template <class PlaceOf>
 __device__ __forceinline__ void publish_warp_grains(const FoundGrains& found, const DeviceGrains& grains,
                                                     std::int64_t v, int lane, PlaceOf place_of) {
-  const int depth = __reduce_max_sync(~0u, found.depth);
+  const int depth = __reduce_max_sync(~0u, found.depth());
   if (lane == 0 && depth != 0) atomicMax(&grains.counts[v].depth, depth);
   if (!__any_sync(~0u, found.inexact != 0)) return;
   const auto mine = static_cast<unsigned>(__popc(found.inexact));

@@ -1,6 +1,8 @@
 // The kernel behind round_on_device: eight entries a thread, in the order in which the product kernel stores residues.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "scheme/device_exact.hpp"
@@ -31,10 +33,14 @@ __noinline__ __device__ bool write_by_integers(const CrtTables<Limbs>& tables, i
   return result.has_value();
 }
 
+// Usual numbers of moduli fill their limbs, so that the leading ones suffice.
+template <int Limbs, int Pairs>
+using RoundSums = std::conditional_t<(Pairs > 0), LeadingSums<Limbs>, CrtSums<Limbs>>;
+
 // Ct of four entries from one word of every plane: bytes 0 and 1 are rows of one column, 2 and 3 of another.
 template <int Limbs, int Pairs, class Load>
 __device__ __forceinline__ void sum_four(const CrtTables<Limbs>& tables, int moduli, Load load,
-                                         CrtSums<Limbs> (&sums)[4]) {
+                                         RoundSums<Limbs, Pairs> (&sums)[4]) {
   const auto add_pair = [&](int g) {
     const std::uint32_t a = load(2 * g), b = 2 * g + 1 < moduli ? load(2 * g + 1) : 0;
     const std::uint32_t low = __byte_perm(a, b, 0x5140), high = __byte_perm(a, b, 0x7362);
@@ -56,19 +62,16 @@ __device__ __forceinline__ void sum_four(const CrtTables<Limbs>& tables, int mod
 
 // What a thread knows of two rows or two columns.
 struct TwoVectors {
-  VectorError error[2];
-  int scale[2];
+  RoundError error[2];
   bool exists[2], finite[2];
 
-  __device__ __forceinline__ TwoVectors(const VectorError* errors, const int* scales,
-                                        const VectorStatistics* statistics, bool specials, std::int64_t first, int step,
-                                        std::int64_t count) {
+  __device__ __forceinline__ TwoVectors(const RoundError* errors, const VectorStatistics* statistics, bool specials,
+                                        std::int64_t first, int step, std::int64_t count) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const std::int64_t v = first + e * step;
       exists[e] = v < count;
-      error[e] = exists[e] ? errors[v] : VectorError{};
-      scale[e] = exists[e] ? scales[v] : 0;
+      error[e] = exists[e] ? errors[v] : RoundError{};
       finite[e] = !specials || !exists[e] || !statistics[v].nonfinite;
     }
   }
@@ -139,16 +142,15 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
 #pragma unroll
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
   }
-  const TwoVectors columns(task.column_errors, task.column_scales, task.column_statistics, task.specials, at.j0, 8,
-                           task.n);
+  const TwoVectors columns(task.column_errors, task.column_statistics, task.specials, at.j0, 8, task.n);
   const bool aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.c) % (2 * sizeof(T)) == 0;
   Undecided undecided;
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
     const std::int64_t i = at.i0 + 8 * w;
     if (i >= task.m) break;
-    const TwoVectors rows(task.row_errors, task.row_scales, task.row_statistics, task.specials, i, 1, task.m);
-    CrtSums<Limbs> sums[4];
+    const TwoVectors rows(task.row_errors, task.row_statistics, task.specials, i, 1, task.m);
+    RoundSums<Limbs, Pairs> sums[4];
     const auto load = [&](int q) {
       const uint2 r = Pairs > 0 ? raw[q] : *plane_of(q);
       return w == 0 ? r.x : r.y;
@@ -169,8 +171,9 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
         }
         decided[x] = rows.finite[x] && columns.finite[y];
         if (!decided[x]) continue;
-        const Verdict verdict = decided_by_doubles<Plain>(sums[x + 2 * y], entry_error(rows.error[x], columns.error[y]),
-                                                          rows.scale[x] + columns.scale[y], form, c + x, result[x]);
+        const Verdict verdict =
+            decided_by_doubles<Plain>(sums[x + 2 * y], entry_error(rows.error[x], columns.error[y]),
+                                      rows.error[x].scale + columns.error[y].scale, form, c + x, result[x]);
         const unsigned bit = 1u << (4 * w + 2 * y + x);
         decided[x] = verdict == Verdict::decided;
         if (verdict == Verdict::open) undecided.open |= bit;
@@ -205,7 +208,7 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
     const std::int64_t i = at.row(bit), j = at.column(bit);
     if (!write_by_integers(tables, task.moduli, task.residues + at.byte + bit, plane,
                            entry_error(task.row_errors[i], task.column_errors[j]),
-                           task.row_scales[i] + task.column_scales[j], form, task.c + i + j * task.ldc))
+                           task.row_errors[i].scale + task.column_errors[j].scale, form, task.c + i + j * task.ldc))
       undecided.open |= 1u << bit;
   }
 #pragma unroll 1

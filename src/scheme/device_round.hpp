@@ -9,7 +9,7 @@
 
 #include "number/digit_sum.hpp"
 #include "scheme/device_crt.hpp"
-#include "scheme/exact_entry.hpp"
+#include "scheme/round_error.hpp"
 
 namespace vernier {
 
@@ -43,6 +43,35 @@ struct UpdateForm {
   }
 };
 
+// The three leading limbs of CrtSums<Limbs>: all that the rounding of an ordinary entry asks for.
+template <int Limbs>
+struct LeadingSums {
+  double s[3] = {};
+
+  template <class Tables>
+  VERNIER_HD void add(std::int32_t joined, const Tables& tables, int g) {
+    const double d = exact_double(joined);
+    VERNIER_UNROLL
+    for (int l = 0; l < 3; ++l) s[l] = fma(d, tables.weight[g][Limbs - 3 + l], s[l]);
+  }
+  // As CrtSums has it. The limbs that are missing count 2^-80 of P, where kappa has room for 2^-20.
+  template <class Tables>
+  VERNIER_HD void reduce(const Tables& tables) {
+    constexpr double step = power_of_two(-crt_limb_width<Limbs>), magic = 6755399441055744.0;
+    const double top = fma(fma(s[0], step, s[1]), step, s[2]);
+    const double kappa = fma(top, tables.inverse_top, magic) - magic;
+    VERNIER_UNROLL
+    for (int l = 0; l < 3; ++l) s[l] = fma(-kappa, tables.product[Limbs - 3 + l], s[l]);
+  }
+};
+
+template <class Sums>
+inline constexpr int limbs_of = 0;
+template <int Limbs>
+inline constexpr int limbs_of<CrtSums<Limbs>> = Limbs;
+template <int Limbs>
+inline constexpr int limbs_of<LeadingSums<Limbs>> = Limbs;
+
 // Ct = (high + low) 2^(crt_limb_width (Limbs - 2)), to within slack in the same unit.
 struct TwoSumOfLimbs {
   double high, low, slack;
@@ -69,6 +98,16 @@ VERNIER_HD inline TwoSumOfLimbs leading_sum(const CrtSums<Limbs>& c) {
   }
 }
 
+template <int Limbs>
+VERNIER_HD inline TwoSumOfLimbs leading_sum(const LeadingSums<Limbs>& c) {
+  constexpr double unit = power_of_two(crt_limb_width<Limbs>);
+  constexpr double missing = Limbs > 3 ? power_of_two(54 - 2 * crt_limb_width<Limbs>) : 0;  // limbs below 2^53
+  const double a = c.s[2] * unit, b = c.s[1];
+  const double h = a + b, v = h - a, t = (a - (h - v)) + (b - v);
+  const double low = fma(c.s[0], 1 / unit, t);
+  return {h, low, fma(0x1p-52, fabs(low), missing)};
+}
+
 // What doubles say about an interval: it rounds to one number, or to more than one, or they cannot tell.
 enum class Verdict { decided, open, unclear };
 
@@ -77,15 +116,12 @@ enum class Verdict { decided, open, unclear };
 template <class T>
 VERNIER_HD inline Verdict rounded_interval(double high, double low, double radius, int exponent, T& result) {
   const double up = high + (low + radius), down = high + (low - radius);
-  if (up == 0 && down == 0) {
-    result = T{0};
-    return Verdict::decided;
-  }
   const auto bits = std::bit_cast<std::uint64_t>(up), other = std::bit_cast<std::uint64_t>(down);
-  const int field = static_cast<int>(bits >> 52 & 0x7ff) + exponent;
+  const int own_field = static_cast<int>(bits >> 52 & 0x7ff), field = own_field + exponent;
   constexpr int bias = Ieee754<double>::max_exponent;
   // A bit off either end, so that `down` and the rounding to float stay inside as well.
-  const bool inside = field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
+  const bool inside =
+      own_field != 0 && field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
   bool decided = inside;
   const auto moved = static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent)) << 52;
   if constexpr (sizeof(T) == 8) {
@@ -97,7 +133,10 @@ VERNIER_HD inline Verdict rounded_interval(double high, double low, double radiu
     result = static_cast<float>(std::bit_cast<double>(bits + moved));
     decided = decided && result == static_cast<float>(std::bit_cast<double>(other + moved));
   }
-  return decided ? Verdict::decided : inside ? Verdict::open : Verdict::unclear;
+  if (decided) return Verdict::decided;
+  if (up != 0 || down != 0) return inside ? Verdict::open : Verdict::unclear;
+  result = T{0};
+  return Verdict::decided;
 }
 
 // x * y as a sum of two doubles.
@@ -108,10 +147,10 @@ struct TwoProduct {
 
 // alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct; where it is no more than what doubles
 // add to it, integers may decide what they leave open. c is read if beta is not 0. Plain: the form is only_rounded.
-template <bool Plain = false, class T, int Limbs>
-VERNIER_HD inline Verdict decided_by_doubles(const CrtSums<Limbs>& sums, double error, int scale,
-                                             const UpdateForm<T>& form, const T* c, T& result) {
-  constexpr int unit = crt_limb_width<Limbs> * (Limbs - 2);
+template <bool Plain = false, class T, class Sums>
+VERNIER_HD inline Verdict decided_by_doubles(const Sums& sums, double error, int scale, const UpdateForm<T>& form,
+                                             const T* c, T& result) {
+  constexpr int limbs = limbs_of<Sums>, unit = crt_limb_width<limbs> * (limbs - 2);
   constexpr double one = power_of_two(-unit);
   const TwoSumOfLimbs x = leading_sum(sums);
   // With the roundings of the few operations from here on.

@@ -130,6 +130,16 @@ TEST_P(ExactOnGpu, takes_long_k_and_many_tiles) {
   }
 }
 
+// So few elements are no integers that the sum of all products is not asked for.
+TEST_P(ExactOnGpu, decides_open_entries_by_what_rounding_lost) {
+  const auto [a, b] = make_operands<float>("random_phi_0_5", 700, 650, 1500, 27);
+  const cuda::Options options{.contract = Contract::exact(), .engine = GetParam(), .count_open = true};
+  const Outcome<float> got = multiply_on_gpu<float>({.a = a, .b = b}, options);
+  EXPECT_EQ(difference(got.c, on_cpu<float>({.a = a, .b = b}, Contract::exact())), "");
+  EXPECT_GT(got.report.undecided, 20);
+  EXPECT_LE(got.report.accumulated, got.report.undecided / 4);
+}
+
 TEST_P(ExactOnGpu, takes_few_moduli_where_they_hold_the_product) {
   const auto [a, b] = make_operands<double>("integers", 500, 500, 400, 23);
   const cuda::Options options{.contract = Contract::exact(), .engine = GetParam(), .count_open = true};

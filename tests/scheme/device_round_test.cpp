@@ -12,9 +12,9 @@
 namespace vernier::test {
 namespace {
 
-template <int Limbs>
-CrtSums<Limbs> sums_of(const mpz_class& integer, const CrtTables<Limbs>& tables, const ResidueSystem& system) {
-  CrtSums<Limbs> sums;
+template <class Sums, int Limbs>
+Sums all_sums_of(const mpz_class& integer, const CrtTables<Limbs>& tables, const ResidueSystem& system) {
+  Sums sums;
   for (int g = 0; g < tables.pairs; ++g) {
     std::uint32_t residues = 0;
     for (int q = 2 * g; q < std::min(2 * g + 2, system.count); ++q) {
@@ -27,6 +27,16 @@ CrtSums<Limbs> sums_of(const mpz_class& integer, const CrtTables<Limbs>& tables,
   }
   sums.reduce(tables);
   return sums;
+}
+
+template <int Limbs>
+CrtSums<Limbs> sums_of(const mpz_class& integer, const CrtTables<Limbs>& tables, const ResidueSystem& system) {
+  return all_sums_of<CrtSums<Limbs>>(integer, tables, system);
+}
+template <int Limbs>
+LeadingSums<Limbs> leading_sums_of(const mpz_class& integer, const CrtTables<Limbs>& tables,
+                                   const ResidueSystem& system) {
+  return all_sums_of<LeadingSums<Limbs>>(integer, tables, system);
 }
 
 // Integers below P / 2 (1 - 2^-20): of any size, and near numbers where the rounding turns.
@@ -92,6 +102,11 @@ void check(int count, Tally& tally) {
       ASSERT_EQ(bits_of(result), bits_of(low)) << what();
       ASSERT_EQ(bits_of(result), bits_of(high)) << what();
     }
+    const LeadingSums<Limbs> leading = leading_sums_of(integer, tables, system);
+    if (decided_by_doubles(leading, error, scale, form, &c, result) == Verdict::decided) {
+      ASSERT_EQ(bits_of(result), bits_of(low)) << what();
+      ASSERT_EQ(bits_of(result), bits_of(high)) << what();
+    }
     const std::optional<T> other = decided_by_integers(sums, error, scale, form, &c);
     if (!other) {
       ++tally.open;
@@ -147,11 +162,28 @@ TEST(DeviceRound, decides_ordinary_entries_by_doubles) {
     const UpdateForm<double> form(trial % 2 == 0 ? 1.0 : 0.3, trial % 4 == 3 ? -0.7 : 0.0);
     const double c = random.normal();
     double result = 0;
-    const Verdict verdict = decided_by_doubles(sums_of(integer, tables, system), 0x1p66, 128, form, &c, result);
+    const Verdict verdict = decided_by_doubles(leading_sums_of(integer, tables, system), 0x1p66, 128, form, &c, result);
     decided += verdict == Verdict::decided ? 1 : 0;
     EXPECT_NE(verdict, Verdict::unclear);
   }
   EXPECT_GE(decided, trials * 99 / 100);  // 2^-9 of them are closer to a midpoint than the error
+}
+
+TEST(DeviceRound, errors_are_no_less_than_those_of_a_cpu) {
+  Random random(6);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const auto some = [&] {
+      const double largest = std::ldexp(1 + random.uniform(), static_cast<int>(random.integer(0, 180)));
+      return VectorError{trial % 3 == 0 ? 0 : std::floor(std::abs(random.exp_rand(0, 25))) / 2,
+                         largest * std::abs(random.exp_rand(-1, 26)), largest};
+    };
+    const VectorError row = some(), column = some();
+    const double expected = entry_error(row, column), got = entry_error(round_error(row, 0), round_error(column, 0));
+    EXPECT_GE(got, expected);
+    EXPECT_LE(got, expected * (1 + 0x1p-18));
+  }
+  const VectorError exact{0, 10, 3};
+  EXPECT_EQ(entry_error(round_error(exact, 0), round_error(exact, 0)), 0);
 }
 
 TEST(DeviceRound, leaves_nothing_open_where_the_integer_is_the_product) {
