@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(diagonal_threads, 1) diagonal_kernel(const __g
 #pragma unroll
       for (int q = r; q < rows; ++q) {
         const int my_row = q * down + y;
-        const T factor = my_row > j ? row[my_row] * inverse : T(0);
+        if (my_row <= j) continue;  // finished, whatever lies in its other columns; the same for all of a warp
+        const T factor = row[my_row] * inverse;
 #pragma unroll
         for (int c = 0; c < columns; ++c) a[q][c] = fma(-factor, row[c * across + x], a[q][c]);
       }
