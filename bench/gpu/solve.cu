@@ -1,10 +1,11 @@
 // vernier-gpu-solve-bench: linear systems on a GPU beside cuSOLVER's, in one process and in turns: one JSON object a
 // line.
 //
-//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] N ...
+//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] N ...
 //
-// A and b are uniform in [-1, 1). Times are medians, from A and b in device memory to x there; backward errors are
-// max |b - A x| / (|A|_inf max |x| + max |b|) with residuals in twice the precision of fp64, measured alike for all.
+// A and b are uniform in [-1, 1); of --definite, A is made symmetric and 2 n is added to its diagonal. Times are
+// medians, from A and b in device memory to x there; backward errors are max |b - A x| / (|A|_inf max |x| + max |b|)
+// with residuals in twice the precision of fp64, measured alike for all.
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 #include <dlfcn.h>
@@ -63,6 +64,12 @@ __global__ void fill(double* x, std::size_t count, std::uint64_t seed) {
     z = (z ^ z >> 27) * 0x94D049BB133111EBull;
     x[i] = ((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
   }
+}
+
+__global__ void round_to_float(const double* from, std::size_t count, float* to) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+    to[i] = static_cast<float>(from[i]);
 }
 
 // |b - A x| and |A||1| of row i, the first summed in twice the precision.
@@ -140,7 +147,7 @@ struct System {
 
 struct Settings {
   int runs = 5;
-  bool factors = true, peers = true;
+  bool factors = true, peers = true, definite = false;
 };
 
 struct PeerTimes {
@@ -176,6 +183,84 @@ void run_mixed_peer(const Peer& peer, System& s, PeerTimes& t) {
   }));
   if (t.mixed_error == 0) t.mixed_error = s.backward_error();
   check(cudaFree(work), "free");
+}
+
+__global__ void make_definite(double* a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y;
+  if (i > j || i >= n) return;
+  double& x = a[i + static_cast<std::size_t>(j) * n];
+  if (i == j)
+    x = 2.0 * n;
+  else
+    a[j + static_cast<std::size_t>(i) * n] = x;
+}
+
+// potrf and potrs in double, and potrf in float.
+struct CholeskyTimes {
+  std::vector<double> factors, solver, singles;
+  double error = 0;
+};
+
+void run_cholesky_peer(const Peer& peer, System& s, float* single, CholeskyTimes& t) {
+  int words = 0;
+  PEER(peer, cusolverDnDpotrf_bufferSize, CUBLAS_FILL_MODE_LOWER, s.n, s.lu, s.n, &words);
+  double* work = device_array(static_cast<std::size_t>(words));
+  s.copy_matrix();
+  check(cudaMemcpy(s.x, s.b, sizeof(double) * s.n, cudaMemcpyDeviceToDevice), "copy");
+  t.factors.push_back(
+      seconds([&] { PEER(peer, cusolverDnDpotrf, CUBLAS_FILL_MODE_LOWER, s.n, s.lu, s.n, work, words, s.info); }));
+  t.solver.push_back(t.factors.back() + seconds([&] {
+                       PEER(peer, cusolverDnDpotrs, CUBLAS_FILL_MODE_LOWER, s.n, 1, s.lu, s.n, s.x, s.n, s.info);
+                     }));
+  t.error = s.backward_error();
+  check(cudaFree(work), "free");
+  PEER(peer, cusolverDnSpotrf_bufferSize, CUBLAS_FILL_MODE_LOWER, s.n, single, s.n, &words);
+  float* single_work = reinterpret_cast<float*>(device_array(static_cast<std::size_t>(words)));
+  round_to_float<<<1024, 256>>>(s.a, s.size, single);
+  t.singles.push_back(seconds(
+      [&] { PEER(peer, cusolverDnSpotrf, CUBLAS_FILL_MODE_LOWER, s.n, single, s.n, single_work, words, s.info); }));
+  check(cudaFree(single_work), "free");
+}
+
+void run_definite(const Peer* peer, int n, const Settings& settings) {
+  System s(n);
+  make_definite<<<dim3((n + 255) / 256, n), 256>>>(s.a, n);
+  float* single = nullptr;
+  check(cudaMalloc(&single, s.size * sizeof(float)), "memory");
+  CholeskyTimes theirs, ours;
+  vernier::SolveReport report;
+  const auto expect_definite = [](std::int64_t info) {
+    if (info != 0) std::fprintf(stderr, "potrf: info is not 0\n");
+  };
+  for (int r = 0; r <= settings.runs; ++r) {
+    if (peer != nullptr) run_cholesky_peer(*peer, s, single, theirs);
+    ours.solver.push_back(
+        seconds([&] { report = vernier::cuda::solve_definite(vernier::Uplo::lower, n, 1, s.a, n, s.b, n, s.x, n); }));
+    ours.error = s.backward_error();
+    s.copy_matrix();
+    ours.factors.push_back(seconds([&] { expect_definite(vernier::cuda::potrf(vernier::Uplo::lower, n, s.lu, n)); }));
+    round_to_float<<<1024, 256>>>(s.a, s.size, single);
+    ours.singles.push_back(seconds([&] { expect_definite(vernier::cuda::potrf(vernier::Uplo::lower, n, single, n)); }));
+    if (r == 0)
+      for (CholeskyTimes* t : {&theirs, &ours}) t->factors.clear(), t->solver.clear(), t->singles.clear();
+  }
+  const auto ratio = [](const std::vector<double>& x, const std::vector<double>& y) {
+    return y.empty() ? 0 : median(x) / median(y);
+  };
+  std::printf(
+      "{\"n\": %d, \"definite\": true, \"ms\": %.3f, \"ms_factor\": %.3f, \"ms_refine\": %.3f, \"corrections\": %d, "
+      "\"backward_error\": %.2e, \"reported_backward_error\": %.2e, \"potrf_ms\": %.3f, \"spotrf_ms\": %.3f, "
+      "\"cusolver_ms\": %.3f, \"cusolver_potrf_ms\": %.3f, \"cusolver_spotrf_ms\": %.3f, "
+      "\"cusolver_backward_error\": %.2e, \"ratio_to_cusolver\": %.3f, \"potrf_speedup\": %.3f, "
+      "\"spotrf_speedup\": %.3f}\n",
+      n, median(ours.solver) * 1e3, report.seconds_factor * 1e3, report.seconds_refine * 1e3,
+      report.columns[0].corrections, ours.error, report.largest_backward_error(), median(ours.factors) * 1e3,
+      median(ours.singles) * 1e3, median(theirs.solver) * 1e3, median(theirs.factors) * 1e3,
+      median(theirs.singles) * 1e3, theirs.error, ratio(ours.solver, theirs.solver),
+      ratio(theirs.factors, ours.factors), ratio(theirs.singles, ours.singles));
+  std::fflush(stdout);
+  check(cudaFree(single), "free");
+  vernier::cuda::release_workspace();
 }
 
 void run(const Peer* peer, int n, const Settings& settings) {
@@ -227,6 +312,8 @@ int main(int argc, char** argv) try {
       settings.factors = false;
     else if (word == "--no-peers")
       settings.peers = false;
+    else if (word == "--definite")
+      settings.definite = true;
     else if (std::atoi(word.c_str()) > 0)
       orders.push_back(std::atoi(word.c_str()));
     else {
@@ -235,7 +322,7 @@ int main(int argc, char** argv) try {
     }
   }
   const Peer* peer = settings.peers ? new Peer : nullptr;
-  for (const int n : orders) run(peer, n, settings);
+  for (const int n : orders) settings.definite ? run_definite(peer, n, settings) : run(peer, n, settings);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "vernier-gpu-solve-bench: %s\n", error.what());

@@ -35,6 +35,22 @@ template <class T>
                                             std::int64_t* pivots, T* B, std::int64_t ldb,
                                             const Options& options = Options{.contract = default_contract<T>()});
 
+// A = U^T U or A = L L^T as vernier::potrf: one triangle is read and overwritten. Products as in getrf.
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda,
+                                             const Options& options = Options{.contract = default_contract<T>()});
+
+// A X = B with the factor of potrf. Vectors are solved for in fp64, whatever T is.
+template <class T>
+VERNIER_API void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, T* B,
+                       std::int64_t ldb, const Options& options = Options{.contract = default_contract<T>()});
+
+// potrf and, if info = 0, potrs.
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, T* B,
+                                            std::int64_t ldb,
+                                            const Options& options = Options{.contract = default_contract<T>()});
+
 // op(A) X = B with a certificate, as vernier::solve: LU in fp32 or fp64, refinement, a measured backward error for each
 // right-hand side. Shorter factors are Error(Status::unsupported). Of options.products the engine counts, one of
 // engines().
@@ -42,5 +58,14 @@ template <class T>
 [[nodiscard]] VERNIER_API SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
                                             const T* B, std::int64_t ldb, T* X, std::int64_t ldx,
                                             const SolveOptions& options = {}, void* stream = nullptr);
+
+// A X = B with the certificate of solve, by Cholesky, for a symmetric positive definite A of which one triangle is
+// read. Where the factors of fp32 meet a pivot that is not positive, those of fp64 decide: verdict indefinite, with
+// info as of potrf, and X is not written. A is copied whole.
+template <class T>
+[[nodiscard]] VERNIER_API SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A,
+                                                     std::int64_t lda, const T* B, std::int64_t ldb, T* X,
+                                                     std::int64_t ldx, const SolveOptions& options = {},
+                                                     void* stream = nullptr);
 
 }  // namespace vernier::cuda

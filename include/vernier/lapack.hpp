@@ -100,6 +100,7 @@ enum class Verdict {
   ok,               // every backward error is at most the tolerance
   above_tolerance,  // some are not: X is the best that was found, the report tells which column is how good
   singular,         // U(info, info) is exactly zero in fp64 factors; X was not written
+  indefinite,       // of solve_definite: in fp64 the leading minor of order info is not positive; X was not written
 };
 
 struct VERNIER_API SolveColumn {

@@ -17,10 +17,12 @@ constexpr int step = 32;          // rows of a triangle that are solved before t
 constexpr int pitch = step + 4;   // of rows of L in shared memory
 constexpr int update_rows = 128;  // of a tile of a small update
 
-// Columns of a block of threads: 64 floats or 32 doubles, or fewer where that leaves multiprocessors without any.
+// Columns of a block of threads, and fewer where that leaves multiprocessors without any.
+inline constexpr int wide_columns = 32, narrow_columns = 16;
 template <class T>
-inline constexpr int wide_columns = 256 / static_cast<int>(sizeof(T));
-inline constexpr int narrow_columns = 16;
+inline constexpr int update_columns = 256 / static_cast<int>(sizeof(T));  // of a tile of a small update
+template <class T>
+inline constexpr int blocks_together = 8 / static_cast<int>(sizeof(T));  // on a multiprocessor
 template <int Columns>
 inline constexpr int quad_columns = Columns / 4;
 template <int Columns>
@@ -210,7 +212,7 @@ struct TileSolver {
 };
 
 template <class T, int Columns>
-__global__ void __launch_bounds__(block_threads, 1)
+__global__ void __launch_bounds__(block_threads, blocks_together<T>)
     block_kernel(const __grid_constant__ BlockTask<T> t, int solved_tiles, int other_tiles) {
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
@@ -259,7 +261,15 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (solves) solver.run();
   __syncthreads();
   if (inside)  // after the rows that go elsewhere were read: each thread its own
-    for (int q = tile.row0; q < t.order; q += row_threads<Columns>) quad(t.a.at(t.first + q, column)) = tile.at(q);
+    for (int q = tile.row0; q < t.order; q += row_threads<Columns>) {
+      Quad<T> v = tile.at(q);
+      if (t.scale && solves) {
+        const T divisor = *t.a.at(t.first + q, t.first + q);
+#pragma unroll
+        for (T& x : v.x) x /= divisor;
+      }
+      quad(t.a.at(t.first + q, column)) = v;
+    }
   if (blockIdx.x != 0) return;
   if (t.followed.rows != nullptr) follow(t);
   if (t.reset.rows != nullptr)
@@ -270,7 +280,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     small_product_kernel(RowMajor<T> a, int rows, int first_row, ColumnRange range, int first, int depth) {
-  constexpr int Columns = wide_columns<T>, count = update_rows / row_threads<Columns>;
+  constexpr int Columns = update_columns<T>, count = update_rows / row_threads<Columns>;
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
   const Tile<T, Columns> u{l + update_rows * pitch};
@@ -324,7 +334,7 @@ void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream) {
     return true;
   };
   if (!launch(std::integral_constant<int, narrow_columns>{}, cuda::current_device().multiprocessors))
-    launch(std::integral_constant<int, wide_columns<T>>{}, INT_MAX);
+    launch(std::integral_constant<int, wide_columns>{}, INT_MAX);
 }
 
 template <class T>
@@ -332,11 +342,11 @@ void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const
                             int depth, cudaStream_t stream) {
   if (rows <= first_row || columns.size() == 0) return;
   const dim3 grid(static_cast<unsigned>((rows - first_row + update_rows - 1) / update_rows),
-                  static_cast<unsigned>((columns.size() + wide_columns<T> - 1) / wide_columns<T>));
+                  static_cast<unsigned>((columns.size() + update_columns<T> - 1) / update_columns<T>));
   cuda::launch("small_product_kernel", small_product_kernel<T>,
                {.grid = grid,
                 .block = block_threads,
-                .shared_bytes = (update_rows * pitch + step * wide_columns<T>)*sizeof(T),
+                .shared_bytes = (update_rows * pitch + step * update_columns<T>)*sizeof(T),
                 .overlap_previous = true},
                stream, a, rows, first_row, columns, first, depth);
 }

@@ -32,6 +32,7 @@ struct BlockTask {
   int first = 0, order = 0;  // rows [first, first + order); order a multiple of 4, at most largest_block
   bool exchange = true;      // rows in all ranges, as `exchanges` says
   Exchanges exchanges = {};
+  bool scale = false;          // solved rows are divided by the elements on the diagonal, last
   ColumnRange solved = {};     // whose rows become L^-1 of themselves, L in columns [first, first + order)
   ColumnRange others[2] = {};  // whose rows are exchanged only
   RowOrder followed = {};      // the exchanges are noted here too, if rows is not null

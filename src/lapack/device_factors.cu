@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "cuda/status.hpp"
+#include "lapack/device_cholesky.hpp"
 #include "lapack/device_vectors.hpp"
 
 namespace vernier {
@@ -17,14 +18,19 @@ constexpr std::size_t columns_together = 64;  // of right-hand sides, in device 
 template <class S>
 class DeviceFactors final : public LuFactors {
  public:
-  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, const Contract& contract,
+  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, bool symmetric, const Contract& contract,
                 cudaStream_t stream)
-      : lu_(std::move(lu)),
-        row_factors_(powers_of_two(scales.rows)),
-        column_factors_(powers_of_two(scales.columns)),
-        stream_(stream) {
+      : lu_(std::move(lu)), stream_(stream) {
     equilibrated = scales.wanted;
-    factor_on_device(*lu_, contract, stream);
+    definite = symmetric;
+    if (!is_trivial(scales)) {
+      row_factors_ = powers_of_two(scales.rows);
+      column_factors_ = powers_of_two(scales.columns);
+    }
+    if (definite)
+      factor_cholesky_on_device(*lu_, contract, stream);
+    else
+      factor_on_device(*lu_, contract, stream);
     triangles_ = std::make_unique<DeviceTriangles<S>>(lu_->a, lu_->rows, stream);
     info = read_info(*lu_, stream);
   }
@@ -53,7 +59,10 @@ class DeviceFactors final : public LuFactors {
     auto* device = reinterpret_cast<double*>(memory.data());
     cuda::check(cudaMemcpyAsync(device, host, size * sizeof(double), cudaMemcpyHostToDevice, stream_),
                 "cudaMemcpyAsync");
-    solve_with_device_lu(*lu_, *triangles_, op, count, device, device + size, stream_);
+    if (definite)
+      solve_with_device_cholesky(*triangles_, count, device, device + size);
+    else
+      solve_with_device_lu(*lu_, *triangles_, op, count, device, device + size, stream_);
     cuda::check(cudaMemcpyAsync(host, device, size * sizeof(double), cudaMemcpyDeviceToHost, stream_),
                 "cudaMemcpyAsync");
     cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
@@ -62,7 +71,12 @@ class DeviceFactors final : public LuFactors {
                   x + columns[static_cast<std::size_t>(q)] * n);
   }
 
-  static void scaled_copy(const std::vector<double>& factors, const double* from, double* to) {
+  // factors empty: all are one
+  void scaled_copy(const std::vector<double>& factors, const double* from, double* to) const {
+    if (factors.empty()) {
+      std::copy_n(from, lu_->n, to);
+      return;
+    }
     for (std::size_t i = 0; i < factors.size(); ++i) to[i] = from[i] * factors[i];
   }
 
@@ -73,9 +87,16 @@ class DeviceFactors final : public LuFactors {
   mutable std::vector<double> host_;
 };
 
+// Cholesky rounds alike whatever powers of two scale rows and columns alike: one for all keeps to the range.
+Equilibration scale_all(const LinearSystem& system) {
+  const auto size = static_cast<std::size_t>(system.n);
+  const int exponent = normalising_exponent(system.largest);
+  return {std::vector<int>(size, std::abs(exponent) < 32 ? 0 : exponent), std::vector<int>(size), false};
+}
+
 template <class S, class T>
-std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Options& options) {
-  const Equilibration scales = equilibrate(system, 0);
+std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, bool definite, const cuda::Options& options) {
+  const Equilibration scales = definite ? scale_all(system) : equilibrate(system, 0);
   std::unique_ptr<DeviceLu<S>> lu;
   if constexpr (std::is_same_v<S, float>)
     if (is_trivial(scales)) lu = std::move(system.floats);
@@ -84,7 +105,7 @@ std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Opt
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
     system.convert(scales.rows, scales.columns, *lu);
   }
-  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, options.contract, system.stream());
+  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, definite, options.contract, system.stream());
 }
 
 }  // namespace
@@ -112,14 +133,29 @@ void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& trian
 template <class T>
 std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
                                                const cuda::Options& options) {
-  if (precision == Factors::fp64) return factorise_in<double>(system, options);
-  return factorise_in<float>(system, options);
+  if (precision == Factors::fp64) return factorise_in<double>(system, false, options);
+  return factorise_in<float>(system, false, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                 \
-  template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, double*, \
-                                     double*, cudaStream_t);                                                   \
-  template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const cuda::Options&);
+template <class T>
+std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system, Factors precision,
+                                                        const cuda::Options& options) {
+  if (precision == Factors::fp64) return factorise_in<double>(system, true, options);
+  return factorise_in<float>(system, true, options);
+}
+
+template <class T>
+void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_t count, double* x, double* work) {
+  triangles.solve(true, Op::transpose, count, x, work);
+  triangles.solve(true, Op::none, count, work, x);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, double*,       \
+                                     double*, cudaStream_t);                                                         \
+  template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const cuda::Options&);          \
+  template std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>&, Factors, const cuda::Options&); \
+  template void solve_with_device_cholesky(const DeviceTriangles<T>&, std::int64_t, double*, double*);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE

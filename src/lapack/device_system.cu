@@ -73,10 +73,11 @@ void DeviceSystem<T>::take_figures() {
   const auto piece = [&](int k) { return std::vector<double>(host.begin() + k * n, host.begin() + (k + 1) * n); };
   row_largest = piece(0);
   column_largest = piece(2);
-  const std::vector<double> row_sum = piece(1);
+  const double* row_sum = host.data() + n;
   largest = maximum(row_largest);
-  norm = maximum(op == Op::none ? row_sum : piece(3));
-  if (!std::all_of(row_sum.begin(), row_sum.end(), [](double x) { return std::isfinite(x); })) refuse_nonfinite();
+  const double* norms = op == Op::none ? row_sum : row_sum + 2 * n;
+  norm = *std::max_element(norms, norms + n);
+  if (!std::all_of(row_sum, row_sum + n, [](double x) { return std::isfinite(x); })) refuse_nonfinite();
 }
 
 // The sums have told that there is a NaN or an infinity, or that they overflowed.

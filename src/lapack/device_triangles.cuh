@@ -133,10 +133,13 @@ struct ByColumns {
 };
 
 // backward: the last unknowns come first.
+// After the unknowns of its neighbour are there, a block has one product left to do: x = y - G x', G being the inverse
+// of its own block times what it multiplies the neighbour's unknowns x' by.
 template <class T, bool Transposed>
 __global__ void __launch_bounds__(solve_threads)
-    triangle_kernel(RowMajor<T> a, const T* inverses, int blocks, bool backward, SolveVectors v, int* ticket) {
-  __shared__ double parts[solve_warps][triangle_block], sums[triangle_block];
+    triangle_kernel(RowMajor<T> a, const T* inverses, const T* links, int blocks, bool backward, SolveVectors v,
+                    int* ticket) {
+  __shared__ double parts[solve_warps][triangle_block], sums[triangle_block], y[triangle_block];
   __shared__ alignas(16) double rhs[triangle_block], unknowns[2][triangle_block];
   __shared__ int turn;
   if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);
@@ -147,27 +150,78 @@ __global__ void __launch_bounds__(solve_threads)
   const double* in = v.in + turn % v.count * v.apart + mine;
   double* out = v.out + turn % v.count * v.apart;
   const auto block_of = [&](int i) { return Transposed ? a.at(place(i), mine) : a.at(mine, place(i)); };
-  Piece<T> inverse;
-  Piece<double> next;
-  inverse.load(inverses + static_cast<std::int64_t>(mine) * triangle_block, triangle_block);
-  if (number > 0) next.load(block_of(0), a.ld);
-  const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
-  std::conditional_t<Transposed, ByColumns, ByRows> block;
-  for (int i = 0; i < number; ++i) {
-    // One warp looks for all: many that look at one line of memory hold up who writes it.
+  // One warp or two look for all: many that look at one line of memory hold up who writes it.
+  const auto await_unknowns = [&](int i) {
     if (threadIdx.x < triangle_block / 2)
       *reinterpret_cast<double2*>(&unknowns[i % 2][2 * threadIdx.x]) =
           await(out + place(i) + 2 * threadIdx.x, number - i > neighbours);
     __syncthreads();
+  };
+  const std::int64_t own = static_cast<std::int64_t>(mine) * triangle_block;
+  Piece<T> inverse;
+  Piece<double> next;
+  inverse.load(inverses + own, triangle_block);
+  const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
+  std::conditional_t<Transposed, ByColumns, ByRows> block;
+  if (number > 1) next.load(block_of(0), a.ld);
+  for (int i = 0; i + 1 < number; ++i) {
+    await_unknowns(i);
     block.multiply(next, unknowns[i % 2]);
-    if (i + 1 < number) next.load(block_of(i + 1), a.ld);
+    if (i + 2 < number) next.load(block_of(i + 1), a.ld);
   }
+  if (number > 0) next.load(links + own, triangle_block);
   block.finish(parts, sums);
   if (threadIdx.x < triangle_block) rhs[threadIdx.x] = right_side - sums[threadIdx.x];
   __syncthreads();
   block.multiply(inverse, rhs);
-  block.finish(parts, sums);
-  if (threadIdx.x < triangle_block) publish(out + mine + threadIdx.x, sums[threadIdx.x]);
+  block.finish(parts, y);
+  if (number > 0) {
+    await_unknowns(number - 1);
+    block.multiply(next, unknowns[(number - 1) % 2]);
+    block.finish(parts, sums);
+  }
+  if (threadIdx.x < triangle_block)
+    publish(out + mine + threadIdx.x, number > 0 ? y[threadIdx.x] - sums[threadIdx.x] : y[threadIdx.x]);
+}
+
+// Links between blocks: the inverse times the block beside it, or, transposed, the other way round. One block of
+// threads each, 8 x 8 elements a thread.
+template <class T, bool Transposed>
+__global__ void __launch_bounds__(256)
+    link_kernel(RowMajor<T> a, const T* inverses, int blocks, bool backward, T* links) {
+  constexpr int n = triangle_block, depth = 16, each = 8;
+  __shared__ T left[depth][n + 4], right[depth][n + 4];
+  const int mine = static_cast<int>(blockIdx.x), other = backward ? mine + 1 : mine - 1;
+  if (other < 0 || other >= blocks) return;
+  const T* inverse = inverses + static_cast<std::int64_t>(mine) * n * n;
+  const T* beside = Transposed ? a.at(other * n, mine * n) : a.at(mine * n, other * n);
+  const T *x = Transposed ? beside : inverse, *y = Transposed ? inverse : beside;
+  const std::int64_t x_ld = Transposed ? a.ld : n, y_ld = Transposed ? n : a.ld;
+  const int row0 = threadIdx.x / 16, column0 = threadIdx.x % 16;
+  T sums[each][each] = {};
+  for (int k0 = 0; k0 < n; k0 += depth) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < depth * n; i += 256) {
+      left[i % depth][i / depth] = x[i / depth * x_ld + k0 + i % depth];
+      right[i / n][i % n] = y[(k0 + i / n) * y_ld + i % n];
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int k = 0; k < depth; ++k) {
+      T f[each], g[each];
+#pragma unroll
+      for (int e = 0; e < each; ++e) f[e] = left[k][row0 + 16 * e], g[e] = right[k][column0 + 16 * e];
+#pragma unroll
+      for (int r = 0; r < each; ++r)
+#pragma unroll
+        for (int c = 0; c < each; ++c) sums[r][c] = fma(f[r], g[c], sums[r][c]);
+    }
+  }
+  T* to = links + static_cast<std::int64_t>(mine) * n * n;
+#pragma unroll
+  for (int r = 0; r < each; ++r)
+#pragma unroll
+    for (int c = 0; c < each; ++c) to[(row0 + 16 * r) * n + column0 + 16 * c] = sums[r][c];
 }
 
 // Inverse of a triangle of order 128, in place in shared memory: row i of the inverse needs row i of the triangle and
@@ -219,6 +273,20 @@ T* DeviceTriangles<T>::inverses(bool upper) const {
 }
 
 template <class T>
+const T* DeviceTriangles<T>::links(bool upper, bool transposed) const {
+  auto& memory = links_[upper ? 1 : 0][transposed ? 1 : 0];
+  if (memory == nullptr) {
+    memory =
+        std::make_unique<cuda::DeviceWorkspace>(static_cast<std::size_t>(order_) * triangle_block * sizeof(T), stream_);
+    const auto blocks = static_cast<int>(order_ / triangle_block);
+    cuda::launch("link_kernel", transposed ? link_kernel<T, true> : link_kernel<T, false>,
+                 {.grid = static_cast<unsigned>(blocks), .block = 256}, stream_, a_, inverses(upper), blocks,
+                 upper != transposed, reinterpret_cast<T*>(memory->data()));
+  }
+  return reinterpret_cast<const T*>(memory->data());
+}
+
+template <class T>
 void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const double* in, double* out) const {
   if (count == 0) return;
   int* ticket = reinterpret_cast<int*>(inverses(true) + order_ * triangle_block);
@@ -229,7 +297,8 @@ void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const doub
   const bool transposed = op != Op::none;
   cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
                {.grid = static_cast<unsigned>(blocks * count), .block = solve_threads}, stream_, a_, inverses(upper),
-               blocks, upper != transposed, SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
+               links(upper, transposed), blocks, upper != transposed,
+               SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
 }
 
 }  // namespace vernier

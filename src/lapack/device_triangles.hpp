@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "blas/device_state.hpp"
 #include "lapack/device_panel.hpp"
@@ -26,11 +27,13 @@ class DeviceTriangles {
 
  private:
   T* inverses(bool upper) const;
+  const T* links(bool upper, bool transposed) const;  // made when they are first asked for
 
   RowMajor<T> a_;
   std::int64_t order_;
   cudaStream_t stream_;
   cuda::DeviceWorkspace memory_;  // inverses of L's blocks, of U's; a ticket
+  mutable std::unique_ptr<cuda::DeviceWorkspace> links_[2][2];
 };
 
 }  // namespace vernier

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
-#include "cuda/device.hpp"
-#include "lapack/arguments.hpp"
+#include "lapack/device_calls.hpp"
 #include "lapack/device_factors.hpp"
 #include "lapack/device_vectors.hpp"
 #include "lapack/solver.hpp"
@@ -13,24 +12,6 @@
 
 namespace vernier::cuda {
 namespace {
-
-cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
-
-template <class T>
-void check_device(const char* routine, std::int64_t rows) {
-  const Device& device = current_device();
-  if (!device.hopper())
-    fail(Status::unsupported, "{}: {} has compute capability {}.{}; expected 9.0", routine, device.name,
-         device.compute_capability / 10, device.compute_capability % 10);
-  if (rows > device_lu_limit<T>())
-    fail(Status::unsupported, "{}: {} rows: expected at most {}", routine, rows, device_lu_limit<T>());
-}
-
-template <class T>
-void check_options(const char* routine, const Options& options) {
-  require(options.workspace == nullptr, "{}: options.workspace is not null: expected none", routine);
-  explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on what gemm would not take
-}
 
 template <class T>
 void check_matrix(const char* routine, std::int64_t m, std::int64_t n, const T* A, std::int64_t lda,
@@ -40,13 +21,6 @@ void check_matrix(const char* routine, std::int64_t m, std::int64_t n, const T* 
   check_pointer(routine, "A", A, m > 0 && n > 0);
   check_leading(routine, "lda", lda, m);
   check_pointer(routine, "pivots", pivots, m > 0 && n > 0);
-}
-
-template <class T>
-void check_right_hand_sides(const char* routine, std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb) {
-  check_dimension(routine, "nrhs", nrhs);
-  check_pointer(routine, "B", B, n > 0 && nrhs > 0);
-  check_leading(routine, "ldb", ldb, n);
 }
 
 // B becomes X.
@@ -77,16 +51,6 @@ std::vector<int> permutation_of(std::int64_t n, const std::int64_t* device_pivot
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i);
   for (std::size_t i = 0; i < rows.size(); ++i) std::swap(rows[i], rows[static_cast<std::size_t>(pivots[i] - 1)]);
   return rows;
-}
-
-template <class T>
-void copy_columns(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t rows,
-                  std::int64_t columns, cudaMemcpyKind kind, cudaStream_t stream) {
-  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
-  check(cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(rows), static_cast<std::size_t>(columns), kind,
-                          stream),
-        "cudaMemcpy2DAsync");
-  check(cudaStreamSynchronize(stream), "cudaMemcpy2DAsync");
 }
 
 }  // namespace
@@ -149,35 +113,18 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
                   T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
   const Stopwatch total;
   check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, options);
-  if (options.factors == Factors::bf16 || options.factors == Factors::fp16 || options.factors == Factors::tf32)
-    fail(Status::unsupported, "solve: factors {}: not on a GPU; expected auto, fp32 or fp64",
-         to_string(options.factors));
-  const auto products_of = [&](Factors precision) {
-    const Contract usual = precision == Factors::fp64 ? Contract::fp64() : Contract::fp32();
-    return Options{.contract = options.contract.value_or(usual), .engine = options.products.engine, .stream = stream};
-  };
-  check_options<T>("solve", products_of(Factors::fp64));
-  const Factors first = first_factors(n, options);
-  if (first == Factors::fp64 || options.fallback)
-    check_device<double>("solve", n);
-  else
-    check_device<float>("solve", n);
+  check_device_solve<T>("solve", n, options, stream);
   const FloatingEnvironment environment;
   SolveReport report = begin_report<T>(n, nrhs, options);
   if (n == 0 || nrhs == 0) return report;
-  std::vector<T> host(static_cast<std::size_t>(n * nrhs));
   const auto queue = static_cast<cudaStream_t>(stream);
-  copy_columns(B, ldb, host.data(), n, n, nrhs, cudaMemcpyDeviceToHost, queue);
-  RightHandSides rhs = read_right_hand_sides(n, nrhs, host.data(), n);
-  DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, queue);
+  DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
+  DeviceSystem<T> system(op, n, A, lda, first_factors(n, options) == Factors::fp32, queue);
   const auto factorise = [&](Factors precision) {
-    return factorise_on_device(system, precision, products_of(precision));
+    return factorise_on_device(system, precision, products_of(options, precision, stream));
   };
-  Solver solver(system, std::move(rhs), factorise, options, report);
-  if (solver.find()) {
-    solver.write(host.data(), n);
-    copy_columns(static_cast<const T*>(host.data()), n, X, ldx, n, nrhs, cudaMemcpyHostToDevice, queue);
-  }
+  Solver solver(system, columns.right_hand_sides(), factorise, options, report);
+  if (solver.find()) columns.write(solver, X, ldx);
   report.seconds = total.seconds();
   return report;
 }

@@ -32,6 +32,24 @@ SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const 
   fail_without_cuda();
 }
 
+template <class T>
+std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,
+                           std::int64_t, const SolveOptions&, void*) {
+  fail_without_cuda();
+}
+
 #define VERNIER_INSTANTIATE(T)                                                                                       \
   template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);          \
   template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t, \
@@ -39,7 +57,12 @@ SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const 
   template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,          \
                              const Options&);                                                                        \
   template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,     \
-                             std::int64_t, const SolveOptions&, void*);
+                             std::int64_t, const SolveOptions&, void*);                                              \
+  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                 \
+  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);   \
+  template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);  \
+  template SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*,            \
+                                      std::int64_t, T*, std::int64_t, const SolveOptions&, void*);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE

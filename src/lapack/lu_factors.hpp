@@ -38,6 +38,7 @@ class LuFactors {
   std::int64_t info = 0;  // as of getrf
   bool overflow = false;  // growth left the range; the factors are of no use
   bool equilibrated = false;
+  bool definite = false;  // of a symmetric matrix that has to be positive definite: info as of potrf
 };
 
 // `precision` is not automatic. Options are those of the products. fp32 factors take system.floats for their own where

@@ -19,7 +19,7 @@ const char* to_string(Refinement refinement) {
 }
 
 const char* to_string(Verdict verdict) {
-  constexpr const char* names[] = {"ok", "above tolerance", "singular"};
+  constexpr const char* names[] = {"ok", "above tolerance", "singular", "indefinite"};
   return names[static_cast<int>(verdict)];
 }
 
@@ -33,6 +33,8 @@ std::string SolveReport::text() const {
   std::string out = fmt::format("solve {}, n = {}, {} right-hand side{}\n", type, n, nrhs, nrhs == 1 ? "" : "s");
   if (verdict == Verdict::singular)
     return out + fmt::format("  verdict    singular: U({0}, {0}) is exactly zero\n", info);
+  if (verdict == Verdict::indefinite)
+    return out + fmt::format("  verdict    indefinite: the leading minor of order {} is not positive\n", info);
   int corrections = 0, steps = 0;
   double componentwise = -1, forward = -1;
   std::int64_t good = 0;

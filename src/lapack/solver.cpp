@@ -92,7 +92,7 @@ bool Solver::find() {
     const bool last = precision == plan.back();
     if (precision != plan.front()) report_.fallback = true;
     if (attempt(precision, last) && columns_.above(report_.tolerance).empty()) break;
-    if (report_.verdict == Verdict::singular) return false;
+    if (report_.verdict == Verdict::singular || report_.verdict == Verdict::indefinite) return false;
   }
   return true;
 }
@@ -151,9 +151,10 @@ void Solver::refuse_factors(Factors precision, bool last) {
   if (factors_->overflow)
     report_.reason = fmt::format("growth left the range of {} factors", to_string(precision));
   else
-    report_.reason = fmt::format("a pivot of the {} factors is zero", to_string(precision));
+    report_.reason = fmt::format("a pivot of the {} factors is {}", to_string(precision),
+                                 factors_->definite ? "not positive" : "zero");
   if (precision == Factors::fp64 && last) {
-    report_.verdict = Verdict::singular;
+    report_.verdict = factors_->definite ? Verdict::indefinite : Verdict::singular;
     report_.info = factors_->info;
   }
   factors_.reset();

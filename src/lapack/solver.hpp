@@ -49,7 +49,7 @@ class Solver {
   Solver(const LinearSystem& system, RightHandSides rhs, Factorise factorise, const SolveOptions& options,
          SolveReport& report);
 
-  bool find();  // false: the matrix is singular
+  bool find();  // false: the matrix is singular or indefinite
 
   // The certificate belongs to what is written, after its rounding to T and with its exponents restored.
   template <class T>

@@ -161,17 +161,19 @@ std::vector<double> powers_of_two(const std::vector<int>& exponents) {
 }
 
 double largest_magnitude(std::int64_t n, const double* x) {
-  constexpr int lanes = 8;  // that the compiler puts into vectors
-  double most[lanes] = {};
-  std::int64_t nans = 0, i = 0;
+  constexpr int lanes = 8;                      // that the compiler puts into vectors
+  double most[lanes] = {}, poison[lanes] = {};  // a NaN where an entry is not finite
+  std::int64_t i = 0;
   const auto see = [&](int l, double value) {
     most[l] = value > most[l] ? value : most[l];
-    nans += std::isnan(value) ? 1 : 0;
+    poison[l] += value * 0;
   };
   for (; i + lanes <= n; i += lanes)
     for (int l = 0; l < lanes; ++l) see(l, std::abs(x[i + l]));
   for (; i < n; ++i) see(0, std::abs(x[i]));
-  if (nans > 0) return std::numeric_limits<double>::quiet_NaN();
+  const bool finite = std::none_of(poison, poison + lanes, [](double p) { return std::isnan(p); });
+  if (!finite && std::any_of(x, x + n, [](double value) { return std::isnan(value); }))
+    return std::numeric_limits<double>::quiet_NaN();
   return *std::max_element(most, most + lanes);
 }
 

@@ -1,7 +1,9 @@
 // Random systems of all kinds through solve(), each verdict held against the true backward error; and how far classical
 // refinement and GMRES reach in the condition number. JSON on stdout; exit code 1 if a verdict is wrong.
 //
-//     solver_campaign [--systems N] [--seed S] [--no-conditions]
+//     solver_campaign [--systems N] [--seed S] [--no-conditions] [--gpu]
+//
+// --gpu: the same systems in the memory of a GPU, with the factors that it has.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,11 +19,47 @@
 #include "support/generators.hpp"
 #include "vernier/lapack.hpp"
 
+#if VERNIER_HAS_CUDA
+#include "cuda/device.hpp"
+#include "vernier/cuda_lapack.hpp"
+#endif
+
 namespace vernier::test {
 namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr double infinite = std::numeric_limits<double>::infinity();
+
+bool on_gpu = false;
+
+#if VERNIER_HAS_CUDA
+template <class T>
+cuda::DeviceBuffer<T> to_device(const Matrix<T>& x) {
+  cuda::DeviceBuffer<T> memory(static_cast<std::size_t>(x.rows() * x.columns()));
+  cuda::check(cudaMemcpy(memory.data(), x.data(), memory.bytes(), cudaMemcpyHostToDevice), "to the device");
+  return memory;
+}
+
+template <class T>
+SolveReport solve_on_gpu(Op op, const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& x, const SolveOptions& options) {
+  const auto device_a = to_device(a), device_b = to_device(b), device_x = to_device(x);
+  const std::int64_t n = a.rows();
+  const SolveReport report =
+      cuda::solve(op, n, b.columns(), device_a.data(), n, device_b.data(), n, device_x.data(), n, options);
+  cuda::check(cudaMemcpy(x.data(), device_x.data(), device_x.bytes(), cudaMemcpyDeviceToHost), "to the host");
+  return report;
+}
+#endif
+
+// Matrices without padding.
+template <class T>
+SolveReport solve_system(Op op, const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& x, const SolveOptions& options) {
+#if VERNIER_HAS_CUDA
+  if (on_gpu) return solve_on_gpu(op, a, b, x, options);
+#endif
+  const std::int64_t n = a.rows();
+  return solve<T>(op, n, b.columns(), a.data(), n, b.data(), n, x.data(), n, options);
+}
 
 struct Family {
   const char* name;
@@ -256,7 +294,7 @@ void run_case(const Case& c, std::int64_t n, std::int64_t nrhs, Random& random, 
   ++tally.systems;
   std::string wrong;
   try {
-    const SolveReport report = solve<T>(c.op, n, nrhs, a.data(), n, b.data(), n, x.data(), n, c.options);
+    const SolveReport report = solve_system(c.op, a, b, x, c.options);
     tally.fallbacks += report.fallback ? 1 : 0;
     tally.gmres += report.gmres ? 1 : 0;
     wrong = judge(c, a, b, x, report, tally);
@@ -281,6 +319,7 @@ void run_random_system(const std::vector<Family>& all, std::uint64_t seed, std::
   const std::int64_t nrhs = random.integer(0, 3) == 0 ? random.integer(2, 12) : 1;
   Case c{family, seed, random.integer(0, 1) == 0 ? Op::none : Op::transpose, {}};
   c.options.factors = static_cast<Factors>(random.integer(0, 3));
+  if (on_gpu) c.options.factors = random.integer(0, 3) == 0 ? Factors::fp64 : Factors::fp32;
   c.options.refinement = static_cast<Refinement>(random.integer(0, 2));
   c.options.fallback = random.integer(0, 3) != 0;
   c.options.products.threads = 1;
@@ -300,21 +339,24 @@ void run_random_system(const std::vector<Family>& all, std::uint64_t seed, std::
 
 // ---- reach in the condition number ---------------------------------------------------------------------------------
 
-Json conditions(std::int64_t n) {
+// wrong: rises where a run says ok above its tolerance.
+Json conditions(std::int64_t n, std::size_t& wrong) {
   Json rows = Json::array();
   for (const auto& [spectrum, name] : {std::pair{Spectrum::geometric, "geometric"}, {Spectrum::one_small, "one small"}})
-    for (const Factors factors : {Factors::fp16, Factors::fp32})
-      for (const Refinement refinement : {Refinement::classical, Refinement::gmres, Refinement::automatic})
-        for (int exponent = 1; exponent <= 14; ++exponent) {
-          const auto a = conditioned_matrix(n, std::pow(10.0, exponent), spectrum, 11);
-          Random random(12);
-          const auto b = Matrix<double>::of(n, 1, [&](auto, auto) { return random.normal(); });
+    for (int exponent = 1; exponent <= 14; ++exponent) {
+      const auto a = conditioned_matrix(n, std::pow(10.0, exponent), spectrum, 11);
+      Random random(12);
+      const auto b = Matrix<double>::of(n, 1, [&](auto, auto) { return random.normal(); });
+      for (const Factors factors : {on_gpu ? Factors::fp64 : Factors::fp16, Factors::fp32})
+        for (const Refinement refinement : {Refinement::classical, Refinement::gmres, Refinement::automatic}) {
           Matrix<double> x(n, 1);
           SolveOptions options;
           options.factors = factors;
           options.refinement = refinement;
-          const SolveReport report = solve<double>(Op::none, n, 1, a.data(), n, b.data(), n, x.data(), n, options);
+          const SolveReport report = solve_system(Op::none, a, b, x, options);
           const SolveColumn& column = report.columns[0];
+          const double error = measured_error(Solution<double>(Op::none, a, x, b, 0));
+          if (report.verdict == Verdict::ok && error > report.tolerance) ++wrong;
           rows.push_back({{"spectrum", name},
                           {"factors", to_string(factors)},
                           {"refinement", to_string(refinement)},
@@ -325,8 +367,9 @@ Json conditions(std::int64_t n) {
                           {"corrections", column.corrections},
                           {"gmres_steps", column.gmres_steps},
                           {"backward_error", column.backward_error},
-                          {"true_backward_error", measured_error(Solution<double>(Op::none, a, x, b, 0))}});
+                          {"true_backward_error", error}});
         }
+    }
   return rows;
 }
 
@@ -342,9 +385,14 @@ int run(int argc, char** argv) {
       seed = std::strtoull(argv[++i], nullptr, 10);
     else if (std::strcmp(argv[i], "--no-conditions") == 0)
       with_conditions = false;
+    else if (std::strcmp(argv[i], "--gpu") == 0)
+      on_gpu = true;
     else
-      return std::fprintf(stderr, "usage: solver_campaign [--systems N] [--seed S] [--no-conditions]\n"), 2;
+      return std::fprintf(stderr, "usage: solver_campaign [--systems N] [--seed S] [--no-conditions] [--gpu]\n"), 2;
   }
+#if !VERNIER_HAS_CUDA
+  if (on_gpu) return std::fprintf(stderr, "solver_campaign: --gpu: built without CUDA\n"), 2;
+#endif
   const std::vector<Family> all = families();
   std::map<std::string, Tally> tallies;
   for (std::int64_t i = 0; i < systems; ++i)
@@ -356,8 +404,12 @@ int run(int argc, char** argv) {
     wrong += tally.wrong.size();
   }
   out["systems"] = systems;
+  out["gpu"] = on_gpu;
+  if (with_conditions) {
+    const std::int64_t n = on_gpu ? 512 : 200;
+    out["conditions"] = {{"n", n}, {"rows", conditions(n, wrong)}};
+  }
   out["wrong"] = wrong;
-  if (with_conditions) out["conditions"] = {{"n", 200}, {"rows", conditions(200)}};
   std::printf("%s\n", out.dump(1).c_str());
   return wrong == 0 ? 0 : 1;
 }

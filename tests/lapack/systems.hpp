@@ -26,6 +26,9 @@ inline Options with_contract(const char* contract, int threads = 2) {
   return options;
 }
 
+// The larger one; a NaN is larger than all.
+inline double worse(double x, double y) { return std::isnan(x) || y <= x ? x : y; }
+
 // The largest |PA - LU| / (|L||U|), the growth taken out: at most min(m, n) u for a conventional LU.
 template <class T>
 double lu_error(const Matrix<T>& a, const Matrix<T>& lu, const Pivots& pivots) {
@@ -43,7 +46,7 @@ double lu_error(const Matrix<T>& a, const Matrix<T>& lu, const Pivots& pivots) {
         size += std::abs(term);
       }
       const auto error = static_cast<double>(std::abs(pa(i, j) - sum));
-      if (error != 0) worst = std::max(worst, error / static_cast<double>(size));
+      if (error != 0) worst = worse(worst, error / static_cast<double>(size));
     }
   return worst;
 }
@@ -61,7 +64,7 @@ double cholesky_error(Uplo uplo, const Matrix<T>& a, const Matrix<T>& factor) {
         sum += term;
         size += std::abs(term);
       }
-      worst = std::max(worst, static_cast<double>(std::abs(a(i, j) - sum) / size));
+      worst = worse(worst, static_cast<double>(std::abs(a(i, j) - sum) / size));
     }
   return worst;
 }

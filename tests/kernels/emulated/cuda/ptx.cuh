@@ -6,11 +6,13 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <vector>
 
+#define __host__
 #define __device__
 #define __global__
 #define __forceinline__ inline
@@ -41,6 +43,7 @@ struct double2 {
 inline uint2 make_uint2(std::uint32_t x, std::uint32_t y) { return {x, y}; }
 inline uint4 make_uint4(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t w) { return {x, y, z, w}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+using std::fma;
 using std::max;
 using std::min;
 
@@ -55,6 +58,11 @@ inline std::uint32_t __vsub4(std::uint32_t a, std::uint32_t b) {
   std::uint32_t r = 0;
   for (unsigned i = 0; i < 32; i += 8) r |= (((a >> i) - (b >> i)) & 255) << i;
   return r;
+}
+inline int atomicMin(int* p, int value) {
+  const int old = *p;
+  *p = std::min(old, value);
+  return old;
 }
 template <class T>
 T __ldcs(const T* p) {

@@ -1,0 +1,87 @@
+// What the routines of vernier/cuda_lapack.hpp have in common: checks, and columns that go to the host and back.
+#pragma once
+
+#include <vector>
+
+#include "cuda/device.hpp"
+#include "lapack/arguments.hpp"
+#include "lapack/device_lu.hpp"
+#include "lapack/solver.hpp"
+#include "vernier/cuda_lapack.hpp"
+
+namespace vernier::cuda {
+
+inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
+
+template <class T>
+void check_device(const char* routine, std::int64_t rows) {
+  const Device& device = current_device();
+  if (!device.hopper())
+    fail(Status::unsupported, "{}: {} has compute capability {}.{}; expected 9.0", routine, device.name,
+         device.compute_capability / 10, device.compute_capability % 10);
+  if (rows > device_lu_limit<T>())
+    fail(Status::unsupported, "{}: {} rows: expected at most {}", routine, rows, device_lu_limit<T>());
+}
+
+template <class T>
+void check_options(const char* routine, const Options& options) {
+  require(options.workspace == nullptr, "{}: options.workspace is not null: expected none", routine);
+  explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on what gemm would not take
+}
+
+template <class T>
+void check_right_hand_sides(const char* routine, std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb) {
+  check_dimension(routine, "nrhs", nrhs);
+  check_pointer(routine, "B", B, n > 0 && nrhs > 0);
+  check_leading(routine, "ldb", ldb, n);
+}
+
+template <class T>
+void copy_columns(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t rows,
+                  std::int64_t columns, cudaMemcpyKind kind, cudaStream_t stream) {
+  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  check(cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(rows), static_cast<std::size_t>(columns), kind,
+                          stream),
+        "cudaMemcpy2DAsync");
+  check(cudaStreamSynchronize(stream), "cudaMemcpy2DAsync");
+}
+
+// Options of the products in a factorisation.
+inline Options products_of(const SolveOptions& options, Factors precision, void* stream) {
+  const Contract usual = precision == Factors::fp64 ? Contract::fp64() : Contract::fp32();
+  return {.contract = options.contract.value_or(usual), .engine = options.products.engine, .stream = stream};
+}
+
+template <class T>
+void check_device_solve(const char* routine, std::int64_t n, const SolveOptions& options, void* stream) {
+  if (options.factors == Factors::bf16 || options.factors == Factors::fp16 || options.factors == Factors::tf32)
+    fail(Status::unsupported, "{}: factors {}: not on a GPU; expected auto, fp32 or fp64", routine,
+         to_string(options.factors));
+  check_options<T>(routine, products_of(options, Factors::fp64, stream));
+  if (first_factors(n, options) == Factors::fp64 || options.fallback)
+    check_device<double>(routine, n);
+  else
+    check_device<float>(routine, n);
+}
+
+// Right-hand sides in device memory, for a solver whose vectors are the host's.
+template <class T>
+class DeviceColumns {
+ public:
+  DeviceColumns(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb, cudaStream_t stream)
+      : n_(n), nrhs_(nrhs), stream_(stream), host_(static_cast<std::size_t>(n * nrhs)) {
+    copy_columns(B, ldb, host_.data(), n, n, nrhs, cudaMemcpyDeviceToHost, stream);
+  }
+  RightHandSides right_hand_sides() const { return read_right_hand_sides(n_, nrhs_, host_.data(), n_); }
+  void write(Solver& solver, T* X, std::int64_t ldx) {
+    solver.write(host_.data(), n_);
+    copy_columns(static_cast<const T*>(host_.data()), n_, X, ldx, n_, nrhs_, cudaMemcpyHostToDevice, stream_);
+  }
+
+ private:
+  std::int64_t n_, nrhs_;
+  cudaStream_t stream_;
+  std::vector<T> host_;
+};
+
+}  // namespace vernier::cuda
