@@ -60,8 +60,8 @@ __device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int war
 
 // Zero where there are no elements.
 template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, ResidentStrip<Pieces, Vectors>& strip) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane,
+                                            ResidentStrip<Pieces, Vectors>& strip) {
   if (s.vectors == Vectors && s.end - s.begin == Pieces * convert_k) {
     fetch_whole_strip(s, warp, lane, strip);
   } else {
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
   store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
-  fetch_strip(part, elements);
+  fetch_strip(part, warp, lane, elements);
 #pragma unroll 1
   for (int v = warp; v < Vectors; v += convert_warps) {
     const ExponentRange range = warp_exponents<T>(elements, v, chunk);
@@ -421,7 +421,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
   store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
-  fetch_strip(part, elements);
+  fetch_strip(part, warp, lane, elements);
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
     const int v = warp + convert_warps * g;
