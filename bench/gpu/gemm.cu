@@ -1,11 +1,13 @@
 // vernier-gpu-bench: products on a GPU beside cuBLAS's own, in one process and in turns: one JSON object a line.
 //
 //     vernier-gpu-bench [--contract fp64] [--phi 0.5] [--engine NAME] [--groups 7] [--seconds 0.05] [--once]
-//     [--strassen -1|0|1] M,N,K[,BETA] ...
+//     [--strassen -1|0|1] [--rest] [--energy] M,N,K[,BETA] ...
 //
 // Times are medians over groups of calls, each about --seconds long; errors are relative to |A||B|, of 64 x 64 sampled
-// entries against sums in twice the working precision. --once runs each product once, for a profiler.
+// entries against sums in twice the working precision. --rest adds the median of single calls after a pause, --energy
+// the joules of a product over a second of them, as the card counts. --once runs each product once, for a profiler.
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/energy.hpp"
 #include "timing.hpp"
 #include "vernier/cuda.hpp"
 
@@ -73,13 +76,37 @@ struct Settings {
   std::string contract = "fp64", engine;
   double phi = 0.5, seconds = 0.05;
   int groups = 7, strassen_levels = -1;
-  bool once = false;
+  bool once = false, rest = false, energy = false;
 };
 
 double* device_array(std::size_t count) {
   double* x = nullptr;
   check(cudaMalloc(&x, count * sizeof(double)), "memory");
   return x;
+}
+
+template <class Body>
+double seconds_from_rest(Timer& timer, const Body& body) {
+  constexpr int warm_up = 2, repetitions = 7, pause_us = 200000;
+  check(cudaDeviceSynchronize(), "rest");
+  usleep(pause_us);
+  std::vector<double> t;
+  for (int i = 0; i < warm_up + repetitions; ++i) {
+    const double seconds = timer.seconds(1, body);
+    if (i >= warm_up) t.push_back(seconds);
+  }
+  return median(t);
+}
+
+// The counter moves every 20 to 100 ms.
+template <class Body>
+double joules(Timer& timer, double seconds, const Body& body) {
+  const vernier::cuda::EnergyMeter meter;
+  const int count = std::max(1, static_cast<int>(1.0 / seconds));
+  timer.seconds(std::max(1, count / 8), body);
+  const double before = meter.joules();
+  timer.seconds(count, body);
+  return (meter.joules() - before) / count;
 }
 
 void run(const Case& c, const Settings& settings) {
@@ -135,7 +162,7 @@ void run(const Case& c, const Settings& settings) {
         "%.4e, "
         "\"cublas_seconds\": %.4e, \"tflops\": %.2f, \"cublas_tflops\": %.2f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
         "\"ratio_high\": %.3f, \"mean_error\": %.2e, \"largest_error\": %.2e, \"cublas_mean_error\": %.2e, "
-        "\"cublas_largest_error\": %.2e}\n",
+        "\"cublas_largest_error\": %.2e",
         static_cast<long long>(c.m), static_cast<long long>(c.n), static_cast<long long>(c.k), c.beta, settings.phi,
         settings.contract.c_str(), report.plan.scheme.c_str(), report.plan.engine.c_str(),
         report.plan.reason.find("Strassen") != std::string::npos ? "true" : "false", report.plan.moduli,
@@ -143,6 +170,13 @@ void run(const Case& c, const Settings& settings) {
         operations / median(t_ours) * 1e-12, operations / median(t_cublas) * 1e-12, median(ratios),
         *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()), mean[0],
         largest[0], mean[1], largest[1]);
+    if (settings.rest)
+      std::printf(", \"rest_seconds\": %.4e, \"cublas_rest_seconds\": %.4e", seconds_from_rest(timer, ours),
+                  seconds_from_rest(timer, cublas));
+    if (settings.energy)
+      std::printf(", \"joules\": %.5g, \"cublas_joules\": %.5g", joules(timer, median(t_ours), ours),
+                  joules(timer, median(t_cublas), cublas));
+    std::printf("}\n");
     std::fflush(stdout);
   }
   for (double* p : {a, b, c0, x, y, errors}) check(cudaFree(p), "free");
@@ -177,6 +211,10 @@ int main(int argc, char** argv) try {
       settings.groups = std::max(1, std::atoi(value()));
     else if (word == "--strassen")
       settings.strassen_levels = std::atoi(value());
+    else if (word == "--rest")
+      settings.rest = true;
+    else if (word == "--energy")
+      settings.energy = true;
     else if (word == "--once")
       settings.once = true;
     else if (std::sscanf(word.c_str(), "%lld,%lld,%lld,%lf", &m, &n, &k, &c.beta) >= 3)

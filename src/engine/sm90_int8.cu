@@ -101,6 +101,8 @@ void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& p, cudaStream_t
       return multiply<alternating_128x192>(p, stream);
     case cooperative_256x192:
       return multiply<cooperative_256x192>(p, stream);
+    case cooperative_128x256:
+      return multiply<cooperative_128x256>(p, stream);
   }
 }
 

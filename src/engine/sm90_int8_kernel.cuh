@@ -212,6 +212,8 @@ __global__ void __launch_bounds__(384, 1)
       barrier_init(stages.empty_barrier(s), (T::cooperative ? 2 : 1) * T::cluster);
     }
     fence_barrier_init();
+    prefetch_tensor_map(&map_x);
+    prefetch_tensor_map(&map_y);
   }
   cluster_arrive();
   cluster_wait();

@@ -24,12 +24,13 @@ struct Sm90Tile {
   double capped_ghz;       // clock that the power limit leaves in products of more than about half a millisecond
 };
 
-enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192 };
+enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192, cooperative_128x256 };
 
-inline constexpr std::array<Sm90Tile, 3> sm90_tiles = {{
-    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.32},
-    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.34},
-    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.45},
+inline constexpr std::array<Sm90Tile, 4> sm90_tiles = {{
+    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36},
+    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.42},
+    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48},
+    {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.475},
 }};
 
 inline constexpr double sm90_rested_ghz = 1.75;

@@ -1,4 +1,4 @@
-// wgmma on unsigned bytes: d += x y^T, 64 rows of x by 128 or 192 rows of y, 32 bytes of k, in 32-bit integers.
+// wgmma on unsigned bytes: d += x y^T, 64 rows of x by 128, 192 or 256 rows of y, 32 bytes of k, in 32-bit integers.
 // (Unsigned bytes ran 5 % faster than signed ones at the power limit; docs/performance.md.)
 #pragma once
 
@@ -19,6 +19,11 @@ namespace vernier::cuda {
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
   "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 
+#define VERNIER_LIST128                                                                            \
+  VERNIER_LIST96                                                                                   \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
 // add = 0: d is overwritten. x, y: descriptors of wgmma_operand().
 __device__ __forceinline__ void wgmma_bytes(int (&d)[64], std::uint64_t x, std::uint64_t y, int add) {
   asm volatile(
@@ -36,10 +41,19 @@ __device__ __forceinline__ void wgmma_bytes(int (&d)[96], std::uint64_t x, std::
       : "l"(x), "l"(y), "r"(add));
 }
 
+__device__ __forceinline__ void wgmma_bytes(int (&d)[128], std::uint64_t x, std::uint64_t y, int add) {
+  asm volatile(
+      "{\n .reg .pred add;\n setp.ne.b32 add, %130, 0;\n"
+      " wgmma.mma_async.sync.aligned.m64n256k32.s32.u8.u8 {" VERNIER_LIST128 "}, %128, %129, add;\n}"
+      : VERNIER_D32(0), VERNIER_D32(32), VERNIER_D32(64), VERNIER_D32(96)
+      : "l"(x), "l"(y), "r"(add));
+}
+
 #undef VERNIER_D4
 #undef VERNIER_D16
 #undef VERNIER_D32
 #undef VERNIER_LIST64
 #undef VERNIER_LIST96
+#undef VERNIER_LIST128
 
 }  // namespace vernier::cuda

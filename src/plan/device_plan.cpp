@@ -24,7 +24,7 @@ constexpr std::int64_t least_block = 256, least_k_block = 4096;
 // Rates of one H200 (bench/results/gemm_h200.json).
 constexpr double int8_rate = 1.5e15;           // operations a second, reduction included, k long
 constexpr double half_k = 110;                 // k at which half of that is reached
-constexpr double conversion_rate = 2.3e12;     // bytes a second, operands read and residues written
+constexpr double conversion_rate = 2.5e12;     // bytes a second, operands read and residues written
 constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
 constexpr double pairing_rate = 3.2e12;        // bytes read and written, of complex products
 constexpr double residue_launches = 13e-6;     // what the chain of kernels takes at least

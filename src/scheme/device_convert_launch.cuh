@@ -24,11 +24,6 @@ constexpr StripShare share_of_strip(std::int64_t k, std::int64_t wanted) {
   return {static_cast<int>(blocks), round_up(divide_up(k, blocks), convert_k)};
 }
 
-// Pieces of 128 k that a block keeps in shared memory, or 0 where k is too long for that.
-constexpr int resident_pieces(std::int64_t k) {
-  return k <= 2 * convert_k * most_cluster_blocks ? 2 : k <= 4 * convert_k * most_cluster_blocks ? 4 : 0;
-}
-
 template <int Words>
 DigitReductions<Words> digit_reductions(const ConversionForm& form) {
   DigitReductions<Words> reductions{};
@@ -49,14 +44,16 @@ void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream
          stream, task, digit_reductions<Words>(form));
 }
 
-template <class T, int Words, int Pieces>
+template <class T, int Words, int Pieces, int Vectors>
 void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   const StripShare share = share_of_strip(task.operand[0].x.k, Pieces * convert_k);
   task.chunk = share.chunk;
-  launch("convert_resident", convert_resident<T, Words, Pieces>,
+  for (int side = 0; side < 2; ++side)
+    task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, Vectors));
+  launch("convert_resident", convert_resident<T, Words, Pieces, Vectors>,
          {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
           .block = dim3(convert_threads),
-          .shared_bytes = sizeof(ResidentStrip<Pieces>),
+          .shared_bytes = sizeof(ResidentStrip<Pieces, Vectors>),
           .cluster = dim3(static_cast<unsigned>(share.blocks)),
           .overlap_previous = true},
          stream, task, digit_reductions<Words>(form));
@@ -78,9 +75,11 @@ void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t
 template <class T, int Words>
 void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   if (task.measure) {
-    const int pieces = resident_pieces(task.operand[0].x.k);
-    if (pieces == 2) return launch_resident<T, Words, 2>(task, form, stream);
-    if (pieces == 4) return launch_resident<T, Words, 4>(task, form, stream);
+    const std::int64_t k = task.operand[0].x.k;
+    if (k <= 4 * convert_k * most_cluster_blocks) return launch_resident<T, Words, 4, 8>(task, form, stream);
+    // Statistics alone do not pay for waiting until a strip is there.
+    if (k <= 8 * convert_k * most_cluster_blocks && task.operand[0].planes != nullptr)
+      return launch_resident<T, Words, 8, 8>(task, form, stream);
     std::uint8_t* const planes[2] = {task.operand[0].planes, task.operand[1].planes};
     task.operand[0].planes = task.operand[1].planes = nullptr;
     launch_streamed<T, 4>(task, form, stream);

@@ -1,11 +1,94 @@
-// The conversion kernels for elements of one or two words. With measuring, for k up to 4096: each element is read from
-// memory once and stays in shared memory through all sweeps. A warp has two vectors of the strip and, of each piece of
-// 128 k, four elements a lane. Without, for any k.
+// The conversion kernels for elements of one or two words. With measuring, for k up to 8192: each element is read from
+// memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
+// piece of 128 k, four elements a lane. Without, for any k.
 #pragma once
 
 #include "scheme/device_strip.cuh"
 
 namespace vernier::cuda {
+
+// ---- the strip in shared memory
+// --------------------------------------------------------------------------------------
+
+// Elements of a block, in 8 bytes each; later their words. Lane L of a warp has those of chunk_of_lane(L). Threads that
+// copy, along k or across vectors, and lanes that read meet no bank conflicts.
+template <int Pieces, int Vectors = convert_vectors>
+struct ResidentStrip {
+  static constexpr int row = Pieces * convert_k + 1;
+  static constexpr int groups = Vectors / convert_warps;    // vectors of a warp
+  static constexpr int together = Pieces > 4 ? 4 : Pieces;  // pieces that a lane has in registers at once
+  std::uint64_t slot[Vectors][row];
+
+  __device__ std::uint64_t* at(int v, int piece, int chunk, int e) {
+    return &slot[v][piece * convert_k + 32 * e + (chunk ^ (4 * e))];
+  }
+  template <class T, int Count>
+  __device__ void read(int v, int piece, int chunk, T (&x)[Count]) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) x[i] = *reinterpret_cast<const T*>(at(v, piece + i / 4, chunk, i % 4));
+  }
+};
+
+// A strip of which every element exists: places are constants apart, and addresses in memory steps.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int warp, int lane,
+                                                  ResidentStrip<Pieces, Vectors>& strip) {
+  if (s.k_contiguous) {
+    // Element 32 i + lane of a piece: its place moves by 8 with each i, but for a turn of the last bit of i.
+    const int turn = lane % 4 / 2 * 8;
+#pragma unroll
+    for (int g = 0; g < Vectors / convert_warps; ++g) {
+      const int v = warp + convert_warps * g;
+      const T* from = s.data + v * s.vector_stride + s.begin + lane;
+      std::uint64_t* const to[2] = {strip.at(v, 0, lane / 4, lane % 4), strip.at(v, 0, lane / 4, lane % 4) - 2 * turn};
+#pragma unroll
+      for (int i = 0; i < 4 * Pieces; ++i) copy_async(to[i % 2] + 8 * i % 32 + i / 4 * convert_k, from + 32 * i, true);
+    }
+  } else {
+    // Element 16 i + first of a piece: 4 (i ^ first % 4) further on, for i below 4. With 8 vectors the even ones.
+    constexpr int step = convert_threads / Vectors, stride = step / 16;
+    const int v = threadIdx.x % Vectors, first = threadIdx.x / Vectors;
+    const T* from = s.data + v + (s.begin + first) * s.k_stride;
+    std::uint64_t* to[4 / stride];
+#pragma unroll
+    for (int j = 0; j < 4 / stride; ++j) to[j] = strip.at(v, 0, first / 4 + 4 * stride * j, first % 4);
+#pragma unroll
+    for (int i = 0; i < Pieces * convert_k; i += step, from += step * s.k_stride)
+      copy_async(to[i / step % (4 / stride)] + i / 64 % 2 * 16 + i / convert_k * convert_k, from, true);
+  }
+}
+
+// Zero where there are no elements.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane,
+                                            ResidentStrip<Pieces, Vectors>& strip) {
+  if (s.vectors == Vectors && s.end - s.begin == Pieces * convert_k) {
+    fetch_whole_strip(s, warp, lane, strip);
+  } else {
+    // As above a warp takes elements of one vector, or a half warp those of one k.
+    constexpr int elements = Vectors * Pieces * convert_k;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < elements; i += convert_threads) {
+      const int v = s.k_contiguous ? i / (Pieces * convert_k) : i % Vectors,
+                l = s.k_contiguous ? i % (Pieces * convert_k) : i / Vectors;
+      const bool exists = v < s.vectors && s.begin + l < s.end;
+      copy_async(strip.at(v, l / convert_k, l % convert_k / 4, l % 4),
+                 exists ? s.data + v * s.vector_stride + (s.begin + l) * s.k_stride : s.data, exists);
+    }
+  }
+  wait_for_copies();
+  __syncthreads();
+}
+
+// NaN and infinity count as zeros from here on.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void keep_finite(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
+#pragma unroll
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    T& x = *reinterpret_cast<T*>(strip.at(v, i / 4, chunk, i % 4));
+    if (magnitude_bits(x) >= infinity_bits<T>) x = T{0};
+  }
+}
 
 // ---- what a warp finds out about one vector, from `Count` elements a lane -------------------------------------------
 
@@ -21,18 +104,26 @@ __device__ __forceinline__ std::uint32_t magnitude_key(double x) {
 }
 __device__ __forceinline__ std::uint32_t magnitude_key(float x) { return __float_as_uint(x) << 1; }
 
-// All lanes get the result. The common case, neither subnormal nor infinite elements, looks at keys alone.
-template <class T, int Count>
-__device__ __forceinline__ ExponentRange warp_exponents(const T (&x)[Count]) {
+// Of the lane's elements of vector v; all lanes get the result. The common case, neither subnormal nor infinite
+// elements, looks at keys alone. Loops that are hardly ever taken are not unrolled: where one wave of blocks has all
+// elements, reading instructions takes its time.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ ExponentRange warp_exponents(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
   constexpr int fraction_of_key = Ieee754<T>::precision - (sizeof(T) == 8 ? 32 : 0), bias = Ieee754<T>::max_exponent;
   constexpr std::uint32_t least_normal = 1u << fraction_of_key, infinity = static_cast<std::uint32_t>(2 * bias + 1)
                                                                            << fraction_of_key;
+  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
   std::uint32_t largest = 0, smallest = ~0u;
+#pragma unroll 1
+  for (int p = 0; p < Pieces; p += together) {
+    T x[4 * together];
+    strip.read(v, p, chunk, x);
 #pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    const std::uint32_t key = magnitude_key(x[i]);
-    largest = max(largest, key);
-    smallest = min(smallest, key - 1);  // zeros become the largest number
+    for (int i = 0; i < 4 * together; ++i) {
+      const std::uint32_t key = magnitude_key(x[i]);
+      largest = max(largest, key);
+      smallest = min(smallest, key - 1);  // zeros become the largest number
+    }
   }
   largest = __reduce_max_sync(~0u, largest);
   smallest = __reduce_min_sync(~0u, smallest);
@@ -40,12 +131,11 @@ __device__ __forceinline__ ExponentRange warp_exponents(const T (&x)[Count]) {
   if (smallest >= least_normal - 1 && largest < infinity)
     return {static_cast<int>(largest >> fraction_of_key) - bias,
             static_cast<int>((smallest + 1) >> fraction_of_key) - bias, false};
-  using Bits = typename Ieee754<T>::Bits;
   int high = nothing_found, low = -nothing_found;
   bool nonfinite = false;
-#pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    const Bits bits = magnitude_bits(x[i]);
+#pragma unroll 1
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    const auto bits = magnitude_bits(*reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4)));
     if (bits >= infinity_bits<T>) {
       nonfinite = true;
     } else if (bits != 0) {
@@ -114,6 +204,7 @@ struct LaneSums {
   __device__ __forceinline__ void add(Quantise quantise) {
     constexpr auto depths = shallow_depths;
     static_assert(Count <= 32 && depths[0] >= 2);
+    std::uint32_t pairs[3] = {};
 #pragma unroll
     for (int i = 0; i < Count; i += 2) {
       const std::uint32_t a = quantise(i), b = quantise(i + 1);  // at most 2^quantum_bits each
@@ -122,10 +213,10 @@ struct LaneSums {
       sum += a + b;
       const std::uint32_t both = __byte_perm(a, b, 0x5410);
 #pragma unroll
-      for (int d = 0; d < 3; ++d) clipped[d] += __vminu2(both, 0x10001u << (quantum_bits - depths[d]));
+      for (int d = 0; d < 3; ++d) pairs[d] += __vminu2(both, 0x10001u << (quantum_bits - depths[d]));
     }
 #pragma unroll
-    for (int d = 0; d < 3; ++d) clipped[d] = (clipped[d] & 0xffff) + (clipped[d] >> 16);
+    for (int d = 0; d < 3; ++d) clipped[d] += (pairs[d] & 0xffff) + (pairs[d] >> 16);
   }
 };
 
@@ -135,19 +226,29 @@ constexpr bool has_one_factor(const ExponentRange& range) {
   return shift <= Ieee754<double>::max_exponent && shift >= least && range.lowest + shift >= least;
 }
 
-template <class T, int Count>
-__device__ __forceinline__ void find_warp_sums(const T (&x)[Count], const ExponentRange& range, ResidentFindings& mine,
-                                               int v, int lane) {
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& strip, int chunk,
+                                               const ExponentRange& range, ResidentFindings& mine, int v, int lane) {
   LaneSums s;
   if (range.largest == nothing_found) {
   } else if (has_one_factor(range)) {
     const double factor = power_of_two(quantum_bits - range.largest);
-    s.add<Count>([&](int i) {
-      return static_cast<std::uint32_t>(__double2loint(__fma_ru(fabs(static_cast<double>(x[i])), factor, 0x1p52)));
-    });
+    constexpr int together = ResidentStrip<Pieces, Vectors>::together;
+#pragma unroll 1
+    for (int p = 0; p < Pieces; p += together) {
+      T x[4 * together];
+      strip.read(v, p, chunk, x);
+      s.add<4 * together>([&](int i) {
+        return static_cast<std::uint32_t>(__double2loint(__fma_ru(fabs(static_cast<double>(x[i])), factor, 0x1p52)));
+      });
+    }
   } else {
     const QuantumScale scale = quantum_scale(range.largest);
-    s.add<Count>([&](int i) { return quantised_finite(x[i], scale); });
+#pragma unroll 1
+    for (int i = 0; i < 4 * Pieces; i += 2)
+      s.add<2>([&](int j) {
+        return quantised_finite(*reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4 + j)), scale);
+      });
   }
   const std::uint32_t low = __reduce_add_sync(~0u, s.squares & 0xffff), high = __reduce_add_sync(~0u, s.squares >> 16);
   s.sum = __reduce_add_sync(~0u, s.sum);
@@ -160,88 +261,32 @@ __device__ __forceinline__ void find_warp_sums(const T (&x)[Count], const Expone
   for (int d = 0; d < 3; ++d) mine.clipped[d][v] = s.clipped[d];
 }
 
-// ---- the strip in shared memory
-// --------------------------------------------------------------------------------------
-
-// Elements of a block, in 8 bytes each; later their words. Lane L of a warp has those of chunk_of_lane(L). Threads that
-// copy, along k or across vectors, and lanes that read meet no bank conflicts.
-template <int Pieces>
-struct ResidentStrip {
-  static constexpr int row = Pieces * convert_k + 1;
-  std::uint64_t slot[convert_vectors][row];
-
-  __device__ std::uint64_t* at(int v, int piece, int chunk, int e) {
-    return &slot[v][piece * convert_k + 32 * e + (chunk ^ (4 * e))];
-  }
-  template <class T>
-  __device__ void read(int v, int chunk, T (&x)[4 * Pieces]) {
-#pragma unroll
-    for (int i = 0; i < 4 * Pieces; ++i) x[i] = *reinterpret_cast<const T*>(at(v, i / 4, chunk, i % 4));
-  }
-};
-
-// Zero where there are no elements.
-template <class T, int Pieces>
-__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane, ResidentStrip<Pieces>& strip) {
-  if (s.k_contiguous) {
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      const int v = warp + convert_warps * g;
-      const T* from = s.data + v * s.vector_stride + s.begin + lane;
-#pragma unroll
-      for (int i = 0; i < 4 * Pieces; ++i) {
-        const int l = 32 * (i % 4) + lane;
-        const bool exists = v < s.vectors && s.begin + 32 * i + lane < s.end;
-        copy_async(strip.at(v, i / 4, l / 4, l % 4), exists ? from + 32 * i : s.data, exists);
-      }
-    }
-  } else {
-    constexpr int step = convert_threads / convert_vectors;
-    const int v = threadIdx.x % convert_vectors, first = threadIdx.x / convert_vectors;
-    const T* from = s.data + v + (s.begin + first) * s.k_stride;
-#pragma unroll
-    for (int i = 0; i < Pieces * convert_k / step; ++i) {
-      const int l = first + i * step % convert_k;
-      const bool exists = v < s.vectors && s.begin + first + i * step < s.end;
-      copy_async(strip.at(v, i * step / convert_k, l / 4, l % 4), exists ? from + i * step * s.k_stride : s.data,
-                 exists);
-    }
-  }
-  wait_for_copies();
-  __syncthreads();
-}
-
-// NaN and infinity count as zeros from here on.
-template <class T, int Pieces>
-__device__ __forceinline__ void keep_finite(ResidentStrip<Pieces>& strip, int v, int chunk) {
-#pragma unroll
-  for (int i = 0; i < 4 * Pieces; ++i) {
-    T& x = *reinterpret_cast<T*>(strip.at(v, i / 4, chunk, i % 4));
-    if (magnitude_bits(x) >= infinity_bits<T>) x = T{0};
-  }
-}
-
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-template <class T, int Words, int Pieces>
-__device__ __forceinline__ void scale_strip(ResidentStrip<Pieces>& strip, int v, int chunk, const TwoFactors& scale) {
-  T x[4 * Pieces];
-  strip.read(v, chunk, x);
+template <class T, int Words, int Pieces, int Vectors>
+__device__ __forceinline__ void scale_strip(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk,
+                                            const TwoFactors& scale) {
+  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
+#pragma unroll 1
+  for (int p = 0; p < Pieces; p += together) {
+    T x[4 * together];
+    strip.read(v, p, chunk, x);
 #pragma unroll
-  for (int i = 0; i < 4 * Pieces; ++i) {
-    std::uint32_t words[Words];
-    scaled_words(static_cast<double>(x[i]), scale, words);
-    auto* to = reinterpret_cast<std::uint32_t*>(strip.at(v, i / 4, chunk, i % 4));
-    if constexpr (Words == 1)
-      *to = words[0];
-    else
-      *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+    for (int i = 0; i < 4 * together; ++i) {
+      std::uint32_t words[Words];
+      scaled_words(static_cast<double>(x[i]), scale, words);
+      auto* to = reinterpret_cast<std::uint32_t*>(strip.at(v, p + i / 4, chunk, i % 4));
+      if constexpr (Words == 1)
+        *to = words[0];
+      else
+        *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+    }
   }
 }
 
 // width: bytes of k that belong to the block; to: of the lane, in the first of its moduli.
-template <int Words, int Pieces>
-__device__ __forceinline__ void write_strip(ResidentStrip<Pieces>& strip, int width, int vectors,
+template <int Words, int Pieces, int Vectors>
+__device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& strip, int width, int vectors,
                                             const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
                                             std::int64_t stride, std::int64_t plane, int warp, int lane) {
   const int chunk = chunk_of_lane(lane);
@@ -252,7 +297,7 @@ __device__ __forceinline__ void write_strip(ResidentStrip<Pieces>& strip, int wi
     for (int p = 0; p < Pieces; ++p) {
       if (p * convert_k >= width) break;
 #pragma unroll
-      for (int g = 0; g < 2; ++g) {
+      for (int g = 0; g < Vectors / convert_warps; ++g) {
         const int v = warp + convert_warps * g;
         std::uint32_t words[4][Words];
 #pragma unroll
@@ -287,50 +332,51 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
   return __any_sync(~0u, deep);
 }
 
-template <class T, int Words, int Pieces>
-__global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 3 : 4)
+template <int Pieces, int Vectors>
+inline constexpr int resident_blocks = Pieces* Vectors > 32 ? 3 : 4;  // of a multiprocessor, by shared memory
+
+template <class T, int Words, int Pieces, int Vectors>
+__global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vectors>)
     convert_resident(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces, Vectors>*>(dynamic);
   __shared__ ResidentFindings findings;
   __shared__ StripResult result;
   __shared__ ReductionTable<Words> table;
   const cg::cluster_group cluster = cg::this_cluster();
-  const ConvertStrip<T> strip(task, cluster);
+  const ConvertStrip<T> strip(task, cluster, Vectors);
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
   fetch_strip(part, warp, lane, elements);
-  const int vector[2] = {warp, warp + convert_warps};
-#pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    T x[4 * Pieces];
-    elements.read(vector[g], chunk, x);
-    const ExponentRange range = warp_exponents(x);
-    if (lane == 0) findings.exponents[vector[g]] = range;
-    if (range.nonfinite) keep_finite<T>(elements, vector[g], chunk);
+#pragma unroll 1
+  for (int v = warp; v < Vectors; v += convert_warps) {
+    const ExponentRange range = warp_exponents<T>(elements, v, chunk);
+    if (lane == 0) findings.exponents[v] = range;
+    if (range.nonfinite) keep_finite<T>(elements, v, chunk);
   }
   cluster.sync();
+  constexpr int groups = Vectors / convert_warps;
   ExponentRange range[2];
-#pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    T x[4 * Pieces];
-    elements.read(vector[g], chunk, x);
-    range[g] = cluster_exponents(findings, vector[g], lane);
-    find_warp_sums(x, range[g], findings, vector[g], lane);
+#pragma unroll 1
+  for (int g = 0; g < groups; ++g) {
+    const int v = warp + convert_warps * g;
+    const ExponentRange found = cluster_exponents(findings, v, lane);
+    (g == 0 ? range[0] : range[1]) = found;
+    find_warp_sums<T>(elements, chunk, found, findings, v, lane);
   }
   cluster.sync();
   int scale[2];
   bool deep = false;
 #pragma unroll
-  for (int g = 0; g < 2; ++g) {
+  for (int g = 0; g < groups; ++g) {
     VectorStatistics st;
     st.exponent = range[g].largest;
     st.lowest = range[g].lowest;
-    st.squares = cluster_squares(findings, vector[g], lane);
+    st.squares = cluster_squares(findings, warp + convert_warps * g, lane);
     scale[g] = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
   }
   if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, findings, result);
@@ -342,7 +388,8 @@ __global__ void __launch_bounds__(convert_threads, Pieces > 2 ? 3 : 4)
   }
   if (strip.operand->planes != nullptr) {
 #pragma unroll 1
-    for (int g = 0; g < 2; ++g) scale_strip<T, Words>(elements, vector[g], chunk, scale_factors<Words>(scale[g]));
+    for (int g = 0; g < groups; ++g)
+      scale_strip<T, Words>(elements, warp + convert_warps * g, chunk, scale_factors<Words>(scale[g]));
     const std::int64_t plane = strip.operand->x.vectors * task.pitch;
     std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
                        fragment_modulus(lane) * plane + fragment_byte(lane);

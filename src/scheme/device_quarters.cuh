@@ -11,9 +11,10 @@
 namespace vernier::cuda {
 
 inline constexpr int quarter_threads = 256, quarter_warps = quarter_threads / 32;
-inline constexpr int quarter_vectors = 2 * quarter_warps;  // of the first half, two a warp
-inline constexpr int quarter_k = 64;                       // of the first half: 8 elements a lane
-inline constexpr int quarter_rows = 16;                    // of weights in one instruction
+inline constexpr int quarter_vectors = quarter_warps;  // of the first half, one a warp
+inline constexpr int span_k = 64, spans = 2;           // of the first half: 8 elements a lane
+inline constexpr int quarter_k = spans * span_k;       // that leave as one line of 128 bytes a row
+inline constexpr int quarter_rows = 16;                // of weights in one instruction
 inline constexpr int quarter_steps = winograd_products * most_winograd_moduli / quarter_rows;
 
 struct QuarterReductions {
@@ -89,50 +90,62 @@ __device__ inline void fill_table(QuarterTable& table, const QuarterReductions& 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 // Elements of a strip of vectors and both halves of k, in 8 bytes each; later their words. Neither copies, along k or
-// across vectors, nor the lanes that read meet bank conflicts. A lane's eight elements are constants apart.
+// across vectors, nor the lanes that read meet bank conflicts. A lane's eight elements of a span are constants apart.
 struct QuarterStrip {
-  static constexpr int quarter = 76, vector = quarters * quarter + 1;
+  static constexpr int span = 76, quarter = spans * span + 4, vector = quarters * quarter + 1;
   std::uint64_t slot[quarter_vectors * vector];
 
   static constexpr int offset(int t) { return 8 * t + t / 2 * 2; }  // of element t of a lane
-  __device__ std::uint64_t* at(int v, int c, int k) { return &slot[v * vector + c * quarter + offset(k % 8) + k / 8]; }
-  __device__ std::uint64_t* of_lane(int v, int lane) { return &slot[v * vector + lane % 4 * quarter + lane / 4]; }
+  __device__ std::uint64_t* at(int v, int c, int k) {
+    return &slot[v * vector + c * quarter + k / span_k * span + offset(k % 8) + k % span_k / 8];
+  }
+  __device__ std::uint64_t* of_lane(int v, int s, int lane) {
+    return &slot[v * vector + lane % 4 * quarter + s * span + lane / 4];
+  }
 };
 
-template <class T>
-__device__ __forceinline__ void fetch_element(const Operand<T>& x, std::int64_t vector, std::int64_t l, void* to) {
-  const bool exists = vector < x.vectors && l < x.k;
-  copy_async(to, exists ? x.at(vector, l) : x.data, exists);
-}
-
-// Vectors first .. of the first half and those as far into the second, elements l0 .. of both halves of k.
+// Vectors first .. of the first half and those as far into the second, elements l0 .. of both halves of k. A thread has
+// one vector of each half and every 32nd element of k.
 template <class T>
 __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t first, std::int64_t half,
                                                std::int64_t l0, std::int64_t half_k, QuarterStrip& strip) {
-  if (x.k_contiguous) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  constexpr int step = quarter_threads / quarter_vectors;
+  static_assert(step == 32 && span_k == 2 * step);
+  const int slow = threadIdx.x / 32, fast = threadIdx.x % 32;
+  const int v = x.k_contiguous ? slow : fast % quarter_vectors;
+  const int place = x.k_contiguous ? fast : fast / quarter_vectors + 4 * slow;
+  const std::int64_t vector = first + v, l = l0 + place;
+  const T* from = x.data + vector * x.vector_stride() + l * x.k_stride();
+  const std::int64_t next_vector = half * x.vector_stride(), next_half = half_k * x.k_stride();
+  std::uint64_t* to = strip.at(v, 0, place);
+  const auto place_of = [&](int c, int i) {  // at(v, c, place + step i)
+    return to + c * QuarterStrip::quarter + i / 2 * QuarterStrip::span + i % 2 * (step / 8);
+  };
+  if (first + half + quarter_vectors <= x.vectors && l0 + half_k + quarter_k <= x.k) {
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      const int v = warp + i / 8 * quarter_warps, c = i / 2 % quarters, k = i % 2 * 32 + lane;
-      fetch_element(x, first + v + c / 2 * half, l0 + c % 2 * half_k + k, strip.at(v, c, k));
-    }
-  } else {
-    const int v = threadIdx.x % quarter_vectors, place = threadIdx.x / quarter_vectors;
+    for (int c = 0; c < quarters; ++c) {
+      const T* part = from + (c / 2 != 0 ? next_vector : 0) + (c % 2 != 0 ? next_half : 0);
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      const int c = i / 4, k = i % 4 * 16 + place;
-      fetch_element(x, first + v + c / 2 * half, l0 + c % 2 * half_k + k, strip.at(v, c, k));
+      for (int i = 0; i < quarter_k / step; ++i, part += step * x.k_stride()) copy_async(place_of(c, i), part, true);
     }
-    static_assert(quarter_threads / quarter_vectors == 16 && quarter_k == 64);
+    return;
   }
+#pragma unroll 1
+  for (int c = 0; c < quarters; ++c)
+#pragma unroll
+    for (int i = 0; i < quarter_k / step; ++i) {
+      const bool exists = vector + c / 2 * half < x.vectors && l + c % 2 * half_k + i * step < x.k;
+      copy_async(place_of(c, i),
+                 exists ? from + c / 2 * next_vector + c % 2 * next_half + i * step * x.k_stride() : x.data, exists);
+    }
 }
 
-// The lane's eight elements of vector v become words.
+// The lane's eight elements of a span of vector v become words.
 template <class T>
-__device__ __forceinline__ void scale_quarters(QuarterStrip& strip, int v, int lane, const TwoFactors& scale) {
+__device__ __forceinline__ void scale_quarters(QuarterStrip& strip, int v, int s, int lane, const TwoFactors& scale) {
 #pragma unroll
   for (int t = 0; t < 8; ++t) {
-    std::uint64_t* slot = strip.of_lane(v, lane) + QuarterStrip::offset(t);
+    std::uint64_t* slot = strip.of_lane(v, s, lane) + QuarterStrip::offset(t);
     const T x = *reinterpret_cast<const T*>(slot);
     std::uint32_t words[2];
     scaled_words(magnitude_bits(x) < infinity_bits<T> ? static_cast<double>(x) : 0.0, scale, words);
@@ -142,11 +155,10 @@ __device__ __forceinline__ void scale_quarters(QuarterStrip& strip, int v, int l
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Eight elements a lane of vector v -> 16 residues for each of two rows of a step.
-__device__ __forceinline__ void sum_quarters(QuarterStrip& strip, int v, int lane, const std::uint32_t (&weights)[4],
+// A lane's eight elements of a span -> 16 residues for each of two rows of a step.
+__device__ __forceinline__ void sum_quarters(const std::uint64_t* mine, const std::uint32_t (&weights)[4],
                                              const int (&start)[4], const ByteReduction<1> (&r)[2],
                                              std::uint32_t (&out)[2][4]) {
-  const std::uint64_t* mine = strip.of_lane(v, lane);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     std::uint32_t pairs[2][4];
@@ -167,10 +179,9 @@ __device__ __forceinline__ void sum_quarters(QuarterStrip& strip, int v, int lan
   }
 }
 
-// to: of the lane, in row 0 of the warp's first vector; the second is `stride` bytes on.
+// to: of the lane, in row 0 of the warp's vector.
 __device__ __forceinline__ void write_quarters(QuarterStrip& strip, const QuarterTable& table, int rows,
-                                               std::uint8_t* to, std::int64_t stride, std::int64_t plane, int warp,
-                                               int lane) {
+                                               std::uint8_t* to, std::int64_t plane, int warp, int lane) {
   const int g = lane / 4;
 #pragma unroll 1
   for (int step = 0; step * quarter_rows < rows; ++step) {
@@ -184,14 +195,14 @@ __device__ __forceinline__ void write_quarters(QuarterStrip& strip, const Quarte
 #pragma unroll
     for (int i = 0; i < 2; ++i) r[i] = {{0}, 0, finish[i].inverse, finish[i].bias, finish[i].minus_modulus};
 #pragma unroll
-    for (int vector = 0; vector < 2; ++vector) {
+    for (int span = 0; span < spans; ++span) {
       std::uint32_t out[2][4];
-      sum_quarters(strip, warp + vector * quarter_warps, lane, weights, start, r, out);
+      sum_quarters(strip.of_lane(warp, span, lane), weights, start, r, out);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int row = step * quarter_rows + g + 8 * i;
         if (row < rows)
-          *reinterpret_cast<uint4*>(to + row * plane + vector * stride) =
+          *reinterpret_cast<uint4*>(to + row * plane + span * span_k) =
               make_uint4(out[i][0], out[i][1], out[i][2], out[i][3]);
       }
     }
@@ -215,12 +226,8 @@ __global__ void __launch_bounds__(quarter_threads, 4)
   fill_table(table, reductions, side, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
-  TwoFactors scale[2];
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const std::int64_t vector = first + warp + i * quarter_warps + lane % 4 / 2 * task.half[side];
-    scale[i] = scale_factors<2>(vector < operand.x.vectors ? operand.scales[vector] : 0);
-  }
+  const std::int64_t vector = first + warp + lane % 4 / 2 * task.half[side];
+  const TwoFactors scale = scale_factors<2>(vector < operand.x.vectors ? operand.scales[vector] : 0);
   std::uint8_t* to = operand.planes + (first + warp) * task.half_k + 16 * (lane % 4);
   for (std::int64_t l0 = begin; l0 < end; l0 += quarter_k) {
     __syncthreads();  // the table is there, or all have read the strip
@@ -228,9 +235,8 @@ __global__ void __launch_bounds__(quarter_threads, 4)
     wait_for_copies();
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < 2; ++i) scale_quarters<T>(strip, warp + i * quarter_warps, lane, scale[i]);
-    write_quarters(strip, table, task.moduli * winograd_products, to + l0, quarter_warps * task.half_k,
-                   task.half[side] * task.half_k, warp, lane);
+    for (int s = 0; s < spans; ++s) scale_quarters<T>(strip, warp, s, lane, scale);
+    write_quarters(strip, table, task.moduli * winograd_products, to + l0, task.half[side] * task.half_k, warp, lane);
   }
 }
 

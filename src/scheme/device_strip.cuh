@@ -1,4 +1,4 @@
-// What both conversion kernels share: how a cluster of blocks divides a strip of 16 vectors, how a block goes over its
+// What both conversion kernels share: how a cluster of blocks divides a strip of vectors, how a block goes over its
 // part, and what becomes of the findings.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace vernier::cuda {
 namespace cg = cooperative_groups;
 
 inline constexpr int convert_threads = 256, convert_warps = convert_threads / 32;
-inline constexpr int convert_vectors = 16;  // of a strip
+inline constexpr int convert_vectors = 16;  // of a strip, or fewer
 inline constexpr int convert_k = 128;       // that is turned at a time: 4 elements a lane
 
 template <class T>
@@ -102,22 +102,22 @@ struct ConvertStrip {
   std::int64_t padded_end;  // of the block's part in the planes
   StripPart<T> part;
 
-  __device__ ConvertStrip(const ConvertTask<T>& task, const cg::cluster_group& cluster)
-      : ConvertStrip(task, static_cast<int>(blockIdx.x / cluster.num_blocks()),
-                     static_cast<int>(cluster.block_rank())) {}
+  __device__ ConvertStrip(const ConvertTask<T>& task, const cg::cluster_group& cluster, int vectors = convert_vectors)
+      : ConvertStrip(task, static_cast<int>(blockIdx.x / cluster.num_blocks()), static_cast<int>(cluster.block_rank()),
+                     vectors) {}
 
-  __device__ ConvertStrip(const ConvertTask<T>& task, int strip, int part_of_k) {
+  __device__ ConvertStrip(const ConvertTask<T>& task, int strip, int part_of_k, int vectors = convert_vectors) {
     side = strip < task.strips[0] ? 0 : 1;
     rank = part_of_k;
     operand = &task.operand[side];
-    first = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * convert_vectors;
+    first = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * vectors;
     const Operand<T>& x = operand->x;
     const std::int64_t begin = rank * task.chunk;
     padded_end = min(begin + task.chunk, task.pitch);
     part = {.data = x.at(first, 0),
             .vector_stride = x.vector_stride(),
             .k_stride = x.k_stride(),
-            .vectors = static_cast<int>(min(static_cast<std::int64_t>(convert_vectors), x.vectors - first)),
+            .vectors = static_cast<int>(min(static_cast<std::int64_t>(vectors), x.vectors - first)),
             .begin = begin,
             .end = min(begin + task.chunk, x.k),
             .k_contiguous = x.k_contiguous};

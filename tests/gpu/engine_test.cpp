@@ -90,7 +90,7 @@ void check_variant(Sm90Variant variant, const Case& c, bool accumulate) {
 }
 
 class Sm90TilesTest : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Tiles, Sm90TilesTest, testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(Tiles, Sm90TilesTest, testing::Range(0, static_cast<int>(sm90_tiles.size())));
 
 TEST_P(Sm90TilesTest, products_of_small_and_ragged_matrices) {
   for (const Case& c : {Case{1, 1, 1, 2}, Case{100, 70, 130, 15}, Case{257, 129, 65, 49}, Case{333, 515, 300, 7},

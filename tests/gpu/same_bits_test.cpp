@@ -109,7 +109,9 @@ TEST_P(SameBitsOnGpu, where_fp64_may_take_fewer_moduli) {
   const auto check = [&](const char* family, int moduli, const Contract& same) {
     const auto [a, b] = make_operands<double>(family, 300, 200, 2048, 6);
     const Call<double> call{.a = a, .b = b, .opa = Op::transpose, .alpha = 0.3};
-    const auto out = multiply_on_gpu(call, {.contract = Contract::fp64(), .engine = GetParam()});
+    cuda::Options plain = options(Contract::fp64());
+    plain.contract = Contract::fp64();
+    const auto out = multiply_on_gpu(call, plain);
     EXPECT_EQ(difference(out.c, on_cpu(call, same)), "") << family;
     EXPECT_EQ(out.report.plan.moduli, moduli) << family;
     EXPECT_FALSE(out.report.fallback) << family;

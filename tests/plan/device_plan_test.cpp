@@ -147,9 +147,10 @@ TEST(DevicePlan, large_products_take_one_level_of_strassen) {
 TEST(Sm90Tiles, follow_the_shape) {
   constexpr int clusters = 66;
   EXPECT_EQ(cuda::choose_sm90_tile(1024, 1024, 1024, 15, clusters), cuda::alternating_128x128);
-  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 15, clusters), cuda::cooperative_256x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(4096, 4096, 4096, 14, clusters), cuda::alternating_128x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 14, clusters), cuda::cooperative_128x256);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
-  EXPECT_NE(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::cooperative_256x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::alternating_128x192);
 }
 
 TEST(DevicePlan, complex_products_take_moduli_with_a_root_unless_bits_are_promised) {

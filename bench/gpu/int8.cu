@@ -1,0 +1,125 @@
+// vernier-gpu-int8-bench: products of residues alone, all moduli of an n x n x n product, beside cuBLAS's int8 product.
+//
+//     vernier-gpu-int8-bench [--moduli 14] [--seconds 0.3] [--sustained-only] N ...
+//
+// One JSON object a line, for each tile of the Hopper kernel and for cuBLAS (which leaves 32-bit sums): 10^12
+// operations a second from rest, the median of single calls after a pause, and sustained, with the energy that the card
+// counts.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+
+#include "base/device_planes.hpp"
+#include "cuda/cublas.hpp"
+#include "cuda/energy.hpp"
+#include "engine/sm90_int8.hpp"
+#include "measure.cuh"
+
+namespace {
+
+using namespace vernier;
+using vernier::bench::DeviceMatrix, vernier::bench::median, vernier::bench::Timer;
+
+__global__ void fill_bytes(std::uint8_t* x, std::size_t count, std::uint64_t seed) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+    x[i] = static_cast<std::uint8_t>(bench::mixed(seed * 0x100000001ull + i) >> 56);
+}
+
+struct Contender {
+  std::string name;
+  std::function<void()> run;
+};
+
+struct Settings {
+  int moduli = 14;
+  double seconds = 0.3;
+  bool rest = true;
+};
+
+void measure(std::int64_t n, const Contender& c, const Settings& settings) {
+  Timer timer;
+  const double operations =
+      2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) * settings.moduli * 1e-12;
+  std::printf("{\"n\": %lld, \"moduli\": %d, \"name\": \"%s\"", static_cast<long long>(n), settings.moduli,
+              c.name.c_str());
+  double each = timer.seconds(1, c.run);
+  if (settings.rest) {
+    usleep(150000);
+    std::vector<double> t;
+    for (int i = 0; i < 7; ++i) {
+      each = timer.seconds(1, c.run);
+      if (i >= 2) t.push_back(each);
+    }
+    std::printf(", \"rest_us\": %.2f, \"rest_tops\": %.1f", median(t) * 1e6, operations / median(t));
+  }
+  timer.seconds(std::max(1, static_cast<int>(0.15 / each)), c.run);
+  const std::optional<cuda::EnergyMeter> meter =
+      cuda::EnergyMeter::missing().empty() ? std::optional<cuda::EnergyMeter>(std::in_place) : std::nullopt;
+  const int count = std::max(1, static_cast<int>(settings.seconds / each));
+  const double before = meter ? meter->joules() : 0;
+  const double seconds = timer.seconds(count, c.run);
+  std::printf(", \"sustained_us\": %.2f, \"sustained_tops\": %.1f", seconds * 1e6, operations / seconds);
+  if (meter) std::printf(", \"watts\": %.0f", (meter->joules() - before) / (seconds * count));
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+void run(std::int64_t n, const Settings& settings) {
+  const std::int64_t pitch = device_pitch(n), planes = settings.moduli;
+  const DeviceMatrix<std::uint8_t> a(planes * n, pitch), b(planes * n, pitch);
+  const DeviceMatrix<std::int8_t> out(planes, product_units(n, n).plane_bytes());
+  const DeviceMatrix<std::int32_t> sums(n, n);
+  fill_bytes<<<1024, 256>>>(a.data(), a.count(), 1);
+  fill_bytes<<<1024, 256>>>(b.data(), b.count(), 2);
+  cuda::DeviceInt8Product product{.rows = a.data(),
+                                  .columns = b.data(),
+                                  .m = n,
+                                  .n = n,
+                                  .pitch = pitch,
+                                  .moduli = settings.moduli,
+                                  .out = out.data()};
+  product.factor.fill(1);
+  for (std::size_t v = 0; v < cuda::sm90_tiles.size(); ++v)
+    measure(n,
+            {std::string(cuda::sm90_tiles[v].name),
+             [&] { cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr); }},
+            settings);
+  cuda::Cublas& cublas = cuda::thread_cublas();
+  const auto cublas_products = [&] {
+    const int one = 1, zero = 0;
+    for (std::int64_t q = 0; q < planes; ++q)
+      cublas.gemm_ex(Op::transpose, Op::none, n, n, pitch, &one, a.data() + q * n * pitch, CUDA_R_8I, pitch,
+                     b.data() + q * n * pitch, CUDA_R_8I, pitch, &zero, sums.data(), CUDA_R_32I, n, CUBLAS_COMPUTE_32I);
+  };
+  measure(n, {"cublas", cublas_products}, settings);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const bool more = i + 1 < argc;
+    if (std::strcmp(argv[i], "--sustained-only") == 0) {
+      settings.rest = false;
+    } else if (std::strcmp(argv[i], "--moduli") == 0 && more) {
+      settings.moduli = std::atoi(argv[++i]);
+    } else if (std::strcmp(argv[i], "--seconds") == 0 && more) {
+      settings.seconds = std::atof(argv[++i]);
+    } else if (const long long n = std::atoll(argv[i]); n > 0) {
+      run(n, settings);
+    } else {
+      std::fprintf(stderr, "vernier-gpu-int8-bench: \"%s\": expected an option or a size\n", argv[i]);
+      return 2;
+    }
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "vernier-gpu-int8-bench: %s\n", error.what());
+  return 1;
+}
