@@ -23,10 +23,10 @@ __device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.
 // Bytes side by side, a multiple of 16 like both addresses.
 __device__ __forceinline__ void load_bytes(std::uint32_t destination, const void* source, int bytes,
                                            std::uint32_t barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   destination),
-               "l"(source), "r"(bytes), "r"(barrier)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(destination),
+      "l"(source), "r"(bytes), "r"(barrier)
+      : "memory");
 }
 
 }  // namespace vernier::cuda

@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(solve_threads)
   const double* in = v.in + turn % v.count * v.apart + mine;
   double* out = v.out + turn % v.count * v.apart;
   const auto block_of = [&](int i) { return Transposed ? a.at(place(i), mine) : a.at(mine, place(i)); };
-  // One warp or two look for all: many that look at one line of memory hold up who writes it.
+  // Two warps look for all: many that look at one line of memory hold up who writes it.
   const auto await_unknowns = [&](int i) {
     if (threadIdx.x < triangle_block / 2)
       *reinterpret_cast<double2*>(&unknowns[i % 2][2 * threadIdx.x]) =
