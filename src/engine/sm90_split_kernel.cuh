@@ -13,7 +13,9 @@
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
 #include "engine/sm90_split_conventional.cuh"
+#include "engine/sm90_split_decision.cuh"
 #include "engine/sm90_split_epilogue.cuh"
+#include "engine/sm90_split_order.cuh"
 #include "engine/sm90_split_staged.cuh"
 #include "engine/sm90_wgmma_float.cuh"
 
@@ -47,51 +49,6 @@ struct SplitConfig {
   static_assert(shared_bytes <= 227 * 1024);
 };
 
-struct TilePlace {
-  int product, p, q;
-};
-
-// Tiles in units of clusters, product by product of a batch: groups of P tiles, inside a group Q is the slow index. In
-// a triangle, of one product, Q begins where the group's first tile does, and what lies before a tile's own begin is
-// not wanted.
-struct TileOrder {
-  int products, p_tiles, q_tiles, group;
-  int q_of_p = 0;  // tiles of Q beside one of P, in a triangle
-
-  __device__ bool place(int t, TilePlace& at) const {  // false: there is no tile t
-    if (q_of_p != 0) return place_in_triangle(t, at);
-    const int of_product = p_tiles * q_tiles, product = t / of_product, in_product = t - product * of_product;
-    const int g = in_product / (group * q_tiles), first = g * group, width = min(group, p_tiles - first);
-    const int rest = in_product - g * group * q_tiles;
-    if (product >= products) return false;
-    at = {product, first + rest % width, rest / width};
-    return true;
-  }
-  __device__ bool wants(const TilePlace& at) const { return at.q >= at.p * q_of_p; }
-
- private:
-  __device__ bool place_in_triangle(int t, TilePlace& at) const {
-    for (int first = 0; first < p_tiles; first += group) {
-      const int width = min(group, p_tiles - first), skipped = min(first * q_of_p, q_tiles);
-      const int size = width * (q_tiles - skipped);
-      if (t < size) {
-        at = {0, first + t % width, skipped + t / width};
-        return true;
-      }
-      t -= size;
-    }
-    return false;
-  }
-};
-
-// Calls body(place) for the tiles of this cluster.
-template <int Cluster, class Body>
-__device__ __forceinline__ void for_tiles(const TileOrder& order, Body body) {
-  TilePlace at;
-  for (int t = blockIdx.x / Cluster; order.place(t, at); t += gridDim.x / Cluster)
-    if (order.wants(at)) body(at);
-}
-
 // Position in the ring of stages.
 template <int Stages>
 struct RingPosition {
@@ -118,40 +75,6 @@ struct Ring {
     return {begin + Config::staging_at, full, full + 8};
   }
 };
-
-// Every element is finite; no vector has an element too small for its parts, or three quarters of every vector are
-// large (docs/accuracy.md).
-__device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
-  bool tiny = false, steep = false, special = false;
-  const auto look = [&](const std::uint32_t* status, const FloatVectors& x) {
-    const int count = g.products * static_cast<int>(x.count);
-    const auto see = [&](std::uint32_t word) {
-      special = special || (word & special_element) != 0;
-      tiny = tiny || (word & tiny_element) != 0;
-      steep = steep || 4 * static_cast<std::int64_t>(word & ~tiny_element) < 3 * x.k;
-    };
-#pragma unroll 4
-    for (int v = 4 * threadIdx.x; v + 4 <= count; v += 4 * block_threads) {
-      const uint4 words = *reinterpret_cast<const uint4*>(status + v);
-      see(words.x), see(words.y), see(words.z), see(words.w);
-    }
-    if (threadIdx.x < count % 4) see(status[count - 1 - threadIdx.x]);
-  };
-  look(g.status_p, g.p);
-  look(g.status_q, g.q);
-  const bool any_tiny = __syncthreads_or(tiny), any_steep = __syncthreads_or(steep);
-  return !__syncthreads_or(special) && (!any_tiny || !any_steep);
-}
-
-enum class Decision { leave, split, conventional };
-
-__device__ __forceinline__ Decision decide(const SplitArguments& g) {
-  const bool settled = g.gate.before != nullptr && *g.gate.before != 0;
-  const bool fit = !settled && (!g.gate.judged || statistics_permit(g));
-  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = settled || fit;
-  if (fit) return Decision::split;
-  return !settled && g.gate.last ? Decision::conventional : Decision::leave;
-}
 
 template <class Config>
 __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensorMap& map_q, const Ring<Config>& ring,

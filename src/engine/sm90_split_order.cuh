@@ -1,0 +1,51 @@
+// Which tile of C a cluster computes next.
+#pragma once
+
+namespace vernier::sm90 {
+
+struct TilePlace {
+  int product, p, q;
+};
+
+// Tiles in units of clusters, product by product of a batch: groups of P tiles, inside a group Q is the slow index. In
+// a triangle, of one product, Q begins where the group's first tile does, and what lies before a tile's own begin is
+// not wanted.
+struct TileOrder {
+  int products, p_tiles, q_tiles, group;
+  int q_of_p = 0;  // tiles of Q beside one of P, in a triangle
+
+  __device__ bool place(int t, TilePlace& at) const {  // false: there is no tile t
+    if (q_of_p != 0) return place_in_triangle(t, at);
+    const int of_product = p_tiles * q_tiles, product = t / of_product, in_product = t - product * of_product;
+    const int g = in_product / (group * q_tiles), first = g * group, width = min(group, p_tiles - first);
+    const int rest = in_product - g * group * q_tiles;
+    if (product >= products) return false;
+    at = {product, first + rest % width, rest / width};
+    return true;
+  }
+  __device__ bool wants(const TilePlace& at) const { return at.q >= at.p * q_of_p; }
+
+ private:
+  __device__ bool place_in_triangle(int t, TilePlace& at) const {
+    for (int first = 0; first < p_tiles; first += group) {
+      const int width = min(group, p_tiles - first), skipped = min(first * q_of_p, q_tiles);
+      const int size = width * (q_tiles - skipped);
+      if (t < size) {
+        at = {0, first + t % width, skipped + t / width};
+        return true;
+      }
+      t -= size;
+    }
+    return false;
+  }
+};
+
+// Calls body(place) for the tiles of this cluster.
+template <int Cluster, class Body>
+__device__ __forceinline__ void for_tiles(const TileOrder& order, Body body) {
+  TilePlace at;
+  for (int t = blockIdx.x / Cluster; order.place(t, at); t += gridDim.x / Cluster)
+    if (order.wants(at)) body(at);
+}
+
+}  // namespace vernier::sm90
