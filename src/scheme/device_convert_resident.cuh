@@ -3,92 +3,9 @@
 // piece of 128 k, four elements a lane. Without, for any k.
 #pragma once
 
-#include "scheme/device_strip.cuh"
+#include "scheme/device_resident_strip.cuh"
 
 namespace vernier::cuda {
-
-// ---- the strip in shared memory
-// --------------------------------------------------------------------------------------
-
-// Elements of a block, in 8 bytes each; later their words. Lane L of a warp has those of chunk_of_lane(L). Threads that
-// copy, along k or across vectors, and lanes that read meet no bank conflicts.
-template <int Pieces, int Vectors = convert_vectors>
-struct ResidentStrip {
-  static constexpr int row = Pieces * convert_k + 1;
-  static constexpr int groups = Vectors / convert_warps;    // vectors of a warp
-  static constexpr int together = Pieces > 4 ? 4 : Pieces;  // pieces that a lane has in registers at once
-  std::uint64_t slot[Vectors][row];
-
-  __device__ std::uint64_t* at(int v, int piece, int chunk, int e) {
-    return &slot[v][piece * convert_k + 32 * e + (chunk ^ (4 * e))];
-  }
-  template <class T, int Count>
-  __device__ void read(int v, int piece, int chunk, T (&x)[Count]) {
-#pragma unroll
-    for (int i = 0; i < Count; ++i) x[i] = *reinterpret_cast<const T*>(at(v, piece + i / 4, chunk, i % 4));
-  }
-};
-
-// A strip of which every element exists: places are constants apart, and addresses in memory steps.
-template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int warp, int lane,
-                                                  ResidentStrip<Pieces, Vectors>& strip) {
-  if (s.k_contiguous) {
-    // Element 32 i + lane of a piece: its place moves by 8 with each i, but for a turn of the last bit of i.
-    const int turn = lane % 4 / 2 * 8;
-#pragma unroll
-    for (int g = 0; g < Vectors / convert_warps; ++g) {
-      const int v = warp + convert_warps * g;
-      const T* from = s.data + v * s.vector_stride + s.begin + lane;
-      std::uint64_t* const to[2] = {strip.at(v, 0, lane / 4, lane % 4), strip.at(v, 0, lane / 4, lane % 4) - 2 * turn};
-#pragma unroll
-      for (int i = 0; i < 4 * Pieces; ++i) copy_async(to[i % 2] + 8 * i % 32 + i / 4 * convert_k, from + 32 * i, true);
-    }
-  } else {
-    // Element 16 i + first of a piece: 4 (i ^ first % 4) further on, for i below 4. With 8 vectors the even ones.
-    constexpr int step = convert_threads / Vectors, stride = step / 16;
-    const int v = threadIdx.x % Vectors, first = threadIdx.x / Vectors;
-    const T* from = s.data + v + (s.begin + first) * s.k_stride;
-    std::uint64_t* to[4 / stride];
-#pragma unroll
-    for (int j = 0; j < 4 / stride; ++j) to[j] = strip.at(v, 0, first / 4 + 4 * stride * j, first % 4);
-#pragma unroll
-    for (int i = 0; i < Pieces * convert_k; i += step, from += step * s.k_stride)
-      copy_async(to[i / step % (4 / stride)] + i / 64 % 2 * 16 + i / convert_k * convert_k, from, true);
-  }
-}
-
-// Zero where there are no elements.
-template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane,
-                                            ResidentStrip<Pieces, Vectors>& strip) {
-  if (s.vectors == Vectors && s.end - s.begin == Pieces * convert_k) {
-    fetch_whole_strip(s, warp, lane, strip);
-  } else {
-    // As above a warp takes elements of one vector, or a half warp those of one k.
-    constexpr int elements = Vectors * Pieces * convert_k;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < elements; i += convert_threads) {
-      const int v = s.k_contiguous ? i / (Pieces * convert_k) : i % Vectors,
-                l = s.k_contiguous ? i % (Pieces * convert_k) : i / Vectors;
-      const bool exists = v < s.vectors && s.begin + l < s.end;
-      copy_async(strip.at(v, l / convert_k, l % convert_k / 4, l % 4),
-                 exists ? s.data + v * s.vector_stride + (s.begin + l) * s.k_stride : s.data, exists);
-    }
-  }
-  wait_for_copies();
-  __syncthreads();
-}
-
-// NaN and infinity count as zeros from here on.
-template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ void keep_finite(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
-#pragma unroll
-  for (int i = 0; i < 4 * Pieces; ++i) {
-    T& x = *reinterpret_cast<T*>(strip.at(v, i / 4, chunk, i % 4));
-    if (magnitude_bits(x) >= infinity_bits<T>) x = T{0};
-  }
-}
 
 // ---- what a warp finds out about one vector, from `Count` elements a lane -------------------------------------------
 
