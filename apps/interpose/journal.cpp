@@ -153,6 +153,7 @@ void forget() {
   j.fallbacks = 0;
   j.largest_span = 0;
   j.last_message.clear();
+  j.engine.clear();
   j.inherited = true;
   j.mutex.unlock();
 }

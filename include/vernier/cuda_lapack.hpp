@@ -16,8 +16,9 @@
 namespace vernier::cuda {
 
 // P A = L U as vernier::getrf, pivots in device memory. Large products keep options.contract: double under fp64 by
-// residues; float under fp32 by error-corrected products that run beside the panels. Of the options, the workspace of
-// the caller and engines of float under plain fp32 do not serve here.
+// residues; float under fp32 by error-corrected products that run beside the panels. Of the options, contract and
+// stream count: engines are the planner's choice, a workspace is an error, exact is unsupported. Under reproducible
+// contracts GPUs of one kind give the same bits; panels and diagonal blocks round otherwise than a CPU's.
 template <class T>
 [[nodiscard]] VERNIER_API std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda,
                                              std::int64_t* pivots,
@@ -52,8 +53,8 @@ template <class T>
                                             const Options& options = Options{.contract = default_contract<T>()});
 
 // op(A) X = B with a certificate, as vernier::solve: LU in fp32 or fp64, refinement, a measured backward error for each
-// right-hand side. Shorter factors are Error(Status::unsupported). Of options.products the engine counts, one of
-// engines().
+// right-hand side. Shorter factors are Error(Status::unsupported). options.products does not count: engines are the
+// planner's choice.
 template <class T>
 [[nodiscard]] VERNIER_API SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
                                             const T* B, std::int64_t ldb, T* X, std::int64_t ldx,

@@ -67,7 +67,8 @@ VERNIER_API void multiply(const Scheme& scheme, const model::Engine& engine, Op 
 // C = alpha op(A) op(B) + beta C on the tensor cores of the current CUDA device: A, B and C in its memory, the work
 // queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_fold, tf32tf32_sep and tf32tf32_fold run on the fast
 // kernels, the others (and all of them, if plain) on a simple one. The bits of T are those of multiply() on
-// engine_of(scheme), with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most 66 tiles of 128 x 128. Then C =
+// engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most 66 tiles of 128 x
+// 128. Then C =
 // RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there is no such device.
 VERNIER_API void multiply_on_gpu(const Scheme& scheme, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                  float alpha, const float* A, std::int64_t lda, const float* B, std::int64_t ldb,

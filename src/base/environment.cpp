@@ -2,6 +2,7 @@
 
 #include <omp.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,8 +19,9 @@ std::atomic<bool> in_forked_child{false};
 int usable_threads(int asked) {
   if (in_forked_child) return 1;
   const int wanted = asked > 0 ? asked : omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
-  static const int most = std::min(omp_get_thread_limit(), 4 * omp_get_num_procs());  // asks the kernel: once is enough
-  return std::clamp(wanted, 1, most);
+  // Of the machine, not of the calling thread, which may be pinned. It asks the kernel: once is enough.
+  static const int most = std::max(1, 4 * static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
+  return std::clamp(wanted, 1, std::min(omp_get_thread_limit(), most));
 }
 
 }  // namespace vernier

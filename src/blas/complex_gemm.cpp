@@ -113,15 +113,16 @@ struct Planned {
   std::optional<ComplexResiduePlan> parts;
 };
 
-// workspace: bytes of the caller's own, or 0. Without, three products take no more than copies and the real product.
+// workspace: bytes of the caller's own, or 0. Without, three products take no more than `copies`, those of the real
+// product, and that.
 template <class R>
-Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, std::size_t workspace) {
+Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, std::size_t workspace,
+                     std::size_t copies) {
   const ProductPlan doubled = plan_product<R>({2 * m, n, 2 * k}, options, true);
   Planned plan{doubled.printable, std::nullopt};
   if (plan.printable.scheme == "residues") {
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
-    plan.parts = plan_complex_residues(doubled, {m, n, k},
-                                       workspace != 0 ? workspace : limit + copies_bytes<R>(m, n, k, true, true));
+    plan.parts = plan_complex_residues(doubled, {m, n, k}, workspace != 0 ? workspace : limit + copies);
     if (plan.parts) plan.printable = plan.parts->doubled.printable;
   } else if (plan.printable.scheme == "native") {
     plan.printable.engine = native_name();
@@ -161,14 +162,14 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0, planned.workspace_limit = 0;
-  const Planned plan = plan_complex<R>(p.m, p.n, p.k, planned, own ? options.workspace_bytes : 0);
+  const bool copy_b = p.opb != Op::none;
+  const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, copy_b, keep_t);
+  const Planned plan = plan_complex<R>(p.m, p.n, p.k, planned, own ? options.workspace_bytes : 0, bytes);
   report.plan = plan.printable;
   if (report.plan.scheme == "native") {  // no copies for that one
     native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads);
     return report;
   }
-  const bool copy_b = p.opb != Op::none;
-  const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, copy_b, keep_t);
   const std::size_t least = own ? bytes + gemm_workspace<R>(2 * p.m, p.n, 2 * p.k, planned, true) : 0;
   if (own && options.workspace_bytes < least)
     fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
@@ -196,15 +197,16 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
 
 template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
-  return plan_complex<R>(m, n, k, options, 0).printable;
+  return plan_complex<R>(m, n, k, options, 0, copies_bytes<R>(m, n, k, true, true)).printable;
 }
 
 template <class R>
 std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
   if (m == 0 || n == 0 || k == 0) return 0;
-  const std::size_t real = copies_bytes<R>(m, n, k, true, true) + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
+  const std::size_t copies = copies_bytes<R>(m, n, k, true, true);
+  const std::size_t real = copies + gemm_workspace<R>(2 * m, n, 2 * k, options, least);
   if (least) return real;
-  const Planned plan = plan_complex<R>(m, n, k, options, 0);
+  const Planned plan = plan_complex<R>(m, n, k, options, 0, copies);
   return plan.parts ? std::max(real, plan.parts->bytes) : real;
 }
 

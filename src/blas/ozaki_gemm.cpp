@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "base/environment.hpp"
 #include "base/panel.hpp"
@@ -27,6 +28,12 @@ struct StoredSlice {
   EncodedSlice digits;
   std::vector<int> exponents;
   std::vector<bool> zero;  // vector by vector
+  std::optional<SparseSlice> sparse;
+};
+
+// Vectors of a slice, or indices along k.
+struct Span {
+  std::int64_t begin, count;
 };
 
 // Pairs of slices (p, q), counted from 0, whose products are added inside the engine.
@@ -102,6 +109,7 @@ class SliceRun {
   StoredSlice stored(SliceEngine::Side side, Slice&& slice, std::int64_t vectors) const {
     StoredSlice result;
     result.digits = engine_.encode(side, slice.digits);
+    result.sparse = sparse_slice(slice, a_.k);
     result.exponents = std::move(slice.exponents);
     for (std::int64_t v = 0; v < vectors; ++v) {
       const auto begin = slice.digits.begin() + v * a_.k;
@@ -141,7 +149,9 @@ class SliceRun {
     for (const Group& group : groups_)
       for (std::int64_t l = 0; l < a_.k; l += k_block_) {
         const double start = now();
+        const Span depth{l, std::min(k_block_, a_.k - l)};
         std::vector<SliceEngine::Product> parts;
+        std::vector<std::pair<const StoredSlice*, const StoredSlice*>> sparse;
         for (const auto& [p, q] : group.pairs) {
           const StoredSlice &a = a_slices_[static_cast<std::size_t>(p)], &b = b_slices_[static_cast<std::size_t>(q)];
           if (all_zero(a, i0, rows) || all_zero(b, j0, columns)) {
@@ -149,10 +159,18 @@ class SliceRun {
             continue;
           }
           ++report_.multiplied;
-          parts.push_back({rows, columns, std::min(k_block_, a_.k - l), &a.digits, &b.digits, a_.k, i0, j0, l});
+          if (a.sparse || b.sparse)
+            sparse.push_back({&a, &b});
+          else
+            parts.push_back({rows, columns, depth.count, &a.digits, &b.digits, a_.k, i0, j0, l});
         }
-        if (parts.empty()) continue;
-        engine_.multiply(parts, product.data());
+        if (parts.empty() && sparse.empty()) continue;
+        if (parts.empty())
+          std::fill(product.begin(), product.end(), 0.0);
+        else
+          engine_.multiply(parts, product.data());
+        for (const auto& [a, b] : sparse) add_sparse(*a, {i0, rows}, *b, {j0, columns}, depth, product.data());
+        report_.sparse += static_cast<std::int64_t>(sparse.size());
         const double multiplied = now();
         report_.seconds_products += multiplied - start;
         if (correctly_rounded_) {
@@ -170,6 +188,31 @@ class SliceRun {
       update_block(i0, rows, j0, columns, sums);
     patch_block(i0, rows, j0, columns);
     report_.seconds_sum += now() - start;
+  }
+
+  // One of the slices is sparse. Integers below 2^53, as the engine's sums of all k are.
+  void add_sparse(const StoredSlice& a, Span rows, const StoredSlice& b, Span columns, Span depth, double* out) const {
+    using Side = SliceEngine::Side;
+    if (a.sparse)
+      add_few(*a.sparse, rows, Side::columns, b.digits, columns, depth, out, 1, rows.count);
+    else
+      add_few(*b.sparse, columns, Side::rows, a.digits, rows, depth, out, rows.count, 1);
+  }
+
+  void add_few(const SparseSlice& few, Span vectors, SliceEngine::Side side, const EncodedSlice& other, Span others,
+               Span depth, double* out, std::int64_t step, std::int64_t other_step) const {
+#pragma omp parallel for
+    for (std::int64_t w = 0; w < others.count; ++w)
+      for (std::int64_t v = 0; v < vectors.count; ++v) {
+        const auto at = static_cast<std::size_t>(vectors.begin + v);
+        double sum = 0;
+        for (std::size_t e = few.begin[at]; e < few.begin[at + 1]; ++e) {
+          const std::int64_t l = few.index[e];
+          if (l >= depth.begin && l < depth.begin + depth.count)
+            sum += few.digit[e] * engine_.digit(side, other, (others.begin + w) * a_.k + l);
+        }
+        out[v * step + w * other_step] += sum;
+      }
   }
 
   int unit(const Group& group, std::int64_t i, std::int64_t j) const {

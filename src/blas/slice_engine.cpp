@@ -67,6 +67,11 @@ EncodedSlice SliceEngine::encode(Side side, const std::vector<std::int32_t>& dig
   return slice;
 }
 
+double SliceEngine::digit(Side side, const EncodedSlice& slice, std::int64_t index) const {
+  const Format format = side == Side::rows ? engine_.a : engine_.b;
+  return decoded(format, at(slice, format, index));
+}
+
 const std::byte* SliceEngine::at(const EncodedSlice& slice, Format format, std::int64_t index) const {
   return slice.data() + index * model::storage_bytes(format);
 }

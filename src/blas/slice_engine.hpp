@@ -27,6 +27,8 @@ class SliceEngine {
   enum class Side { rows, columns };
   EncodedSlice encode(Side side, const std::vector<std::int32_t>& digits) const;
 
+  double digit(Side side, const EncodedSlice& slice, std::int64_t index) const;
+
   struct Product {
     std::int64_t m = 0, n = 0, k = 0;  // of the block
     const EncodedSlice *a = nullptr, *b = nullptr;

@@ -36,7 +36,7 @@ constexpr std::int64_t multiprocessors = 132;  // of an H200
 
 std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
   const sm90::SplitTile tile = sm90::tile_of(kernel);
-  return plan.products * pieces(plan.m, tile.rows) * pieces(plan.n, tile.columns);
+  return plan.at_once * pieces(plan.m, tile.rows) * pieces(plan.n, tile.columns);
 }
 
 // Two blocks a tile, where that many are free and the halves of k are long enough.
@@ -55,10 +55,6 @@ SplitAttempt separate(const SplitGemmPlan& plan) {
 SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
   return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
 }
-
-// Planes of so many bytes stay in the second-level cache until they are multiplied.
-constexpr std::int64_t bytes_at_once = 48 << 20;
-constexpr std::int64_t most_at_once = 65535;  // of the second index of a grid
 
 // Pieces of the workspace, in this order.
 struct Layout {
@@ -100,9 +96,6 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 }
 
 SplitGemmPlan sized(SplitGemmPlan plan) {
-  const std::int64_t of_one =
-      (plan.m + plan.n) * split_line_count(plan.attempts.front().form, plan.k) * split_line_bytes;
-  plan.at_once = std::clamp<std::int64_t>(bytes_at_once / of_one, 1, std::min(plan.products, most_at_once));
   plan.workspace = workspace_of(plan);
   return plan;
 }
@@ -155,7 +148,7 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
 }
 
 SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  SplitGemmPlan plan{m, n, k, {}, true, 0, products, 1};
+  SplitGemmPlan plan{m, n, k, {}, true, 0, products, split_products_at_once(m, n, k, products)};
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
   const bool wide = m >= 6144 && n >= 6144 && k >= 4096;
   if (wide) plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));

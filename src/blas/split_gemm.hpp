@@ -79,7 +79,8 @@ struct SplitStages {
 SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& operands, float* C, std::int64_t ldc,
                               void* workspace);
 
-// The scheme that was taken, or "conventional", after split_gemm() on the same workspace; waits for the stream.
+// The scheme that was taken, or "conventional", by the last products that were split together, after split_gemm() on
+// the same workspace; waits for the stream.
 std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream);
 
 }  // namespace vernier

@@ -27,8 +27,8 @@ enum class SplitKernel {
   tf32_folded_128x192
 };
 
-// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep,
-// tf32tf32_fold.
+// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep (halves:
+// with split_k = 2), tf32tf32_fold.
 
 struct SplitScalar {
   float value = 0;
@@ -45,7 +45,8 @@ struct SplitProduct {
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
   int multiprocessors = 0;  // that it may take; 0: all
-  // Of update_split: tiles that lie wholly where the row of C is less than its column are left out.
+  // Of update_split: pairs of tiles, side by side, that lie wholly where the row of C is less than its column are left
+  // out.
   bool triangle = false;
 };
 

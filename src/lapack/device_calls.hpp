@@ -26,6 +26,8 @@ void check_device(const char* routine, std::int64_t rows) {
 template <class T>
 void check_options(const char* routine, const Options& options) {
   require(options.workspace == nullptr, "{}: options.workspace is not null: expected none", routine);
+  if (options.contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported, "{}: contract exact: only gemm and its batches keep it", routine);
   explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on what gemm would not take
 }
 

@@ -4,6 +4,8 @@
 // through shared memory; then everybody updates. One barrier a column; whole rows are scaled at the end.
 #pragma once
 
+#include <limits>
+
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "lapack/device_panel.hpp"
@@ -50,12 +52,15 @@ __global__ void __launch_bounds__(diagonal_threads, 1) diagonal_kernel(const __g
         pivots[j] = positive ? pivot : T(1);
         if (!positive && t.first + j < t.order) atomicMin(t.info, t.first + j + 1);
       }
+      // Of a pivot near the bottom of the range the reciprocal overflows, and 0 times that is no number.
       const T inverse = positive ? T(1) / pivot : T(0);
+      constexpr T largest = std::numeric_limits<T>::max();
+      const bool finite = inverse <= largest;
 #pragma unroll
       for (int q = r; q < rows; ++q) {
         const int my_row = q * down + y;
         if (my_row <= j) continue;  // finished, whatever lies in its other columns; the same for all of a warp
-        const T factor = row[my_row] * inverse;
+        const T factor = finite ? row[my_row] * inverse : row[my_row] / pivot;
 #pragma unroll
         for (int c = 0; c < columns; ++c) a[q][c] = fma(-factor, row[c * across + x], a[q][c]);
       }

@@ -24,6 +24,9 @@ constexpr double look_seconds_per_k = 0.8e-9, look_seconds = 1.7e-6;
 constexpr double device_sum_seconds_per_k = 3.5e-11, device_sum_seconds = 3e-8;
 constexpr double device_look_seconds_per_place = 4e-11, device_look_seconds = 5e-10;
 
+// Where more than half of a block is open, nothing is looked at (DeviceExactBlock::looks_at); the share is a sample's.
+constexpr double most_looked_at = 0.4;
+
 // A larger share of open entries than this asks for more moduli, whatever their number costs.
 constexpr double few_open = 1.0 / 256;
 
@@ -66,12 +69,13 @@ double rounding_cost(const ScaledVector& x, const ScaledVector& partner) {
   return std::min(x.rounded * partner.half_largest, x.inverse_norm * partner.half_norm);
 }
 
+double seconds_of_sum(std::int64_t k) { return device_sum_seconds + static_cast<double>(k) * device_sum_seconds_per_k; }
+
 // One entry that the rounding test leaves open, or a share of one.
 double seconds_of_look(const ExactQuestion& q, const ScaledVector& row, const ScaledVector& column) {
   const auto k = static_cast<double>(q.shape.k);
   if (!q.device) return (look_seconds + k * look_seconds_per_k) / q.threads;
-  if (std::max(row.inexact, column.inexact) > cuda::kept_places)
-    return device_sum_seconds + k * device_sum_seconds_per_k;
+  if (std::max(row.inexact, column.inexact) > cuda::kept_places) return seconds_of_sum(q.shape.k);
   return device_look_seconds + (row.inexact + column.inexact) * device_look_seconds_per_place;
 }
 
@@ -96,6 +100,7 @@ OpenEntries open_entries(const ExactQuestion& q, double row_budget, double colum
     open.seconds += share * seconds_of_look(q, row, column);
   }
   const auto sampled = static_cast<double>(q.entries.size());
+  if (q.device && open.share > most_looked_at * sampled) open.seconds = open.share * seconds_of_sum(q.shape.k);
   open.share /= sampled;
   open.seconds *= static_cast<double>(q.shape.m) * static_cast<double>(q.shape.n) / sampled;
   return open;

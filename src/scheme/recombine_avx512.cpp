@@ -171,7 +171,7 @@ struct ComplexBlock {
 
 template <class F, class Block>
 void recombine(const RecombineTables& tables, const Block& block) {
-  for (int quad = 0; quad < 16; ++quad) block.template recombine<F>(tables, quad);  // 64 bytes a modulus each
+  for (int quad = 0; quad < quads; ++quad) block.template recombine<F>(tables, quad);
 }
 
 template <class Block, int Limbs>

@@ -108,4 +108,21 @@ std::vector<double> SliceSplitter::weights() const {
 template SliceSplitter::SliceSplitter(const Operand<double>&, int, bool);
 template SliceSplitter::SliceSplitter(const Operand<float>&, int, bool);
 
+std::optional<SparseSlice> sparse_slice(const Slice& slice, std::int64_t k) {
+  constexpr std::ptrdiff_t least_zeros_each = 256;
+  const auto zeros = std::count(slice.digits.begin(), slice.digits.end(), 0);
+  const auto size = static_cast<std::ptrdiff_t>(slice.digits.size());
+  if ((size - zeros) * least_zeros_each > size) return {};
+  SparseSlice sparse;
+  for (std::size_t i = 0; i < slice.digits.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    if (at % k == 0) sparse.begin.push_back(sparse.index.size());
+    if (slice.digits[i] == 0) continue;
+    sparse.index.push_back(at % k);
+    sparse.digit.push_back(slice.digits[i]);
+  }
+  sparse.begin.push_back(sparse.index.size());
+  return sparse;
+}
+
 }  // namespace vernier

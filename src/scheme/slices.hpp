@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "scheme/operand.hpp"
@@ -13,6 +14,16 @@ struct Slice {
   std::vector<std::int32_t> digits;
   std::vector<int> exponents;  // of each vector's unit
 };
+
+// The digits of a slice that are not zero, vector by vector, where they are few.
+struct SparseSlice {
+  std::vector<std::size_t> begin;   // of each vector, and the end of the last
+  std::vector<std::int64_t> index;  // along k
+  std::vector<std::int32_t> digit;
+};
+
+// Empty where more than one digit in 256 is not zero, so that an engine multiplies all of them sooner.
+std::optional<SparseSlice> sparse_slice(const Slice& slice, std::int64_t k);
 
 // Splits an operand slice by slice. Elements that are not finite count as zeros.
 class SliceSplitter {

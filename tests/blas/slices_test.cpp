@@ -180,6 +180,30 @@ TEST_P(Slices, skip_blocks_of_zeros) {
   });
 }
 
+// Small integers and a few elements of full length: all slices but the first have next to no digits.
+TEST_P(Slices, few_digits_are_multiplied_without_the_engine) {
+  with_type(GetParam(), []<class T>(T) {
+    auto [a, b] = make_operands<T>("integers", 40, 33, 600, 63);
+    const auto [x, y] = make_operands<T>("random_phi_0_1", 40, 33, 600, 64);
+    for (Matrix<T>* integers : {&a, &b})
+      for (std::int64_t j = 0; j < integers->columns(); ++j)
+        for (std::int64_t i = 0; i < integers->rows(); ++i) (*integers)(i, j) = std::trunc((*integers)(i, j) / 64);
+    EXPECT_EQ(multiply<T>({.a = a, .b = b}, on("blas")).report.sparse, 0);
+    a(3, 5) = x(3, 5), a(39, 599) = x(39, 599), b(7, 2) = y(7, 2);
+    for (const char* engine : slice_engines)
+      for (const std::int64_t k_block : {0, 256})
+        for (const bool grouped : {false, true}) {
+          SliceOptions options = on(engine, SliceMode::correctly_rounded);
+          options.k_block = k_block;
+          options.grouped = grouped && std::string(engine) == "nvidia-int8";
+          const auto out = multiply<T>({.a = a, .b = b}, options);
+          EXPECT_GT(out.report.sparse, 0) << engine;
+          EXPECT_LT(out.report.sparse, out.report.multiplied) << engine;
+          EXPECT_EQ(difference(out.c, ExactProduct<T>(a, b).rounded()), "") << engine << k_block << grouped;
+        }
+  });
+}
+
 TEST_P(Slices, arguments_are_checked) {
   with_type(GetParam(), []<class T>(T) {
     T x[4] = {1, 2, 3, 4}, c[4] = {5, 6, 7, 8};

@@ -217,6 +217,8 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   EXPECT(vernier_last_error(handle)[0] != '\0');
   EXPECT(vernier_cuda_trsm(handle, VERNIER_Z, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_UNIT, 2, 2, NULL, a, 2,
                            c, 2) == VERNIER_INVALID_ARGUMENT); /* alpha is null */
+  EXPECT(vernier_cuda_gemmt(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, VERNIER_OP_N, 2, 2, NULL, a, 2, b, 2, &zero,
+                            c, 2) == VERNIER_INVALID_ARGUMENT); /* alpha is null */
   EXPECT(c[0] == 7 && c[3] == 7);
   vernier_destroy(handle);
 }

@@ -78,6 +78,20 @@ TYPED_TEST(DiagonalBlock, tells_the_first_pivot_that_is_not_positive_and_leaves_
     }
 }
 
+// 1 / pivot overflows, and 0 times that would be no number.
+TYPED_TEST(DiagonalBlock, takes_pivots_below_the_normal_range) {
+  using T = TypeParam;
+  constexpr int n = diagonal_order, small = 5;
+  const T tiny = std::numeric_limits<T>::min() / 1024;
+  std::vector<T> a = this->given_;
+  for (int i = 0; i < n; ++i)
+    for (int j = i; j < n; ++j) this->at(a, i, j) = i != j ? T(0) : i == small ? tiny : T(1);
+  EXPECT_EQ(this->factor(a, 2 * n), 0);
+  for (int i = 0; i < n; ++i)
+    for (int j = i; j < n; ++j)
+      ASSERT_EQ(this->at(a, i, j), i != j ? T(0) : i == small ? std::sqrt(tiny) : T(1)) << i << ", " << j;
+}
+
 TYPED_TEST(DiagonalBlock, padding_is_not_judged) {
   constexpr int n = diagonal_order;
   auto a = this->given_;

@@ -76,6 +76,22 @@ TEST(ExactChoice, OfAGpuTakesMoreModuliWhereManyEntriesWouldStayOpen) {
   EXPECT_EQ(ordinary_device_exact_moduli(24, {16384, 16384, 16384}), 11);
 }
 
+// Signs, and one element of 2^-200 in every vector: with few moduli every entry is open for a single place, but then
+// none is looked at, and each takes its exact sum of all k.
+TEST(ExactChoice, OfAGpuDoesNotCountOnLooksWhereMostEntriesAreOpen) {
+  constexpr std::int64_t k = 65536;
+  ExactVector v{.exact_log2 = 208, .one_norm_log2 = 8, .largest_log2 = -8};
+  v.inexact.assign(200, 1);
+  v.inexact.front() = k;
+  ExactQuestion q{.shape = {64, 64, k}, .precision = 53, .rows_exact_log2 = 208, .columns_exact_log2 = 208};
+  q.rows = q.columns = {v};
+  q.entries = {{0, 0, -8}};
+  q.device = true;
+  const ExactChoice choice = choose_exact_near(q, weigh_exact(q, 17));
+  EXPECT_LT(choice.undecided, 0.1);
+  EXPECT_GT(weigh_exact(q, 3).seconds, 10 * choice.seconds);
+}
+
 TEST(ExactBudget, FitsTheModuliForEveryLength) {
   for (int moduli = 2; moduli <= max_moduli; ++moduli)
     for (std::int64_t k = 1; k <= std::int64_t{1} << 40; k *= 32) {

@@ -32,5 +32,14 @@ TEST(SplitCost, ChoosesWhatWasFasterUnlessTheyAreClose) {
   }
 }
 
+// 32 MiB of planes a product: none shares a wave with another.
+TEST(SplitCost, CountsTheWavesOfProductsThatFollowEachOther) {
+  ASSERT_EQ(split_products_at_once(512, 512, 8192, 64), 1);
+  EXPECT_GT(split_gemm_seconds(512, 512, 8192, 64), 60 * (split_gemm_seconds(512, 512, 8192) - 16e-6));
+  EXPECT_GT(split_gemm_seconds(512, 512, 8192, 64), device_sgemm_seconds(512, 512, 8192, 64));
+  EXPECT_EQ(split_products_at_once(512, 512, 512, 1000), 24);
+  EXPECT_EQ(split_products_at_once(1, 1, 64, 1000000), 65535);
+}
+
 }  // namespace
 }  // namespace vernier

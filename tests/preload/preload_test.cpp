@@ -63,7 +63,11 @@ TEST_F(Preload, a_child_tells_of_its_own_calls_and_a_child_without_any_tells_not
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   std::istringstream lines(contents(report));
   std::vector<int> taken;
-  for (std::string line; std::getline(lines, line);) taken.push_back(Json::parse(line)["taken"]);
+  for (std::string line; std::getline(lines, line);) {
+    const Json child = Json::parse(line);
+    taken.push_back(child["taken"]);
+    EXPECT_EQ(child["engine"].get<std::string>().empty(), taken.back() == 0) << child;
+  }
   EXPECT_EQ(taken, (std::vector<int>{1, 2}));  // the parent ends last
 }
 
