@@ -60,9 +60,9 @@ void check_operands(const char* routine, bool reads, bool writes, const T* A, co
   check_pointer(routine, "C", writes, C);
 }
 
-template <class T>
-void check_symmetric(const char* routine, Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A,
-                     std::int64_t lda, const T* B, std::int64_t ldb, const T* C, std::int64_t ldc) {
+// Of an m x n product with a triangle on one side.
+inline void check_sides(const char* routine, Side side, Uplo uplo, std::int64_t m, std::int64_t n, std::int64_t lda,
+                        std::int64_t ldb, std::int64_t ldc) {
   check_choice(routine, "side", side);
   check_choice(routine, "uplo", uplo);
   check_dimension(routine, "m", m);
@@ -70,6 +70,12 @@ void check_symmetric(const char* routine, Side side, Uplo uplo, std::int64_t m, 
   check_leading(routine, "lda", lda, side == Side::left ? m : n);
   check_leading(routine, "ldb", ldb, m);
   check_leading(routine, "ldc", ldc, m);
+}
+
+template <class T>
+void check_symmetric(const char* routine, Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A,
+                     std::int64_t lda, const T* B, std::int64_t ldb, const T* C, std::int64_t ldc) {
+  check_sides(routine, side, uplo, m, n, lda, ldb, ldc);
   const bool writes = m > 0 && n > 0;
   check_operands(routine, writes && alpha != T{0}, writes, A, B, C);
 }
@@ -79,15 +85,9 @@ template <class T>
 void check_triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n,
                       T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, const T* C,
                       std::int64_t ldc) {
-  check_choice(routine, "side", side);
-  check_choice(routine, "uplo", uplo);
   check_op(routine, op);
   check_choice(routine, "diag", diag);
-  check_dimension(routine, "m", m);
-  check_dimension(routine, "n", n);
-  check_leading(routine, "lda", lda, side == Side::left ? m : n);
-  check_leading(routine, "ldb", ldb, m);
-  check_leading(routine, "ldc", ldc, m);
+  check_sides(routine, side, uplo, m, n, lda, ldb, ldc);
   const bool writes = m > 0 && n > 0;
   check_pointer(routine, "A", writes && alpha != T{0}, A);
   check_pointer(routine, "B", writes, B);
