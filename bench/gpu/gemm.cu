@@ -18,29 +18,12 @@
 #include <vector>
 
 #include "cuda/energy.hpp"
-#include "timing.hpp"
+#include "measure.cuh"
 #include "vernier/cuda.hpp"
 
 namespace {
 
-using bench::check, bench::median, bench::Timer;
-
-__device__ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-  x += 0x9E3779B97F4A7C15ull;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-  return x ^ x >> 31;
-}
-
-// (rand - 0.5) exp(phi randn)
-__global__ void fill(double* x, std::size_t count, std::uint64_t seed, double phi) {
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
-    const std::uint64_t a = mixed(seed * 0x100000001ull + i), b = mixed(a), c = mixed(b);
-    const double u = (a >> 11) * 0x1p-53, v = ((b >> 11) + 1) * 0x1p-53, w = (c >> 11) * 0x1p-53;
-    x[i] = (u - 0.5) * exp(phi * sqrt(-2 * log(v)) * cospi(2 * w));
-  }
-}
+using vernier::bench::check, vernier::bench::fill, vernier::bench::median, vernier::bench::Timer;
 
 constexpr int samples = 64;  // a side
 

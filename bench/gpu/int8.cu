@@ -27,7 +27,7 @@ using vernier::bench::DeviceMatrix, vernier::bench::median, vernier::bench::Time
 __global__ void fill_bytes(std::uint8_t* x, std::size_t count, std::uint64_t seed) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
-    x[i] = static_cast<std::uint8_t>(bench::mixed(seed * 0x100000001ull + i) >> 56);
+    x[i] = static_cast<std::uint8_t>(vernier::bench::mixed(seed * 0x100000001ull + i) >> 56);
 }
 
 struct Contender {

@@ -1,22 +1,17 @@
-// What the benchmarks of products on a GPU share: data, times, medians.
+// What the benchmarks of products on a GPU share: data, beside timing.hpp.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
+
+#include "timing.hpp"
 
 namespace vernier::bench {
 
-inline void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
+using ::bench::check, ::bench::median, ::bench::Timer;
 
 __device__ inline std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -61,31 +56,5 @@ class DeviceMatrix {
   std::size_t count_;
   T* data_ = nullptr;
 };
-
-class Timer {
- public:
-  Timer() {
-    check(cudaEventCreate(&begin_), "event");
-    check(cudaEventCreate(&end_), "event");
-  }
-  template <class Body>
-  double seconds(int repeat, Body body) {
-    check(cudaEventRecord(begin_), "event");
-    for (int i = 0; i < repeat; ++i) body();
-    check(cudaEventRecord(end_), "event");
-    check(cudaEventSynchronize(end_), "event");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin_, end_), "event");
-    return ms * 1e-3 / repeat;
-  }
-
- private:
-  cudaEvent_t begin_, end_;
-};
-
-inline double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
-}
 
 }  // namespace vernier::bench

@@ -6,37 +6,13 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
+#include "blas/complex_copies.hpp"
 #include "blas/complex_residue_gemm.hpp"
 #include "blas/native.hpp"
 #include "blas/update.hpp"
 
 namespace vernier {
 namespace {
-
-// Real copies of the operands, and T where alpha or beta is not real.
-template <class R>
-struct Copies {
-  R* a = nullptr;  // op(A) none: 2m x 2k, else its transpose
-  R* b = nullptr;  // only where op(B) is a transpose: n x 2k
-  std::complex<R>* t = nullptr;
-};
-
-template <class R>
-Copies<R> carve(Arena& arena, std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
-  const auto elements = [](std::int64_t x, std::int64_t y) { return static_cast<std::size_t>(x * y); };
-  Copies<R> copies;
-  copies.a = arena.take<R>(elements(2 * m, 2 * k));
-  if (b) copies.b = arena.take<R>(elements(n, 2 * k));
-  if (t) copies.t = arena.take<std::complex<R>>(elements(m, n));
-  return copies;
-}
-
-template <class R>
-std::size_t copies_bytes(std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
-  Arena count;
-  carve<R>(count, m, n, k, b, t);
-  return count.used();
-}
 
 // Column l of A becomes two: (Re, Im) pairs, and (-Im, Re) pairs.
 template <class R>
@@ -99,14 +75,6 @@ void update(const ComplexProblem<R>& p, const std::complex<R>* t, int threads) {
   }
 }
 
-// The plan of the real product as one of the complex product.
-void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) {
-  plan.type = "complex " + plan.type;
-  plan.m = m;
-  plan.n = n;
-  plan.k = k;
-}
-
 // The plan of the one real product, and that of three products of parts if there is one.
 struct Planned {
   Plan printable;
@@ -132,7 +100,7 @@ Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Optio
 }
 
 template <class R>
-Report real_product(const ComplexProblem<R>& p, const Copies<R>& copies, const Options& options) {
+Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, const Options& options) {
   const int threads = usable_threads(options.threads);
   const bool factors_are_real = copies.t == nullptr;
   if (p.opa == Op::none)
@@ -181,7 +149,7 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   else
     memory.emplace(bytes);
   Arena arena(align_to_page(memory->data()), bytes);
-  const Copies<R> copies = carve<R>(arena, p.m, p.n, p.k, copy_b, keep_t);
+  const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, copy_b, keep_t);
   Options inner = options;
   if (own) {
     inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;

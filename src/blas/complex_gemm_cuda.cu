@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/status.hpp"
-#include "base/workspace.hpp"
+#include "blas/complex_copies.hpp"
 #include "blas/device_elements.cuh"
 #include "blas/device_state.hpp"
 #include "blas/residue_gemm_cuda.hpp"
@@ -53,45 +53,13 @@ __global__ void scale_elements(Elements size, DeviceFactor<std::complex<R>> fact
   });
 }
 
-// Real copies of the operands, and T where alpha or beta is not real or not known.
-template <class R>
-struct Copies {
-  R* a = nullptr;  // op(A) none: 2m x 2k, else its transpose
-  R* b = nullptr;  // only where op(B) is a transpose: n x 2k
-  std::complex<R>* t = nullptr;
-};
-
-template <class R>
-Copies<R> carve(Arena& arena, std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
-  const auto elements = [](std::int64_t x, std::int64_t y) { return static_cast<std::size_t>(x * y); };
-  Copies<R> copies;
-  copies.a = arena.take<R>(elements(2 * m, 2 * k));
-  if (b) copies.b = arena.take<R>(elements(n, 2 * k));
-  if (t) copies.t = arena.take<std::complex<R>>(elements(m, n));
-  return copies;
-}
-
-template <class R>
-std::size_t copies_bytes(std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
-  Arena count;
-  carve<R>(count, m, n, k, b, t);
-  return count.used();
-}
-
-void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) {
-  plan.type = "complex " + plan.type;
-  plan.m = m;
-  plan.n = n;
-  plan.k = k;
-}
-
 template <class R>
 const Pair<R>* pairs(const std::complex<R>* z) {
   return reinterpret_cast<const Pair<R>*>(z);
 }
 
 template <class R>
-void copy_operands(const DeviceComplexProblem<R>& p, const Copies<R>& copies, cudaStream_t stream) {
+void copy_operands(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& copies, cudaStream_t stream) {
   // A row of the real matrix for a transposed A is (Re, -Im), (Im, Re): that of the conjugate by columns.
   const bool by_columns = p.opa == Op::none;
   const Elements a = by_columns ? Elements{p.m, p.k} : Elements{p.k, p.m};
@@ -102,7 +70,7 @@ void copy_operands(const DeviceComplexProblem<R>& p, const Copies<R>& copies, cu
 }
 
 template <class R>
-Report real_product(const DeviceComplexProblem<R>& p, const Copies<R>& copies, const Options& options) {
+Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& copies, const Options& options) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   copy_operands(p, copies, stream);
   const bool whole = copies.t == nullptr;  // alpha and beta are real
@@ -203,7 +171,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
           p.m, p.n, p.k, bytes);
   const DeviceWorkspace memory = own ? DeviceWorkspace(options.workspace, bytes) : DeviceWorkspace(bytes, stream);
   Arena arena(align_to_page(memory.data()), bytes);
-  const Copies<R> copies = carve<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
+  const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
   Options inner = options;
   if (own) {
     inner.workspace = memory.data() + bytes;
