@@ -1,0 +1,173 @@
+// Contract fp32 on a Hopper GPU: the data choose the scheme, and every choice keeps the bound.
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "gpu/split_fixture.hpp"
+
+namespace vernier::test {
+namespace {
+
+struct Made {
+  Matrix<float> c;
+  std::string scheme;
+};
+
+Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const SplitGemmPlan& plan) {
+  Matrix<float> c(a.rows(), b.columns());
+  const OnDevice da(a), db(b), dc(c);
+  const cuda::Stream stream;
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  const auto x = split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
+  split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
+  const std::string made = split_gemm_made(plan, workspace.data(), stream);
+  dc.fetch(c);
+  return {c, made};
+}
+
+SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, bool with_folded) {
+  SplitGemmPlan plan = plan_split_gemm(m, n, k);
+  if (with_folded)
+    plan.attempts.insert(plan.attempts.begin(), plan_split_gemm("halfhalf_fold", m, n, k).attempts.front());
+  return plan;
+}
+
+TEST(SplitContract, TheDataChooseTheScheme) {
+  const std::int64_t m = 70, n = 90, k = 700;
+  struct Case {
+    const char* what;
+    double phi;
+    const char* with_folded;
+    const char* without;
+  };
+  for (const Case& c :
+       {Case{"even", 0.1, "halfhalf_fold", "halfhalf_sep"}, Case{"scattered", 1.5, "halfhalf_sep", "halfhalf_sep"},
+        Case{"wide", 5, "tf32tf32_sep", "tf32tf32_sep"}}) {
+    const auto a = scattered_matrix<float>(m, k, c.phi, 1), b = scattered_matrix<float>(k, n, c.phi, 2);
+    for (bool with_folded : {true, false}) {
+      const Made made = under_contract(a, b, chain(m, n, k, with_folded));
+      EXPECT_EQ(made.scheme, with_folded ? c.with_folded : c.without) << c.what;
+      EXPECT_EQ(difference(made.c, on_model(find_scheme(made.scheme), a, b)), "") << c.what;
+      EXPECT_EQ(broken_bound(Contract::fp32(), a, b, made.c), "") << c.what;
+    }
+  }
+}
+
+// Each entry by fused multiply-adds in the order of k.
+Matrix<float> conventional(const Matrix<float>& a, const Matrix<float>& b) {
+  return Matrix<float>::of(a.rows(), b.columns(), [&](auto i, auto j) {
+    float sum = 0;
+    for (std::int64_t l = 0; l < a.columns(); ++l) sum = std::fma(a(i, l), b(l, j), sum);
+    return sum;
+  });
+}
+
+TEST(SplitContract, DataThatNoSplitHoldsAreMultipliedConventionally) {
+  for (const auto& [m, n, k] :
+       {std::array<std::int64_t, 3>{70, 90, 700}, {1, 300, 33}, {300, 500, 50}, {129, 193, 16}}) {
+    const auto a = scattered_matrix<float>(m, k, 20, 1), b = scattered_matrix<float>(k, n, 20, 2);
+    const Made made = under_contract(a, b, chain(m, n, k, true));
+    EXPECT_EQ(made.scheme, "conventional");
+    EXPECT_EQ(difference(made.c, conventional(a, b)), "") << m << ' ' << n << ' ' << k;
+  }
+}
+
+TEST(SplitContract, InfinitiesAndNansMakeTheProductConventional) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (int where = 0; where < 3; ++where) {
+    Operands<float> x = sample(0, 140, 210, 95);
+    if (where != 1) x.a(5, 94) = inf, x.a(139, 0) = nan;
+    if (where != 0) x.b(94, 7) = -inf, x.b(3, 209) = nan, x.b(0, 8) = 0;
+    const Made made = under_contract(x.a, x.b, chain(140, 210, 95, false));
+    EXPECT_EQ(made.scheme, "conventional");
+    EXPECT_EQ(difference_but_for_nans(made.c, conventional(x.a, x.b)), "") << where;
+  }
+}
+
+TEST(SplitContract, GemmTakesTheSplitWhereItPays) {
+  const std::int64_t n = 1000;
+  const auto a = scattered_matrix<float>(n, n, 0.5, 1), b = scattered_matrix<float>(n, n, 0.5, 2);
+  Matrix<float> c(n, n);
+  const OnDevice da(a), db(b), dc(c);
+  const float one = 1, zero = 0;
+  const Report report = cuda::gemm<float>(Op::none, Op::none, n, n, n, &one, da.data(), a.ld(), db.data(), b.ld(),
+                                          &zero, dc.data(), c.ld());
+  check(cudaDeviceSynchronize(), "gemm");
+  dc.fetch(c);
+  EXPECT_EQ(report.plan.scheme, "split");
+  EXPECT_EQ(difference(c, on_gpu(find_scheme("halfhalf_sep"), a, b)), "");
+  const Plan small = cuda::explain<float>(Op::none, Op::none, 64, 64, 64);
+  EXPECT_NE(small.scheme, "split");
+}
+
+TEST(SplitContract, HoldsOnEveryFamily) {
+  for (const std::string& family : operand_families()) {
+    const auto x = make_operands<float>(family, 45, 60, 260, 3);
+    const Made made = under_contract(x.a, x.b, chain(45, 60, 260, false));
+    EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, made.c), "") << family << ", " << made.scheme;
+  }
+}
+
+TEST(SplitContract, HoldsWhereTheLargeElementsMeetZeros) {
+  // Every product that counts lies 2^span below the product of the maxima.
+  for (int span : {20, 30, 44, 70, 110}) {
+    Operands<float> x = sample(0, 40, 40, 96);
+    for (std::int64_t l = 0; l < 96; ++l)
+      for (std::int64_t v = 0; v < 40; ++v) {
+        x.a(v, l) = l == 0 ? std::ldexp(1.0f, span / 2) : l == 1 ? 0 : std::ldexp(x.a(v, l), -span / 2);
+        x.b(l, v) = l == 1 ? std::ldexp(1.0f, span / 2) : l == 0 ? 0 : std::ldexp(x.b(l, v), -span / 2);
+      }
+    const Made made = under_contract(x.a, x.b, chain(40, 40, 96, false));
+    EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, made.c), "") << span << ", " << made.scheme;
+  }
+}
+
+TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
+  const Operands<float> x = sample(0, 60, 50, 128);
+  const Matrix<float> t = on_model(find_scheme("halfhalf_sep"), x.a, x.b), old = sample(1, 60, 50, 50).a;
+  const SplitGemmPlan plan = chain(60, 50, 128, false);
+  Matrix<float> c = padded(old, 0);
+  Matrix<float> scalars(2, 1);
+  scalars(0, 0) = 2.5f, scalars(1, 0) = -0.5f;
+  const OnDevice da(x.a), db(x.b), dc(c), ds(scalars);
+  const cuda::Stream stream;
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  const auto operands = split_operands_of(Op::none, Op::none, 60, 50, 128, da.data(), 60, db.data(), 128);
+  split_gemm(plan, operands, {0, ds.data()}, {0, ds.data() + 1}, dc.data(), c.ld(), workspace.data(), stream);
+  stream.wait();
+  dc.fetch(c);
+  const auto expected =
+      Matrix<float>::of(60, 50, [&](auto i, auto j) { return std::fma(2.5f, t(i, j), -0.5f * old(i, j)); });
+  EXPECT_EQ(difference(c, expected), "");
+}
+
+TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
+  const std::int64_t m = 64, n = 64, k = 256;
+  const auto even = scattered_matrix<float>(m, k, 0.1, 1), wide = scattered_matrix<float>(m, k, 5, 2),
+             b = scattered_matrix<float>(k, n, 0.1, 3);
+  const SplitGemmPlan plan = plan_split_gemm(m, n, k);
+  Matrix<float> c(m, n);
+  const OnDevice da(even), db(b), dc(c);
+  const cuda::Stream stream;
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  stream.wait();
+  const auto x = split_operands_of(Op::none, Op::none, m, n, k, da.data(), m, db.data(), k);
+  cudaGraph_t graph;
+  cudaGraphExec_t run;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  check(cudaGraphInstantiate(&run, graph, 0), "graph");
+  for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "tf32tf32_sep"}, {&even, "halfhalf_sep"}}) {
+    check(cudaMemcpy(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4, cudaMemcpyHostToDevice), "copy");
+    check(cudaGraphLaunch(run, stream), "graph");
+    EXPECT_EQ(split_gemm_made(plan, workspace.data(), stream), scheme);
+    dc.fetch(c);
+    EXPECT_EQ(difference(c, on_model(find_scheme(scheme), *a, b)), "") << scheme;
+  }
+  check(cudaGraphExecDestroy(run), "graph");
+  check(cudaGraphDestroy(graph), "graph");
+}
+
+}  // namespace
+}  // namespace vernier::test
