@@ -140,7 +140,7 @@ void check_batch(std::int64_t size, std::int64_t count, const Contract& contract
   for (T* begin : {a.data(), b.data(), addressed.data()})
     for (std::int64_t i = 0; i < count; ++i) addresses.push_back(begin + i * stride);
   const cuda::DeviceBuffer<T*> array(addresses.size());
-  cuda::check(cudaMemcpy(array.data(), addresses.data(), array.bytes(), cudaMemcpyHostToDevice), "addresses");
+  cuda::copy_to_device(array.data(), addresses.data(), array.bytes());
   cuda::gemm_batched<T>(Op::none, Op::none, size, size, size, &one, array.data(), size, array.data() + count, size,
                         &zero, array.data() + 2 * count, size, count, {.contract = contract});
   cuda::check(cudaDeviceSynchronize(), "batch");
