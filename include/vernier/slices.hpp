@@ -47,7 +47,7 @@ struct VERNIER_API SliceReport {
   std::int64_t products = 0;       // pairs of slices that the mode asks for
   std::int64_t multiplied = 0;     // products of blocks that ran ...
   std::int64_t skipped = 0;        // ... and that did not, since a slice was zero there
-  std::int64_t sparse = 0;         // of those that ran: without the engine, by the few digits of a slice (on CPUs)
+  std::int64_t sparse = 0;         // of those that ran: without the engine, by the few digits of a slice
   double left_a = 0, left_b = 0;   // the largest ratio of the estimate, of what was left
   std::size_t workspace = 0;       // bytes on the GPU: slices, what is left of the operands, products of a block
   double seconds = 0, seconds_split = 0, seconds_products = 0, seconds_sum = 0;

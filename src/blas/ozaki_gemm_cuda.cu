@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,10 @@ class DeviceSliceRun {
   }
 
   SliceReport run() {
-    clock_.run(report_.seconds_split, [&] { split(); });
-    plan_products();
+    clock_.run(report_.seconds_split, [&] {
+      split();
+      plan_products();
+    });
     const std::int64_t product_bytes = engine_.format == SliceFormat::fp64 ? 8 : 4;
     choose_block(product_bytes);
     ld_ = round_up(m_block_, 4);
@@ -157,11 +160,28 @@ class DeviceSliceRun {
                        .grouped = options_.grouped,
                        .k = a_.k,
                        .k_block = k_block_,
-                       .neighbours = slices_at_once};
-    for (int p = 0; p < report_.slices_a; ++p) counts.zero_a.push_back(rows_.zero(p));
-    for (int q = 0; q < report_.slices_b; ++q) counts.zero_b.push_back(columns_.zero(q));
+                       .neighbours = slices_at_once,
+                       .any_order = correctly_rounded_};
+    for (int p = 0; p < report_.slices_a; ++p)
+      counts.zero_a.push_back(rows_.zero(p)), counts.few_a.push_back(rows_.few(p));
+    for (int q = 0; q < report_.slices_b; ++q)
+      counts.zero_b.push_back(columns_.zero(q)), counts.few_b.push_back(columns_.few(q));
     plan_ = plan_slice_products(counts);
     report_.products = plan_.products;
+    prepare_few_digits();
+  }
+
+  // What the products that go around cuBLAS read.
+  void prepare_few_digits() {
+    std::set<int> lists_a, lists_b, turned_a, turned_b;
+    for (const SliceJob& job : plan_.jobs) {
+      if (job.few == SliceJob::Few::a) lists_a.insert(job.p), turned_b.insert(job.q);
+      if (job.few == SliceJob::Few::b) lists_b.insert(job.q), turned_a.insert(job.p);
+    }
+    for (const int p : lists_a) rows_.list(p);
+    for (const int q : lists_b) columns_.list(q);
+    for (const int p : turned_a) rows_.turn(p, report_.bits);
+    for (const int q : turned_b) columns_.turn(q, report_.bits);
   }
 
   void choose_block(std::int64_t product_bytes) {
@@ -200,6 +220,10 @@ class DeviceSliceRun {
     for (const SliceJob& job : plan_.jobs) {
       report_.multiplied += job.count;
       const bool last = job.l + k_block_ >= a_.k;
+      if (job.few != SliceJob::Few::none) {
+        multiply_few(job, rows, columns, products_ + job.product * size * product_bytes);
+        continue;
+      }
       const std::int64_t k = last ? rows_.pitch() - job.l : k_block_;
       cublas.gemm_batch_ex(
           Op::transpose, Op::none, rows.count, columns.count, k, one, rows_.digits(job.p, rows.begin, job.l),
@@ -207,6 +231,24 @@ class DeviceSliceRun {
           columns_.pitch(), columns_.slice_step(), job.accumulate ? one : zero,
           products_ + job.product * size * product_bytes, engine_.output, ld_, size, job.count, engine_.compute);
     }
+  }
+
+  void multiply_few(const SliceJob& job, Range rows, Range columns, std::byte* product) {
+    const bool rows_few = job.few == SliceJob::Few::a;
+    ++report_.sparse;
+    multiply_few_digits(
+        {.few = rows_few ? rows_.few_digits(job.p, rows.begin) : columns_.few_digits(job.q, columns.begin),
+         .other = rows_few ? columns_.turned(job.q, columns.begin) : rows_.turned(job.p, rows.begin),
+         .few_are_rows = rows_few,
+         .m = rows.count,
+         .n = columns.count,
+         .begin_k = job.l,
+         .depth = std::min(k_block_, a_.k - job.l),
+         .format = engine_.format,
+         .product = product,
+         .ld = ld_,
+         .accumulate = job.accumulate},
+        stream_);
   }
 
   void add(Range rows, Range columns, const SliceTerm* terms, const int* row_exponents, const int* column_exponents) {
