@@ -85,4 +85,50 @@ VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOpera
                                 std::int64_t n, std::int64_t k, T alpha, T beta, T* C, std::int64_t ldc,
                                 const Options& options = Options{.contract = default_contract<T>()});
 
+namespace cuda {
+
+template <class T>
+struct PreparedData;
+
+// The same for a matrix in memory of the current device, where the object's memory is taken from the device itself and
+// given back, which waits for the device, with its last copy. Preparing waits until the residues are there.
+template <class T>
+class VERNIER_API PreparedOperand {
+ public:
+  // options: contract, engine, stream and strassen_levels count: with 1 the residues are those of Strassen-Winograd, and
+  // with -1 where that is faster for another factor of as many vectors.
+  PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+                  const Options& options = Options{.contract = default_contract<T>()});
+
+  Side side() const;
+  std::int64_t rows() const, columns() const;  // of op(X)
+  const Contract& contract() const;
+  const std::string& engine() const;
+  int moduli() const;         // of the residues held
+  std::size_t bytes() const;  // held, the copy included
+  int device() const;
+
+  const PreparedData<T>& data() const { return *data_; }  // for the library
+
+ private:
+  std::shared_ptr<const PreparedData<T>> data_;
+};
+
+// C = alpha op(A) op(B) + beta C, as cuda::gemm with an engine named: float too by residues, never by split matrices.
+// Asynchronous as that; where both are prepared the host does not wait at all. The current device has to be the
+// operand's. Can be captured in a graph under fp64-normwise, as there; the objects have to outlive the graph.
+template <class T>
+VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                const T* alpha, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                                const T* alpha, const T* A, std::int64_t lda, const T* beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m,
+                                std::int64_t n, std::int64_t k, const T* alpha, const T* beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+
+}  // namespace cuda
 }  // namespace vernier
