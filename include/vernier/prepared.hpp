@@ -107,6 +107,7 @@ class VERNIER_API PreparedOperand {
   int moduli() const;         // of the residues held
   std::size_t bytes() const;  // held, the copy included
   int device() const;
+  bool strassen() const;  // are they those of Strassen-Winograd?
 
   const PreparedData<T>& data() const { return *data_; }  // for the library
 

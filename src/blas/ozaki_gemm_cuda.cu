@@ -188,8 +188,9 @@ class DeviceSliceRun {
     m_block_ = a_.vectors;
     n_block_ = b_.vectors;
     if (options_.block != 0) {
-      m_block_ = std::min(m_block_, options_.block);
-      n_block_ = std::min(n_block_, options_.block);
+      const std::int64_t block = round_up(options_.block, SlicedOperand<T>::pitch_unit);
+      m_block_ = std::min(m_block_, block);
+      n_block_ = std::min(n_block_, block);
     }
     const auto limit = static_cast<std::int64_t>(available_device_memory() / 2);
     const std::int64_t entry = plan_.count * product_bytes + static_cast<std::int64_t>(sizeof(std::uint32_t));

@@ -179,6 +179,11 @@ int PreparedOperand<T>::device() const {
   return data_->device;
 }
 
+template <class T>
+bool PreparedOperand<T>::strassen() const {
+  return data_->strassen;
+}
+
 template class PreparedOperand<double>;
 template class PreparedOperand<float>;
 

@@ -50,6 +50,10 @@ int PreparedOperand<T>::device() const {
   fail_without_cuda();
 }
 template <class T>
+bool PreparedOperand<T>::strassen() const {
+  fail_without_cuda();
+}
+template <class T>
 PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,
                     std::int64_t, const T*, T*, std::int64_t, const Options&) {
   fail_without_cuda();

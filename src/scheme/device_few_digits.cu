@@ -67,16 +67,22 @@ __global__ void __launch_bounds__(threads) turn_digits(const SliceView slice, co
   }
 }
 
-// A tile of the product: 32 vectors of the list, a warp each in turn, by 128 of the other slice, four a thread.
+// A tile of the product: 32 vectors of the list, a warp each in turn, by 128 of the other slice, four side by side a
+// thread, which it reads at once.
 constexpr int few_tile = warp, other_each = 4, other_tile = warp * other_each;
+
+template <class Digit>
+struct alignas(other_each * sizeof(Digit)) FourDigits {
+  Digit of[other_each];
+};
 
 template <class Digit, class Sum>
 __device__ void sum_vector(const FewDigitsProduct& task, std::int64_t v, std::int64_t first, std::int64_t others,
                            Sum (&sums)[other_each]) {
   const int lane = threadIdx.x, count = task.few.count[v];
   const FewDigits::Digit* digits = task.few.digits + task.few.begin[v];
-  const Digit* other = static_cast<const Digit*>(task.other.digits) + first + lane;
-  const std::int64_t left = others - first - lane;  // of the other slice's vectors from this thread's first on
+  const Digit* other = static_cast<const Digit*>(task.other.digits) + first + lane * other_each;
+  const bool exists = first + lane * other_each < others;
   for (int begin = 0; begin < count; begin += warp) {
     FewDigits::Digit mine{static_cast<std::int32_t>(task.begin_k), 0};
     if (begin + lane < count) {
@@ -84,13 +90,14 @@ __device__ void sum_vector(const FewDigitsProduct& task, std::int64_t v, std::in
       if (d.index >= task.begin_k && d.index < task.begin_k + task.depth) mine = d;
     }
     const int here = min(warp, count - begin);
-#pragma unroll 4
+#pragma unroll 8
     for (int e = 0; e < here; ++e) {
-      const Digit* row = other + __shfl_sync(~0u, mine.index, e) * task.other.pitch;
+      const std::int64_t row = __shfl_sync(~0u, mine.index, e) * task.other.pitch;
       const Sum digit = __shfl_sync(~0u, mine.digit, e);
+      if (!exists) continue;
+      const auto four = *reinterpret_cast<const FourDigits<Digit>*>(other + row);
 #pragma unroll
-      for (int c = 0; c < other_each; ++c)
-        if (c * warp < left) sums[c] += digit * row[c * warp];
+      for (int c = 0; c < other_each; ++c) sums[c] += digit * four.of[c];
     }
   }
 }
@@ -106,7 +113,7 @@ __global__ void __launch_bounds__(threads) multiply_few(const __grid_constant__ 
     Sum sums[other_each] = {};
     sum_vector<Digit>(task, v0 + r, w0, others, sums);
 #pragma unroll
-    for (int c = 0; c < other_each; ++c) tile[r][c * warp + lane] = static_cast<Product>(sums[c]);
+    for (int c = 0; c < other_each; ++c) tile[r][lane * other_each + c] = static_cast<Product>(sums[c]);
   }
   __syncthreads();
   const auto store = [&](int r, int w) {

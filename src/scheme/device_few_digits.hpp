@@ -36,7 +36,7 @@ void list_few_digits(const SliceView& slice, const FewDigits& few, unsigned long
 // A slice with vectors side by side: [l][vector], bytes where its bits fit them.
 struct TurnedSlice {
   void* digits = nullptr;
-  std::int64_t pitch = 0;  // vectors
+  std::int64_t pitch = 0;  // vectors, a multiple of 16
   bool bytes = false;
 };
 constexpr bool digits_fit_bytes(int bits) { return bits <= 7; }
@@ -47,7 +47,7 @@ void turn_slice(const SliceView& slice, const TurnedSlice& turned, cudaStream_t 
 // format that the engine leaves: product[i + j * ld].
 struct FewDigitsProduct {
   FewDigits few;              // from the block's first vector on
-  TurnedSlice other;          // alike
+  TurnedSlice other;          // alike, after a multiple of 16 vectors
   bool few_are_rows = true;   // or columns of the product
   std::int64_t m = 0, n = 0;  // of the product
   std::int64_t begin_k = 0, depth = 0;

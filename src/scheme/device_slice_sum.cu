@@ -61,6 +61,8 @@ constexpr int product_bits = sizeof(Product) == 8 ? 54 : 32;
 template <>
 constexpr int product_bits<float> = 25;
 
+constexpr int terms_at_once = 4;  // on their way from memory
+
 template <class T, class Product>
 __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ SliceSum<T> task) {
   using Integer = std::conditional_t<sizeof(Product) == 8, std::int64_t, std::int32_t>;
@@ -77,6 +79,7 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
   if (task.term_count > 0) {
     lowest = unit_of(task.terms[0]);
     int highest = lowest;
+#pragma unroll 4
     for (int t = 0; t < task.term_count; ++t) {
       const int unit = unit_of(task.terms[t]);
       lowest = min(lowest, unit);
@@ -93,14 +96,22 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
       const auto magnitude = static_cast<std::uint64_t>(negative ? -near.sum : near.sum);
       add_to_digits(negative, static_cast<Uint128>(magnitude), near.unit - lowest, 0, digits, word);
     };
-    for (int t = 0; t < task.term_count; ++t) {
-      const SliceTerm& term = task.terms[t];
-      const auto x = static_cast<Integer>(products[term.product * task.product_size]);
-      const int unit = unit_of(term);
-      if (near.add(x, unit, product_bits<Product>)) continue;
-      put();
-      near = {};
-      near.add(x, unit, product_bits<Product>);
+    for (int first = 0; first < task.term_count; first += terms_at_once) {
+      Integer x[terms_at_once];
+      int unit[terms_at_once];
+#pragma unroll
+      for (int t = 0; t < terms_at_once; ++t) {
+        const SliceTerm& term = task.terms[min(first + t, task.term_count - 1)];
+        x[t] = static_cast<Integer>(products[term.product * task.product_size]);
+        unit[t] = unit_of(term);
+      }
+#pragma unroll
+      for (int t = 0; t < terms_at_once; ++t) {
+        if (first + t >= task.term_count || near.add(x[t], unit[t], product_bits<Product>)) continue;
+        put();
+        near = {};
+        near.add(x[t], unit[t], product_bits<Product>);
+      }
     }
     if (task.term_count > 0) put();
     const bool negative = digits > 0 && order_digits(digits, word);
