@@ -35,8 +35,10 @@ struct VERNIER_API SliceOptions {
   int slices = 0;             // of each operand; 0: as the mode says. Not for correctly_rounded.
   bool all_products = false;  // working_precision: no fast mode
   bool grouped = false;       // integer engines: products of equal p + q are added inside the engine
-  std::int64_t k_block = 0;   // products run over so many k, which leaves more bits to a slice; 0: all of k
-  std::int64_t block = 0;  // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
+  // Slices with few digits go around the engine, digit by digit: 0 never, 1 always, -1 where that is faster. Same bits.
+  int few_digits = -1;
+  std::int64_t k_block = 0;  // products run over so many k, which leaves more bits to a slice; 0: all of k
+  std::int64_t block = 0;    // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
 };
 
 struct VERNIER_API SliceReport {

@@ -31,6 +31,7 @@ struct Engine {
   cudaDataType_t input, output;
   cublasComputeType_t compute;
   std::vector<const char*> rows;  // of the model's table: what cuBLAS may run on
+  SliceRates rates;               // one H200, bench/results/ozaki_h200.json
 };
 
 const Engine& find_engine(const std::string& name) {
@@ -40,15 +41,17 @@ const Engine& find_engine(const std::string& name) {
        CUDA_R_16F,
        CUDA_R_32F,
        CUBLAS_COMPUTE_32F,
-       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"}},
+       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"},
+       {0.83e15, 2.4e12}},
       {"cublas-bf16",
        SliceFormat::bf16,
        CUDA_R_16BF,
        CUDA_R_32F,
        CUBLAS_COMPUTE_32F,
-       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"}},
-      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}},
-      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}}};
+       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"},
+       {0.83e15, 2.4e12}},
+      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}, {1.2e15, 2.4e12}},
+      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}, {62e12, 1.2e12}}};
   for (const Engine& e : engines)
     if (name == e.name) return e;
   fail(Status::unsupported,
@@ -95,10 +98,8 @@ class DeviceSliceRun {
       split();
       plan_products();
     });
-    const std::int64_t product_bytes = engine_.format == SliceFormat::fp64 ? 8 : 4;
-    choose_block(product_bytes);
     ld_ = round_up(m_block_, 4);
-    products_ = memory_.template take<std::byte>(plan_.count * product_bytes * ld_ * n_block_);
+    products_ = memory_.template take<std::byte>(plan_.count * product_bytes() * ld_ * n_block_);
     if (correctly_rounded_) block_.open = memory_.template take<std::uint32_t>(m_block_ * n_block_);
     open_counts_ = memory_.template take<DeviceOpenCounts>(1);
     check(cudaMemsetAsync(open_counts_, 0, sizeof *open_counts_, stream_), "open entries");
@@ -109,7 +110,7 @@ class DeviceSliceRun {
     for (std::int64_t i = 0; i < a_.vectors; i += m_block_)
       for (std::int64_t j = 0; j < b_.vectors; j += n_block_) {
         const Range rows{i, std::min(m_block_, a_.vectors - i)}, columns{j, std::min(n_block_, b_.vectors - j)};
-        clock_.run(report_.seconds_products, [&] { multiply(rows, columns, product_bytes); });
+        clock_.run(report_.seconds_products, [&] { multiply(rows, columns); });
         clock_.run(report_.seconds_sum, [&] { add(rows, columns, terms, row_exponents + i, column_exponents + j); });
       }
     clock_.finish();
@@ -118,6 +119,8 @@ class DeviceSliceRun {
   }
 
  private:
+  std::int64_t product_bytes() const { return engine_.format == SliceFormat::fp64 ? 8 : 4; }
+
   int bits_for(int slices) const { return bits_of(engine_, k_block_ * (options_.grouped ? slices : 1)); }
 
   void split() {
@@ -162,13 +165,25 @@ class DeviceSliceRun {
                        .k_block = k_block_,
                        .neighbours = slices_at_once,
                        .any_order = correctly_rounded_};
-    for (int p = 0; p < report_.slices_a; ++p)
-      counts.zero_a.push_back(rows_.zero(p)), counts.few_a.push_back(rows_.few(p));
-    for (int q = 0; q < report_.slices_b; ++q)
-      counts.zero_b.push_back(columns_.zero(q)), counts.few_b.push_back(columns_.few(q));
+    for (int p = 0; p < report_.slices_a; ++p) counts.zero_a.push_back(rows_.zero(p));
+    for (int q = 0; q < report_.slices_b; ++q) counts.zero_b.push_back(columns_.zero(q));
+    plan_ = plan_slice_products(counts);
+    choose_block();
+    for (int p = 0; p < report_.slices_a; ++p) counts.few_a.push_back(few(rows_, p, m_block_, n_block_));
+    for (int q = 0; q < report_.slices_b; ++q) counts.few_b.push_back(few(columns_, q, n_block_, m_block_));
     plan_ = plan_slice_products(counts);
     report_.products = plan_.products;
     prepare_few_digits();
+  }
+
+  // Do products of blocks of own x others vectors go around cuBLAS, by the few digits of that slice?
+  bool few(const SlicedOperand<T>& x, int slice, std::int64_t own, std::int64_t others) const {
+    constexpr double most_forced = 1.0 / 64;  // of all digits
+    const auto digits = static_cast<double>(x.digits_in(slice)), all = static_cast<double>(x.elements());
+    if (digits == 0 || options_.few_digits == 0) return false;
+    if (options_.few_digits == 1) return digits <= most_forced * all;
+    const auto v = static_cast<double>(own), w = static_cast<double>(others), k = static_cast<double>(k_block_);
+    return few_digits_pay(v, w, k, digits / all * v * k, w, engine_.rates);
   }
 
   // What the products that go around cuBLAS read.
@@ -184,7 +199,7 @@ class DeviceSliceRun {
     for (const int q : turned_b) columns_.turn(q, report_.bits);
   }
 
-  void choose_block(std::int64_t product_bytes) {
+  void choose_block() {
     m_block_ = a_.vectors;
     n_block_ = b_.vectors;
     if (options_.block != 0) {
@@ -193,7 +208,7 @@ class DeviceSliceRun {
       n_block_ = std::min(n_block_, block);
     }
     const auto limit = static_cast<std::int64_t>(available_device_memory() / 2);
-    const std::int64_t entry = plan_.count * product_bytes + static_cast<std::int64_t>(sizeof(std::uint32_t));
+    const std::int64_t entry = plan_.count * product_bytes() + static_cast<std::int64_t>(sizeof(std::uint32_t));
     constexpr std::int64_t most_columns = 65535;  // of a grid
     while (entry * round_up(m_block_, 4) * n_block_ > limit || n_block_ > most_columns) {
       std::int64_t& larger = n_block_ >= m_block_ ? n_block_ : m_block_;
@@ -202,7 +217,7 @@ class DeviceSliceRun {
     }
   }
 
-  void multiply(Range rows, Range columns, std::int64_t product_bytes) {
+  void multiply(Range rows, Range columns) {
     Cublas& cublas = thread_cublas();
     cublas.set_stream(stream_);
     cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
@@ -222,7 +237,7 @@ class DeviceSliceRun {
       report_.multiplied += job.count;
       const bool last = job.l + k_block_ >= a_.k;
       if (job.few != SliceJob::Few::none) {
-        multiply_few(job, rows, columns, products_ + job.product * size * product_bytes);
+        multiply_few(job, rows, columns, products_ + job.product * size * product_bytes());
         continue;
       }
       const std::int64_t k = last ? rows_.pitch() - job.l : k_block_;
@@ -230,7 +245,7 @@ class DeviceSliceRun {
           Op::transpose, Op::none, rows.count, columns.count, k, one, rows_.digits(job.p, rows.begin, job.l),
           engine_.input, rows_.pitch(), 0, columns_.digits(job.q, columns.begin, job.l), engine_.input,
           columns_.pitch(), columns_.slice_step(), job.accumulate ? one : zero,
-          products_ + job.product * size * product_bytes, engine_.output, ld_, size, job.count, engine_.compute);
+          products_ + job.product * size * product_bytes(), engine_.output, ld_, size, job.count, engine_.compute);
     }
   }
 

@@ -93,7 +93,9 @@ class SlicedOperand {
     return empty_after(slices) ? 0 : known_[static_cast<std::size_t>(slices - 1)].ratio;
   }
   bool zero(int slice) const { return digits_in(slice) == 0; }
-  bool few(int slice) const { return !zero(slice) && digits_in(slice) * zeros_of_few_digits <= x_.vectors * x_.k; }
+  std::int64_t digits_in(int slice) const {
+    return static_cast<std::int64_t>(known_[static_cast<std::size_t>(slice)].digits);
+  }
 
   // For products of slices with few digits: the list of one, and slices of the other operand turned. Both last.
   void list(int slice) {
@@ -127,6 +129,7 @@ class SlicedOperand {
     return chunks_[static_cast<std::size_t>(slice / slices_at_once)].digits +
            ((slice % slices_at_once * x_.vectors + vector) * pitch_ + l) * bytes_of(format_);
   }
+  std::int64_t elements() const { return x_.vectors * x_.k; }
   std::int64_t pitch() const { return pitch_; }
   std::int64_t slice_step() const { return x_.vectors * pitch_; }
 
@@ -149,9 +152,6 @@ class SlicedOperand {
     int *exponents, *counts;
   };
 
-  std::int64_t digits_in(int slice) const {
-    return static_cast<std::int64_t>(known_[static_cast<std::size_t>(slice)].digits);
-  }
   SliceView view(int slice) const { return {format_, digits(slice, 0, 0), x_.vectors, x_.k, pitch_}; }
 
   Operand<T> x_;

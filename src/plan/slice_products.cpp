@@ -79,4 +79,10 @@ class Planner {
 
 SliceProducts plan_slice_products(const SliceCounts& counts) { return Planner(counts).plan(); }
 
+bool few_digits_pay(double m, double n, double k, double digits, double others, const SliceRates& rates) {
+  constexpr double chain = 10e-6, stored = 1e12;  // one H200: a warp's way to its last digit, elements written a second
+  const double few = chain + m * n / stored + digits * others / rates.few, all = 2 * m * n * k / rates.engine;
+  return few < 0.75 * all;
+}
+
 }  // namespace vernier

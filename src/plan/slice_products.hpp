@@ -39,4 +39,14 @@ struct SliceProducts {
 
 SliceProducts plan_slice_products(const SliceCounts& counts);
 
+// Rates of a GPU: operations a second of cuBLAS, and of products of single digits with all vectors of the other
+// operand.
+struct SliceRates {
+  double engine, few;
+};
+
+// Is a block's product of m x n x k faster without the engine, if one operand's slice has that many digits in the
+// block, each to be multiplied with `others` vectors? With a quarter to spare, for turning the other operand's slices.
+bool few_digits_pay(double m, double n, double k, double digits, double others, const SliceRates& rates);
+
 }  // namespace vernier

@@ -10,9 +10,6 @@
 
 namespace vernier::cuda {
 
-// At most one digit in so many is not zero: below that cuBLAS takes longer.
-inline constexpr std::int64_t zeros_of_few_digits = 128;
-
 // The digits of a slice that are not zero, vector by vector: begin[v], count[v] of them.
 struct FewDigits {
   struct Digit {

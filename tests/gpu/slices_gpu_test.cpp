@@ -123,18 +123,20 @@ TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
       for (Matrix<T>* integers : {&a, &b})
         for (std::int64_t j = 0; j < integers->columns(); ++j)
           for (std::int64_t i = 0; i < integers->rows(); ++i) (*integers)(i, j) = std::trunc((*integers)(i, j) / 64);
-      const SliceOptions exact{.mode = SliceMode::correctly_rounded};
+      const SliceOptions exact{.mode = SliceMode::correctly_rounded, .few_digits = 1};
       EXPECT_EQ(expect_same<T>({.a = a, .b = b}, exact, "integers alone").sparse, 0);
       for (int i = 0; i < 70; ++i) a(3, 5 + 8 * i) = x(3, 5 + 8 * i);  // more than a warp takes at once
       a(149, 599) = x(149, 599), b(7, 2) = y(7, 2), b(590, 142) = y(590, 142);
       for (const std::int64_t k_block : {0, 256})
         for (const std::int64_t block : {0, 64})
-          for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true}}) {
+          for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true, .few_digits = 1}}) {
             options.k_block = k_block;
             options.block = block;
             const SliceReport r = expect_same<T>({.a = a, .b = b}, options, "few digits");
             EXPECT_GT(r.sparse, 0);
             EXPECT_LT(r.sparse, r.multiplied);
+            options.few_digits = 0;
+            EXPECT_EQ(expect_same<T>({.a = a, .b = b}, options, "by cublas").sparse, 0);
           }
     });
 }
@@ -149,7 +151,7 @@ TEST(SlicesOfIntegers, skip_slices_without_digits_and_multiply_few_digits_in_gro
   a(2, 77) += 0x1p-40, a(69, 299) -= 0x1p-41, b(5, 9) += 0x1p-40;
   const DeviceCopy<double> device_a(a), device_b(b), device_c(c);
   for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded}) {
-    SliceOptions options{.mode = mode, .engine = "cublas-int8", .all_products = true, .grouped = true};
+    SliceOptions options{.mode = mode, .engine = "cublas-int8", .all_products = true, .grouped = true, .few_digits = 1};
     if (mode == SliceMode::working_precision) options.slices = 8;
     const SliceReport report = cuda::gemm_by_slices(Op::none, Op::none, 70, 60, 300, 1.0, device_a.data(), a.ld(),
                                                     device_b.data(), b.ld(), 0.0, device_c.data(), c.ld(), options);

@@ -140,5 +140,16 @@ TEST(SliceProducts, OneCallTakesTheSlicesOfBThatLieSideBySide) {
   EXPECT_EQ(plan.jobs[1].count, 2);
 }
 
+// At n = 4096 a digit in 400 goes around fp16 products and one in 150 does not; small blocks are done sooner by cuBLAS.
+TEST(FewDigits, PayInLargeProductsAlone) {
+  const SliceRates fp16{0.83e15, 2.4e12};
+  const auto pay = [&](double n, double k, double share) { return few_digits_pay(n, n, k, share * n * k, n, fp16); };
+  EXPECT_TRUE(pay(4096, 4096, 1.0 / 400));
+  EXPECT_FALSE(pay(4096, 4096, 1.0 / 150));
+  EXPECT_FALSE(pay(1024, 4096, 1e-6));
+  EXPECT_FALSE(pay(1024, 1024, 1e-6));
+  EXPECT_TRUE(pay(8192, 8192, 1.0 / 400));
+}
+
 }  // namespace
 }  // namespace vernier
