@@ -280,6 +280,7 @@ int run(Problem& problem, const Arguments& arguments, FileFormat format, const J
 }
 
 int multiply_files(const Arguments& arguments, const Console& console) {
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const FileFormat format = check_arguments(arguments, console);
   Json inputs = Json::array();
   Problem problem = read_problem(arguments, console, inputs);
