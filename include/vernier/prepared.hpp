@@ -70,6 +70,8 @@ struct VERNIER_API PreparedReport : Report {
 // the operand's. Always by residues, also where the native product would be faster; wide exponents may fall back to it
 // as in gemm with an engine named.
 //
+// A workspace of gemm_workspace() bytes is enough.
+//
 // Throws Error with C untouched, before any work: invalid_argument (gemm's; another side, size or contract than
 // prepared for; an engine that is not the operand's), out_of_memory, bound_not_met.
 template <class T>
@@ -95,8 +97,8 @@ struct PreparedData;
 template <class T>
 class VERNIER_API PreparedOperand {
  public:
-  // options: contract, engine, stream and strassen_levels count: with 1 the residues are those of Strassen-Winograd, and
-  // with -1 where that is faster for another factor of as many vectors.
+  // options: contract, engine, stream and strassen_levels count: with 1 the residues are those of Strassen-Winograd,
+  // and with -1 where that is faster for another factor of as many vectors.
   PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                   const Options& options = Options{.contract = default_contract<T>()});
 

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/status.hpp"
 #include "blas/device_blocks.hpp"
 #include "blas/device_state.hpp"
 #include "blas/routine.hpp"
-#include "blas/slice_engine.hpp"
+#include "blas/slice_engine_cuda.hpp"
 #include "blas/sliced_operand_cuda.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
@@ -25,52 +24,13 @@ namespace {
 
 constexpr std::int64_t least_block = 256;
 
-struct Engine {
-  const char* name;
-  SliceFormat format;
-  cudaDataType_t input, output;
-  cublasComputeType_t compute;
-  std::vector<const char*> rows;  // of the model's table: what cuBLAS may run on
-  SliceRates rates;               // one H200, bench/results/ozaki_h200.json
-};
-
-const Engine& find_engine(const std::string& name) {
-  static const std::vector<Engine> engines = {
-      {"cublas-fp16",
-       SliceFormat::fp16,
-       CUDA_R_16F,
-       CUDA_R_32F,
-       CUBLAS_COMPUTE_32F,
-       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"},
-       {0.83e15, 2.4e12}},
-      {"cublas-bf16",
-       SliceFormat::bf16,
-       CUDA_R_16BF,
-       CUDA_R_32F,
-       CUBLAS_COMPUTE_32F,
-       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"},
-       {0.83e15, 2.4e12}},
-      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}, {1.2e15, 2.4e12}},
-      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}, {62e12, 1.2e12}}};
-  for (const Engine& e : engines)
-    if (name == e.name) return e;
-  fail(Status::unsupported,
-       "gemm_by_slices: engine \"{}\": on a GPU expected cublas-fp16, cublas-bf16, cublas-int8 or blas", name);
-}
-
-int bits_of(const Engine& engine, std::int64_t k) {
-  int bits = 30;
-  for (const char* row : engine.rows) bits = std::min(bits, SliceEngine(row).bits(k));
-  return bits;
-}
-
 template <class T>
 class DeviceSliceRun {
  public:
   DeviceSliceRun(const Operand<T>& a, const Operand<T>& b, T alpha, T beta, T* c, std::int64_t ldc,
                  const SliceOptions& options, cudaStream_t stream)
       : options_(options),
-        engine_(find_engine(options.engine)),
+        engine_(find_cublas_slices(options.engine)),
         stream_(stream),
         memory_(stream),
         clock_(stream),
@@ -121,7 +81,7 @@ class DeviceSliceRun {
  private:
   std::int64_t product_bytes() const { return engine_.format == SliceFormat::fp64 ? 8 : 4; }
 
-  int bits_for(int slices) const { return bits_of(engine_, k_block_ * (options_.grouped ? slices : 1)); }
+  int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
 
   void split() {
     // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
@@ -299,7 +259,7 @@ class DeviceSliceRun {
   }
 
   const SliceOptions& options_;
-  const Engine& engine_;
+  const CublasSlices& engine_;
   cudaStream_t stream_;
   Memory memory_;
   StageClock clock_;

@@ -118,15 +118,15 @@ TEST_P(SlicesOnGpu, pass_nan_and_infinity) {
 TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
-      auto [a, b] = make_operands<T>("integers", 150, 143, 600, 63);
-      const auto [x, y] = make_operands<T>("random_phi_0_1", 150, 143, 600, 64);
+      auto [a, b] = make_operands<T>("integers", 140, 41, 600, 63);
+      const auto [x, y] = make_operands<T>("random_phi_0_1", 140, 41, 600, 64);
       for (Matrix<T>* integers : {&a, &b})
         for (std::int64_t j = 0; j < integers->columns(); ++j)
           for (std::int64_t i = 0; i < integers->rows(); ++i) (*integers)(i, j) = std::trunc((*integers)(i, j) / 64);
       const SliceOptions exact{.mode = SliceMode::correctly_rounded, .few_digits = 1};
       EXPECT_EQ(expect_same<T>({.a = a, .b = b}, exact, "integers alone").sparse, 0);
       for (int i = 0; i < 70; ++i) a(3, 5 + 8 * i) = x(3, 5 + 8 * i);  // more than a warp takes at once
-      a(149, 599) = x(149, 599), b(7, 2) = y(7, 2), b(590, 142) = y(590, 142);
+      a(139, 599) = x(139, 599), b(7, 2) = y(7, 2), b(590, 40) = y(590, 40);
       for (const std::int64_t k_block : {0, 256})
         for (const std::int64_t block : {0, 64})
           for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true, .few_digits = 1}}) {
@@ -135,6 +135,7 @@ TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
             const SliceReport r = expect_same<T>({.a = a, .b = b}, options, "few digits");
             EXPECT_GT(r.sparse, 0);
             EXPECT_LT(r.sparse, r.multiplied);
+            if (k_block != 0 || block != 0) continue;
             options.few_digits = 0;
             EXPECT_EQ(expect_same<T>({.a = a, .b = b}, options, "by cublas").sparse, 0);
           }
