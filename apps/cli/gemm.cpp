@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <vernier/cuda.hpp>
 #include <vernier/slices.hpp>
 
 #include "command.hpp"
+#include "device_operands.hpp"
 #include "exact_sample.hpp"
 #include "input_file.hpp"
 #include "matrix_file.hpp"
@@ -21,7 +23,8 @@ struct Arguments {
   std::string a, b, output, c_in;
   double alpha = 1, beta = 0;
   bool check = false;
-  std::string slices;  // "", "dp" or "cr"
+  std::string slices;          // "", "dp" or "cr"
+  std::string device = "cpu";  // or "cuda"
   Transposes ops;
   ProductOptions product;
 };
@@ -130,8 +133,16 @@ Report multiply(const Problem& p, const Arguments& arguments, Matrix& c, const C
   bool transposed = false;
   const Report report = multiply_as_stored<T>(p, c, transposed, [&](auto... parts) {
     const auto [opa, opb, m, n, a, lda, b, ldb] = std::tuple(parts...);
-    return gemm<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta, std::get<std::vector<T>>(c.entries).data(),
-                   c.leading_dimension(), options);
+    std::vector<T>& out = std::get<std::vector<T>>(c.entries);
+    if (arguments.device == "cpu")
+      return gemm<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta, out.data(), c.leading_dimension(), options);
+    const OnDevice<T> x(opa, opb, m, n, p.k, a, lda, b, ldb, out);
+    const cuda::Options on_gpu{
+        .contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit};
+    const Report r =
+        cuda::gemm<T>(opa, opb, m, n, p.k, &alpha, x.a(), lda, x.b(), ldb, &beta, x.c(), c.leading_dimension(), on_gpu);
+    x.fetch();
+    return r;
   });
   return transposed ? mirrored(report) : report;
 }
@@ -145,8 +156,15 @@ SliceReport multiply_slices(const Problem& p, const Arguments& arguments, Matrix
   bool transposed = false;
   SliceReport report = multiply_as_stored<T>(p, c, transposed, [&](auto... parts) {
     const auto [opa, opb, m, n, a, lda, b, ldb] = std::tuple(parts...);
-    return gemm_by_slices<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta,
-                             std::get<std::vector<T>>(c.entries).data(), c.leading_dimension(), options);
+    std::vector<T>& out = std::get<std::vector<T>>(c.entries);
+    if (arguments.device == "cpu")
+      return gemm_by_slices<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta, out.data(), c.leading_dimension(),
+                               options);
+    const OnDevice<T> x(opa, opb, m, n, p.k, a, lda, b, ldb, out);
+    const SliceReport r = cuda::gemm_by_slices<T>(opa, opb, m, n, p.k, alpha, x.a(), lda, x.b(), ldb, beta, x.c(),
+                                                  c.leading_dimension(), options);
+    x.fetch();
+    return r;
   });
   if (transposed) {
     std::swap(report.slices_a, report.slices_b);
@@ -159,9 +177,10 @@ std::string text_of(const SliceReport& r) {
   return fmt::format(
       "gemm by slices, mode {}, engine {}\n"
       "  slices     {} of op(A), {} of op(B), {} bits each; {} products{}\n"
+      "  products   {} of blocks, {} of them digit by digit; {} of zeros left out\n"
       "  time       {:.3g} s: split {:.3g}, products {:.3g}, sum {:.3g}\n",
-      r.mode, r.engine, r.slices_a, r.slices_b, r.bits, r.products, r.fast ? " (fast mode)" : "", r.seconds,
-      r.seconds_split, r.seconds_products, r.seconds_sum);
+      r.mode, r.engine, r.slices_a, r.slices_b, r.bits, r.products, r.fast ? " (fast mode)" : "", r.multiplied,
+      r.sparse, r.skipped, r.seconds, r.seconds_split, r.seconds_products, r.seconds_sum);
 }
 
 template <class T>
@@ -261,6 +280,7 @@ int run(Problem& problem, const Arguments& arguments, FileFormat format, const J
 }
 
 int multiply_files(const Arguments& arguments, const Console& console) {
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const FileFormat format = check_arguments(arguments, console);
   Json inputs = Json::array();
   Problem problem = read_problem(arguments, console, inputs);
@@ -287,8 +307,11 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   command
       ->add_option("--slices", arguments->slices,
                    "multiply by slices (Ozaki scheme I): dp, to the type's own precision, or cr, correctly rounded; "
-                   "--engine names an engine of the model, or blas")
+                   "--engine names an engine of the model, or blas; on a GPU cublas-fp16, cublas-bf16, cublas-int8 or "
+                   "blas")
       ->check(CLI::IsMember({"dp", "cr"}));
+  command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);
   add_output_flags(*command, console);

@@ -124,6 +124,24 @@ VERNIER_C_API vernier_status vernier_zgemm(vernier_handle handle, vernier_op opa
                                            int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
                                            int64_t ldb, const void* beta, void* C, int64_t ldc);
 
+/* Prepared operands, as prepared.hpp has them: op(X) of rows x columns in single or double precision, by the handle's
+ * settings. The product's contract has to be the same. Many threads may use one, each with a handle of its own; it is
+ * destroyed when no call uses it any more. */
+typedef struct vernier_prepared_operand* vernier_prepared;
+VERNIER_C_API vernier_status vernier_prepare(vernier_handle handle, vernier_type type, vernier_side side, vernier_op op,
+                                             int64_t rows, int64_t columns, const void* X, int64_t ldx,
+                                             vernier_prepared* prepared);
+VERNIER_C_API vernier_status vernier_destroy_prepared(vernier_prepared prepared); /* null is allowed */
+/* C = alpha A op(B) + beta C, and C = alpha op(A) B + beta C, of the operand's type. */
+VERNIER_C_API vernier_status vernier_gemm_prepared_left(vernier_handle handle, vernier_prepared A, vernier_op opb,
+                                                        int64_t m, int64_t n, int64_t k, const void* alpha,
+                                                        const void* B, int64_t ldb, const void* beta, void* C,
+                                                        int64_t ldc);
+VERNIER_C_API vernier_status vernier_gemm_prepared_right(vernier_handle handle, vernier_op opa, vernier_prepared B,
+                                                         int64_t m, int64_t n, int64_t k, const void* alpha,
+                                                         const void* A, int64_t lda, const void* beta, void* C,
+                                                         int64_t ldc);
+
 /* Level 3, as level3.hpp has it. The factors of herk and the beta of her2k are of the real type. */
 VERNIER_C_API vernier_status vernier_symm(vernier_handle handle, vernier_type type, vernier_side side,
                                           vernier_uplo uplo, int64_t m, int64_t n, const void* alpha, const void* A,

@@ -24,7 +24,9 @@ class Block {
         a_(rows_block(state, task.rows, task.ks)),
         b_(columns_block(state, task.columns, task.ks)),
         a_layout_(a_.layout()),
-        b_layout_(b_.layout()) {}
+        b_layout_(b_.layout()),
+        a_planes_(planes_of(state.blocking.prepared.a ? state.problem.prepared_a : nullptr, a_)),
+        b_planes_(planes_of(state.blocking.prepared.b ? state.problem.prepared_b : nullptr, b_)) {}
 
   // Everything below is shared among the threads of a parallel region.
   void run(StageSeconds& seconds) const {
@@ -44,6 +46,11 @@ class Block {
   }
 
  private:
+  static PlaneView planes_of(const PreparedPlanes* prepared, const OperandBlock<T>& block) {
+    if (prepared != nullptr) return prepared->of(block.vectors, block.ks);
+    return {block.planes, block.plane_bytes, block.layout(), 0};
+  }
+
   // One modulus, one block of strips of A.
   struct Item {
     std::int64_t modulus, first, strips;
@@ -75,17 +82,16 @@ class Block {
     const PassBuffers& buffers = state_.buffers;
     const auto q = static_cast<std::size_t>(item.modulus);
     for (std::int64_t slice = 0; slice < a_layout_.slices(); ++slice)
-      state_.plan.engine->multiply(
-          {.columns = buffers.b + q * buffers.b_stride + b_layout_.offset(begin, slice * b_layout_.slice_steps),
-           .column_strips = end - begin,
-           .rows = buffers.a + q * buffers.a_stride + a_layout_.offset(item.first, slice * a_layout_.slice_steps),
-           .row_strips = item.strips,
-           .steps = a_layout_.steps_of(slice),
-           .modulus = moduli[q],
-           .accumulate = task_.accumulate() || slice > 0,
-           .out = residues(begin, item.first) + q * buffers.c_stride,
-           .out_strips = a_layout_.strips,
-           .scratch = state_.scratch(omp_get_thread_num())});
+      state_.plan.engine->multiply({.columns = b_planes_.at(q, begin, slice),
+                                    .column_strips = end - begin,
+                                    .rows = a_planes_.at(q, item.first, slice),
+                                    .row_strips = item.strips,
+                                    .steps = a_layout_.steps_of(slice),
+                                    .modulus = moduli[q],
+                                    .accumulate = task_.accumulate() || slice > 0,
+                                    .out = residues(begin, item.first) + q * buffers.c_stride,
+                                    .out_strips = a_layout_.strips,
+                                    .scratch = state_.scratch(omp_get_thread_num())});
   }
 
   // A block in the first plane of C.
@@ -132,6 +138,7 @@ class Block {
   const BlockTask& task_;
   const OperandBlock<T> a_, b_;
   const PanelLayout a_layout_, b_layout_;
+  const PlaneView a_planes_, b_planes_;
 };
 
 }  // namespace

@@ -109,7 +109,7 @@ class SliceRun {
   StoredSlice stored(SliceEngine::Side side, Slice&& slice, std::int64_t vectors) const {
     StoredSlice result;
     result.digits = engine_.encode(side, slice.digits);
-    result.sparse = sparse_slice(slice, a_.k);
+    if (options_.few_digits != 0) result.sparse = sparse_slice(slice, a_.k);
     result.exponents = std::move(slice.exponents);
     for (std::int64_t v = 0; v < vectors; ++v) {
       const auto begin = slice.digits.begin() + v * a_.k;

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "base/status.hpp"
 #include "blas/device_blocks.hpp"
 #include "blas/device_state.hpp"
 #include "blas/routine.hpp"
-#include "blas/slice_engine.hpp"
+#include "blas/slice_engine_cuda.hpp"
 #include "blas/sliced_operand_cuda.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
@@ -24,49 +24,13 @@ namespace {
 
 constexpr std::int64_t least_block = 256;
 
-struct Engine {
-  const char* name;
-  SliceFormat format;
-  cudaDataType_t input, output;
-  cublasComputeType_t compute;
-  std::vector<const char*> rows;  // of the model's table: what cuBLAS may run on
-};
-
-const Engine& find_engine(const std::string& name) {
-  static const std::vector<Engine> engines = {
-      {"cublas-fp16",
-       SliceFormat::fp16,
-       CUDA_R_16F,
-       CUDA_R_32F,
-       CUBLAS_COMPUTE_32F,
-       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"}},
-      {"cublas-bf16",
-       SliceFormat::bf16,
-       CUDA_R_16BF,
-       CUDA_R_32F,
-       CUBLAS_COMPUTE_32F,
-       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"}},
-      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}},
-      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}}};
-  for (const Engine& e : engines)
-    if (name == e.name) return e;
-  fail(Status::unsupported,
-       "gemm_by_slices: engine \"{}\": on a GPU expected cublas-fp16, cublas-bf16, cublas-int8 or blas", name);
-}
-
-int bits_of(const Engine& engine, std::int64_t k) {
-  int bits = 30;
-  for (const char* row : engine.rows) bits = std::min(bits, SliceEngine(row).bits(k));
-  return bits;
-}
-
 template <class T>
 class DeviceSliceRun {
  public:
   DeviceSliceRun(const Operand<T>& a, const Operand<T>& b, T alpha, T beta, T* c, std::int64_t ldc,
                  const SliceOptions& options, cudaStream_t stream)
       : options_(options),
-        engine_(find_engine(options.engine)),
+        engine_(find_cublas_slices(options.engine)),
         stream_(stream),
         memory_(stream),
         clock_(stream),
@@ -90,12 +54,12 @@ class DeviceSliceRun {
   }
 
   SliceReport run() {
-    clock_.run(report_.seconds_split, [&] { split(); });
-    plan_products();
-    const std::int64_t product_bytes = engine_.format == SliceFormat::fp64 ? 8 : 4;
-    choose_block(product_bytes);
+    clock_.run(report_.seconds_split, [&] {
+      split();
+      plan_products();
+    });
     ld_ = round_up(m_block_, 4);
-    products_ = memory_.template take<std::byte>(plan_.count * product_bytes * ld_ * n_block_);
+    products_ = memory_.template take<std::byte>(plan_.count * product_bytes() * ld_ * n_block_);
     if (correctly_rounded_) block_.open = memory_.template take<std::uint32_t>(m_block_ * n_block_);
     open_counts_ = memory_.template take<DeviceOpenCounts>(1);
     check(cudaMemsetAsync(open_counts_, 0, sizeof *open_counts_, stream_), "open entries");
@@ -106,7 +70,7 @@ class DeviceSliceRun {
     for (std::int64_t i = 0; i < a_.vectors; i += m_block_)
       for (std::int64_t j = 0; j < b_.vectors; j += n_block_) {
         const Range rows{i, std::min(m_block_, a_.vectors - i)}, columns{j, std::min(n_block_, b_.vectors - j)};
-        clock_.run(report_.seconds_products, [&] { multiply(rows, columns, product_bytes); });
+        clock_.run(report_.seconds_products, [&] { multiply(rows, columns); });
         clock_.run(report_.seconds_sum, [&] { add(rows, columns, terms, row_exponents + i, column_exponents + j); });
       }
     clock_.finish();
@@ -115,7 +79,9 @@ class DeviceSliceRun {
   }
 
  private:
-  int bits_for(int slices) const { return bits_of(engine_, k_block_ * (options_.grouped ? slices : 1)); }
+  std::int64_t product_bytes() const { return engine_.format == SliceFormat::fp64 ? 8 : 4; }
+
+  int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
 
   void split() {
     // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
@@ -157,22 +123,52 @@ class DeviceSliceRun {
                        .grouped = options_.grouped,
                        .k = a_.k,
                        .k_block = k_block_,
-                       .neighbours = slices_at_once};
+                       .neighbours = slices_at_once,
+                       .any_order = correctly_rounded_};
     for (int p = 0; p < report_.slices_a; ++p) counts.zero_a.push_back(rows_.zero(p));
     for (int q = 0; q < report_.slices_b; ++q) counts.zero_b.push_back(columns_.zero(q));
     plan_ = plan_slice_products(counts);
+    choose_block();
+    for (int p = 0; p < report_.slices_a; ++p) counts.few_a.push_back(few(rows_, p, m_block_, n_block_));
+    for (int q = 0; q < report_.slices_b; ++q) counts.few_b.push_back(few(columns_, q, n_block_, m_block_));
+    plan_ = plan_slice_products(counts);
     report_.products = plan_.products;
+    prepare_few_digits();
   }
 
-  void choose_block(std::int64_t product_bytes) {
+  // Do products of blocks of own x others vectors go around cuBLAS, by the few digits of that slice?
+  bool few(const SlicedOperand<T>& x, int slice, std::int64_t own, std::int64_t others) const {
+    constexpr double most_forced = 1.0 / 64;  // of all digits
+    const auto digits = static_cast<double>(x.digits_in(slice)), all = static_cast<double>(x.elements());
+    if (digits == 0 || options_.few_digits == 0) return false;
+    if (options_.few_digits == 1) return digits <= most_forced * all;
+    const auto v = static_cast<double>(own), w = static_cast<double>(others), k = static_cast<double>(k_block_);
+    return few_digits_pay(v, w, k, digits / all * v * k, w, engine_.rates);
+  }
+
+  // What the products that go around cuBLAS read.
+  void prepare_few_digits() {
+    std::set<int> lists_a, lists_b, turned_a, turned_b;
+    for (const SliceJob& job : plan_.jobs) {
+      if (job.few == SliceJob::Few::a) lists_a.insert(job.p), turned_b.insert(job.q);
+      if (job.few == SliceJob::Few::b) lists_b.insert(job.q), turned_a.insert(job.p);
+    }
+    for (const int p : lists_a) rows_.list(p);
+    for (const int q : lists_b) columns_.list(q);
+    for (const int p : turned_a) rows_.turn(p, report_.bits);
+    for (const int q : turned_b) columns_.turn(q, report_.bits);
+  }
+
+  void choose_block() {
     m_block_ = a_.vectors;
     n_block_ = b_.vectors;
     if (options_.block != 0) {
-      m_block_ = std::min(m_block_, options_.block);
-      n_block_ = std::min(n_block_, options_.block);
+      const std::int64_t block = round_up(options_.block, SlicedOperand<T>::pitch_unit);
+      m_block_ = std::min(m_block_, block);
+      n_block_ = std::min(n_block_, block);
     }
     const auto limit = static_cast<std::int64_t>(available_device_memory() / 2);
-    const std::int64_t entry = plan_.count * product_bytes + static_cast<std::int64_t>(sizeof(std::uint32_t));
+    const std::int64_t entry = plan_.count * product_bytes() + static_cast<std::int64_t>(sizeof(std::uint32_t));
     constexpr std::int64_t most_columns = 65535;  // of a grid
     while (entry * round_up(m_block_, 4) * n_block_ > limit || n_block_ > most_columns) {
       std::int64_t& larger = n_block_ >= m_block_ ? n_block_ : m_block_;
@@ -181,7 +177,7 @@ class DeviceSliceRun {
     }
   }
 
-  void multiply(Range rows, Range columns, std::int64_t product_bytes) {
+  void multiply(Range rows, Range columns) {
     Cublas& cublas = thread_cublas();
     cublas.set_stream(stream_);
     cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
@@ -200,13 +196,35 @@ class DeviceSliceRun {
     for (const SliceJob& job : plan_.jobs) {
       report_.multiplied += job.count;
       const bool last = job.l + k_block_ >= a_.k;
+      if (job.few != SliceJob::Few::none) {
+        multiply_few(job, rows, columns, products_ + job.product * size * product_bytes());
+        continue;
+      }
       const std::int64_t k = last ? rows_.pitch() - job.l : k_block_;
       cublas.gemm_batch_ex(
           Op::transpose, Op::none, rows.count, columns.count, k, one, rows_.digits(job.p, rows.begin, job.l),
           engine_.input, rows_.pitch(), 0, columns_.digits(job.q, columns.begin, job.l), engine_.input,
           columns_.pitch(), columns_.slice_step(), job.accumulate ? one : zero,
-          products_ + job.product * size * product_bytes, engine_.output, ld_, size, job.count, engine_.compute);
+          products_ + job.product * size * product_bytes(), engine_.output, ld_, size, job.count, engine_.compute);
     }
+  }
+
+  void multiply_few(const SliceJob& job, Range rows, Range columns, std::byte* product) {
+    const bool rows_few = job.few == SliceJob::Few::a;
+    ++report_.sparse;
+    multiply_few_digits(
+        {.few = rows_few ? rows_.few_digits(job.p, rows.begin) : columns_.few_digits(job.q, columns.begin),
+         .other = rows_few ? columns_.turned(job.q, columns.begin) : rows_.turned(job.p, rows.begin),
+         .few_are_rows = rows_few,
+         .m = rows.count,
+         .n = columns.count,
+         .begin_k = job.l,
+         .depth = std::min(k_block_, a_.k - job.l),
+         .format = engine_.format,
+         .product = product,
+         .ld = ld_,
+         .accumulate = job.accumulate},
+        stream_);
   }
 
   void add(Range rows, Range columns, const SliceTerm* terms, const int* row_exponents, const int* column_exponents) {
@@ -241,7 +259,7 @@ class DeviceSliceRun {
   }
 
   const SliceOptions& options_;
-  const Engine& engine_;
+  const CublasSlices& engine_;
   cudaStream_t stream_;
   Memory memory_;
   StageClock clock_;

@@ -7,10 +7,6 @@
 
 namespace vernier {
 
-struct Range {
-  std::int64_t begin = 0, count = 0;
-};
-
 template <class T>
 struct PassState {
   const ProductPlan& plan;

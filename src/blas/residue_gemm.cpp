@@ -41,12 +41,17 @@ class ResidueRun {
     const ProductShape& s = plan_.shape;
     planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
     const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
+    const auto known = [](const PreparedPlanes* prepared, std::int64_t count, VectorStatistics* statistics) {
+      if (prepared != nullptr) std::copy_n(prepared->statistics, count, statistics);
+    };
+    known(problem_.prepared_a, s.m, vectors_.a_statistics);
+    known(problem_.prepared_b, s.n, vectors_.b_statistics);
     if (planes_ready_) {
 #pragma omp parallel num_threads(plan_.printable.threads)
       {
         const FloatingEnvironment environment;
-        convert_strips(state, rows_block(state, {0, s.m}, {0, s.k}), true);
-        convert_strips(state, columns_block(state, {0, s.n}, {0, s.k}), true);
+        if (!b.prepared.a) convert_strips(state, rows_block(state, {0, s.m}, {0, s.k}), true);
+        if (!b.prepared.b) convert_strips(state, columns_block(state, {0, s.n}, {0, s.k}), true);
       }
     } else {
       search_.measure(exact());
@@ -88,11 +93,13 @@ class ResidueRun {
     if (exact_) exact_->begin_pass(pass.ordinary);
     const Blocking& b = pass.blocking;
     const bool ready = planes_ready_ && pass.ordinary;  // by measure()
-    BlockTask task{.convert_b = !ready, .specials = report_.nonfinite_rows + report_.nonfinite_columns > 0};
+    if (problem_.prepared_planes_read != nullptr && pass.ordinary) *problem_.prepared_planes_read = true;
+    BlockTask task{.convert_b = !ready && !b.prepared.b,
+                   .specials = report_.nonfinite_rows + report_.nonfinite_columns > 0};
     StageSeconds seconds;
     for (std::int64_t i = 0; i < s.m; i += b.m_block) {
       task.rows = {i, std::min(b.m_block, s.m - i)};
-      task.convert_a = !ready;
+      task.convert_a = !ready && !b.prepared.a;
       for (std::int64_t j = 0; j < s.n; j += b.n_block) {
         task.columns = {j, std::min(b.n_block, s.n - j)};
         if (!state.has_entries(task.rows, task.columns)) continue;

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "blas/prepared_planes.hpp"
 #include "plan/plan.hpp"
 #include "scheme/backend.hpp"
 #include "scheme/operand.hpp"
@@ -15,6 +16,9 @@ struct ResidueProblem {
   T alpha, beta;
   T* c;
   std::int64_t ldc;
+  // of the caller's prepared operands, for ordinary entries; null: none
+  const PreparedPlanes *prepared_a = nullptr, *prepared_b = nullptr;
+  bool* prepared_planes_read = nullptr;  // set if the product reads them
 };
 
 // The loops of the scheme that go with an engine: plain ones with those that are.

@@ -40,8 +40,8 @@ void ScaleSearch<T>::measure(const ExactStage<T>* exact) const {
 #pragma omp parallel num_threads(threads())
   {
     const FloatingEnvironment environment;
-    strips(problem_.a, vectors_.a_statistics, vectors_.a_grains);
-    strips(problem_.b, vectors_.b_statistics, vectors_.b_grains);
+    if (problem_.prepared_a == nullptr) strips(problem_.a, vectors_.a_statistics, vectors_.a_grains);
+    if (problem_.prepared_b == nullptr) strips(problem_.b, vectors_.b_statistics, vectors_.b_grains);
   }
 }
 

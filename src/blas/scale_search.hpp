@@ -15,8 +15,8 @@ class ScaleSearch {
               const VectorBuffers& vectors)
       : plan_(plan), problem_(problem), backend_(backend), vectors_(vectors) {}
 
-  // Statistics of all vectors of both operands, where these do not come with the conversion; and what correct rounding
-  // wants to know of them, if exact is given.
+  // Statistics of all vectors of both operands, where these do not come with the conversion and are not prepared; and
+  // what correct rounding wants to know of them, if exact is given.
   void measure(const ExactStage<T>* exact) const;
 
   // Scales from the statistics alone.

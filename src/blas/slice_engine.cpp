@@ -110,6 +110,8 @@ void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
   check("ldb", ldb, std::max<std::int64_t>(1, opb == Op::none ? k : n));
   check("ldc", ldc, std::max<std::int64_t>(1, m));
   check("slices", options.slices, 0), check("k_block", options.k_block, 0);
+  require(options.few_digits >= -1 && options.few_digits <= 1, "gemm_by_slices: few_digits = {}: expected -1, 0 or 1",
+          options.few_digits);
   require(options.block == 0 || options.block >= strip_size, "gemm_by_slices: block = {}: expected 0 or at least {}",
           options.block, strip_size);
   require(options.slices == 0 || options.mode != SliceMode::correctly_rounded,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "blas/device_state.hpp"
 #include "cuda/device.hpp"
+#include "scheme/device_few_digits.hpp"
 #include "scheme/device_slices.hpp"
 
 namespace vernier::cuda {
@@ -64,6 +66,7 @@ class SlicedOperand {
       const std::size_t chunk = known_.size() / slices_at_once;
       if (chunk == chunks_.size())
         chunks_.push_back({memory_.template take<std::byte>(slices_at_once * x_.vectors * pitch_ * bytes_of(format_)),
+                           memory_.template take<int>(slices_at_once * x_.vectors),
                            memory_.template take<int>(slices_at_once * x_.vectors)});
       check(cudaMemsetAsync(states_, 0, slices_at_once * sizeof(SliceState), stream_), "slices");
       split_on_device({.source = source_,
@@ -75,6 +78,7 @@ class SlicedOperand {
                        .pitch = pitch_,
                        .digits = chunks_[chunk].digits,
                        .exponents = chunks_[chunk].exponents,
+                       .counts = chunks_[chunk].counts,
                        .states = states_},
                       stream_);
       const std::vector<SliceState> states = on_host(states_, slices_at_once, stream_);
@@ -88,13 +92,44 @@ class SlicedOperand {
   double left_after(int slices) const {
     return empty_after(slices) ? 0 : known_[static_cast<std::size_t>(slices - 1)].ratio;
   }
-  bool zero(int slice) const { return known_[static_cast<std::size_t>(slice)].some_digits == 0; }
+  bool zero(int slice) const { return digits_in(slice) == 0; }
+  std::int64_t digits_in(int slice) const {
+    return static_cast<std::int64_t>(known_[static_cast<std::size_t>(slice)].digits);
+  }
+
+  // For products of slices with few digits: the list of one, and slices of the other operand turned. Both last.
+  void list(int slice) {
+    FewDigits& few = lists_[slice];
+    few.digits = memory_.template take<FewDigits::Digit>(digits_in(slice));
+    few.begin = memory_.template take<std::int64_t>(x_.vectors);
+    few.count = chunks_[static_cast<std::size_t>(slice / slices_at_once)].counts + slice % slices_at_once * x_.vectors;
+    auto* used = memory_.template take<unsigned long long>(1);
+    check(cudaMemsetAsync(used, 0, sizeof *used, stream_), "slices");
+    list_few_digits(view(slice), few, used, stream_);
+  }
+  void turn(int slice, int bits) {
+    TurnedSlice& turned = turned_[slice];
+    turned = {nullptr, round_up(x_.vectors, pitch_unit), digits_fit_bytes(bits)};
+    turned.digits = memory_.template take<std::byte>(x_.k * turned.pitch * bytes_of_turned(bits));
+    turn_slice(view(slice), turned, stream_);
+  }
+  // From one vector on.
+  FewDigits few_digits(int slice, std::int64_t vector) const {
+    const FewDigits& few = lists_.at(slice);
+    return {few.digits, few.begin + vector, few.count + vector};
+  }
+  TurnedSlice turned(int slice, std::int64_t vector) const {
+    TurnedSlice turned = turned_.at(slice);
+    turned.digits = static_cast<std::byte*>(turned.digits) + vector * (turned.bytes ? 1 : 4);
+    return turned;
+  }
 
   // Digits of one vector of a slice, from index l on.
   const std::byte* digits(int slice, std::int64_t vector, std::int64_t l) const {
     return chunks_[static_cast<std::size_t>(slice / slices_at_once)].digits +
            ((slice % slices_at_once * x_.vectors + vector) * pitch_ + l) * bytes_of(format_);
   }
+  std::int64_t elements() const { return x_.vectors * x_.k; }
   std::int64_t pitch() const { return pitch_; }
   std::int64_t slice_step() const { return x_.vectors * pitch_; }
 
@@ -114,8 +149,10 @@ class SlicedOperand {
  private:
   struct Chunk {
     std::byte* digits;
-    int* exponents;
+    int *exponents, *counts;
   };
+
+  SliceView view(int slice) const { return {format_, digits(slice, 0, 0), x_.vectors, x_.k, pitch_}; }
 
   Operand<T> x_;
   SliceFormat format_;
@@ -126,6 +163,8 @@ class SlicedOperand {
   SliceState* states_;
   std::vector<Chunk> chunks_;
   std::vector<SliceState> known_;
+  std::map<int, FewDigits> lists_;
+  std::map<int, TurnedSlice> turned_;
   bool zero_ = true;
 };
 

@@ -18,10 +18,6 @@ constexpr std::int64_t least_k_block = 1024;
 // Not a multiple of a page: planes of all moduli would fall into the same cache sets.
 constexpr std::size_t plane_padding = 320;
 
-std::size_t plane_stride(std::int64_t bytes) {
-  return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
-}
-
 void set_strips(Blocking& b) {
   const std::int64_t strips = b.m_block / strip_size;
   const std::int64_t slice_bytes = panel_layout(strip_size, b.k_block).slice_steps * step_bytes;
@@ -39,14 +35,22 @@ void set_bytes(Blocking& b, const Int8Engine& engine) {
 
 }  // namespace
 
+std::int64_t largest_k_block(std::int64_t k, const Int8Engine& engine) {
+  return round_up(divide_up(k, divide_up(k, engine.longest_k())), step_size);
+}
+
+std::size_t plane_stride(std::int64_t bytes) {
+  return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
+}
+
 PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine) {
   PassBuffers buffers;
   buffers.a_stride = plane_stride(b.m_block * b.k_block);
   buffers.b_stride = plane_stride(b.n_block * b.k_block);
   buffers.c_stride = plane_stride(b.m_block * b.n_block);
   const auto moduli = static_cast<std::size_t>(b.moduli), threads = static_cast<std::size_t>(b.threads);
-  buffers.a = arena.take<std::int8_t>(moduli * buffers.a_stride);
-  buffers.b = arena.take<std::int8_t>(moduli * buffers.b_stride);
+  if (!b.prepared.a) buffers.a = arena.take<std::int8_t>(moduli * buffers.a_stride);
+  if (!b.prepared.b) buffers.b = arena.take<std::int8_t>(moduli * buffers.b_stride);
   buffers.c = arena.take<std::int8_t>(moduli * buffers.c_stride);
   // A thread's scratch serves one stage after another: a gathered strip, then the engine's accumulators.
   const auto strip = static_cast<std::int64_t>(sizeof(double)) * strip_size * b.k_block;
@@ -91,14 +95,16 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
 }
 
 Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
-                         std::size_t limit) {
+                         std::size_t limit, const PreparedSides& prepared) {
   Blocking b;
   b.moduli = moduli;
   b.threads = threads;
+  b.prepared = prepared;
   b.m_block = round_up(shape.m, strip_size);
   b.n_block = round_up(shape.n, strip_size);
-  b.k_block = round_up(divide_up(shape.k, divide_up(shape.k, engine.longest_k())), step_size);
-  halve_until_it_fits(b, limit, {.vectors = strip_size, .k = least_k_block, .k_unit = step_size},
+  b.k_block = largest_k_block(shape.k, engine);
+  halve_until_it_fits(b, limit,
+                      {.vectors = strip_size, .k = std::max(least_k_block, prepared.k_block), .k_unit = step_size},
                       [&](Blocking& x) { set_bytes(x, engine); });
   return b;
 }

@@ -14,18 +14,31 @@
 
 namespace vernier {
 
+// Operands whose planes are there before the product, in blocks of k of that length; 0 if there are none.
+struct PreparedSides {
+  bool a = false, b = false;
+  std::int64_t k_block = 0;
+};
+
 // One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
 struct Blocking {
   int moduli = 0;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;  // multiples of 32, 32 and 64
   std::int64_t row_block_strips = 1;                   // strips of A that a thread streams at a time
   int threads = 1;
-  std::size_t bytes = 0;  // of PassBuffers
+  PreparedSides prepared;  // take no memory here
+  std::size_t bytes = 0;   // of PassBuffers
 };
+
+// The blocks of k of an unlimited workspace.
+std::int64_t largest_k_block(std::int64_t k, const Int8Engine& engine);
+
+// Bytes from one modulus' plane to the next, for planes of that many.
+std::size_t plane_stride(std::int64_t bytes);
 
 // The largest blocks that fit, whole C if they can; bytes > limit in the result if even the smallest do not.
 Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
-                         std::size_t limit);
+                         std::size_t limit, const PreparedSides& prepared = {});
 
 // Planes of one modulus start plane_stride bytes after those of the one before.
 struct PassBuffers {

@@ -151,9 +151,21 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   plan.ordinary = choose_blocking(shape, moduli, p.threads, *plan.engine, available);
   // The caller's own workspace is used as it is; else what ordinary data take, or the least that serves any.
-  plan.pass_bytes = options.workspace != nullptr ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
+  plan.most_pass_bytes = available;
+  plan.least_pass_bytes = options.workspace != nullptr ? available : least - plan.vector_bytes;
+  plan.pass_bytes = std::max(plan.ordinary.bytes, plan.least_pass_bytes);
   describe_residues(plan);
   return plan;
+}
+
+ProductPlan with_prepared(const ProductPlan& plan, const PreparedSides& prepared) {
+  ProductPlan with = plan;
+  with.ordinary = choose_blocking(plan.shape, plan.ordinary.moduli, plan.printable.threads, *plan.engine,
+                                  plan.most_pass_bytes, prepared);
+  if (with.ordinary.bytes > plan.most_pass_bytes) return plan;
+  with.pass_bytes = std::max(with.ordinary.bytes, plan.least_pass_bytes);
+  describe_residues(with);
+  return with;
 }
 
 namespace {

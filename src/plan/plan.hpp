@@ -20,8 +20,9 @@ struct ProductPlan {
   bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
   const Int8Engine* engine = nullptr;  // null: native
   ScalingRule rule;
-  std::size_t vector_bytes = 0;  // of VectorBuffers
-  std::size_t pass_bytes = 0;    // left for the passes
+  std::size_t vector_bytes = 0;                           // of VectorBuffers
+  std::size_t pass_bytes = 0;                             // left for the passes ...
+  std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // ... and what it may be
   Blocking ordinary;
   Plan printable;
 };
@@ -29,6 +30,10 @@ struct ProductPlan {
 // Throws Error on an unknown engine or where the workspace is too small.
 template <class T>
 ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled = false);
+
+// The plan with the planes of an operand, or of both, at hand; or as it was, where no workspace within the limit goes
+// with their blocks of k.
+ProductPlan with_prepared(const ProductPlan& plan, const PreparedSides& prepared);
 
 // Workspace of a whole product at full speed, or the least with which it runs whatever the data.
 template <class T>

@@ -1,7 +1,9 @@
 // Products of slices to C: sums in the type's own arithmetic, and exact sums rounded once.
 #include <algorithm>
+#include <type_traits>
 
 #include "cuda/launch.hpp"
+#include "number/nearby_terms.hpp"
 #include "scheme/device_round.cuh"
 #include "scheme/device_slices.hpp"
 
@@ -53,8 +55,17 @@ __global__ void __launch_bounds__(threads) add_slices(const __grid_constant__ Sl
 
 constexpr int window = 14;  // digits of the sum in shared memory: terms up to 380 bits apart
 
+// Products are below 2^product_bits: what an engine's sums hold exactly.
+template <class Product>
+constexpr int product_bits = sizeof(Product) == 8 ? 54 : 32;
+template <>
+constexpr int product_bits<float> = 25;
+
+constexpr int terms_at_once = 4;  // on their way from memory
+
 template <class T, class Product>
 __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ SliceSum<T> task) {
+  using Integer = std::conditional_t<sizeof(Product) == 8, std::int64_t, std::int32_t>;
   __shared__ std::int64_t words[window][threads];
   const Entry<T> e(task);
   if (!e.exists || is_special(task, e.i, e.j)) return;
@@ -68,6 +79,7 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
   if (task.term_count > 0) {
     lowest = unit_of(task.terms[0]);
     int highest = lowest;
+#pragma unroll 4
     for (int t = 0; t < task.term_count; ++t) {
       const int unit = unit_of(task.terms[t]);
       lowest = min(lowest, unit);
@@ -78,12 +90,30 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
   bool decided = digits <= window;
   if (decided) {
     for (int d = 0; d < digits; ++d) word(d) = 0;
-    for (int t = 0; t < task.term_count; ++t) {
-      const SliceTerm& term = task.terms[t];
-      const double x = static_cast<double>(products[term.product * task.product_size]);
-      add_to_digits(x < 0, static_cast<Uint128>(static_cast<std::uint64_t>(fabs(x))), unit_of(term) - lowest, 0, digits,
-                    word);
+    NearbyTerms near;
+    const auto put = [&] {  // into the digits
+      const bool negative = near.sum < 0;
+      const auto magnitude = static_cast<std::uint64_t>(negative ? -near.sum : near.sum);
+      add_to_digits(negative, static_cast<Uint128>(magnitude), near.unit - lowest, 0, digits, word);
+    };
+    for (int first = 0; first < task.term_count; first += terms_at_once) {
+      Integer x[terms_at_once];
+      int unit[terms_at_once];
+#pragma unroll
+      for (int t = 0; t < terms_at_once; ++t) {
+        const SliceTerm& term = task.terms[min(first + t, task.term_count - 1)];
+        x[t] = static_cast<Integer>(products[term.product * task.product_size]);
+        unit[t] = unit_of(term);
+      }
+#pragma unroll
+      for (int t = 0; t < terms_at_once; ++t) {
+        if (first + t >= task.term_count || near.add(x[t], unit[t], product_bits<Product>)) continue;
+        put();
+        near = {};
+        near.add(x[t], unit[t], product_bits<Product>);
+      }
     }
+    if (task.term_count > 0) put();
     const bool negative = digits > 0 && order_digits(digits, word);
     const LeadingBits x = digits > 0 ? leading_bits(negative, lowest, digits, word) : LeadingBits{};
     const UpdateForm<T> form(value_of(task.block.alpha), value_of(task.block.beta));

@@ -36,8 +36,9 @@ void gather_slices_source(const Operand<T>& x, const SliceSource& source, cudaSt
 
 // What is known after a slice.
 struct SliceState {
-  double ratio;  // the largest of |left| over |whole|, weighted
-  int some_left, some_digits;
+  double ratio;               // the largest of |left| over |whole|, weighted
+  unsigned long long digits;  // that are not zero
+  int some_left;
 };
 
 inline constexpr int slices_at_once = 4;
@@ -51,6 +52,7 @@ struct SliceTask {
   std::int64_t pitch = 0;        // elements from vector to vector, zeros beyond k
   void* digits = nullptr;        // [slices_at_once][vector][pitch]
   int* exponents = nullptr;      // [slices_at_once][vector]
+  int* counts = nullptr;         // [slices_at_once][vector]: digits that are not zero
   SliceState* states = nullptr;  // of each slice, zeros before
 };
 void split_on_device(const SliceTask& task, cudaStream_t stream);

@@ -52,6 +52,35 @@ static void every_type_multiplies(void) {
   vernier_destroy(handle);
 }
 
+static void prepared_operands_multiply(void) {
+  vernier_handle handle = made();
+  vernier_prepared left = NULL, right = NULL;
+  const float sb[] = {5, 7, 6, 8}, sa[] = {1, 3, 2, 4}, s_one = 1, s_zero = 0;
+  double x[] = {1, 3, 2, 4}, c[4];
+  float s[4];
+  EXPECT(vernier_prepare(handle, VERNIER_D, VERNIER_LEFT, VERNIER_OP_N, 2, 2, x, 2, &left) == VERNIER_SUCCESS);
+  x[0] = 100; /* the object has a copy */
+  EXPECT(vernier_gemm_prepared_left(handle, left, VERNIER_OP_N, 2, 2, 2, &one, b, 2, &zero, c, 2) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 19 && c[1] == 43 && c[2] == 22 && c[3] == 50);
+  EXPECT(strstr(vernier_report_text(handle), "prepared") != NULL);
+  EXPECT(vernier_gemm_prepared_left(handle, left, VERNIER_OP_N, 3, 2, 2, &one, b, 2, &zero, c, 3) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "prepared as 2 x 2; expected 3 x 2") != NULL);
+  EXPECT(vernier_gemm_prepared_left(handle, NULL, VERNIER_OP_N, 2, 2, 2, &one, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_prepare(handle, VERNIER_S, VERNIER_RIGHT, VERNIER_OP_N, 2, 2, sb, 2, &right) == VERNIER_SUCCESS);
+  EXPECT(vernier_gemm_prepared_right(handle, VERNIER_OP_T, right, 2, 2, 2, &s_one, sa, 2, &s_zero, s, 2) ==
+         VERNIER_SUCCESS);
+  EXPECT(s[0] == 26 && s[1] == 38 && s[2] == 30 && s[3] == 44);
+  vernier_destroy_prepared(right);
+  EXPECT(vernier_prepare(handle, VERNIER_Z, VERNIER_LEFT, VERNIER_OP_N, 1, 1, x, 1, &right) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(right == NULL);
+  vernier_destroy_prepared(left);
+  vernier_destroy_prepared(NULL);
+  vernier_destroy(handle);
+}
+
 static void level_3_is_there(void) {
   vernier_handle handle = made();
   /* L = [2 .; 1 4] by columns, with what must not be read: L [1; 2] = [2; 9] and back */
@@ -225,6 +254,7 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
 
 int main(void) {
   every_type_multiplies();
+  prepared_operands_multiply();
   level_3_is_there();
   errors_have_codes_and_words_and_leave_c_alone();
   data_too_wide_for_the_contract_are_an_error();

@@ -70,6 +70,7 @@ TEST_F(ProgramGemm, MultipliesBySlices) {
       }
   EXPECT_EQ(run("gemm A.npy B.npy --slices dp --contract fp64").code, 2);
   EXPECT_EQ(run("gemm A.npy B.npy --slices quick").code, 2);
+  EXPECT_EQ(run("gemm A.npy B.npy --device tpu").code, 2);
 }
 
 TEST_F(ProgramGemm, TakesAlphaBetaAndC0) {

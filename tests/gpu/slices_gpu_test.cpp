@@ -37,7 +37,7 @@ class SlicesOnGpu : public testing::TestWithParam<Pair> {
   }
 
   template <class T>
-  void expect_same(const Call<T>& call, SliceOptions options, const std::string& what) {
+  SliceReport expect_same(const Call<T>& call, SliceOptions options, const std::string& what) {
     options.engine = GetParam().gpu;
     const auto [got, report] = on_gpu(call, options);
     options.engine = GetParam().cpu;
@@ -51,6 +51,7 @@ class SlicesOnGpu : public testing::TestWithParam<Pair> {
     EXPECT_EQ(report.left_b, other.left_b) << what;
     EXPECT_EQ(report.fast, other.fast) << what;
     EXPECT_EQ(difference_but_for_nans(got, expected), "") << what;
+    return report;
   }
 };
 INSTANTIATE_TEST_SUITE_P(Engines, SlicesOnGpu,
@@ -111,6 +112,59 @@ TEST_P(SlicesOnGpu, pass_nan_and_infinity) {
   a(3, 4) = std::numeric_limits<double>::quiet_NaN(), b(9, 8) = -std::numeric_limits<double>::infinity(), a(7, 9) = 0;
   for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded})
     expect_same<double>({.a = a, .b = b}, {.mode = mode}, "nan");
+}
+
+// Small integers and a few elements of full length: all slices but the first have next to no digits.
+TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
+  for (const Type type : {Type::float64, Type::float32})
+    with_type(type, [this]<class T>(T) {
+      auto [a, b] = make_operands<T>("integers", 140, 41, 600, 63);
+      const auto [x, y] = make_operands<T>("random_phi_0_1", 140, 41, 600, 64);
+      for (Matrix<T>* integers : {&a, &b})
+        for (std::int64_t j = 0; j < integers->columns(); ++j)
+          for (std::int64_t i = 0; i < integers->rows(); ++i) (*integers)(i, j) = std::trunc((*integers)(i, j) / 64);
+      const SliceOptions exact{.mode = SliceMode::correctly_rounded, .few_digits = 1};
+      EXPECT_EQ(expect_same<T>({.a = a, .b = b}, exact, "integers alone").sparse, 0);
+      for (int i = 0; i < 70; ++i) a(3, 5 + 8 * i) = x(3, 5 + 8 * i);  // more than a warp takes at once
+      a(139, 599) = x(139, 599), b(7, 2) = y(7, 2), b(590, 40) = y(590, 40);
+      for (const std::int64_t k_block : {0, 256})
+        for (const std::int64_t block : {0, 64})
+          for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true, .few_digits = 1}}) {
+            options.k_block = k_block;
+            options.block = block;
+            const SliceReport r = expect_same<T>({.a = a, .b = b}, options, "few digits");
+            EXPECT_GT(r.sparse, 0);
+            EXPECT_LT(r.sparse, r.multiplied);
+            if (k_block != 0 || block != 0) continue;
+            options.few_digits = 0;
+            EXPECT_EQ(expect_same<T>({.a = a, .b = b}, options, "by cublas").sparse, 0);
+          }
+    });
+}
+
+// With equal steps, numbers of few digits far apart leave empty slices between them.
+TEST(SlicesOfIntegers, skip_slices_without_digits_and_multiply_few_digits_in_groups) {
+  Matrix<double> a(70, 300), b(300, 60), c(70, 60), expected(70, 60);
+  for (std::int64_t l = 0; l < 300; ++l) {
+    for (std::int64_t i = 0; i < 70; ++i) a(i, l) = static_cast<double>(1 + (i * l) % 37);
+    for (std::int64_t j = 0; j < 60; ++j) b(l, j) = static_cast<double>(1 + (j + l) % 41);
+  }
+  a(2, 77) += 0x1p-40, a(69, 299) -= 0x1p-41, b(5, 9) += 0x1p-40;
+  const DeviceCopy<double> device_a(a), device_b(b), device_c(c);
+  for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded}) {
+    SliceOptions options{.mode = mode, .engine = "cublas-int8", .all_products = true, .grouped = true, .few_digits = 1};
+    if (mode == SliceMode::working_precision) options.slices = 8;
+    const SliceReport report = cuda::gemm_by_slices(Op::none, Op::none, 70, 60, 300, 1.0, device_a.data(), a.ld(),
+                                                    device_b.data(), b.ld(), 0.0, device_c.data(), c.ld(), options);
+    device_c.read(c);
+    options.engine = "nvidia-int8";
+    const SliceReport other = gemm_by_slices(Op::none, Op::none, 70, 60, 300, 1.0, a.data(), a.ld(), b.data(), b.ld(),
+                                             0.0, expected.data(), expected.ld(), options);
+    EXPECT_EQ(report.skipped, other.skipped);
+    EXPECT_GT(report.skipped, 0);
+    EXPECT_GT(report.sparse, 0);
+    EXPECT_EQ(difference(c, expected), "");
+  }
 }
 
 TEST(SlicesOfIntegers, are_grouped_by_weight_inside_the_engine) {

@@ -19,6 +19,8 @@ SliceCounts some_counts(std::mt19937& random) {
   counts.k_block = 1 + below(static_cast<int>(counts.k));
   for (int i = 1 + below(7); i > 0; --i) counts.zero_a.push_back(below(4) == 0);
   for (int i = 1 + below(7); i > 0; --i) counts.zero_b.push_back(below(4) == 0);
+  for (std::size_t i = 0; i < counts.zero_a.size(); ++i) counts.few_a.push_back(below(4) == 0);
+  for (std::size_t i = 0; i < counts.zero_b.size(); ++i) counts.few_b.push_back(below(4) == 0);
   return counts;
 }
 
@@ -97,6 +99,38 @@ TEST(SliceProducts, AreAddedFromTheSmallestWeightsToTheLargest) {
   }
 }
 
+// Sums that are exact take neighbours in weight one after another.
+TEST(SliceProducts, AreAddedSliceBySliceWhereTheOrderDoesNotMatter) {
+  std::mt19937 random(4);
+  for (int trial = 0; trial < 2000; ++trial) {
+    SliceCounts counts = some_counts(random);
+    counts.grouped = false;
+    const std::size_t terms = plan_slice_products(counts).terms.size();
+    counts.any_order = true;
+    const SliceProducts plan = plan_slice_products(counts);
+    EXPECT_EQ(plan.terms.size(), terms);
+    for (std::size_t i = 1; i < plan.terms.size(); ++i) {
+      const SliceTerm &x = plan.terms[i - 1], &y = plan.terms[i];
+      EXPECT_TRUE(x.p < y.p || (x.p == y.p && x.q <= y.q));
+    }
+  }
+}
+
+TEST(SliceProducts, OfSlicesWithFewDigitsAreCallsOfTheirOwn) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const SliceCounts counts = some_counts(random);
+    for (const SliceJob& job : plan_slice_products(counts).jobs) {
+      for (int i = 0; i < job.count; ++i) {
+        const bool a = counts.few_a[static_cast<std::size_t>(job.p)];
+        const bool b = counts.few_b[static_cast<std::size_t>(job.q + i)];
+        EXPECT_EQ(job.few, a ? SliceJob::Few::a : b ? SliceJob::Few::b : SliceJob::Few::none);
+      }
+      EXPECT_TRUE(job.few == SliceJob::Few::none || job.count == 1);
+    }
+  }
+}
+
 TEST(SliceProducts, OneCallTakesTheSlicesOfBThatLieSideBySide) {
   const SliceProducts plan = plan_slice_products(
       {.zero_a = {false}, .zero_b = std::vector<bool>(6, false), .k = 8, .k_block = 8, .neighbours = 4});
@@ -104,6 +138,17 @@ TEST(SliceProducts, OneCallTakesTheSlicesOfBThatLieSideBySide) {
   EXPECT_EQ(plan.jobs[0].count, 4);
   EXPECT_EQ(plan.jobs[1].q, 4);
   EXPECT_EQ(plan.jobs[1].count, 2);
+}
+
+// At n = 4096 a digit in 400 goes around fp16 products and one in 150 does not; small blocks are done sooner by cuBLAS.
+TEST(FewDigits, PayInLargeProductsAlone) {
+  const SliceRates fp16{0.83e15, 2.4e12};
+  const auto pay = [&](double n, double k, double share) { return few_digits_pay(n, n, k, share * n * k, n, fp16); };
+  EXPECT_TRUE(pay(4096, 4096, 1.0 / 400));
+  EXPECT_FALSE(pay(4096, 4096, 1.0 / 150));
+  EXPECT_FALSE(pay(1024, 4096, 1e-6));
+  EXPECT_FALSE(pay(1024, 1024, 1e-6));
+  EXPECT_TRUE(pay(8192, 8192, 1.0 / 400));
 }
 
 }  // namespace

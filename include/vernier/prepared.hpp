@@ -1,0 +1,137 @@
+// Prepared operands: a matrix whose residues are made once, for many products with it.
+//
+//     #include <vernier/prepared.hpp>
+//     const vernier::PreparedOperand<double> prepared(vernier::Side::left, vernier::Op::none, m, k, A, lda);
+//     for (...) vernier::gemm(prepared, vernier::Op::none, m, n, k, 1.0, B, ldb, 0.0, C, ldc);
+//
+// The object owns all that it needs, a copy of the matrix included: what becomes of A afterwards does not concern it,
+// so that an old residue never meets a new element. It holds
+//
+//     m k (sizeof(T) + moduli) bytes, rounded up to strips of 32 vectors, steps of 64 k (on a GPU 128) and pages,
+//
+// never changes, and may be used by many threads at once (on a GPU on many streams); copies of it share what it holds.
+//
+// What preparation decides: contract, engine (on a GPU the device, too) and T. With k they give the scale of each row
+// of op(A), or column of op(B), from that vector alone, and so the moduli of ordinary entries, whatever the other
+// factor is. Where a product asks for more, since exponents in A or B are wide, or NaN or infinity occurs, what is
+// missing is made from the copy. So C has the bits of the same product of unprepared operands by residues on any engine
+// (an engine named in Options, or a reproducible contract), on a GPU with one exception: none where that takes
+// Strassen-Winograd, whose bits are the same. Contract exact chooses its moduli by both factors: unsupported.
+#pragma once
+
+#include <memory>
+
+#include "vernier/cuda.hpp"
+#include "vernier/level3.hpp"
+
+namespace vernier {
+
+template <class T>
+struct PreparedData;
+
+// T is float or double.
+template <class T>
+class VERNIER_API PreparedOperand {
+ public:
+  // For products op(X) B (left) or A op(X) (right).
+  //
+  //   op(X)  rows x columns; X is ldx x columns with ldx >= max(1, rows) for Op::none, ldx x rows with
+  //          ldx >= max(1, columns) otherwise; read here, and not afterwards
+  //
+  // options: contract, engine and threads count. The engine is an int8 engine; "" takes the first that runs here.
+  // Throws Error: invalid_argument, out_of_memory, unsupported (engine, or contract exact).
+  PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+                  const Options& options = Options{.contract = default_contract<T>()});
+
+  Side side() const;
+  std::int64_t rows() const, columns() const;  // of op(X)
+  const Contract& contract() const;
+  const std::string& engine() const;
+  int moduli() const;         // of the residues held
+  std::size_t bytes() const;  // held, the copy included
+
+  const PreparedData<T>& data() const { return *data_; }  // for the library
+
+ private:
+  std::shared_ptr<const PreparedData<T>> data_;
+};
+
+// A product's report, and whether it read the residues that were prepared: not where the native product was taken, all
+// entries were wide, or the workspace was too small for its blocks.
+struct VERNIER_API PreparedReport : Report {
+  bool prepared_a = false, prepared_b = false;
+
+  std::string text() const;
+  std::string json() const;
+};
+
+// C = alpha op(A) op(B) + beta C, as gemm of vernier.hpp, with op(A), op(B) or both prepared. m, n and k are those of
+// the product, and have to be those of the operand. options.contract has to be the operand's, and options.engine "" or
+// the operand's. Always by residues, also where the native product would be faster; wide exponents may fall back to it
+// as in gemm with an engine named.
+//
+// A workspace of gemm_workspace() bytes is enough.
+//
+// Throws Error with C untouched, before any work: invalid_argument (gemm's; another side, size or contract than
+// prepared for; an engine that is not the operand's), out_of_memory, bound_not_met.
+template <class T>
+VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                T alpha, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                                T alpha, const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m,
+                                std::int64_t n, std::int64_t k, T alpha, T beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+
+namespace cuda {
+
+template <class T>
+struct PreparedData;
+
+// The same for a matrix in memory of the current device, where the object's memory is taken from the device itself and
+// given back, which waits for the device, with its last copy. Preparing waits until the residues are there.
+template <class T>
+class VERNIER_API PreparedOperand {
+ public:
+  // options: contract, engine, stream and strassen_levels count: with 1 the residues are those of Strassen-Winograd,
+  // and with -1 where that is faster for another factor of as many vectors.
+  PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+                  const Options& options = Options{.contract = default_contract<T>()});
+
+  Side side() const;
+  std::int64_t rows() const, columns() const;  // of op(X)
+  const Contract& contract() const;
+  const std::string& engine() const;
+  int moduli() const;         // of the residues held
+  std::size_t bytes() const;  // held, the copy included
+  int device() const;
+  bool strassen() const;  // are they those of Strassen-Winograd?
+
+  const PreparedData<T>& data() const { return *data_; }  // for the library
+
+ private:
+  std::shared_ptr<const PreparedData<T>> data_;
+};
+
+// C = alpha op(A) op(B) + beta C, as cuda::gemm with an engine named: float too by residues, never by split matrices.
+// Asynchronous as that; where both are prepared the host does not wait at all. The current device has to be the
+// operand's. Can be captured in a graph under fp64-normwise, as there; the objects have to outlive the graph.
+template <class T>
+VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                const T* alpha, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                                const T* alpha, const T* A, std::int64_t lda, const T* beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m,
+                                std::int64_t n, std::int64_t k, const T* alpha, const T* beta, T* C, std::int64_t ldc,
+                                const Options& options = Options{.contract = default_contract<T>()});
+
+}  // namespace cuda
+}  // namespace vernier

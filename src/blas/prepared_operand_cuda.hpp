@@ -1,0 +1,71 @@
+// What a prepared operand holds on a GPU, and how it is made.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "engine/device_int8_engine.hpp"
+#include "plan/device_plan.hpp"
+#include "scheme/device_convert.hpp"
+#include "scheme/winograd.hpp"
+#include "vernier/prepared.hpp"
+
+namespace vernier::cuda {
+
+inline DeviceLimits limits_of(const DeviceInt8Engine& engine) {
+  return {.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
+}
+
+template <class T>
+struct PreparedData {
+  PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+               const Options& options);
+
+  Side side;
+  std::int64_t rows, columns;  // of op(X)
+  Contract contract;
+  std::string engine;
+  int device = 0;
+  Operand<T> copy;  // rows of op(X), or columns; everything below is of all its vectors
+  ScalingRule rule;
+  bool lean = false;  // rule is lean_rule()
+  ConversionForm form;
+  bool strassen = false;
+  std::int64_t k_block = 0;
+  VectorStatistics* statistics = nullptr;
+  int* scales = nullptr;
+  RegularityState regularity = RegularityState::reset();  // this operand's part in it, and the same on the device:
+  RegularityState* device_regularity = nullptr;
+  std::size_t bytes = 0;
+
+  // Residues of the block of k that begins there.
+  std::uint8_t* planes(std::int64_t k_begin) const {
+    return planes_ + static_cast<std::size_t>(k_begin / k_block) * plane_bytes(copy.vectors);
+  }
+  // Of all moduli, for that many vectors and a block of k.
+  std::size_t plane_bytes(std::int64_t vectors) const {
+    return static_cast<std::size_t>(form.moduli * (strassen ? winograd_products : 1)) *
+           static_cast<std::size_t>(plane_vectors(vectors, strassen)) *
+           static_cast<std::size_t>(plane_pitch(k_block, strassen));
+  }
+
+ private:
+  void choose(const DeviceInt8Engine& engine, int strassen_levels);
+  void own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t stream);
+  void make_planes(cudaStream_t stream);
+  void summarise(cudaStream_t stream);
+
+  DeviceBuffer<std::byte> memory_;
+  std::uint8_t* planes_ = nullptr;
+};
+
+// Calls work(a, b) with one operand on its side, and beside it one of no vectors.
+template <class T, class Work>
+void with_operand(Side side, const DeviceOperand<T>& x, Work work) {
+  const DeviceOperand<T> nothing{{.k = x.x.k, .ld = 1}, nullptr, nullptr, x.planes};
+  side == Side::left ? work(x, nothing) : work(nothing, x);
+}
+
+// Residues of one operand and one block of k, with scales that are there.
+template <class T>
+void decompose(Side side, const DeviceOperand<T>& x, const ConversionForm& form, bool strassen, cudaStream_t stream);
+
+}  // namespace vernier::cuda

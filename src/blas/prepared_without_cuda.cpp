@@ -1,0 +1,86 @@
+// The part of vernier/prepared.hpp for GPUs in a build without CUDA.
+#include "base/status.hpp"
+#include "vernier/prepared.hpp"
+
+#if !VERNIER_HAS_CUDA
+
+namespace vernier::cuda {
+namespace {
+
+[[noreturn]] void fail_without_cuda() {
+  fail(Status::unsupported, "this libvernier was built without CUDA; expected one that was built with nvcc");
+}
+
+}  // namespace
+
+template <class T>
+PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+Side PreparedOperand<T>::side() const {
+  fail_without_cuda();
+}
+template <class T>
+std::int64_t PreparedOperand<T>::rows() const {
+  fail_without_cuda();
+}
+template <class T>
+std::int64_t PreparedOperand<T>::columns() const {
+  fail_without_cuda();
+}
+template <class T>
+const Contract& PreparedOperand<T>::contract() const {
+  fail_without_cuda();
+}
+template <class T>
+const std::string& PreparedOperand<T>::engine() const {
+  fail_without_cuda();
+}
+template <class T>
+int PreparedOperand<T>::moduli() const {
+  fail_without_cuda();
+}
+template <class T>
+std::size_t PreparedOperand<T>::bytes() const {
+  fail_without_cuda();
+}
+template <class T>
+int PreparedOperand<T>::device() const {
+  fail_without_cuda();
+}
+template <class T>
+bool PreparedOperand<T>::strassen() const {
+  fail_without_cuda();
+}
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,
+                    std::int64_t, const T*, T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,
+                    std::int64_t, const T*, T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t,
+                    const T*, const T*, T*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                    \
+  template class PreparedOperand<T>;                                                                              \
+  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
+                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
+  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \
+                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
+  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
+                               std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda
+
+#endif

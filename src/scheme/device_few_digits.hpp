@@ -1,0 +1,58 @@
+// Slices of Ozaki scheme I with few digits on a GPU: multiplied digit by digit, without the engine. Integers all the
+// way, so that the products are those of the engine.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "scheme/device_slices.hpp"
+
+namespace vernier::cuda {
+
+// The digits of a slice that are not zero, vector by vector: begin[v], count[v] of them.
+struct FewDigits {
+  struct Digit {
+    std::int32_t index, digit;  // index along k
+  };
+  Digit* digits = nullptr;
+  std::int64_t* begin = nullptr;
+  const int* count = nullptr;
+};
+
+// A slice as the kernel that made it leaves it: vector v, index l at [v * pitch + l].
+struct SliceView {
+  SliceFormat format = SliceFormat::fp16;
+  const void* digits = nullptr;
+  std::int64_t vectors = 0, k = 0, pitch = 0;
+};
+
+// Fills `few`, whose counts are there. used: one word, zero before.
+void list_few_digits(const SliceView& slice, const FewDigits& few, unsigned long long* used, cudaStream_t stream);
+
+// A slice with vectors side by side: [l][vector], bytes where its bits fit them.
+struct TurnedSlice {
+  void* digits = nullptr;
+  std::int64_t pitch = 0;  // vectors, a multiple of 16
+  bool bytes = false;
+};
+constexpr bool digits_fit_bytes(int bits) { return bits <= 7; }
+constexpr int bytes_of_turned(int bits) { return digits_fit_bytes(bits) ? 1 : 4; }
+void turn_slice(const SliceView& slice, const TurnedSlice& turned, cudaStream_t stream);
+
+// The product of a slice with few digits and another one, over the indices begin_k .. begin_k + depth - 1, in the
+// format that the engine leaves: product[i + j * ld].
+struct FewDigitsProduct {
+  FewDigits few;              // from the block's first vector on
+  TurnedSlice other;          // alike, after a multiple of 16 vectors
+  bool few_are_rows = true;   // or columns of the product
+  std::int64_t m = 0, n = 0;  // of the product
+  std::int64_t begin_k = 0, depth = 0;
+  SliceFormat format = SliceFormat::fp16;
+  void* product = nullptr;
+  std::int64_t ld = 0;
+  bool accumulate = false;  // onto what is there
+};
+void multiply_few_digits(const FewDigitsProduct& product, cudaStream_t stream);
+
+}  // namespace vernier::cuda
