@@ -230,6 +230,19 @@ TEST_F(CublasPreload, no_symbol_of_level_3_is_missing) {
   for (const std::string& name : theirs) EXPECT_TRUE(ours.contains(name)) << name;
 }
 
+using CublasPreloadOnGpu = Programs;
+
+// Forms, graphs and workspaces with cuBLAS itself and libvernier itself.
+TEST_F(CublasPreloadOnGpu, products_are_those_of_cublas_within_rounding) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, "", "'" VERNIER_ON_GPU "'");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_GE(outcome.report["taken"], 17) << outcome.report;
+  EXPECT_GE(outcome.report["workspaces"]["used"], 4) << outcome.report;
+  EXPECT_EQ(outcome.report["workspaces"]["too_small"], 1) << outcome.report;
+  for (const char* name : {"cublasDsyrkx", "cublasZsyrkx", "cublasZherkx", "cublasCsyrkEx", "cublasCherk3mEx",
+                           "cublasDgemm", "cublasZherk", "cublasZher2k"})
+    EXPECT_EQ(outcome.report["symbols"][name]["taken"], 1) << name << outcome.report;
+}
 #endif
 
 #if VERNIER_HAS_CUDA
