@@ -175,14 +175,14 @@ TEST_F(CublasPreload, a_cublas_out_of_the_global_scope_is_reached_and_is_the_one
 
 TEST_F(CublasPreload, after_data_that_were_too_wide_a_shape_pauses_for_longer_each_time) {
   const Outcome outcome = run("", "wide");
-  for (const int call : {1, 3, 6})
+  for (const int call : {1, 6})
     EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " vernier:"), std::string::npos) << outcome.text;
-  for (const int call : {2, 4, 5, 7})
+  for (const int call : {2, 3, 4, 5, 7})
     EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " cublas:"), std::string::npos) << outcome.text;
   EXPECT_TRUE(contains(outcome, "other data: 42")) << outcome.text;
   EXPECT_TRUE(contains(outcome, "another shape: 0")) << outcome.text;
-  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 5) << outcome.report;
-  EXPECT_EQ(outcome.report["fallbacks"], 3) << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 6) << outcome.report;
+  EXPECT_EQ(outcome.report["fallbacks"], 2) << outcome.report;
 }
 
 TEST_F(CublasPreload, threads_do_not_meet) {
