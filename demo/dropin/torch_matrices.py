@@ -34,12 +34,17 @@ def scattered(rows, columns, dtype):
     return torch.complex(real(dtype.to_real()), real(dtype.to_real()))
 
 
-def product(dtype, n):
-    a, b = scattered(n, n, dtype), scattered(n, n, dtype)
+def even(rows, columns, dtype):
+    """What programs try first."""
+    return torch.rand(rows, columns, dtype=dtype, device="cuda")
+
+
+def product(dtype, n, data=scattered, named=""):
+    a, b = data(n, n, dtype), data(n, n, dtype)
     c = a @ b
     rows = torch.from_numpy(samples(n)).cuda()
     error = product_error(a[rows].cpu().numpy(), b[:, rows].cpu().numpy(), c[rows][:, rows].cpu().numpy())
-    tell(f"torch {dtype} {n}".replace("torch.", ""), seconds=median_seconds(lambda: torch.matmul(a, b, out=c)),
+    tell(f"torch {dtype}{named} {n}".replace("torch.", ""), seconds=median_seconds(lambda: torch.matmul(a, b, out=c)),
          error=error)
 
 
@@ -57,4 +62,6 @@ sizes = [int(s) for s in sys.argv[1:]] or [2048, 4096, 8192]
 for size in sizes:
     for dtype in (torch.float64, torch.float32, torch.complex128, torch.complex64):
         product(dtype, size)
+    for dtype in (torch.float64, torch.complex128):
+        product(dtype, size, even, " even")
 solve(sizes[-1])
