@@ -204,6 +204,24 @@ vernier_status vernier_cuda_her2k(vernier_handle handle, vernier_type type, vern
   });
 }
 
+vernier_status vernier_cuda_syrkx(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::syrkx<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                          in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_herkx(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::herkx<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                          in<T>(B), ldb, beta_of<Real<T>>(beta), out<T>(C), ldc, options);
+  });
+}
+
 vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
                                  const void* A, int64_t lda, const void* B, int64_t ldb, void* C, int64_t ldc) {

@@ -55,9 +55,8 @@ Json describe(const Default& chosen) {
   json["native_blas"] = native_blas();
   json["cuda"] = cuda_compiled();
   json["preload"] =
-      "reaches programs that call BLAS, CBLAS or cuBLAS (with handles, cuSOLVER's calls included) in a shared library "
-      "by "
-      "the usual names; not those that are linked statically, that look the functions up by hand (dlsym, as JAX's XLA "
+      "reaches programs that call BLAS, CBLAS or cuBLAS (cuSOLVER's calls included) in a shared library by the usual "
+      "names; not those that are linked statically, that look the functions up by hand (dlsym, as JAX's XLA "
       "does), whose BLAS has renamed symbols (NumPy's wheels from PyPI), or that have kernels of their own";
   for (const char* name : variables) {
     const char* value = std::getenv(name);

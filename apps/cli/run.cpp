@@ -157,6 +157,10 @@ void show(const Json& json, const Console& console) {
   if (json["taken"] == 0) return;
   console.note(fmt::format("  data       largest span 2^{}, {} fallbacks to the native product",
                            json["largest_span"].get<int>(), json["fallbacks"].get<std::uint64_t>()));
+  if (json.contains("workspaces"))
+    console.note(fmt::format("  workspaces of the program: used for {} calls, too small for {}",
+                             json["workspaces"]["used"].get<std::uint64_t>(),
+                             json["workspaces"]["too_small"].get<std::uint64_t>()));
   for (const Json& s : json["slowest"])
     console.note(fmt::format("  {:<9}  {} x {} x {}: {} calls, {:.3f} s", s["routine"].get<std::string>(),
                              s["m"].get<std::int64_t>(), s["n"].get<std::int64_t>(), s["k"].get<std::int64_t>(),

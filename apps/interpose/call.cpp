@@ -25,13 +25,14 @@ bool holds(std::int64_t ld, std::int64_t rows) { return ld >= std::max<std::int6
 // Of complex rank-k updates each takes one of the two transposes.
 bool update_op(const Call& call) {
   if (!complex_type(call.type)) return call.opa != 0;
-  const bool hermitian = call.routine == Routine::herk || call.routine == Routine::her2k;
+  const bool hermitian =
+      call.routine == Routine::herk || call.routine == Routine::her2k || call.routine == Routine::herkx;
   return call.opa == 'N' || call.opa == (hermitian ? 'C' : 'T');
 }
 
 bool valid_update(const Call& call) {
   const std::int64_t rows = call.opa == 'N' ? call.n : call.k;
-  const bool two = call.routine == Routine::syr2k || call.routine == Routine::her2k;
+  const bool two = call.routine != Routine::syrk && call.routine != Routine::herk;
   return call.uplo != 0 && update_op(call) && holds(call.lda, rows) && (!two || holds(call.ldb, rows)) &&
          holds(call.ldc, call.n);
 }
@@ -44,7 +45,8 @@ bool valid_product(const Call& call) {
 }  // namespace
 
 const char* name(Routine routine) {
-  constexpr const char* names[] = {"gemm", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "trmm", "trsm", "gemmt"};
+  constexpr const char* names[] = {"gemm",  "symm", "hemm", "syrk",  "herk",  "syr2k",
+                                   "her2k", "trmm", "trsm", "gemmt", "syrkx", "herkx"};
   return names[static_cast<int>(routine)];
 }
 
@@ -62,6 +64,8 @@ bool valid(const Call& call) {
     case Routine::herk:
     case Routine::syr2k:
     case Routine::her2k:
+    case Routine::syrkx:
+    case Routine::herkx:
       return valid_update(call);
     case Routine::trmm:
     case Routine::trsm:

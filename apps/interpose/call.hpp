@@ -4,11 +4,12 @@
 
 #include <vernier/vernier.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vernier::interpose {
 
-enum class Routine { gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm, trsm, gemmt };
+enum class Routine { gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm, trsm, gemmt, syrkx, herkx };
 
 // A letter that is none of the BLAS is 0. What a routine does not have stays as it is here.
 struct Call {
@@ -30,6 +31,8 @@ struct Call {
   Batch batch = Batch::none;  // a, b and c: the first matrices, or arrays of addresses in device memory
   std::int64_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
   void* stream = nullptr;
+  void* workspace = nullptr;  // the program's own, in device memory
+  std::size_t workspace_bytes = 0;
   bool device_factors = false;  // alpha and beta are in device memory: not to be read
 };
 

@@ -46,7 +46,7 @@ struct Journal {
   std::mutex mutex;
   std::map<Shape, Sum> shapes;
   double seconds = 0;
-  std::uint64_t fallbacks = 0;
+  std::uint64_t fallbacks = 0, workspaces_used = 0, workspaces_too_small = 0;
   int largest_span = 0;
   std::string last_message, engine;
   bool inherited = false;  // by a child of fork(), which has made no call yet
@@ -111,6 +111,8 @@ Json summary() {
   json["passed_on"] = Json::object();
   for (int r = 0; r < reasons; ++r)
     if (passed[r] > 0) json["passed_on"][reason_text[r]] = passed[r];
+  if (j.workspaces_used + j.workspaces_too_small > 0)
+    json["workspaces"] = {{"used", j.workspaces_used}, {"too_small", j.workspaces_too_small}};
   if (!j.last_message.empty()) json["last_message"] = j.last_message;
   json["symbols"] = symbols;
   json["slowest"] = slowest(j);
@@ -124,12 +126,18 @@ void append_line(const std::string& path, const std::string& line) {  // whole, 
   if (file >= 0) close(file);
 }
 
+std::string workspaces_text(const Json& json) {
+  return "workspaces of the program: used for " + json["used"].dump() + " calls, too small for " +
+         json["too_small"].dump() + ", which took memory of libvernier's own";
+}
+
 void print_summary(const Json& json) {
   const std::string name = preload.name;
   std::string text = name + ": " + json["taken"].dump() + " calls taken in " + json["seconds"].dump() + " s";
   for (const auto& [reason, count] : json["passed_on"].items())
     text += ", " + count.dump() + " passed on (" + reason + ")";
   text += "; largest span 2^" + json["largest_span"].dump() + "\n";
+  if (json.contains("workspaces")) text += name + ":   " + workspaces_text(json["workspaces"]) + "\n";
   if (json.contains("last_message")) text += name + ":   " + json["last_message"].get<std::string>() + "\n";
   for (const Json& s : json["slowest"])
     text += name + ":   " + s["routine"].get<std::string>() + " " + s["m"].dump() + " x " + s["n"].dump() + " x " +
@@ -150,7 +158,7 @@ void forget() {
   }
   j.shapes.clear();
   j.seconds = 0;
-  j.fallbacks = 0;
+  j.fallbacks = j.workspaces_used = j.workspaces_too_small = 0;
   j.largest_span = 0;
   j.last_message.clear();
   j.engine.clear();
@@ -204,6 +212,12 @@ void record_taken(const Call& call, const vernier_report& report) {
   Sum& sum = j.shapes[shape];
   ++sum.calls;
   sum.seconds += report.seconds;
+}
+
+void record_workspace(bool used) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  ++(used ? j.workspaces_used : j.workspaces_too_small);
 }
 
 void record_message(const char* message) {

@@ -29,6 +29,7 @@ struct Counts {
 void enlist(Counts& counts);
 
 void record_taken(const Call& call, const vernier_report& report);
+void record_workspace(bool used);          // the program gave one, which was large enough or not
 void record_message(const char* message);  // of libvernier, for a call that it refused: the last one is told
 
 // A line on stderr for VERNIER_VERBOSE=2.

@@ -19,7 +19,7 @@ struct Decision {
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
 };
 
-constexpr int longest_pause = 64;
+constexpr int shortest_pause = 4, longest_pause = 64;
 
 Decision& decision_about(const Call& call) {
   static thread_local std::array<Decision, 16> last;
@@ -36,7 +36,7 @@ Decision& decision_about(const Call& call) {
 
 // A product whose data turn out too wide has cost the look at them in vain. Where one did, the next will.
 void learn(Decision& d, bool fell_back) {
-  d.pause = fell_back ? std::clamp(2 * d.pause, 1, longest_pause) : 0;
+  d.pause = fell_back ? std::clamp(4 * d.pause, shortest_pause, longest_pause) : 0;
   d.left = d.pause;
 }
 

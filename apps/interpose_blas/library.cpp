@@ -101,6 +101,9 @@ vernier_status perform(vernier_handle h, const Call& c) {
     case Routine::trsm:
       return (c.routine == Routine::trmm ? l.trmm : l.trsm)(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha,
                                                             c.a, c.lda, c.c, c.ldc);
+    case Routine::syrkx:
+    case Routine::herkx:
+      break;  // which no BLAS has
   }
   return VERNIER_INTERNAL_ERROR;
 }

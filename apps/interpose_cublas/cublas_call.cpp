@@ -1,6 +1,7 @@
 #include "cublas_call.hpp"
 
 #include "preload.hpp"
+#include "workspace.hpp"
 
 namespace vernier::interpose::cublas {
 namespace {
@@ -90,6 +91,9 @@ bool offer(Symbol& symbol, Handle handle, Call& call) {
   call.device_factors = pointer_mode != host;
   if (!can_be_redone(call)) return symbol.refuse(call, Reason::mode);
   if (call.device_factors && call.routine != Routine::gemm) return symbol.refuse(call, Reason::factors);
+  const Workspace workspace = workspace_of(handle);
+  call.workspace = workspace.data;
+  call.workspace_bytes = workspace.bytes;
   return symbol.offer(call);
 }
 

@@ -1,5 +1,5 @@
 // cublas?gemm and its batches, as Dgemm, Zgemm3m, GemmEx and their like, with integers of 32 bits or (_64) of 64.
-#include "cublas_call.hpp"
+#include "entry.hpp"
 
 namespace vernier::interpose::cublas {
 namespace {
@@ -83,9 +83,6 @@ std::optional<vernier_type> common_type(Symbol& symbol, const Gemm<Int>& g, int 
 
 using namespace vernier::interpose;
 using namespace vernier::interpose::cublas;
-
-#define VERNIER_SYMBOL extern "C" __attribute__((visibility("default"))) Status
-#define VERNIER_STATE(NAME) static constinit Symbol symbol(#NAME)
 
 #define VERNIER_GEMM(NAME, TYPE, INT)                                                                                  \
   VERNIER_SYMBOL NAME(Handle handle, int opa, int opb, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \

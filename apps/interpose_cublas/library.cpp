@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "journal.hpp"
 #include "libvernier.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
@@ -37,12 +38,14 @@ void* loaded_cublas_lt() {
 struct Library {
   decltype(&vernier_cuda_set_stream) set_stream;
   decltype(&vernier_cuda_set_pointer_mode) set_pointer_mode;
+  decltype(&vernier_cuda_set_workspace) set_workspace;
+  decltype(&vernier_cuda_gemm_workspace) gemm_workspace;
   decltype(&vernier_cuda_gemm) gemm;
   decltype(&vernier_cuda_gemm_batched) gemm_batched;
   decltype(&vernier_cuda_gemm_strided_batched) gemm_strided_batched;
   decltype(&vernier_cuda_symm) symm, hemm;
   decltype(&vernier_cuda_syrk) syrk, herk;
-  decltype(&vernier_cuda_syr2k) syr2k, her2k;
+  decltype(&vernier_cuda_syr2k) syr2k, her2k, syrkx, herkx;
   decltype(&vernier_cuda_trmm) trmm;
   decltype(&vernier_cuda_trsm) trsm;
 };
@@ -51,6 +54,8 @@ const Library& library() {
   static const Library once = [] {
     Library l;
     load("vernier_cuda_set_stream", l.set_stream);
+    load("vernier_cuda_set_workspace", l.set_workspace);
+    load("vernier_cuda_gemm_workspace", l.gemm_workspace);
     load("vernier_cuda_set_pointer_mode", l.set_pointer_mode);
     load("vernier_cuda_gemm", l.gemm);
     load("vernier_cuda_gemm_batched", l.gemm_batched);
@@ -61,6 +66,8 @@ const Library& library() {
     load("vernier_cuda_herk", l.herk);
     load("vernier_cuda_syr2k", l.syr2k);
     load("vernier_cuda_her2k", l.her2k);
+    load("vernier_cuda_syrkx", l.syrkx);
+    load("vernier_cuda_herkx", l.herkx);
     load("vernier_cuda_trmm", l.trmm);
     load("vernier_cuda_trsm", l.trsm);
     return l;
@@ -86,6 +93,48 @@ vernier_status multiply(const Library& l, vernier_handle h, const Call& c) {
   return VERNIER_INTERNAL_ERROR;
 }
 
+vernier_status compute(const Library& l, vernier_handle h, const Call& c) {
+  const auto side = static_cast<vernier_side>(c.side);
+  const auto uplo = static_cast<vernier_uplo>(c.uplo);
+  const auto diag = static_cast<vernier_diag>(c.diag);
+  switch (c.routine) {
+    case Routine::gemm:
+      return multiply(l, h, c);
+    case Routine::symm:
+    case Routine::hemm:
+      return (c.routine == Routine::symm ? l.symm : l.hemm)(h, c.type, side, uplo, c.m, c.n, c.alpha, c.a, c.lda, c.b,
+                                                            c.ldb, c.beta, c.c, c.ldc);
+    case Routine::syrk:
+    case Routine::herk:
+      return (c.routine == Routine::syrk ? l.syrk : l.herk)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a, c.lda,
+                                                            c.beta, c.c, c.ldc);
+    case Routine::syr2k:
+    case Routine::her2k:
+      return (c.routine == Routine::syr2k ? l.syr2k : l.her2k)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
+                                                               c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::syrkx:
+    case Routine::herkx:
+      return (c.routine == Routine::syrkx ? l.syrkx : l.herkx)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
+                                                               c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::trmm:
+      return l.trmm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.b, c.ldb, c.c, c.ldc);
+    case Routine::trsm:
+      return l.trsm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.c, c.ldc);
+    case Routine::gemmt:
+      break;  // which cuBLAS has not
+  }
+  return VERNIER_UNSUPPORTED;
+}
+
+// Does the program's workspace hold all that the call is made of?
+bool workspace_suffices(const Library& l, vernier_handle h, const Call& c) {
+  constexpr std::uintptr_t alignment = 256;  // that cuBLAS asks for
+  std::size_t wanted = 0;
+  return c.routine == Routine::gemm && reinterpret_cast<std::uintptr_t>(c.workspace) % alignment == 0 &&
+         l.gemm_workspace(h, c.type, c.m, c.n, c.k, &wanted) == VERNIER_SUCCESS &&
+         wanted <= c.workspace_bytes / static_cast<std::size_t>(std::max<std::int64_t>(c.count, 1));
+}
+
 }  // namespace
 
 // Never a second copy: only what the program has. Programs that load cuBLAS by themselves, as Python does, keep it out
@@ -104,6 +153,8 @@ Sizes largest_product(const Call& c) {
   switch (c.routine) {
     case Routine::syrk:
     case Routine::herk:
+    case Routine::syrkx:
+    case Routine::herkx:
       return {half(c.m), half(c.n), c.k};
     case Routine::trmm:
     case Routine::trsm:
@@ -115,36 +166,15 @@ Sizes largest_product(const Call& c) {
 
 vernier_status perform(vernier_handle h, const Call& c) {
   const Library& l = library();
-  const auto side = static_cast<vernier_side>(c.side);
-  const auto uplo = static_cast<vernier_uplo>(c.uplo);
-  const auto diag = static_cast<vernier_diag>(c.diag);
+  const bool workspace = c.workspace != nullptr && workspace_suffices(l, h, c);
   vernier_status status = l.set_stream(h, c.stream);
   if (status == VERNIER_SUCCESS)
     status = l.set_pointer_mode(h, c.device_factors ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
-  if (status != VERNIER_SUCCESS) return status;
-  switch (c.routine) {
-    case Routine::gemm:
-      return multiply(l, h, c);
-    case Routine::symm:
-    case Routine::hemm:
-      return (c.routine == Routine::symm ? l.symm : l.hemm)(h, c.type, side, uplo, c.m, c.n, c.alpha, c.a, c.lda, c.b,
-                                                            c.ldb, c.beta, c.c, c.ldc);
-    case Routine::syrk:
-    case Routine::herk:
-      return (c.routine == Routine::syrk ? l.syrk : l.herk)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a, c.lda,
-                                                            c.beta, c.c, c.ldc);
-    case Routine::syr2k:
-    case Routine::her2k:
-      return (c.routine == Routine::syr2k ? l.syr2k : l.her2k)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
-                                                               c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
-    case Routine::trmm:
-      return l.trmm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.b, c.ldb, c.c, c.ldc);
-    case Routine::trsm:
-      return l.trsm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.c, c.ldc);
-    case Routine::gemmt:
-      break;  // which cuBLAS has not
-  }
-  return VERNIER_UNSUPPORTED;
+  if (status == VERNIER_SUCCESS)
+    status = l.set_workspace(h, workspace ? c.workspace : nullptr, workspace ? c.workspace_bytes : 0);
+  if (status == VERNIER_SUCCESS) status = compute(l, h, c);
+  if (status == VERNIER_SUCCESS && c.workspace != nullptr) record_workspace(workspace);
+  return status;
 }
 
 }  // namespace vernier::interpose

@@ -1,5 +1,5 @@
 // cublasLtMatmul: D = alpha op(A) op(B) + beta C, where nothing else is asked of it.
-#include "cublas_call.hpp"
+#include "entry.hpp"
 #include "preload.hpp"
 
 namespace vernier::interpose::cublas {
@@ -69,6 +69,8 @@ struct Product {
   Descriptor c_layout;
   void* d;
   Descriptor d_layout;
+  void* workspace;
+  std::size_t workspace_bytes;
   void* stream;
 };
 
@@ -114,6 +116,8 @@ std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d
               .stride_b = b.stride,
               .stride_c = d.stride,
               .stream = p.stream,
+              .workspace = p.workspace_bytes > 0 ? p.workspace : nullptr,
+              .workspace_bytes = p.workspace_bytes,
               .device_factors = mode == device};
 }
 
@@ -138,12 +142,13 @@ bool take(Symbol& symbol, const Product& p) {
 using namespace vernier::interpose;
 using namespace vernier::interpose::cublas;
 
-extern "C" __attribute__((visibility("default"))) Status cublasLtMatmul(
-    Handle handle, Descriptor description, const void* alpha, const void* a, Descriptor a_layout, const void* b,
-    Descriptor b_layout, const void* beta, const void* c, Descriptor c_layout, void* d, Descriptor d_layout,
-    const void* algorithm, void* workspace, std::size_t workspace_bytes, void* stream) {
-  static constinit Symbol symbol("cublasLtMatmul");
-  if (take(symbol, {description, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, stream}))
+VERNIER_SYMBOL cublasLtMatmul(Handle handle, Descriptor description, const void* alpha, const void* a,
+                              Descriptor a_layout, const void* b, Descriptor b_layout, const void* beta, const void* c,
+                              Descriptor c_layout, void* d, Descriptor d_layout, const void* algorithm, void* workspace,
+                              std::size_t workspace_bytes, void* stream) {
+  VERNIER_STATE(cublasLtMatmul);
+  if (take(symbol, {description, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, workspace,
+                    workspace_bytes, stream}))
     return success;
   return symbol.pass_on<Status>(handle, description, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout,
                                 algorithm, workspace, workspace_bytes, stream);

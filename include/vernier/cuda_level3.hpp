@@ -43,6 +43,18 @@ VERNIER_API Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alp
                          const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 
+// The triangle of alpha op(A) op(B)^T + beta C, or of alpha op(A) op(B)^H + beta C, whose diagonal is made real: for A
+// and B that make the product symmetric or Hermitian. op(B) has the shape of op(A); as for syrk and herk, the
+// operations are none and transpose, or conjugate_transpose.
+template <class T>
+VERNIER_API Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+                         const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                         const Options& options = Options{.contract = default_contract<T>()});
+template <class T>
+VERNIER_API Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+                         const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
+                         const Options& options = Options{.contract = default_contract<T>()});
+
 // C = alpha op(A) B (left) or alpha B op(A) (right), as cuBLAS has it; C may be B.
 template <class T>
 VERNIER_API Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,

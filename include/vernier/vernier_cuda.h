@@ -69,6 +69,15 @@ VERNIER_C_API vernier_status vernier_cuda_her2k(vernier_handle handle, vernier_t
                                                 vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
                                                 int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
                                                 int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_syrkx(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                                vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
+                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                                int64_t ldc);
+/* beta is real, as for her2k. */
+VERNIER_C_API vernier_status vernier_cuda_herkx(vernier_handle handle, vernier_type type, vernier_uplo uplo,
+                                                vernier_op op, int64_t n, int64_t k, const void* alpha, const void* A,
+                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                                int64_t ldc);
 /* C = alpha op(A) B or alpha B op(A), as cuBLAS has it; C may be B. */
 VERNIER_C_API vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side,
                                                vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m,

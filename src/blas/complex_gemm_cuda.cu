@@ -1,6 +1,7 @@
 #include "blas/complex_gemm_cuda.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/status.hpp"
@@ -119,18 +120,27 @@ void describe(const DeviceComplexPlan& roots, const DeviceInt8Engine& engine, Pl
   plan.reason += "; two products modulo each p by a root of -1";
 }
 
+// False: the data are not for it. None: it was not tried.
 template <class R>
-bool multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Options& options, Report& report) {
+std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Options& options,
+                                      Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  if (report.plan.scheme != "residues" || capturing(stream)) return false;
+  if (report.plan.scheme != "residues" || capturing(stream)) return std::nullopt;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
-  if (!roots || !fits(*roots, options)) return false;
+  if (!roots || !fits(*roots, options)) return std::nullopt;
   const DeviceWorkspace memory = options.workspace != nullptr ? DeviceWorkspace(options.workspace, roots->bytes)
                                                               : DeviceWorkspace(roots->bytes, stream);
   if (!complex_residue_gemm(*roots, engine, p, options, memory.data())) return false;
   describe(*roots, engine, report.plan);
   return true;
+}
+
+template <class R>
+bool native_is_allowed(const Options& options) {
+  const Contract& c = options.contract;
+  return options.engine.empty() && !c.reproducible && c.fallback == Fallback::native &&
+         c.bits_asked <= std::numeric_limits<R>::digits;
 }
 
 }  // namespace
@@ -157,11 +167,18 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   if (keep_t && options.contract.kind == Contract::Kind::exact)
     fail(Status::unsupported,
          "gemm: contract exact: for complex matrices it is kept where alpha and beta are on the host, and real");
-  if (multiply_by_roots(p, keep_t, options, report)) return report;
+  const std::optional<bool> by_roots = multiply_by_roots(p, keep_t, options, report);
+  if (by_roots == true) return report;
   Plan real = explain<R>(Op::none, Op::none, 2 * p.m, p.n, 2 * p.k, planned);
-  if (real.scheme == "native") {  // only the roots were faster
+  // What the roots' rule does not serve, the real product's lean rule mostly does not either.
+  const bool loses = by_roots.has_value() && native_is_allowed<R>(options) &&
+                     full_rule_loses<R>({2 * p.m, p.n, 2 * p.k}, options.contract);
+  if (real.scheme == "native" || loses) {  // only the roots were faster
     relabel(real, p.m, p.n, p.k);
     report.plan = real;
+    report.plan.scheme = "native";
+    report.plan.engine = "cublas";
+    report.plan.moduli = 0;
     report.fallback = !capturing(stream);
     return native();
   }

@@ -33,6 +33,16 @@ Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t
   fail_without_cuda();
 }
 template <class T>
+Report syrkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
+             std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
+Report herkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, Real<T>, T*,
+             std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+template <class T>
 Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
             std::int64_t, const Options&) {
   fail_without_cuda();
@@ -108,6 +118,10 @@ std::string device_name() { fail_without_cuda(); }
                        std::int64_t, const Options&);                                                                  \
   template Report syr2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,    \
                         T*, std::int64_t, const Options&);                                                             \
+  template Report syrkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,    \
+                        T*, std::int64_t, const Options&);                                                             \
+  template Report herkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,       \
+                        Real<T>, T*, std::int64_t, const Options&);                                                    \
   template Report her2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,       \
                         Real<T>, T*, std::int64_t, const Options&);                                                    \
   template Report trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*,          \

@@ -1,4 +1,5 @@
-// gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp): fill in the
+// gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp), with cuBLAS's
+// syrkx and herkx: fill in the
 // other triangle; halve the triangle of the result; take one product for both terms.
 #include "blas/device_elements.cuh"
 #include "blas/routine_cuda.hpp"
@@ -210,9 +211,29 @@ Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T*
   return update(rank_2k<T>("her2k", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc), options);
 }
 
+template <class T>
+Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
+             std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+  Update<T> p = rank_2k<T>("syrkx", false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+  p.both = false;
+  return update(p, options);
+}
+
+template <class T>
+Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
+             std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
+  Update<T> p = rank_2k<T>("herkx", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc);
+  p.both = false;
+  return update(p, options);
+}
+
 #define VERNIER_INSTANTIATE(T)                                                                                       \
   template Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, \
                         T, T*, std::int64_t, const Options&);                                                        \
+  template Report syrkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,  \
+                        T*, std::int64_t, const Options&);                                                           \
+  template Report herkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,     \
+                        Real<T>, T*, std::int64_t, const Options&);                                                  \
   template Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
                        T*, std::int64_t, const Options&);                                                            \
   template Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \

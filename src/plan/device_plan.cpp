@@ -31,7 +31,8 @@ constexpr double residue_launches = 13e-6;     // what the chain of kernels take
 constexpr double strassen_launches = 20e-6;    // how much longer it is, and the wait for the host in it
 // Irregular products: scales by way of the host, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
-constexpr double native_double = 56e12, native_single = 50e12, native_launch = 8e-6;
+constexpr double look_latency = 15e-6;  // of the host's answer to a look at the data
+constexpr double native_double = 60e12, native_single = 50e12, native_launch = 8e-6;
 
 // Entries of a block are named in 32 bits.
 constexpr std::int64_t most_listed_entries = std::int64_t{1} << 32;
@@ -140,6 +141,25 @@ double device_native_seconds(const ProductShape& s, bool single_precision) {
   return operations / (single_precision ? native_single : native_double) + native_launch;
 }
 
+namespace {
+
+// What it cost to look at data that the lean rule did not serve.
+double look_seconds(const ProductShape& s) {
+  return 8 * static_cast<double>(s.m + s.n) * static_cast<double>(s.k) / conversion_rate + look_latency;
+}
+
+}  // namespace
+
+template <class T>
+bool full_rule_loses(const ProductShape& shape, const Contract& contract) {
+  if (!lean_rule<T>(contract, shape.k)) return false;
+  const int moduli = moduli_of(scaling_rule<T>(contract, shape.k), shape.k);
+  return device_residue_seconds(shape, moduli) + look_seconds(shape) >=
+         device_native_seconds(shape, std::is_same_v<T, float>);
+}
+template bool full_rule_loses<double>(const ProductShape&, const Contract&);
+template bool full_rule_loses<float>(const ProductShape&, const Contract&);
+
 bool strassen_possible(int moduli, const ScalingRule& rule, bool exact, int strassen_levels) {
   return strassen_levels != 0 && !exact && moduli <= most_winograd_moduli && words_of(rule) == 2;
 }
@@ -220,7 +240,8 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     if (strassen_possible(moduli, plan.rule, plan.exact, request.strassen_levels))
       residues = std::min(residues, device_residue_seconds(shape, moduli, true));
     const double native = device_native_seconds(shape, plan.single_precision);
-    plan.residues = residues < native && shape.k <= longest_device_k;
+    const bool refused = !request.may_be_lean && full_rule_loses<T>(shape, contract);
+    plan.residues = residues < native && !refused && shape.k <= longest_device_k;
     p.reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3,
                            request.int8_engine, native * 1e3);
   }

@@ -80,6 +80,11 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
 double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false);
 double device_native_seconds(const ProductShape& shape, bool single_precision);
 
+// Of data that the lean rule does not serve: is the native product faster than looking at them in vain and going by the
+// full rule? Whoever has such data once mostly has them again.
+template <class T>
+bool full_rule_loses(const ProductShape& shape, const Contract& contract);
+
 struct DeviceProductPlan {
   ProductShape shape;
   bool single_precision = false;
@@ -102,8 +107,8 @@ struct DeviceRequest {
   DeviceLimits limits;              // of that one
   std::size_t workspace_limit = 0;  // bytes that may be used
   bool own_workspace = false;       // workspace_limit bytes are the caller's
-  bool may_be_lean = false;
-  int strassen_levels = -1;  // 0, 1, or -1 for the faster
+  bool may_be_lean = false;         // false: the lean rule was tried, or is not wanted
+  int strassen_levels = -1;         // 0, 1, or -1 for the faster
 };
 
 template <class T>

@@ -11,8 +11,10 @@
 namespace vernier {
 
 // Flatness tries thresholds tau = 2^-r of the maximum. The first three use the quantised elements and cost one minimum
-// each; only where all of them fail is the vector read again for the deeper ones, which count exponents.
+// each; above them, the chord of two known sums serves (chord_depths). Only where all of them fail is the vector read
+// again for the deeper ones, which count exponents.
 inline constexpr std::array<int, 3> shallow_depths = {2, 4, 6};
+inline constexpr int chord_depths = 2;  // 0 and 1
 inline constexpr std::array<int, 13> deep_depths = {8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192};
 
 struct VectorSums {
@@ -48,6 +50,17 @@ constexpr int shallow_flatness(const VectorSums& sums, std::int64_t k) {
     const std::int64_t surplus = 2 * (static_cast<std::int64_t>(sums.clipped[i]) - k) - k * tau;
     const int ratio = log2_ratio_up(surplus, k * tau);
     if (ratio != not_flat) best = std::min(best, 2 * depths[i] + ratio);
+  }
+  // sum min(|x_l|, tau) is concave in tau, and sum |x_l| from tau = 2^(exponent + 1) on: in between it is no less than
+  // the chord from the first threshold, in whose units all tau are whole.
+  constexpr std::int64_t end = std::int64_t{1} << (depths[0] + 1);
+  const std::int64_t first = static_cast<std::int64_t>(sums.clipped[0]) - k,
+                     last = static_cast<std::int64_t>(sums.sum) - k;
+  for (int r = 0; r < chord_depths; ++r) {
+    const std::int64_t at = std::int64_t{1} << (depths[0] - r), tau = std::int64_t{1} << (quantum_bits - r);
+    const std::int64_t chord = first * (end - at) + last * (at - 1);  // times end - 1
+    const int ratio = log2_ratio_up(2 * chord - (end - 1) * k * tau, (end - 1) * k * tau);
+    if (ratio != not_flat) best = std::min(best, 2 * r + ratio);
   }
   return best;
 }

@@ -248,6 +248,10 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
                            c, 2) == VERNIER_INVALID_ARGUMENT); /* alpha is null */
   EXPECT(vernier_cuda_gemmt(handle, VERNIER_D, VERNIER_LOWER, VERNIER_OP_N, VERNIER_OP_N, 2, 2, NULL, a, 2, b, 2, &zero,
                             c, 2) == VERNIER_INVALID_ARGUMENT); /* alpha is null */
+  EXPECT(vernier_cuda_syrkx(handle, VERNIER_S, VERNIER_LOWER, VERNIER_OP_N, 2, 2, NULL, a, 2, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT); /* alpha is null */
+  EXPECT(vernier_cuda_herkx(handle, VERNIER_Z, VERNIER_LOWER, VERNIER_OP_C, 2, 2, a, a, 2, b, 2, NULL, c, 2) ==
+         VERNIER_INVALID_ARGUMENT); /* beta is null */
   EXPECT(c[0] == 7 && c[3] == 7);
   vernier_destroy(handle);
 }

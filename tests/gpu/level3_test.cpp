@@ -234,6 +234,28 @@ TYPED_TEST(Level3OnGpu, updates_have_the_bits_of_the_cpu_and_leave_the_other_tri
             },
             [&](T* c) { syr2k<T>(uplo, symmetric, n, k, alpha, x, a.rows, y, b.rows, beta, c, n, this->on_cpu_); });
         compare(
+            "syrkx",
+            [&](T* c) {
+              cuda::syrkx<T>(uplo, symmetric, n, k, alpha, da.data(), a.rows, db.data(), b.rows, beta, c, n,
+                             this->on_gpu_);
+            },
+            [&](T* c) {
+              gemmt<T>(uplo, symmetric, turned ? Op::none : Op::transpose, n, k, alpha, x, a.rows, y, b.rows, beta, c,
+                       n, this->on_cpu_);
+            });
+        compare(
+            "herkx",
+            [&](T* c) {
+              cuda::herkx<T>(uplo, hermitian, n, k, alpha, da.data(), a.rows, db.data(), b.rows, R(-3), c, n,
+                             this->on_gpu_);
+            },
+            [&](T* c) {
+              for (std::int64_t i = 0; i < n; ++i) c[i + i * n] = T(std::real(c[i + i * n]));
+              gemmt<T>(uplo, hermitian, turned ? Op::none : Op::conjugate_transpose, n, k, alpha, x, a.rows, y, b.rows,
+                       T(-3), c, n, this->on_cpu_);
+              for (std::int64_t i = 0; i < n; ++i) c[i + i * n] = T(std::real(c[i + i * n]));
+            });
+        compare(
             "her2k",
             [&](T* c) {
               cuda::her2k<T>(uplo, hermitian, n, k, alpha, da.data(), a.rows, db.data(), b.rows, R(-3), c, n,

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "scheme/residues.hpp"
+#include "scheme/scaling.hpp"
 #include "support/exact.hpp"
 #include "support/generators.hpp"
+#include "support/random.hpp"
 
 namespace vernier::test {
 namespace {
@@ -30,6 +32,25 @@ TEST(OrdinaryModuli, AreThoseOfTheContracts) {
     EXPECT_EQ(ordinary_moduli<double>(Contract::normwise(), k), 14) << k;
   }
   EXPECT_EQ(ordinary_moduli<double>(Contract::fp32(), 4096), 7);
+}
+
+// Whatever power of two they fill, or leave half empty.
+TEST(LeanRule, ServesEvenlyDistributedData) {
+  Random random(17);
+  constexpr std::size_t vectors = 20;
+  for (const std::int64_t k : {1024, 1536, 1792, 2048, 2304, 3072, 4096, 8192})
+    for (const double width : {1.0, 1.3, 1.7}) {
+      std::vector<VectorStatistics> statistics;
+      for (std::size_t i = 0; i < 2 * vectors; ++i) {
+        std::vector<double> x(static_cast<std::size_t>(k));
+        for (double& element : x) element = width * (random.uniform() - 0.5);
+        statistics.push_back(vector_statistics(x.data(), 1, k));
+      }
+      const std::span all(statistics);
+      std::vector<VectorScales> a(vectors), b(vectors);
+      const ScalingRule rule = lean_rule<double>(Contract::fp64(), k).value();
+      EXPECT_FALSE(choose_scales(rule, k, all.first(vectors), all.last(vectors), a, b).any_wide) << k << ' ' << width;
+    }
 }
 
 // The budget of a contract is as large as its moduli allow: one sixteenth more would take another one.

@@ -59,6 +59,76 @@ int cublasDsyrk_v2(void* handle, int uplo, int op, int n, int k, const double* a
   return cublasDgemm_v2(handle, 0, 1, n, n, k, alpha, a, lda, a, lda, beta, c, ldc);
 }
 
+int cublasDsyrkx(void* handle, int uplo, int op, int n, int k, const double* alpha, const double* a, int lda,
+                 const double* b, int ldb, const double* beta, double* c, int ldc) {
+  printf("cublas: Dsyrkx %d %d %d %d %g %d %d %g %d\n", uplo, op, n, k, *alpha, lda, ldb, *beta, ldc);
+  return handle != NULL && a != NULL && b != NULL && c != NULL ? called : 1;
+}
+int cublasZherkx(void* handle, int uplo, int op, int n, int k, const void* alpha, const void* a, int lda, const void* b,
+                 int ldb, const double* beta, void* c, int ldc) {
+  printf("cublas: Zherkx %d %d %d %d %d %d %g %d\n", uplo, op, n, k, lda, ldb, *beta, ldc);
+  return handle != NULL && alpha != NULL && a != NULL && b != NULL && c != NULL ? called : 1;
+}
+int cublasCsyrkEx(void* handle, int uplo, int op, int n, int k, const void* alpha, const void* a, int type_a, int lda,
+                  const void* beta, void* c, int type_c, int ldc) {
+  printf("cublas: CsyrkEx %d %d %d %d %d %d %d %d\n", uplo, op, n, k, type_a, lda, type_c, ldc);
+  return handle != NULL && alpha != NULL && a != NULL && beta != NULL && c != NULL ? called : 1;
+}
+int cublasDtrsmBatched(void* handle, int side, int uplo, int op, int diag, int m, int n, const double* alpha,
+                       const double* const* a, int lda, double* const* b, int ldb, int count) {
+  printf("cublas: DtrsmBatched %d %d %d %d %d %d %g %d %d %d\n", side, uplo, op, diag, m, n, *alpha, lda, ldb, count);
+  return handle != NULL && a != NULL && b != NULL ? called : 1;
+}
+int cublasHgemm(void* handle, int opa, int opb, int m, int n, int k, const void* alpha, const void* a, int lda,
+                const void* b, int ldb, const void* beta, void* c, int ldc) {
+  printf("cublas: Hgemm %d %d %d %d %d %d %d %d\n", opa, opb, m, n, k, lda, ldb, ldc);
+  return handle != NULL && alpha != NULL && a != NULL && b != NULL && beta != NULL && c != NULL ? called : 1;
+}
+int cublasDgemmGroupedBatched(void* handle, const int* opa, const int* opb, const int* m, const int* n, const int* k,
+                              const double* alpha, const double* const* a, const int* lda, const double* const* b,
+                              const int* ldb, const double* beta, double* const* c, const int* ldc, int groups,
+                              const int* sizes) {
+  printf("cublas: DgemmGroupedBatched %d %d %d %d %d %g %d %d %g %d %d %d\n", opa[1], opb[1], m[1], n[1], k[1],
+         alpha[1], lda[1], ldb[1], beta[1], ldc[1], groups, sizes[1]);
+  return handle != NULL && a != NULL && b != NULL && c != NULL ? called : 1;
+}
+int cublasXtDgemm(void* handle, int opa, int opb, size_t m, size_t n, size_t k, const double* alpha, const double* a,
+                  size_t lda, const double* b, size_t ldb, const double* beta, double* c, size_t ldc) {
+  printf("cublas: XtDgemm %d %d %zu %zu %zu %g %zu %zu %g %zu\n", opa, opb, m, n, k, *alpha, lda, ldb, *beta, ldc);
+  return handle != NULL && a != NULL && b != NULL && c != NULL ? called : 1;
+}
+
+/* The first interface: no handle, no status. */
+void cublasDgemm(char opa, char opb, int m, int n, int k, double alpha, const double* a, int lda, const double* b,
+                 int ldb, double beta, double* c, int ldc) {
+  printf("cublas: first Dgemm %c %c %d %d %d %g %d %d %g %d %d\n", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc,
+         a != NULL && b != NULL && c != NULL);
+}
+void cublasZgemm(char opa, char opb, int m, int n, int k, struct fake_complex alpha, const void* a, int lda,
+                 const void* b, int ldb, struct fake_complex beta, void* c, int ldc) {
+  printf("cublas: first Zgemm %c %c %d %d %d %g %g %d %d %g %g %d %d\n", opa, opb, m, n, k, alpha.re, alpha.im, lda,
+         ldb, beta.re, beta.im, ldc, a != NULL && b != NULL && c != NULL);
+}
+void cublasZtrsm(char side, char uplo, char op, char diag, int m, int n, struct fake_complex alpha, const void* a,
+                 int lda, void* b, int ldb) {
+  printf("cublas: first Ztrsm %c %c %c %c %d %d %g %g %d %d %d\n", side, uplo, op, diag, m, n, alpha.re, alpha.im, lda,
+         ldb, a != NULL && b != NULL);
+}
+int cublasSetKernelStream(void* stream) {
+  printf("cublas: SetKernelStream %d\n", stream != NULL);
+  return called;
+}
+
+int cublasSetWorkspace_v2(void* handle, void* data, size_t bytes) {
+  printf("cublas: SetWorkspace %d %zu\n", data != NULL, bytes);
+  return handle != NULL ? 0 : 1;
+}
+int cublasSetStream_v2(void* handle, void* stream) {
+  ((struct fake_handle*)handle)->stream = stream;
+  return 0;
+}
+int cublasDestroy_v2(void* handle) { return handle != NULL ? 0 : 1; }
+
 int cublasLtMatrixLayoutGetAttribute(void* layout, int attribute, void* value, size_t size, size_t* written) {
   const struct fake_layout* l = layout;
   const uint32_t type = (uint32_t)l->type;
@@ -95,7 +165,7 @@ int cublasLtMatmul(void* handle, void* description, const void* alpha, const voi
   printf("cublas: LtMatmul %d %zu\n", ((struct fake_product*)description)->epilogue, bytes);
   return handle != NULL && alpha != NULL && a != NULL && a_layout != NULL && b != NULL && b_layout != NULL &&
                  beta != NULL && c != NULL && c_layout != NULL && d != NULL && d_layout != NULL && algorithm == NULL &&
-                 workspace == NULL && stream != NULL
+                 (workspace == NULL) == (bytes == 0) && stream != NULL
              ? called
              : 1;
 }

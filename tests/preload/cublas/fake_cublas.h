@@ -9,6 +9,9 @@ struct fake_handle {
   void* stream;
   int pointer_mode, math_mode;
 };
+struct fake_complex {
+  double re, im;
+} __attribute__((aligned(16)));
 struct fake_layout {
   int type;
   int64_t rows, columns, ld;
@@ -29,6 +32,27 @@ int cublasGemmEx(void*, int, int, int, int, int, const void*, const void*, int, 
                  void*, int, int, int, int);
 int cublasDtrsm_v2(void*, int, int, int, int, int, int, const double*, const double*, int, double*, int);
 int cublasDsyrk_v2(void*, int, int, int, int, const double*, const double*, int, const double*, double*, int);
+int cublasDsyrkx(void*, int, int, int, int, const double*, const double*, int, const double*, int, const double*,
+                 double*, int);
+int cublasZherkx(void*, int, int, int, int, const void*, const void*, int, const void*, int, const double*, void*, int);
+int cublasCsyrkEx(void*, int, int, int, int, const void*, const void*, int, int, const void*, void*, int, int);
+int cublasDtrsmBatched(void*, int, int, int, int, int, int, const double*, const double* const*, int, double* const*,
+                       int, int);
+int cublasHgemm(void*, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*,
+                int);
+int cublasDgemmGroupedBatched(void*, const int*, const int*, const int*, const int*, const int*, const double*,
+                              const double* const*, const int*, const double* const*, const int*, const double*,
+                              double* const*, const int*, int, const int*);
+int cublasXtDgemm(void*, int, int, size_t, size_t, size_t, const double*, const double*, size_t, const double*, size_t,
+                  const double*, double*, size_t);
+void cublasDgemm(char, char, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+void cublasZgemm(char, char, int, int, int, struct fake_complex, const void*, int, const void*, int,
+                 struct fake_complex, void*, int);
+void cublasZtrsm(char, char, char, char, int, int, struct fake_complex, const void*, int, void*, int);
+int cublasSetKernelStream(void*);
+int cublasSetWorkspace_v2(void*, void*, size_t);
+int cublasSetStream_v2(void*, void*);
+int cublasDestroy_v2(void*);
 int cublasLtMatmul(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*, void*,
                    void*, void*, const void*, void*, size_t, void*);
 

@@ -1,6 +1,6 @@
 /* A libvernier without a GPU, with the functions that the cuBLAS preload loads: each says how it was called. It takes
  * products of 512 and more to be faster than cuBLAS, refuses ldc = 777 for the data and ldc = 778 as captured, and
- * falls back to the native product for the data of ldc = 779. */
+ * falls back to the native product for the data of ldc = 779. Its products want a workspace of 1000 bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@ struct vernier_context {
   vernier_pointer_mode mode;
   const char* error;
   int fallback;
+  size_t workspace_bytes;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
@@ -61,8 +62,19 @@ vernier_status vernier_cuda_set_pointer_mode(vernier_handle h, vernier_pointer_m
   return VERNIER_SUCCESS;
 }
 
+vernier_status vernier_cuda_set_workspace(vernier_handle h, void* data, size_t bytes) {
+  h->workspace_bytes = bytes;
+  return (data == NULL) == (bytes == 0) ? VERNIER_SUCCESS : VERNIER_INVALID_ARGUMENT;
+}
+vernier_status vernier_cuda_gemm_workspace(vernier_handle h, vernier_type type, int64_t m, int64_t n, int64_t k,
+                                           size_t* bytes) {
+  *bytes = type != 0 && m > 0 && n > 0 && k > 0 ? 1000 : 0;
+  return h != NULL ? VERNIER_SUCCESS : VERNIER_NOT_INITIALIZED;
+}
+
 static void say(vernier_handle h, const char* name, vernier_type type) {
   printf("vernier: %s %c stream %d mode %d", name, (char)type, h->stream != NULL, (int)h->mode);
+  if (h->workspace_bytes > 0) printf(" workspace %zu", h->workspace_bytes);
 }
 
 vernier_status vernier_cuda_gemm(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
@@ -139,6 +151,22 @@ vernier_status vernier_cuda_syr2k(vernier_handle h, vernier_type type, vernier_u
                                   int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                                   const void* beta, void* C, int64_t ldc) {
   say(h, "syr2k", type);
+  printf(" %c %c %d %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_syrkx(vernier_handle h, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  say(h, "syrkx", type);
+  printf(" %c %c %d %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
+         alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_herkx(vernier_handle h, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  say(h, "herkx", type);
   printf(" %c %c %d %d %d %d %d %d\n", (char)uplo, (char)op, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
          alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
   return VERNIER_SUCCESS;

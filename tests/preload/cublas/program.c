@@ -50,6 +50,85 @@ static void level3(void) {
   say("syrk passed on", cublasDsyrk_v2(&h, 1, 1, 700, 700, &one, matrix, 700, &zero, matrix, 700));
 }
 
+static void forms(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  const int ops[] = {0, 1}, sizes[] = {10, large}, lds[] = {large, large};
+  const double factors[] = {1, 2};
+  const double* arrays[1] = {matrix};
+  double* results[1] = {matrix};
+  const float ones[] = {1, 1};
+  say("syrkx", cublasDsyrkx(&h, 1, 0, 1200, 512, &one, matrix, 1200, matrix, 1201, &one, matrix, 1202));
+  say("herkx", cublasZherkx(&h, 0, 2, 1200, 512, factors, matrix, 512, matrix, 513, &one, matrix, 1202));
+  say("herkx transposed", cublasZherkx(&h, 0, 1, 1200, 512, factors, matrix, 512, matrix, 513, &one, matrix, 1202));
+  say("syrkEx", cublasCsyrkEx(&h, 0, 1, 1200, 512, ones, matrix, 4, 512, ones, matrix, 4, 1200));
+  say("syrkEx of bytes", cublasCsyrkEx(&h, 0, 1, 1200, 512, ones, matrix, 7, 512, ones, matrix, 4, 1200));
+  say("batch of trsm", cublasDtrsmBatched(&h, 1, 0, 1, 0, large, large, &one, arrays, large, results, large, 1));
+  say("Hgemm", cublasHgemm(&h, 0, 1, large, large, large, ones, matrix, large, matrix, large, ones, matrix, large));
+  say("groups", cublasDgemmGroupedBatched(&h, ops, ops, sizes, sizes, sizes, factors, arrays, lds, arrays, lds, factors,
+                                          results, lds, 2, ops));
+  say("Xt", cublasXtDgemm(&h, 0, 1, large, large, large, &one, matrix, large, matrix, large, &one, matrix, large));
+}
+
+static void first_interface(void) {
+  const struct fake_complex two = {2, 3}, four = {4, 5};
+  cublasDgemm('t', 'C', large, 601, 602, 2, matrix, 602, matrix, 603, 3, matrix, 604);
+  cublasZgemm('N', 'c', large, 601, 602, two, matrix, 605, matrix, 606, four, matrix, 607);
+  cublasZtrsm('r', 'u', 'c', 'u', 1500, 1200, two, matrix, 1201, matrix, 1501);
+  cublasDgemm('n', 'n', 100, 100, 100, 2, matrix, 100, matrix, 100, 3, matrix, 100);
+  cublasZgemm('n', 'x', large, 601, 602, two, matrix, 605, matrix, 606, four, matrix, 607);
+  say("default stream", cublasSetKernelStream(NULL));
+  cublasDgemm('n', 'n', large, large, large, 2, matrix, 608, matrix, 609, 3, matrix, 610);
+  say("another stream", cublasSetKernelStream(&marker));
+  cublasDgemm('n', 'n', large, large, large, 2, matrix, 608, matrix, 609, 3, matrix, 610);
+}
+
+static char memory[4096] __attribute__((aligned(256)));
+
+static void* another_thread(void* handle) {
+  say("another thread", dgemm(handle, large, 605));
+  return NULL;
+}
+
+static void workspaces(void) {
+  struct fake_handle h = {&marker, 0, 0}, other = {&marker, 0, 0};
+  struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1};
+  pthread_t id;
+  say("none", dgemm(&h, large, 605));
+  cublasSetWorkspace_v2(&h, memory, 2048);
+  say("enough", dgemm(&h, large, 605));
+  say("another handle", dgemm(&other, large, 605));
+  say("batch of two", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600, 8,
+                                                &zero, matrix, 600, 9, 2));
+  say("batch of three", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600, 8,
+                                                  &zero, matrix, 600, 9, 3));
+  say("level 3", cublasDsyrk_v2(&h, 0, 0, 1100, 512, &one, matrix, 1100, &zero, matrix, 1101));
+  cublasSetStream_v2(&h, &marker);
+  say("after another stream", dgemm(&h, large, 605));
+  cublasSetWorkspace_v2(&h, memory, 999);
+  say("too few bytes", dgemm(&h, large, 605));
+  cublasSetWorkspace_v2(&h, memory + 16, 2048);
+  say("not aligned", dgemm(&h, large, 605));
+  cublasSetWorkspace_v2(&h, memory, 2048);
+  say("one thread", dgemm(&h, large, 605));
+  pthread_create(&id, NULL, another_thread, &h);
+  pthread_join(id, NULL);
+  say("after another thread", dgemm(&h, large, 605));
+  cublasSetWorkspace_v2(&h, memory, 2048);
+  say("given again", dgemm(&h, large, 605));
+  cublasDestroy_v2(&h);
+  say("handle of the same address", dgemm(&h, large, 605));
+  say("matmul with one", cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL,
+                                        memory, 2048, &marker));
+}
+
+static void settings(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  say("workspace", cublasSetWorkspace_v2(&h, memory, 2048));
+  say("stream", cublasSetStream_v2(&h, &marker));
+  say("end", cublasDestroy_v2(&h));
+}
+
 static void matmul(void) {
   struct fake_handle h = {&marker, 0, 0};
   struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
@@ -104,6 +183,10 @@ int run(const char* what) {
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   if (strcmp(what, "products") == 0) products();
   if (strcmp(what, "level3") == 0) level3();
+  if (strcmp(what, "forms") == 0) forms();
+  if (strcmp(what, "first") == 0) first_interface();
+  if (strcmp(what, "workspaces") == 0) workspaces();
+  if (strcmp(what, "settings") == 0) settings();
   if (strcmp(what, "matmul") == 0) matmul();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "threads") == 0) in_threads();

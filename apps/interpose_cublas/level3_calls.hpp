@@ -1,0 +1,71 @@
+// The level-3 routines as Calls, in letters of the BLAS.
+#pragma once
+
+#include "call.hpp"
+
+namespace vernier::interpose::cublas {
+
+inline Call symmetric(Routine routine, vernier_type type, char side, char uplo, std::int64_t m, std::int64_t n,
+                      const void* alpha, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
+                      const void* beta, void* c, std::int64_t ldc) {
+  return {.routine = routine,
+          .type = type,
+          .side = side,
+          .uplo = uplo,
+          .m = m,
+          .n = n,
+          .k = side == 'R' ? n : m,
+          .alpha = alpha,
+          .a = a,
+          .lda = lda,
+          .b = b,
+          .ldb = ldb,
+          .beta = beta,
+          .c = c,
+          .ldc = ldc};
+}
+
+// Of one matrix (b null) or of two.
+inline Call rank_update(Routine routine, vernier_type type, char uplo, char op, std::int64_t n, std::int64_t k,
+                        const void* alpha, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
+                        const void* beta, void* c, std::int64_t ldc) {
+  return {.routine = routine,
+          .type = type,
+          .uplo = uplo,
+          .opa = op,
+          .m = n,
+          .n = n,
+          .k = k,
+          .alpha = alpha,
+          .a = a,
+          .lda = lda,
+          .b = b,
+          .ldb = ldb,
+          .beta = beta,
+          .c = c,
+          .ldc = ldc};
+}
+
+// B is null for trsm, whose right-hand sides are C.
+inline Call triangular(Routine routine, vernier_type type, char side, char uplo, char op, char diag, std::int64_t m,
+                       std::int64_t n, const void* alpha, const void* a, std::int64_t lda, const void* b,
+                       std::int64_t ldb, void* c, std::int64_t ldc) {
+  return {.routine = routine,
+          .type = type,
+          .side = side,
+          .uplo = uplo,
+          .opa = op,
+          .diag = diag,
+          .m = m,
+          .n = n,
+          .k = side == 'R' ? n : m,
+          .alpha = alpha,
+          .a = a,
+          .lda = lda,
+          .b = b,
+          .ldb = ldb,
+          .c = c,
+          .ldc = ldc};
+}
+
+}  // namespace vernier::interpose::cublas
