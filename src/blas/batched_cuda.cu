@@ -102,11 +102,11 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
-  RoutineReport report(p.routine);
-  if (const auto all = gemm_at_once<T>(
-          {opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count}, options)) {
-    report.add(*all);
-    return report.finished();
+  Report report;
+  if (gemm_at_once<T>({opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count},
+                      options, report)) {
+    report.plan.routine = p.routine;
+    return report;
   }
   return run<T>(p, [&](std::int64_t i) { return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c}; });
 }

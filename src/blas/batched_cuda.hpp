@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "vernier/cuda.hpp"
 
@@ -24,8 +23,8 @@ struct StridedBatch {
 };
 
 // By products of split matrices where they are faster than cuBLAS's batches, or by those where single products would
-// be native. Nothing, and nothing is done, where the products go one by one.
+// be native. False, and nothing is done, where the products go one by one.
 template <class T>
-std::optional<Report> gemm_at_once(const StridedBatch<T>& batch, const Options& options);
+bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& report);
 
 }  // namespace vernier::cuda

@@ -120,15 +120,25 @@ Cublas::Cublas() {
 
 Cublas& thread_cublas() {
   thread_local std::map<int, Cublas> handles;  // a handle belongs to one device
-  return handles[current_device().number];
+  const int device = current_device().number;
+  const auto found = handles.find(device);
+  if (found != handles.end()) return found->second;
+  const CaptureTolerance tolerance;  // a new one allocates
+  return handles[device];
 }
 
 Cublas::~Cublas() { (void)functions().destroy(handle_); }
 
-void Cublas::set_stream(cudaStream_t stream) { check(functions().set_stream(handle_, stream), "cublasSetStream"); }
+void Cublas::set_stream(cudaStream_t stream) {
+  if (stream == stream_) return;
+  check(functions().set_stream(handle_, stream), "cublasSetStream");
+  stream_ = stream;
+}
 
 void Cublas::set_pointer_mode(cublasPointerMode_t mode) {
+  if (mode == pointer_mode_) return;
   check(functions().set_pointer_mode(handle_, mode), "cublasSetPointerMode");
+  pointer_mode_ = mode;
 }
 
 std::string Cublas::version() const {

@@ -22,6 +22,7 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
+  // A small product waits for these longer than for its plan, so that cuBLAS is told of changes alone.
   void set_stream(cudaStream_t stream);
   void set_pointer_mode(cublasPointerMode_t mode);  // of alpha and beta; CUBLAS_POINTER_MODE_HOST at first
   std::string version() const;
@@ -52,6 +53,8 @@ class Cublas {
 
  private:
   cublasHandle_t handle_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  cublasPointerMode_t pointer_mode_ = CUBLAS_POINTER_MODE_HOST;
 };
 
 // The calling thread's own on its current device, made at the first call.
