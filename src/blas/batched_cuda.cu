@@ -77,6 +77,11 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   check_pointer(p.routine, "B", any && k > 0, B);
   check_pointer(p.routine, "C", any, C);
   if (!any) return run<T>(p, [](std::int64_t) { return Addresses<T>{}; });
+  Report native;
+  if (gemm_addressed_natively<T>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, count}, options, native)) {
+    native.plan.routine = p.routine;
+    return native;
+  }
   const cudaStream_t stream = stream_of(options);
   if (capturing(stream))
     fail(Status::unsupported, "gemm_batched: the addresses are not known in a stream that is being captured");

@@ -27,4 +27,24 @@ struct StridedBatch {
 template <class T>
 bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& report);
 
+// The same by arrays of addresses in device memory.
+template <class T>
+struct AddressedBatch {
+  Op opa, opb;
+  std::int64_t m, n, k;
+  const T* alpha;
+  const T* const* A;
+  std::int64_t lda;
+  const T* const* B;
+  std::int64_t ldb;
+  const T* beta;
+  T* const* C;
+  std::int64_t ldc, count;
+};
+
+// By cuBLAS, where single products would be native and it does not pay to wait for the addresses. False, and nothing is
+// done, elsewhere.
+template <class T>
+bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& options, Report& report);
+
 }  // namespace vernier::cuda

@@ -6,6 +6,7 @@
 
 #include "blas/device_state.hpp"
 #include "cuda/device.hpp"
+#include "plan/split_cost.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -72,6 +73,13 @@ std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options&
 }
 
 template <class T>
+bool addresses_are_worth_a_wait(const ProductShape& s, const Options& options, std::int64_t products) {
+  constexpr double wait = 40e-6;  // three copies to the host, and until it has seen them
+  return split_plan_of<T>(s, options, products) &&
+         split_gemm_seconds(s.m, s.n, s.k, products) + wait < device_sgemm_seconds(s.m, s.n, s.k, products);
+}
+
+template <class T>
 Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options) {
   if (!split) return plan_of<T>(shape, options, true).printable;
   const Options native{.contract = options.contract, .engine = std::string(native_name)};
@@ -99,6 +107,7 @@ void describe_native(const ProductShape& shape, const Options& options, Plan& pl
   template std::size_t residue_workspace_limit<T>(const ProductShape&, const Options&, const DeviceLimits&);  \
   template DeviceProductPlan plan_of<T>(const ProductShape&, const Options&, bool);                           \
   template std::optional<SplitGemmPlan> split_plan_of<T>(const ProductShape&, const Options&, std::int64_t);  \
+  template bool addresses_are_worth_a_wait<T>(const ProductShape&, const Options&, std::int64_t);             \
   template Plan describe_choice<T>(const std::optional<SplitGemmPlan>&, const ProductShape&, const Options&); \
   template bool surely_native<T>(const ProductShape&, const Options&);                                        \
   template void describe_native<T>(const ProductShape&, const Options&, Plan&);

@@ -30,6 +30,10 @@ template <class T>
 std::optional<SplitGemmPlan> split_plan_of(const ProductShape& shape, const Options& options,
                                            std::int64_t products = 1);
 
+// Is a batch so much faster by split matrices than in cuBLAS that the host may wait for its addresses?
+template <class T>
+bool addresses_are_worth_a_wait(const ProductShape& shape, const Options& options, std::int64_t products);
+
 // What a person reads, without the workspace that residues would ask for where they are not taken.
 template <class T>
 Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options);

@@ -181,6 +181,10 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
 namespace {
 
 template <class T>
+constexpr cublasComputeType_t compute_type =
+    std::is_same_v<RealType<T>, float> ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F;
+
+template <class T>
 constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? CUDA_R_32F
                                      : std::is_same_v<T, double>              ? CUDA_R_64F
                                      : std::is_same_v<T, std::complex<float>> ? CUDA_C_32F
@@ -207,8 +211,7 @@ bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan)
   const auto queue = [&] {
     cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.A, cuda_type<T>, p.lda, p.stride_a, p.B,
                                       cuda_type<T>, p.ldb, p.stride_b, p.beta, p.C, cuda_type<T>, p.ldc, p.stride_c,
-                                      p.count,
-                                      std::is_same_v<RealType<T>, float> ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F);
+                                      p.count, compute_type<T>);
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options)) {
@@ -236,6 +239,26 @@ bool gemm_at_once(const StridedBatch<T>& p, const Options& options, Report& repo
   return true;
 }
 
+template <class T>
+bool gemm_addressed_natively(const AddressedBatch<T>& p, const Options& options, Report& report) {
+  if constexpr (is_complex<T>) {
+    return false;
+  } else {
+    const auto start = std::chrono::steady_clock::now();
+    if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
+    check_options(options);
+    const ProductShape shape{p.m, p.n, p.k};
+    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, p.count)) return false;
+    cublas_for(options).gemm_addressed_ex(
+        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.A), p.lda,
+        reinterpret_cast<const void* const*>(p.B), p.ldb, p.beta, reinterpret_cast<void* const*>(p.C), p.ldc,
+        cuda_type<T>, p.count, compute_type<T>);
+    describe_native<T>(shape, options, report.plan);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return true;
+  }
+}
+
 void release_workspace() { release_device_memory(); }
 
 std::vector<EngineInfo> engines() {
@@ -255,7 +278,8 @@ std::string device_name() { return current_device().name; }
                        std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
-  template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);
+  template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
+  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

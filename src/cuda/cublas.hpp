@@ -51,6 +51,12 @@ class Cublas {
                      std::int64_t ldb, std::int64_t b_step, const void* beta, void* C, cudaDataType_t c_type,
                      std::int64_t ldc, std::int64_t c_step, std::int64_t count, cublasComputeType_t compute);
 
+  // cublasGemmBatchedEx_64: `count` products by arrays of addresses in device memory.
+  void gemm_addressed_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                         const void* const* A, std::int64_t lda, const void* const* B, std::int64_t ldb,
+                         const void* beta, void* const* C, std::int64_t ldc, cudaDataType_t type, std::int64_t count,
+                         cublasComputeType_t compute);
+
  private:
   cublasHandle_t handle_ = nullptr;
   cudaStream_t stream_ = nullptr;
