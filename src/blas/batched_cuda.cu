@@ -91,8 +91,10 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   check(cudaStreamSynchronize(stream), "addresses of a batch");
   if (k > 0 && equally_far(a) && equally_far(b) && equally_far(c)) {
     const auto stride = [&](const auto& array) { return count > 1 ? array[1] - array[0] : 0; };
-    return gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta, c[0],
-                                   ldc, stride(c), count, options);
+    Report report = gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta,
+                                            c[0], ldc, stride(c), count, options);
+    report.plan.routine = p.routine;
+    return report;
   }
   return run<T>(p, [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
