@@ -5,10 +5,11 @@
 //   vernier-split-bench kinds N...       the contract on data that need other schemes
 //   vernier-split-bench shapes           small, thin and rank-k products
 //   vernier-split-bench batches          1000 products of 64 to 512
+//   vernier-split-bench sweep            hundreds of shapes under the default contract
 //   vernier-split-bench stages N...      split and product apart
 //   vernier-split-bench energy N...      joules a product, where NVML tells
 //   vernier-split-bench error N...       errors on all kinds of data
-//   vernier-split-bench depth            errors for k from 1 to 2^20, over eight draws
+//   vernier-split-bench depth            errors for k from 1 to 2^20, over several draws
 #include <unistd.h>
 
 #include <chrono>
@@ -19,6 +20,7 @@
 
 #include "cuda/energy.hpp"
 #include "split_contenders.hpp"
+#include "split_sweep.hpp"
 #include "timing.hpp"
 
 namespace bench {
@@ -160,10 +162,15 @@ void batches() {
   }
 }
 
+// 1024 x 1024 up to k = 16384, where the contract takes the split; 256 x 256 beyond. A residual of wide data hangs on a
+// handful of entries, so these take more draws.
 void depth() {
   Contenders bench(std::int64_t{256} << 20);
-  for (const char* kind : {"uniform", "normal", "positive", "scattered(4)", "type1", "type3"})
-    for (std::int64_t k = 1; k <= 1 << 20; k *= 4) errors(bench, 256, 256, k, kind, k <= 65536 ? 8 : 2);
+  for (const std::string& kind : data_kinds())
+    for (std::int64_t k = 1; k <= 1 << 20; k *= k < 64 ? 8 : k < 1024 ? 2 : 4) {
+      const int draws = k > 16384 ? 2 : kind == "scattered(4)" ? 32 : 4;
+      errors(bench, k <= 16384 ? 1024 : 256, k <= 16384 ? 1024 : 256, k, kind, draws);
+    }
 }
 
 void kinds(Contenders& bench, std::int64_t n) {
@@ -206,10 +213,12 @@ int run(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) largest = std::max<std::int64_t>(largest, std::atoll(argv[i]));
   const std::vector<std::string> square_commands = {"speed", "sustained", "kinds", "stages", "energy", "error"};
   const bool is_square = std::find(square_commands.begin(), square_commands.end(), command) != square_commands.end();
-  if (is_square ? largest <= 0 : command != "shapes" && command != "batches" && command != "depth") {
-    std::fprintf(
-        stderr,
-        "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | batches | depth\n");
+  const std::map<std::string, void (*)()> others = {
+      {"shapes", shapes}, {"batches", batches}, {"sweep", sweep}, {"depth", depth}};
+  if (is_square ? largest <= 0 : others.count(command) == 0) {
+    std::fprintf(stderr,
+                 "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | batches | sweep "
+                 "| depth\n");
     return 2;
   }
   print_machine();
@@ -217,10 +226,9 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "vernier-split-bench: energy is left out: %s\n", EnergyMeter::missing().c_str());
     return 0;
   }
-  if (command == "shapes") shapes();
-  if (command == "batches") batches();
-  if (command == "depth") depth();
-  if (is_square) {
+  if (!is_square) {
+    others.at(command)();
+  } else {
     Contenders bench(largest * largest);
     for (int i = 2; i < argc; ++i) square(command, bench, std::atoll(argv[i]));
   }

@@ -77,6 +77,11 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   check_pointer(p.routine, "B", any && k > 0, B);
   check_pointer(p.routine, "C", any, C);
   if (!any) return run<T>(p, [](std::int64_t) { return Addresses<T>{}; });
+  Report native;
+  if (gemm_addressed_natively<T>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, count}, options, native)) {
+    native.plan.routine = p.routine;
+    return native;
+  }
   const cudaStream_t stream = stream_of(options);
   if (capturing(stream))
     fail(Status::unsupported, "gemm_batched: the addresses are not known in a stream that is being captured");
@@ -86,8 +91,10 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   check(cudaStreamSynchronize(stream), "addresses of a batch");
   if (k > 0 && equally_far(a) && equally_far(b) && equally_far(c)) {
     const auto stride = [&](const auto& array) { return count > 1 ? array[1] - array[0] : 0; };
-    return gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta, c[0],
-                                   ldc, stride(c), count, options);
+    Report report = gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta,
+                                            c[0], ldc, stride(c), count, options);
+    report.plan.routine = p.routine;
+    return report;
   }
   return run<T>(p, [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
@@ -102,11 +109,11 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
-  RoutineReport report(p.routine);
-  if (const auto all = gemm_at_once<T>(
-          {opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count}, options)) {
-    report.add(*all);
-    return report.finished();
+  Report report;
+  if (gemm_at_once<T>({opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count},
+                      options, report)) {
+    report.plan.routine = p.routine;
+    return report;
   }
   return run<T>(p, [&](std::int64_t i) { return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c}; });
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "vernier/cuda.hpp"
 
@@ -24,8 +23,28 @@ struct StridedBatch {
 };
 
 // By products of split matrices where they are faster than cuBLAS's batches, or by those where single products would
-// be native. Nothing, and nothing is done, where the products go one by one.
+// be native. False, and nothing is done, where the products go one by one.
 template <class T>
-std::optional<Report> gemm_at_once(const StridedBatch<T>& batch, const Options& options);
+bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& report);
+
+// The same by arrays of addresses in device memory.
+template <class T>
+struct AddressedBatch {
+  Op opa, opb;
+  std::int64_t m, n, k;
+  const T* alpha;
+  const T* const* A;
+  std::int64_t lda;
+  const T* const* B;
+  std::int64_t ldb;
+  const T* beta;
+  T* const* C;
+  std::int64_t ldc, count;
+};
+
+// By cuBLAS, where single products would be native and it does not pay to wait for the addresses. False, and nothing is
+// done, elsewhere.
+template <class T>
+bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& options, Report& report);
 
 }  // namespace vernier::cuda

@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
 #include "blas/batched_cuda.hpp"
 #include "blas/complex_gemm_cuda.hpp"
+#include "blas/device_choice.hpp"
 #include "blas/device_state.hpp"
 #include "blas/exact_gemm_cuda.hpp"
 #include "blas/residue_gemm_cuda.hpp"
@@ -19,11 +22,6 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr std::string_view native_name = "native";
-
-// From this size on the default limit looks at what is free.
-constexpr std::size_t large_workspace = std::size_t{4} << 30;
-
 void check_options(const Options& o) {
   check_contract("gemm", o.contract);
   require(o.strassen_levels >= -1 && o.strassen_levels <= 1, "gemm: strassen_levels = {}: expected -1, 0 or 1",
@@ -32,61 +30,9 @@ void check_options(const Options& o) {
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
 }
 
-const DeviceInt8Engine& int8_engine(const Options& options) {
-  return find_device_int8_engine(options.engine == native_name ? "" : options.engine);
-}
-
-DeviceLimits limits_of(const DeviceInt8Engine& engine) {
-  return {.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
-}
-
-template <class T>
-std::size_t workspace_limit(const ProductShape& shape, const Options& options, const DeviceLimits& limits) {
-  if (options.workspace != nullptr) return options.workspace_bytes;
-  if (options.workspace_limit != 0) return options.workspace_limit;
-  const std::size_t half = current_device().memory_bytes / 2;
-  const std::size_t wanted =
-      device_workspace_bytes<T>(shape, options.contract, limits, half, false, options.strassen_levels);
-  if (wanted <= large_workspace) return std::max(half, wanted);
-  return std::min(half, available_device_memory() / 16 * 15);
-}
-
-template <class T>
-DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, bool may_be_lean) {
-  const DeviceInt8Engine& engine = int8_engine(options);
-  const DeviceLimits limits = limits_of(engine);
-  return plan_device_product<T>(shape, {.contract = options.contract,
-                                        .engine = options.engine,
-                                        .int8_engine = std::string(engine.name()),
-                                        .limits = limits,
-                                        .workspace_limit = workspace_limit<T>(shape, options, limits),
-                                        .own_workspace = options.workspace != nullptr,
-                                        .may_be_lean = may_be_lean,
-                                        .strassen_levels = options.strassen_levels});
-}
-
-// Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
-// beat residues wherever they beat cuBLAS, and keep the contract for any data.
-template <class T>
-std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options, std::int64_t products = 1) {
-  if (!std::is_same_v<T, float> || options.contract.kind != Contract::Kind::fp32) return {};
-  if (options.contract.reproducible || !options.engine.empty() || !current_device().hopper()) return {};
-  if (!split_gemm_pays(s.m, s.n, s.k, products)) return {};
-  const SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products);
-  const bool fits = plan.workspace <= workspace_limit<T>(s, options, limits_of(int8_engine(options)));
-  return fits ? std::optional(plan) : std::nullopt;
-}
-
-// The plan of the report, without the workspace that residues would ask for where they are not taken.
-template <class T>
-DeviceProductPlan plan_beside(const std::optional<SplitGemmPlan>& split, const ProductShape& shape,
-                              const Options& options) {
-  if (!split) return plan_of<T>(shape, options, true);
-  return plan_of<T>(shape, {.contract = options.contract, .engine = std::string(native_name)}, false);
-}
-
 void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
                     const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options) {
+  const CaptureTolerance tolerance;
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace = options.workspace != nullptr
                                         ? DeviceWorkspace(options.workspace, options.workspace_bytes)
@@ -108,51 +54,60 @@ Cublas& cublas_for(const Options& options) {
   return cublas;
 }
 
-// C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
+// C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 template <class T>
-Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
-                 std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, bool reads,
-                 const Options& options) {
-  Report report;
-  const auto split = reads ? split_plan_of<T>({m, n, k}, options) : std::nullopt;
-  DeviceProductPlan plan = plan_beside<T>(split, {m, n, reads ? k : 0}, options);
+void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& options,
+                  const std::function<void()>& native, Report& report) {
+  const CaptureTolerance tolerance;
+  DeviceProductPlan plan = plan_of<T>(shape, options, true);
   report.plan = plan.printable;
-  report.plan.k = k;
-  const auto stream = static_cast<cudaStream_t>(options.stream);
-  const DeviceFactor<T> a = factor(alpha, options.pointer_mode), b = factor(beta, options.pointer_mode);
-  if (m == 0 || n == 0) return report;
-  if (!reads) {
-    scale_on_device<T>(m, n, b, C, ldc, stream);
-  } else {
-    bool done = false;
-    if constexpr (std::is_same_v<T, float>) {
-      if (split) {
-        describe(*split, report.plan);
-        multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options);
-        done = true;
-      }
-    }
-    if (!done && plan.residues) {
-      const DeviceResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc};
-      if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
-      done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
-      if (!done && plan.lean) {
-        plan = plan_of<T>({m, n, k}, options, false);
-        report.plan = plan.printable;
-        report.fallback = !plan.residues;
-        done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
-      }
-    }
-    if (!done) {
-      if (report.fallback) {
-        report.plan.scheme = native_name;
-        report.plan.engine = "cublas";
-        report.plan.moduli = 0;
-      }
-      cublas_for(options).gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+  bool done = false;
+  if (plan.residues) {
+    if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
+    done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
+    if (!done && plan.lean) {
+      plan = plan_of<T>(shape, options, false);
+      report.plan = plan.printable;
+      report.fallback = !plan.residues;
+      done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
   }
-  return report;
+  if (done) return;
+  if (report.fallback) {
+    report.plan.scheme = native_name;
+    report.plan.engine = "cublas";
+    report.plan.moduli = 0;
+  }
+  native();
+}
+
+// C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
+template <class T>
+void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+               std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, bool reads,
+               const Options& options, Report& report) {
+  const DeviceFactor<T> a = factor(alpha, options.pointer_mode), b = factor(beta, options.pointer_mode);
+  if (!reads) {
+    report.plan = plan_of<T>({m, n, 0}, options, true).printable;
+    report.plan.k = k;
+    if (m > 0 && n > 0) scale_on_device<T>(m, n, b, C, ldc, static_cast<cudaStream_t>(options.stream));
+    return;
+  }
+  const ProductShape shape{m, n, k};
+  if constexpr (std::is_same_v<T, float>) {
+    if (const auto split = split_plan_of<T>(shape, options)) {
+      multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options);
+      report.plan = describe_choice<T>(split, shape, options);
+      return;
+    }
+  }
+  const auto native = [&] { cublas_for(options).gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc); };
+  if (surely_native<T>(shape, options)) {
+    native();
+    return describe_native<T>(shape, options, report.plan);
+  }
+  planned_gemm<T>(shape, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc}, options, native,
+                  report);
 }
 
 }  // namespace
@@ -162,7 +117,6 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
             const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const CaptureTolerance tolerance;
   check_shape("gemm", opa, opb, m, n, k);
   check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
   require(alpha != nullptr, "gemm: alpha is null");
@@ -175,6 +129,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
 
   Report report;
   if constexpr (is_complex<T>) {
+    const CaptureTolerance tolerance;
     if (reads)
       report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
     else
@@ -182,7 +137,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
     if (!reads && m > 0 && n > 0) complex_scale(m, n, beta, C, ldc, options);
     report.plan.k = k;
   } else {
-    report = real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, reads, options);
+    real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, reads, options, report);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
@@ -195,10 +150,7 @@ Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, con
   if constexpr (is_complex<T>) {
     return complex_plan<RealType<T>>(m, n, k, options);
   } else {
-    const auto split = split_plan_of<T>({m, n, k}, options);
-    Plan printable = plan_beside<T>(split, {m, n, k}, options).printable;
-    if (split) describe(*split, printable);
-    return printable;
+    return describe_choice<T>(split_plan_of<T>({m, n, k}, options), {m, n, k}, options);
   }
 }
 
@@ -211,11 +163,11 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
   } else {
     const ProductShape shape{m, n, k};
     const DeviceLimits limits = limits_of(int8_engine(options));
-    const std::size_t limit = workspace_limit<T>(shape,
-                                                 Options{.contract = options.contract,
-                                                         .workspace_limit = options.workspace_limit,
-                                                         .strassen_levels = options.strassen_levels},
-                                                 limits);
+    const std::size_t limit = residue_workspace_limit<T>(shape,
+                                                         Options{.contract = options.contract,
+                                                                 .workspace_limit = options.workspace_limit,
+                                                                 .strassen_levels = options.strassen_levels},
+                                                         limits);
     const std::size_t bytes =
         device_workspace_bytes<T>(shape, options.contract, limits, limit, least, options.strassen_levels);
     if (least) return bytes;
@@ -229,6 +181,10 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
 namespace {
 
 template <class T>
+constexpr cublasComputeType_t compute_type =
+    std::is_same_v<RealType<T>, float> ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F;
+
+template <class T>
 constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? CUDA_R_32F
                                      : std::is_same_v<T, double>              ? CUDA_R_64F
                                      : std::is_same_v<T, std::complex<float>> ? CUDA_C_32F
@@ -236,34 +192,71 @@ constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? 
 
 }  // namespace
 
+namespace {
+
+// Queues the batch and describes it; false, and nothing is done, where the products go one by one.
 template <class T>
-std::optional<Report> gemm_at_once(const StridedBatch<T>& p, const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
-  const CaptureTolerance tolerance;
-  const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
-  if (p.count < 2 || p.stride_c == 0 || !reads || p.A == nullptr || p.B == nullptr || p.C == nullptr) return {};
-  check_options(options);
-  Report report;
+bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan) {
+  const ProductShape shape{p.m, p.n, p.k};
   if constexpr (std::is_same_v<T, float>) {
-    if (const auto split = split_plan_of<T>({p.m, p.n, p.k}, options, p.count)) {
-      report.plan = plan_beside<T>(split, {p.m, p.n, p.k}, options).printable;
-      describe(*split, report.plan);
+    if (const auto split = split_plan_of<T>(shape, options, p.count)) {
       multiply_split(*split,
                      split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.A, p.lda, p.B, p.ldb)
                          .batch(p.count, p.stride_a, p.stride_b, p.stride_c),
                      factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options);
+      plan = describe_choice<T>(split, shape, options);
+      return true;
     }
   }
-  if (report.plan.scheme.empty()) {
-    report.plan = explain<T>(p.opa, p.opb, p.m, p.n, p.k, options);
-    if (report.plan.scheme != native_name) return {};
+  const auto queue = [&] {
     cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.A, cuda_type<T>, p.lda, p.stride_a, p.B,
                                       cuda_type<T>, p.ldb, p.stride_b, p.beta, p.C, cuda_type<T>, p.ldc, p.stride_c,
-                                      p.count,
-                                      std::is_same_v<RealType<T>, float> ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F);
+                                      p.count, compute_type<T>);
+  };
+  if constexpr (!is_complex<T>) {
+    if (surely_native<T>(shape, options)) {
+      queue();
+      describe_native<T>(shape, options, plan);
+      return true;
+    }
   }
+  plan = explain<T>(p.opa, p.opb, p.m, p.n, p.k, options);
+  if (plan.scheme != native_name) return false;
+  queue();
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+bool gemm_at_once(const StridedBatch<T>& p, const Options& options, Report& report) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
+  if (p.count < 2 || p.stride_c == 0 || !reads || p.A == nullptr || p.B == nullptr || p.C == nullptr) return false;
+  check_options(options);
+  if (!queue_at_once(p, options, report.plan)) return false;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return report;
+  return true;
+}
+
+template <class T>
+bool gemm_addressed_natively(const AddressedBatch<T>& p, const Options& options, Report& report) {
+  if constexpr (is_complex<T>) {
+    return false;
+  } else {
+    const auto start = std::chrono::steady_clock::now();
+    if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
+    check_options(options);
+    const ProductShape shape{p.m, p.n, p.k};
+    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, p.count)) return false;
+    cublas_for(options).gemm_addressed_ex(
+        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.A), p.lda,
+        reinterpret_cast<const void* const*>(p.B), p.ldb, p.beta, reinterpret_cast<void* const*>(p.C), p.ldc,
+        cuda_type<T>, p.count, compute_type<T>);
+    describe_native<T>(shape, options, report.plan);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return true;
+  }
 }
 
 void release_workspace() { release_device_memory(); }
@@ -285,7 +278,8 @@ std::string device_name() { return current_device().name; }
                        std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
-  template std::optional<Report> gemm_at_once(const StridedBatch<T>&, const Options&);
+  template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
+  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

@@ -127,8 +127,7 @@ bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int6
 }
 
 bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  return split_gemm_serves(m, n, k, products) &&
-         split_gemm_seconds(m, n, k, products) < device_sgemm_seconds(m, n, k, products);
+  return split_gemm_is_faster(m, n, k, products) && split_gemm_serves(m, n, k, products);
 }
 
 void describe(const SplitGemmPlan& plan, Plan& printable) {

@@ -33,6 +33,7 @@ struct Functions {
   decltype(&cublasZtrmm_v2_64) ztrmm = nullptr;
   decltype(&cublasGemmEx_64) gemm_ex = nullptr;
   decltype(&cublasGemmStridedBatchedEx_64) gemm_batch_ex = nullptr;
+  decltype(&cublasGemmBatchedEx_64) gemm_addressed_ex = nullptr;
 };
 
 Functions load() {
@@ -58,6 +59,7 @@ Functions load() {
   library.find("cublasZtrmm_v2_64", f.ztrmm);
   library.find("cublasGemmEx_64", f.gemm_ex);
   library.find("cublasGemmStridedBatchedEx_64", f.gemm_batch_ex);
+  library.find("cublasGemmBatchedEx_64", f.gemm_addressed_ex);
   f.missing = library.missing();
   return f;
 }
@@ -120,15 +122,25 @@ Cublas::Cublas() {
 
 Cublas& thread_cublas() {
   thread_local std::map<int, Cublas> handles;  // a handle belongs to one device
-  return handles[current_device().number];
+  const int device = current_device().number;
+  const auto found = handles.find(device);
+  if (found != handles.end()) return found->second;
+  const CaptureTolerance tolerance;  // a new one allocates
+  return handles[device];
 }
 
 Cublas::~Cublas() { (void)functions().destroy(handle_); }
 
-void Cublas::set_stream(cudaStream_t stream) { check(functions().set_stream(handle_, stream), "cublasSetStream"); }
+void Cublas::set_stream(cudaStream_t stream) {
+  if (stream == stream_) return;
+  check(functions().set_stream(handle_, stream), "cublasSetStream");
+  stream_ = stream;
+}
 
 void Cublas::set_pointer_mode(cublasPointerMode_t mode) {
+  if (mode == pointer_mode_) return;
   check(functions().set_pointer_mode(handle_, mode), "cublasSetPointerMode");
+  pointer_mode_ = mode;
 }
 
 std::string Cublas::version() const {
@@ -197,6 +209,15 @@ void Cublas::gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
       functions().gemm_batch_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, a_step, B,
                                 b_type, ldb, b_step, beta, C, c_type, ldc, c_step, count, compute, CUBLAS_GEMM_DEFAULT),
       "cublasGemmStridedBatchedEx");
+}
+
+void Cublas::gemm_addressed_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                               const void* const* A, std::int64_t lda, const void* const* B, std::int64_t ldb,
+                               const void* beta, void* const* C, std::int64_t ldc, cudaDataType_t type,
+                               std::int64_t count, cublasComputeType_t compute) {
+  check(functions().gemm_addressed_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, type, lda, B, type,
+                                      ldb, beta, C, type, ldc, count, compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmBatchedEx");
 }
 
 }  // namespace vernier::cuda

@@ -22,6 +22,7 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
+  // A small product waits for these longer than for its plan, so that cuBLAS is told of changes alone.
   void set_stream(cudaStream_t stream);
   void set_pointer_mode(cublasPointerMode_t mode);  // of alpha and beta; CUBLAS_POINTER_MODE_HOST at first
   std::string version() const;
@@ -50,8 +51,16 @@ class Cublas {
                      std::int64_t ldb, std::int64_t b_step, const void* beta, void* C, cudaDataType_t c_type,
                      std::int64_t ldc, std::int64_t c_step, std::int64_t count, cublasComputeType_t compute);
 
+  // cublasGemmBatchedEx_64: `count` products by arrays of addresses in device memory.
+  void gemm_addressed_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                         const void* const* A, std::int64_t lda, const void* const* B, std::int64_t ldb,
+                         const void* beta, void* const* C, std::int64_t ldc, cudaDataType_t type, std::int64_t count,
+                         cublasComputeType_t compute);
+
  private:
   cublasHandle_t handle_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  cublasPointerMode_t pointer_mode_ = CUBLAS_POINTER_MODE_HOST;
 };
 
 // The calling thread's own on its current device, made at the first call.

@@ -1,5 +1,6 @@
 #include "cuda/device.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -25,9 +26,14 @@ Device query(int number) {
 }  // namespace
 
 std::string missing_device() {
+  static std::atomic<bool> found = false;  // a device that was there once stays; every product asks
+  if (found) return "";
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code == cudaSuccess && count > 0) return "";
+  if (code == cudaSuccess && count > 0) {
+    found = true;
+    return "";
+  }
   (void)cudaGetLastError();
   return std::string("no CUDA device: ") + cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code);
 }
@@ -35,12 +41,15 @@ std::string missing_device() {
 const Device& current_device() {
   static std::mutex mutex;
   static std::map<int, Device> devices;  // whose elements stay where they are
+  thread_local const Device* last = nullptr;
   int number = 0;
-  if (cudaGetDevice(&number) != cudaSuccess || !missing_device().empty())
-    fail(Status::unsupported, "{}", missing_device());
+  const cudaError_t code = cudaGetDevice(&number);
+  if (code == cudaSuccess && last != nullptr && last->number == number) return *last;
+  if (code != cudaSuccess || !missing_device().empty()) fail(Status::unsupported, "{}", missing_device());
   const std::lock_guard lock(mutex);
   const auto found = devices.find(number);
-  return found != devices.end() ? found->second : devices.emplace(number, query(number)).first->second;
+  last = found != devices.end() ? &found->second : &devices.emplace(number, query(number)).first->second;
+  return *last;
 }
 
 }  // namespace vernier::cuda

@@ -11,6 +11,7 @@
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
 #include "plan/halving.hpp"
+#include "plan/split_cost.hpp"
 #include "scheme/device_crt.hpp"
 #include "scheme/device_digits.hpp"
 #include "scheme/residues.hpp"
@@ -32,7 +33,7 @@ constexpr double strassen_launches = 20e-6;    // how much longer it is, and the
 // Irregular products: scales by way of the host, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double look_latency = 15e-6;  // of the host's answer to a look at the data
-constexpr double native_double = 60e12, native_single = 50e12, native_launch = 8e-6;
+constexpr double native_double = 60e12, native_launch = 8e-6;
 
 // Entries of a block are named in 32 bits.
 constexpr std::int64_t most_listed_entries = std::int64_t{1} << 32;
@@ -65,6 +66,16 @@ ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
 
 bool native_is_allowed(const DeviceProductPlan& plan) {
   return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+}
+
+template <class T>
+bool native_keeps(const Contract& contract) {
+  return contract.kind != Contract::Kind::exact && contract.bits_asked <= Ieee754<T>::precision;
+}
+
+template <class T>
+bool forces_residues(const DeviceRequest& request) {
+  return request.contract.reproducible || !native_keeps<T>(request.contract) || !request.engine.empty();
 }
 
 }  // namespace
@@ -136,12 +147,12 @@ double device_residue_seconds(const ProductShape& s, int moduli, bool strassen) 
   return products + conversions + recombination + sums + residue_launches;
 }
 
-double device_native_seconds(const ProductShape& s, bool single_precision) {
-  const double operations = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  return operations / (single_precision ? native_single : native_double) + native_launch;
-}
-
 namespace {
+
+double at_native_rate(const ProductShape& s) {
+  const double operations = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  return operations / native_double + native_launch;
+}
 
 // What it cost to look at data that the lean rule did not serve.
 double look_seconds(const ProductShape& s) {
@@ -149,6 +160,10 @@ double look_seconds(const ProductShape& s) {
 }
 
 }  // namespace
+
+double device_native_seconds(const ProductShape& s, bool single_precision) {
+  return single_precision ? device_sgemm_seconds(s.m, s.n, s.k) : at_native_rate(s);
+}
 
 template <class T>
 bool full_rule_loses(const ProductShape& shape, const Contract& contract) {
@@ -198,6 +213,78 @@ std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& co
   return std::max(smallest, vectors + b.bytes);
 }
 
+namespace {
+
+// The scales that ordinary products get.
+template <class T>
+ScalingRule ordinary_rule(const ProductShape& shape, const DeviceRequest& request) {
+  const std::optional<ScalingRule> lean = request.may_be_lean ? lean_rule<T>(request.contract, shape.k) : std::nullopt;
+  return lean.value_or(device_rule<T>(request.contract, shape));
+}
+
+struct Estimates {
+  double native = 0, residues = 0;  // seconds
+  bool residues_win = false;
+};
+
+template <class T>
+Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
+  Estimates e;
+  e.native = device_native_seconds(shape, std::is_same_v<T, float>);
+  const ScalingRule rule = ordinary_rule<T>(shape, request);
+  const int moduli = moduli_of(rule, shape.k);
+  e.residues = device_residue_seconds(shape, moduli);
+  if (strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
+    e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true));
+  // Few long vectors are converted more slowly than estimated: 98 us for 66, 1024 x 384 x 4096 in single precision,
+  // which cuBLAS has in 82.
+  constexpr double single_margin = 1.5;
+  const bool refused = !request.may_be_lean && full_rule_loses<T>(shape, request.contract);
+  e.residues_win = e.residues * (std::is_same_v<T, float> ? single_margin : 1) < e.native && !refused;
+  return e;
+}
+
+}  // namespace
+
+template <class T>
+bool device_product_is_small(const ProductShape& shape, const Contract& contract) {
+  return !empty(shape) && !contract.reproducible && native_keeps<T>(contract) &&
+         at_native_rate(shape) <= residue_launches;
+}
+
+namespace {
+
+template <class T>
+void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
+  p.type = std::is_same_v<T, float> ? "float" : "double";
+  p.m = shape.m;
+  p.n = shape.n;
+  p.k = shape.k;
+  p.contract = contract;
+  p.log2_bound = log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1));
+}
+
+void describe_native(Plan& p) {
+  p.scheme = "native";
+  p.engine = "cublas";
+}
+
+}  // namespace
+
+template <class T>
+void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan) {
+  describe_product<T>(shape, contract, plan);
+  describe_native(plan);
+  plan.reason = "a small product";
+}
+
+template <class T>
+bool device_takes_native(const ProductShape& shape, const DeviceRequest& request) {
+  if (empty(shape) || forces_residues<T>(request)) return false;
+  if (device_product_is_small<T>(shape, request.contract)) return true;
+  return !estimates<T>(shape, request).residues_win || shape.k > longest_device_k;
+}
+
 template <class T>
 DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request) {
   DeviceProductPlan plan;
@@ -206,24 +293,15 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   plan.limits = request.limits;
   plan.single_precision = std::is_same_v<T, float>;
   plan.exact = contract.kind == Contract::Kind::exact;
-  plan.native_keeps_contract = !plan.exact && contract.bits_asked <= Ieee754<T>::precision;
+  plan.native_keeps_contract = native_keeps<T>(contract);
   Plan& p = plan.printable;
-  p.type = plan.single_precision ? "float" : "double";
-  p.m = shape.m;
-  p.n = shape.n;
-  p.k = shape.k;
-  p.contract = contract;
-  p.log2_bound = log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1));
+  describe_product<T>(shape, contract, p);
   if (empty(shape)) {
     p.scheme = "none";
     p.reason = "there is nothing to multiply";
     return plan;
   }
-  const ScalingRule full = device_rule<T>(contract, shape);
-  const std::optional<ScalingRule> lean = request.may_be_lean ? lean_rule<T>(contract, shape.k) : std::nullopt;
-  plan.rule = lean.value_or(full);
-  const int moduli = moduli_of(plan.rule, shape.k);
-  plan.forced = contract.reproducible || !plan.native_keeps_contract || !request.engine.empty();
+  plan.forced = forces_residues<T>(request);
   if (request.engine == "native") {
     require(!contract.reproducible && plan.native_keeps_contract,
             "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(), p.type);
@@ -235,33 +313,33 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     plan.residues = true;
     p.reason = contract.reproducible ? "the contract asks for reproducible bits"
                                      : "the native product cannot keep the contract";
+  } else if (device_product_is_small<T>(shape, contract)) {
+    describe_small_device_product<T>(shape, contract, p);
   } else {
-    double residues = device_residue_seconds(shape, moduli);
-    if (strassen_possible(moduli, plan.rule, plan.exact, request.strassen_levels))
-      residues = std::min(residues, device_residue_seconds(shape, moduli, true));
-    const double native = device_native_seconds(shape, plan.single_precision);
-    const bool refused = !request.may_be_lean && full_rule_loses<T>(shape, contract);
-    plan.residues = residues < native && !refused && shape.k <= longest_device_k;
-    p.reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3,
-                           request.int8_engine, native * 1e3);
+    const Estimates e = estimates<T>(shape, request);
+    plan.residues = e.residues_win && shape.k <= longest_device_k;
+    p.reason = fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", e.residues * 1e3, e.native * 1e3);
+  }
+  if (!plan.residues) {
+    describe_native(p);
+    return plan;
   }
   const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
   const std::size_t limit = request.workspace_limit;
-  if (plan.residues && limit < least && native_is_allowed(plan)) {
+  if (limit < least && native_is_allowed(plan)) {
     plan.residues = false;
     p.reason += fmt::format("; a workspace of {} bytes is too small for residues", limit);
-  }
-  if (!plan.residues) {
-    p.scheme = "native";
-    p.engine = "cublas";
+    describe_native(p);
     return plan;
   }
   require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
           longest_device_k);
-  if (lean) {
-    plan.lean = true;
-    p.reason += fmt::format("; {} moduli for data that {} do not serve", moduli_of(full, shape.k), moduli);
-  }
+  plan.rule = ordinary_rule<T>(shape, request);
+  const int moduli = moduli_of(plan.rule, shape.k);
+  plan.lean = request.may_be_lean && lean_rule<T>(contract, shape.k).has_value();
+  if (plan.lean)
+    p.reason += fmt::format("; {} moduli for data that {} do not serve",
+                            moduli_of(device_rule<T>(contract, shape), shape.k), moduli);
   plan.vector_bytes = vector_bytes(shape, plan.exact);
   if (limit < least)
     fail(request.own_workspace ? Status::invalid_argument : Status::out_of_memory,
@@ -386,6 +464,12 @@ template std::size_t device_workspace_bytes<double>(const ProductShape&, const C
                                                     std::size_t, bool, int);
 template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
                                                    std::size_t, bool, int);
+template bool device_product_is_small<double>(const ProductShape&, const Contract&);
+template bool device_product_is_small<float>(const ProductShape&, const Contract&);
+template void describe_small_device_product<double>(const ProductShape&, const Contract&, Plan&);
+template void describe_small_device_product<float>(const ProductShape&, const Contract&, Plan&);
+template bool device_takes_native<double>(const ProductShape&, const DeviceRequest&);
+template bool device_takes_native<float>(const ProductShape&, const DeviceRequest&);
 template DeviceProductPlan plan_device_product<double>(const ProductShape&, const DeviceRequest&);
 template DeviceProductPlan plan_device_product<float>(const ProductShape&, const DeviceRequest&);
 

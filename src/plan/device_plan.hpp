@@ -111,6 +111,18 @@ struct DeviceRequest {
   int strassen_levels = -1;         // 0, 1, or -1 for the faster
 };
 
+// Is the native product taken because it ends before residues would begin, if no engine is named? Cheap to ask, for
+// such products are over soon; and what their plan says.
+template <class T>
+bool device_product_is_small(const ProductShape& shape, const Contract& contract);
+template <class T>
+void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan);
+
+// Is the native product taken by estimate, and not because it was asked for? The plan then asks neither for limits nor
+// for a workspace.
+template <class T>
+bool device_takes_native(const ProductShape& shape, const DeviceRequest& request);
+
 template <class T>
 DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request);
 

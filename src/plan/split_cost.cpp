@@ -1,7 +1,7 @@
 #include "plan/split_cost.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <limits>
 
 namespace vernier {
 namespace {
@@ -13,15 +13,23 @@ double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t
   return static_cast<double>((tiles + multiprocessors - 1) / multiprocessors);
 }
 
-// Of products that are split and multiplied at once, without launches. Fitted to the shapes of
-// bench/results/split_h200.json: 8 bytes an element of A and B; waves of tiles.
-double at_once_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, bool batch) {
-  const auto deep = static_cast<double>(k), vectors = static_cast<double>((m + n) * products);
-  const double split = 8.0 * vectors * deep / (k > 16384 ? 2e12 : 3.2e12);
-  const double tile = 3e-6 + 16.5e-9 * deep;
-  const double small_blocks = batch ? 1.4e-9 * vectors : 0;  // of the split
-  return split + small_blocks + tile * std::min(waves(m, n, products, 128, 128), 0.65 * waves(m, n, products, 64, 128));
+// Of products that are split and multiplied at once, without launches: 8 bytes an element, as if A lay across memory
+// and B along k, which is faster, and something for each vector; waves of tiles. A narrow tile takes half the time of a
+// wide one.
+double at_once_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  const double deep = static_cast<double>(k * products), vectors = static_cast<double>((m + n) * products);
+  const double across = k > 16384 ? 1.3e12 : 2.0e12, along = k > 16384 ? 2.2e12 : 3.6e12;
+  const double split = 8 * deep * (static_cast<double>(m) / across + static_cast<double>(n) / along) + 1e-9 * vectors;
+  const double tile = 2.7e-6 + 13.6e-9 * static_cast<double>(k);
+  return split + tile * std::min(waves(m, n, products, 128, 128), 0.5 * waves(m, n, products, 64, 128));
 }
+
+// A tile of cuBLAS's and the share of the rate that it reaches.
+struct SgemmTile {
+  std::int64_t rows, columns;
+  double efficiency;
+};
+constexpr SgemmTile sgemm_tiles[] = {{128, 128, 1.03}, {128, 64, 0.92}, {64, 64, 0.85}, {64, 32, 0.57}, {32, 32, 0.46}};
 
 }  // namespace
 
@@ -32,24 +40,38 @@ std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t
 }
 
 double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double launches = 16e-6, more_launches = 6e-6;
+  constexpr double launches = 13e-6, more_launches = 1.7e-6;
   const std::int64_t at_once = split_products_at_once(m, n, k, products), rest = products % at_once;
   const double whole = static_cast<double>(products / at_once), groups = whole + (rest == 0 ? 0 : 1);
-  return launches + (groups - 1) * more_launches + whole * at_once_seconds(m, n, k, at_once, products > 1) +
-         (rest == 0 ? 0 : at_once_seconds(m, n, k, rest, products > 1));
+  return launches + (groups - 1) * more_launches + whole * at_once_seconds(m, n, k, at_once) +
+         (rest == 0 ? 0 : at_once_seconds(m, n, k, rest));
 }
 
-// The best of three tiles, at 51 TFLOP/s; k is cut where it is long and tiles are few. Batches wait for memory too.
+// The best of several tiles, with k in one piece or cut where tiles are few; C is stored behind that. What memory
+// delivers is the limit of thin products.
 double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double launch = 9e-6, rate = 51e12, of_one = rate / multiprocessors;
-  double best = 1e30;
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{128, 128}, {128, 64}, {64, 64}})
-    best =
-        std::min(best, waves(m, n, products, rows, columns) * 2.0 * static_cast<double>(rows * columns * k) / of_one);
-  const double cut = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
-                     static_cast<double>(products) / rate;
-  const double memory = products > 1 ? 4.0 * static_cast<double>((m * k + k * n + m * n) * products) / 3.5e12 : 0;
-  return launch + std::max(memory, k >= 4096 ? std::min(best, 1.05 * cut) : best);
+  constexpr double launch = 11e-6, rate = 51e12 / multiprocessors, store = 3e12, load = 3.5e12;
+  constexpr double cut_launch = 1.9e-6;
+  constexpr std::int64_t most_cuts = 64, shortest_piece = 128;
+  const double c_bytes = 4.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(products);
+  double best = std::numeric_limits<double>::max();
+  for (const SgemmTile& t : sgemm_tiles)
+    for (std::int64_t cuts = 1; cuts <= most_cuts && (cuts == 1 || k >= cuts * shortest_piece); cuts *= 2) {
+      const double tile = 2.0 * static_cast<double>(t.rows * t.columns * ((k + cuts - 1) / cuts)) / t.efficiency / rate;
+      const double join = cuts == 1 ? 0 : cut_launch + 2 * static_cast<double>(cuts) * c_bytes / store;
+      best = std::min(best, waves(m, n, products * cuts, t.rows, t.columns) * tile + join);
+    }
+  const double operands = 4.0 * static_cast<double>(m * k + k * n) * static_cast<double>(products);
+  return launch + std::max(best + c_bytes / store, (operands + c_bytes) / load);
+}
+
+bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  constexpr double margin = 1.05, more = 4e-6;  // what the contract adds: memory, attempts that are not made
+  // Below, cuBLAS ends while a split product is launched. Callers of small products wait for this answer.
+  constexpr double least_work = 1 << 26;
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products);
+  return work >= least_work &&
+         margin * (split_gemm_seconds(m, n, k, products) + more) < device_sgemm_seconds(m, n, k, products);
 }
 
 }  // namespace vernier

@@ -1,4 +1,5 @@
-// Estimated times on an H200: error-corrected fp32 products against the conventional one of cuBLAS.
+// Estimated times of one call on an H200: error-corrected fp32 products against the conventional one of cuBLAS. Fitted
+// to the shapes of bench/results/split_sweep_h200.json.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +13,8 @@ std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t
 double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 // cuBLAS 13.1:
 double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
+
+// By a margin for what the estimates miss.
+bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
 }  // namespace vernier

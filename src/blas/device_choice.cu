@@ -1,0 +1,118 @@
+#include "blas/device_choice.hpp"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+#include "blas/device_state.hpp"
+#include "cuda/device.hpp"
+#include "plan/split_cost.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+// From this size on the default limit looks at what is free.
+constexpr std::size_t large_workspace = std::size_t{4} << 30;
+
+// Bytes that a product which would take `wanted` may have.
+std::size_t workspace_limit(std::size_t wanted, const Options& options) {
+  if (options.workspace != nullptr) return options.workspace_bytes;
+  if (options.workspace_limit != 0) return options.workspace_limit;
+  const std::size_t half = current_device().memory_bytes / 2;
+  if (wanted <= large_workspace) return std::max(half, wanted);
+  return std::min(half, available_device_memory() / 16 * 15);
+}
+
+DeviceRequest request_of(const Options& options, bool may_be_lean) {
+  DeviceRequest request;
+  request.contract = options.contract;
+  request.engine = options.engine;
+  request.own_workspace = options.workspace != nullptr;
+  request.may_be_lean = may_be_lean;
+  request.strassen_levels = options.strassen_levels;
+  return request;
+}
+
+}  // namespace
+
+const DeviceInt8Engine& int8_engine(const Options& options) {
+  return find_device_int8_engine(options.engine == native_name ? "" : options.engine);
+}
+
+DeviceLimits limits_of(const DeviceInt8Engine& engine) {
+  return {.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
+}
+
+template <class T>
+std::size_t residue_workspace_limit(const ProductShape& shape, const Options& options, const DeviceLimits& limits) {
+  const std::size_t half = current_device().memory_bytes / 2;
+  return workspace_limit(
+      device_workspace_bytes<T>(shape, options.contract, limits, half, false, options.strassen_levels), options);
+}
+
+template <class T>
+DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, bool may_be_lean) {
+  DeviceRequest request = request_of(options, may_be_lean);
+  if (options.engine != native_name && !device_takes_native<T>(shape, request)) {
+    const DeviceInt8Engine& engine = int8_engine(options);
+    request.int8_engine = std::string(engine.name());
+    request.limits = limits_of(engine);
+    request.workspace_limit = residue_workspace_limit<T>(shape, options, request.limits);
+  }
+  return plan_device_product<T>(shape, request);
+}
+
+template <class T>
+std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options, std::int64_t products) {
+  if (!std::is_same_v<T, float> || options.contract.kind != Contract::Kind::fp32) return {};
+  if (options.contract.reproducible || !options.engine.empty()) return {};
+  if (!split_gemm_pays(s.m, s.n, s.k, products) || !current_device().hopper()) return {};
+  SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products);
+  if (plan.workspace > workspace_limit(plan.workspace, options)) return {};
+  return plan;
+}
+
+template <class T>
+bool addresses_are_worth_a_wait(const ProductShape& s, const Options& options, std::int64_t products) {
+  constexpr double wait = 40e-6;  // three copies to the host, and until it has seen them
+  return split_plan_of<T>(s, options, products) &&
+         split_gemm_seconds(s.m, s.n, s.k, products) + wait < device_sgemm_seconds(s.m, s.n, s.k, products);
+}
+
+template <class T>
+Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options) {
+  if (!split) return plan_of<T>(shape, options, true).printable;
+  const Options native{.contract = options.contract, .engine = std::string(native_name)};
+  Plan plan = plan_of<T>(shape, native, false).printable;
+  describe(*split, plan);
+  return plan;
+}
+
+template <class T>
+bool surely_native(const ProductShape& shape, const Options& options) {
+  if (!options.engine.empty()) return false;
+  return device_product_is_small<T>(shape, options.contract) ||
+         device_takes_native<T>(shape, request_of(options, true));
+}
+
+template <class T>
+void describe_native(const ProductShape& shape, const Options& options, Plan& plan) {
+  if (device_product_is_small<T>(shape, options.contract))
+    describe_small_device_product<T>(shape, options.contract, plan);
+  else
+    plan = plan_of<T>(shape, options, true).printable;
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                \
+  template std::size_t residue_workspace_limit<T>(const ProductShape&, const Options&, const DeviceLimits&);  \
+  template DeviceProductPlan plan_of<T>(const ProductShape&, const Options&, bool);                           \
+  template std::optional<SplitGemmPlan> split_plan_of<T>(const ProductShape&, const Options&, std::int64_t);  \
+  template bool addresses_are_worth_a_wait<T>(const ProductShape&, const Options&, std::int64_t);             \
+  template Plan describe_choice<T>(const std::optional<SplitGemmPlan>&, const ProductShape&, const Options&); \
+  template bool surely_native<T>(const ProductShape&, const Options&);                                        \
+  template void describe_native<T>(const ProductShape&, const Options&, Plan&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda
