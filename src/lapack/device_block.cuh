@@ -9,13 +9,15 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "lapack/device_block.hpp"
+#include "scheme/split_emit.cuh"
 
 namespace vernier {
 
 constexpr int block_threads = 256;
-constexpr int step = 32;          // rows of a triangle that are solved before the rest is updated
-constexpr int pitch = step + 4;   // of rows of L in shared memory
-constexpr int update_rows = 128;  // of a tile of a small update
+constexpr int step = 32;                     // rows of a triangle that are solved before the rest is updated
+constexpr int pitch = step + 4;              // of rows of L in shared memory
+constexpr float half_infinity_from = 65520;  // rounds beyond the largest fp16 number
+constexpr int update_rows = 128;             // of a tile of a small update
 
 // Columns of a block of threads, and fewer where that leaves multiprocessors without any.
 inline constexpr int wide_columns = 32, narrow_columns = 16;
@@ -128,6 +130,12 @@ struct TileSolver {
   T *l, *inverses;
   Quad<T> next[staged];
 
+  __device__ __forceinline__ const T* triangle(int row, int column) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (t.triangle.data != nullptr) return t.triangle.at(t.first + row, column);
+    return t.a.at(t.first + row, t.first + column);
+  }
+
   // Columns [i, i + step) of L: its rows from i + step on, or of all rows their own diagonal block.
   template <bool Diagonal>
   __device__ __forceinline__ void fetch(int i) {
@@ -135,7 +143,7 @@ struct TileSolver {
     for (int q = 0; q < staged; ++q) {
       const int at = threadIdx.x + q * block_threads, row = at / (step / 4), k = at % (step / 4) * 4;
       const int r = Diagonal ? row : i + step + row, c = Diagonal ? row / step * step + k : i + k;
-      next[q] = r < t.order && c < t.order ? quad(t.a.at(t.first + r, t.first + c)) : Quad<T>{};
+      next[q] = r < t.order && c < t.order ? quad(triangle(r, c)) : Quad<T>{};
     }
   }
   __device__ __forceinline__ void put() {
@@ -211,6 +219,48 @@ struct TileSolver {
   }
 };
 
+// Four numbers rounded to fp16.
+__device__ __forceinline__ void round_quad(const Quad<float>& v, __half* to, int* overflow) {
+  __half2 pairs[2] = {__floats2half2_rn(v.x[0], v.x[1]), __floats2half2_rn(v.x[2], v.x[3])};
+  bool fits = true;
+#pragma unroll
+  for (float x : v.x) fits = fits && fabsf(x) < half_infinity_from;
+  if (!fits) *overflow = 1;
+  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pairs);
+}
+
+// Columns of a solved tile into a plane: a lane has a column, a warp (or half of one) the same k of all.
+template <int Columns>
+__device__ __forceinline__ void split_tile(const float* x, const SplitPlane& plane, std::int64_t first,
+                                           std::int64_t count) {
+  constexpr SplitForm form = SplitForm::half_shifted;
+  constexpr int held = largest_block * Columns / block_threads, run = emit_k<form>;
+  __shared__ std::uint32_t largest[Columns];
+  const int column = threadIdx.x % Columns, k0 = threadIdx.x / Columns * held;
+  if (threadIdx.x < Columns) largest[threadIdx.x] = 0;
+  float v[held / run][run], seen = 0;
+#pragma unroll
+  for (int i = 0; i < held; ++i) {
+    v[i / run][i % run] = x[(k0 + i) * Columns + column];
+    seen = larger_magnitude(seen, v[i / run][i % run]);
+  }
+  __syncthreads();
+  atomicMax(&largest[column], float_word(seen));
+  __syncthreads();
+  const std::int64_t vector = first + column;
+  const bool exists = vector < count;
+  with_scale(split_scale(largest[column]), [&](auto scaled) {
+    std::byte* to = plane.lines + vector * plane.line_count * split_line_bytes;
+#pragma unroll
+    for (int r = 0; r < held / run; ++r) {
+#pragma unroll
+      for (float& e : v[r]) e = scaled(e);
+      if (exists) emit<form>(v[r], to + place_in_lines<form>(k0 + r * run));
+    }
+  });
+  if (threadIdx.x < Columns && exists) plane.unscale[vector] = unscaling(largest[column]);
+}
+
 template <class T, int Columns>
 __global__ void __launch_bounds__(block_threads, blocks_together<T>)
     block_kernel(const __grid_constant__ BlockTask<T> t, int solved_tiles, int other_tiles) {
@@ -218,7 +268,7 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
   T* l = reinterpret_cast<T*>(raw);
   T* inverses = l + largest_block * pitch;  // behind l: update_below reads beyond its rows
   const Tile<T, Columns> tile{inverses + largest_block * pitch};
-  cuda::wait_for_previous_kernels();
+  if (!t.beside_panel) cuda::wait_for_previous_kernels();
   int number = blockIdx.x;
   const bool solves = number < solved_tiles;
   if (!solves) number -= solved_tiles;
@@ -268,13 +318,22 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
 #pragma unroll
         for (T& x : v.x) x /= divisor;
       }
+      if constexpr (std::is_same_v<T, float>)
+        if (solves && t.rounded.data != nullptr) {
+          round_quad(v, t.rounded.at(t.first + q, column), t.overflow);
+          continue;
+        }
       quad(t.a.at(t.first + q, column)) = v;
     }
+  if constexpr (std::is_same_v<T, float>)
+    if (solves && t.plane.lines != nullptr)
+      split_tile<Columns>(tile.x, t.plane, std::int64_t{number} * Columns, t.solved.end - t.solved.begin);
   if (blockIdx.x != 0) return;
   if (t.followed.rows != nullptr) follow(t);
   if (t.reset.rows != nullptr)
     for (int i = t.first + t.order + threadIdx.x; i < t.reset_end; i += block_threads)
       t.reset.rows[i] = t.reset.places[i] = i;
+  if (t.beside_panel) cuda::wait_for_previous_kernels();  // who waits for this kernel waits for both
 }
 
 template <class T>

@@ -1,10 +1,12 @@
 // What LU does between its panels on a GPU: exchanges of rows, triangular solves with up to 256 rows, small updates.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "base/split_plane.hpp"
 #include "lapack/device_panel.hpp"
 
 namespace vernier {
@@ -38,6 +40,15 @@ struct BlockTask {
   RowOrder followed = {};      // the exchanges are noted here too, if rows is not null
   RowOrder reset = {};         // entries from `first + order` to `reset_end` begin anew, if rows is not null
   int reset_end = 0;
+  // Solved columns of float, when the order is largest_block, are split here as well (SplitForm::half_shifted): the
+  // plane's first vector is the first of them. The status is not written.
+  SplitPlane plane = {};
+  // For factors that are kept in fp16: L is there instead of in a, and solved rows go to `rounded` instead of back to
+  // a, if its data is not null; who finds a number beyond the range of fp16 there sets *overflow.
+  RowMajor<const float> triangle = {};
+  RowMajor<__half> rounded = {};
+  int* overflow = nullptr;
+  bool beside_panel = false;  // the kernel before is a panel, beside which this one begins and after which it ends
 };
 
 template <class T>

@@ -165,7 +165,7 @@ double true_backward_error(Op op, const Matrix<T>& a, const Matrix<T>& b, const 
 TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
   using T = TypeParam;
   for (const Op op : {Op::none, Op::transpose})
-    for (const Factors factors : {Factors::automatic, Factors::fp32, Factors::fp64})
+    for (const Factors factors : {Factors::automatic, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64})
       for (const Refinement refinement : {Refinement::automatic, Refinement::gmres})
         for (const std::int64_t n : {1, 60, 257, 700}) {
           const Matrix<T> a = uniform_matrix<T>(n, n, 21), b = uniform_matrix<T>(n, 3, 22);
@@ -177,6 +177,7 @@ TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
           const SolveReport report = solve_on_gpu(op, a, b, x, options);
           EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
           EXPECT_FALSE(report.fallback) << report.text();
+          EXPECT_TRUE(factors == Factors::automatic || factors == report.factors) << report.text();
           for (std::int64_t c = 0; c < 3; ++c) {
             const SolveColumn& column = report.columns[static_cast<std::size_t>(c)];
             EXPECT_LE(true_backward_error(op, a, b, x, c) - oracle_error(n), column.backward_error);
