@@ -1,11 +1,12 @@
 // vernier-gpu-solve-bench: linear systems on a GPU beside cuSOLVER's, in one process and in turns: one JSON object a
 // line.
 //
-//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] N ...
+//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] [--factor NAME] N ...
 //
 // A and b are uniform in [-1, 1); of --definite, A is made symmetric and 2 n is added to its diagonal. Times are
 // medians, from A and b in device memory to x there; backward errors are max |b - A x| / (|A|_inf max |x| + max |b|)
-// with residuals in twice the precision of fp64, measured alike for all.
+// with residuals in twice the precision of fp64, measured alike for all. --factor: solve alone with factors of that
+// precision, without a fallback; the memory is what the library has then taken from the device.
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 #include <dlfcn.h>
@@ -299,15 +300,63 @@ void run(const Peer* peer, int n, const Settings& settings) {
   vernier::cuda::release_workspace();
 }
 
+// Of one precision of the factors.
+void run_factors(vernier::Factors factors, int n, const Settings& settings) {
+  System s(n);
+  vernier::SolveOptions options;
+  options.factors = factors;
+  options.fallback = false;
+  const auto solve = [&] { return vernier::cuda::solve(vernier::Op::none, n, 1, s.a, n, s.b, n, s.x, n, options); };
+  const auto free_memory = [] {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "memory");
+    return static_cast<double>(free);
+  };
+  vernier::SolveReport report = solve();
+  check(cudaDeviceSynchronize(), "run");  // what it frees is free then
+  vernier::cuda::release_workspace();
+  const double before = free_memory();
+  std::vector<double> all, factor, refine;
+  for (int r = 0; r <= settings.runs; ++r) {
+    all.push_back(seconds([&] { report = solve(); }));
+    factor.push_back(report.seconds_factor), refine.push_back(report.seconds_refine);
+    if (r == 0)
+      for (auto* t : {&all, &factor, &refine}) t->clear();
+  }
+  const double memory = before - free_memory(), error = s.backward_error();
+  options.max_iterations = 0;
+  options.refinement = vernier::Refinement::classical;
+  (void)solve();
+  std::printf(
+      "{\"n\": %d, \"factors\": \"%s\", \"ms\": %.3f, \"ms_factor\": %.3f, \"ms_refine\": %.3f, "
+      "\"corrections\": %d, \"gmres_steps\": %d, \"backward_error\": %.2e, \"unrefined_backward_error\": %.3e, "
+      "\"memory_mb\": %.1f}\n",
+      n, vernier::to_string(report.factors), median(all) * 1e3, median(factor) * 1e3, median(refine) * 1e3,
+      report.columns[0].corrections, report.columns[0].gmres_steps, error, s.backward_error(), memory * 1e-6);
+  std::fflush(stdout);
+  vernier::cuda::release_workspace();
+}
+
+vernier::Factors factors_of(const std::string& name) {
+  for (const auto factors :
+       {vernier::Factors::fp16, vernier::Factors::tf32, vernier::Factors::fp32, vernier::Factors::fp64})
+    if (name == vernier::to_string(factors)) return factors;
+  std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected fp16, tf32, fp32 or fp64\n", name.c_str());
+  std::exit(2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   Settings settings;
   std::vector<int> orders;
+  std::string factor;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--runs" && i + 1 < argc)
       settings.runs = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--factor" && i + 1 < argc)
+      factor = argv[++i];
     else if (word == "--no-factors")
       settings.factors = false;
     else if (word == "--no-peers")
@@ -320,6 +369,10 @@ int main(int argc, char** argv) try {
       std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected an option or an order\n", argv[i]);
       return 2;
     }
+  }
+  if (!factor.empty()) {
+    for (const int n : orders) run_factors(factors_of(factor), n, settings);
+    return 0;
   }
   const Peer* peer = settings.peers ? new Peer : nullptr;
   for (const int n : orders) settings.definite ? run_definite(peer, n, settings) : run(peer, n, settings);

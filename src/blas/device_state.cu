@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "blas/staging_memory.hpp"
 #include "cuda/device.hpp"
 
 namespace vernier::cuda {
@@ -56,7 +57,10 @@ PinnedMemory::PinnedMemory(std::size_t bytes) {
 
 PinnedMemory::~PinnedMemory() { (void)cudaFreeHost(data_); }
 
-void release_device_memory() { check(cudaMemPoolTrimTo(pool_of_current_device(), 0), "cudaMemPoolTrimTo"); }
+void release_device_memory() {
+  check(cudaMemPoolTrimTo(pool_of_current_device(), 0), "cudaMemPoolTrimTo");
+  release_staging_memory();
+}
 
 std::size_t available_device_memory() {
   std::size_t free = 0, total = 0;

@@ -1,8 +1,10 @@
 // What the routines of vernier/cuda_lapack.hpp have in common: checks, and columns that go to the host and back.
 #pragma once
 
-#include <vector>
+#include <algorithm>
+#include <initializer_list>
 
+#include "blas/staging_memory.hpp"
 #include "cuda/device.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/device_lu.hpp"
@@ -56,9 +58,6 @@ inline Options products_of(const SolveOptions& options, Factors precision, void*
 
 template <class T>
 void check_device_solve(const char* routine, std::int64_t n, const SolveOptions& options, void* stream) {
-  if (options.factors == Factors::bf16 || options.factors == Factors::fp16 || options.factors == Factors::tf32)
-    fail(Status::unsupported, "{}: factors {}: not on a GPU; expected auto, fp32 or fp64", routine,
-         to_string(options.factors));
   check_options<T>(routine, products_of(options, Factors::fp64, stream));
   if (first_factors(n, options) == Factors::fp64 || options.fallback)
     check_device<double>(routine, n);
@@ -66,24 +65,32 @@ void check_device_solve(const char* routine, std::int64_t n, const SolveOptions&
     check_device<float>(routine, n);
 }
 
+inline void refuse_factors(const char* routine, Factors factors, std::initializer_list<Factors> refused,
+                           const char* expected) {
+  if (std::find(refused.begin(), refused.end(), factors) != refused.end())
+    fail(Status::unsupported, "{}: factors {}: not on a GPU; expected {}", routine, to_string(factors), expected);
+}
+
 // Right-hand sides in device memory, for a solver whose vectors are the host's.
 template <class T>
 class DeviceColumns {
  public:
   DeviceColumns(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb, cudaStream_t stream)
-      : n_(n), nrhs_(nrhs), stream_(stream), host_(static_cast<std::size_t>(n * nrhs)) {
-    copy_columns(B, ldb, host_.data(), n, n, nrhs, cudaMemcpyDeviceToHost, stream);
+      : n_(n), nrhs_(nrhs), stream_(stream), staged_(static_cast<std::size_t>(n * nrhs) * sizeof(T)) {
+    copy_columns(B, ldb, host(), n, n, nrhs, cudaMemcpyDeviceToHost, stream);
   }
-  RightHandSides right_hand_sides() const { return read_right_hand_sides(n_, nrhs_, host_.data(), n_); }
+  RightHandSides right_hand_sides() const { return read_right_hand_sides<T>(n_, nrhs_, host(), n_); }
   void write(Solver& solver, T* X, std::int64_t ldx) {
-    solver.write(host_.data(), n_);
-    copy_columns(static_cast<const T*>(host_.data()), n_, X, ldx, n_, nrhs_, cudaMemcpyHostToDevice, stream_);
+    solver.write(host(), n_);
+    copy_columns(static_cast<const T*>(host()), n_, X, ldx, n_, nrhs_, cudaMemcpyHostToDevice, stream_);
   }
 
  private:
+  T* host() const { return reinterpret_cast<T*>(staged_.data()); }
+
   std::int64_t n_, nrhs_;
   cudaStream_t stream_;
-  std::vector<T> host_;
+  cuda::StagingMemory staged_;
 };
 
 }  // namespace vernier::cuda

@@ -8,7 +8,9 @@
 #include "base/status.hpp"
 #include "cuda/status.hpp"
 #include "lapack/device_cholesky.hpp"
+#include "lapack/device_stored_lu.hpp"
 #include "lapack/device_vectors.hpp"
+#include "lapack/stored_lu.hpp"
 
 namespace vernier {
 namespace {
@@ -18,24 +20,19 @@ constexpr std::size_t columns_together = 64;  // of right-hand sides, in device 
 template <class S>
 class DeviceFactors final : public LuFactors {
  public:
-  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, bool symmetric, const Contract& contract,
-                cudaStream_t stream)
-      : lu_(std::move(lu)), stream_(stream) {
+  // Of a factorisation that is queued.
+  DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, double unit_roundoff, cudaStream_t stream)
+      : lu_(std::move(lu)), unit_roundoff_(unit_roundoff), stream_(stream) {
     equilibrated = scales.wanted;
-    definite = symmetric;
     if (!is_trivial(scales)) {
       row_factors_ = powers_of_two(scales.rows);
       column_factors_ = powers_of_two(scales.columns);
     }
-    if (definite)
-      factor_cholesky_on_device(*lu_, contract, stream);
-    else
-      factor_on_device(*lu_, contract, stream);
     triangles_ = std::make_unique<DeviceTriangles<S>>(lu_->a, lu_->rows, stream);
     info = read_info(*lu_, stream);
   }
 
-  double unit_roundoff() const override { return std::numeric_limits<S>::epsilon() / 2; }
+  double unit_roundoff() const override { return unit_roundoff_; }
 
   void solve(Op op, const Columns& columns, double* x) const override {
     for (std::size_t first = 0; first < columns.size(); first += columns_together) {
@@ -49,8 +46,8 @@ class DeviceFactors final : public LuFactors {
   void solve_some(Op op, const Columns& columns, double* x) const {
     const std::int64_t n = lu_->n, apart = lu_->rows, count = static_cast<std::int64_t>(columns.size());
     const auto size = static_cast<std::size_t>(count * apart);
-    host_.resize(size);
-    double* host = host_.data();
+    const cuda::StagingMemory staged(size * sizeof(double));
+    auto* host = reinterpret_cast<double*>(staged.data());
     for (std::int64_t q = 0; q < count; ++q) std::fill(host + q * apart + n, host + (q + 1) * apart, 0.0);
     for (std::int64_t q = 0; q < count; ++q)
       scaled_copy(op == Op::none ? row_factors_ : column_factors_, x + columns[static_cast<std::size_t>(q)] * n,
@@ -81,10 +78,10 @@ class DeviceFactors final : public LuFactors {
   }
 
   std::unique_ptr<DeviceLu<S>> lu_;
+  double unit_roundoff_;
   std::vector<double> row_factors_, column_factors_;
   cudaStream_t stream_;
   std::unique_ptr<DeviceTriangles<S>> triangles_;
-  mutable std::vector<double> host_;
 };
 
 // Cholesky rounds alike whatever powers of two scale rows and columns alike: one for all keeps to the range.
@@ -94,9 +91,9 @@ Equilibration scale_all(const LinearSystem& system) {
   return {std::vector<int>(size, std::abs(exponent) < 32 ? 0 : exponent), std::vector<int>(size), false};
 }
 
+// The scaled matrix in S: what measuring it has left, or made now.
 template <class S, class T>
-std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, bool definite, const cuda::Options& options) {
-  const Equilibration scales = definite ? scale_all(system) : equilibrate(system, 0);
+std::unique_ptr<DeviceLu<S>> take_matrix(DeviceSystem<T>& system, const Equilibration& scales) {
   std::unique_ptr<DeviceLu<S>> lu;
   if constexpr (std::is_same_v<S, float>)
     if (is_trivial(scales)) lu = std::move(system.floats);
@@ -105,7 +102,76 @@ std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, bool definite, 
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
     system.convert(scales.rows, scales.columns, *lu);
   }
-  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, definite, options.contract, system.stream());
+  return lu;
+}
+
+template <class S, class T>
+std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Options& options) {
+  const Equilibration scales = equilibrate(system, 0);
+  auto lu = take_matrix<S>(system, scales);
+  factor_on_device(*lu, options.contract, system.stream());
+  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2,
+                                            system.stream());
+}
+
+template <class T>
+std::unique_ptr<LuFactors> factorise_by_tf32(DeviceSystem<T>& system) {
+  const Equilibration scales = equilibrate(system, 0);
+  auto lu = take_matrix<float>(system, scales);
+  factor_by_tf32(*lu, system.stream());
+  return std::make_unique<DeviceFactors<float>>(std::move(lu), scales, StoredTf32::unit_roundoff, system.stream());
+}
+
+template <class S, class T>
+std::unique_ptr<LuFactors> factorise_definite_in(DeviceSystem<T>& system, const cuda::Options& options) {
+  const Equilibration scales = scale_all(system);
+  auto lu = take_matrix<S>(system, scales);
+  factor_cholesky_on_device(*lu, options.contract, system.stream());
+  auto factors =
+      std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2, system.stream());
+  factors->definite = true;
+  return factors;
+}
+
+// Powers of two in device memory.
+class DeviceScales {
+ public:
+  DeviceScales(const Equilibration& e, cudaStream_t stream)
+      : size_(e.rows.size()), memory_(2 * size_ * sizeof(double), stream), staged_(2 * size_ * sizeof(double)) {
+    auto* to = reinterpret_cast<double*>(staged_.data());
+    for (const std::vector<int>* exponents : {&e.rows, &e.columns})
+      to = std::transform(exponents->begin(), exponents->end(), to, power_of_two_double);
+    cuda::check(
+        cudaMemcpyAsync(memory_.data(), staged_.data(), 2 * size_ * sizeof(double), cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
+  }
+  const double* rows() const { return reinterpret_cast<const double*>(memory_.data()); }
+  const double* columns() const { return rows() + size_; }
+
+ private:
+  std::size_t size_;
+  cuda::DeviceWorkspace memory_;
+  cuda::StagingMemory staged_;
+};
+
+// With room for growth: the largest entries at about 2^-headroom, then smaller.
+template <class T>
+std::unique_ptr<LuFactors> factorise_stored(DeviceSystem<T>& system) {
+  system.floats.reset();
+  std::unique_ptr<LuFactors> factors;
+  for (const int headroom : {half_headroom, half_headroom + half_headroom_step}) {
+    factors.reset();  // its memory is what the next ones need
+    const Equilibration scales = equilibrate(system, headroom);
+    const DeviceScales powers(scales, system.stream());
+    auto lu = std::make_unique<DeviceLu<__half>>(system.n, system.n, system.stream());
+    const ScaledMatrix<T> matrix{system.matrix(), powers.rows(), powers.columns()};
+    const bool fits = factor_stored_on_device(matrix, *lu, system.stream());
+    factors =
+        std::make_unique<DeviceFactors<__half>>(std::move(lu), scales, StoredFp16::unit_roundoff, system.stream());
+    factors->overflow = !fits;
+    if (fits) break;
+  }
+  return factors;
 }
 
 }  // namespace
@@ -133,15 +199,23 @@ void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& trian
 template <class T>
 std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
                                                const cuda::Options& options) {
-  if (precision == Factors::fp64) return factorise_in<double>(system, false, options);
-  return factorise_in<float>(system, false, options);
+  switch (precision) {
+    case Factors::fp16:
+      return factorise_stored(system);
+    case Factors::tf32:
+      return factorise_by_tf32(system);
+    case Factors::fp32:
+      return factorise_in<float>(system, options);
+    default:
+      return factorise_in<double>(system, options);
+  }
 }
 
 template <class T>
 std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system, Factors precision,
                                                         const cuda::Options& options) {
-  if (precision == Factors::fp64) return factorise_in<double>(system, true, options);
-  return factorise_in<float>(system, true, options);
+  if (precision == Factors::fp64) return factorise_definite_in<double>(system, options);
+  return factorise_definite_in<float>(system, options);
 }
 
 template <class T>

@@ -10,13 +10,13 @@
 
 namespace vernier {
 
-// `precision` is fp32 or fp64. Options are those of the products, their stream that of the system. fp32 factors take
-// system.floats for their own where it holds what they need.
+// `precision` is fp16, tf32, fp32 or fp64. Options are those of the products, their stream that of the system. fp32
+// factors take system.floats for their own where it holds what they need.
 template <class T>
 std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
                                                const cuda::Options& options);
 
-// As factorise_on_device, of a symmetric positive definite system.
+// As factorise_on_device, of a symmetric positive definite system in fp32 or fp64.
 template <class T>
 std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system, Factors precision,
                                                         const cuda::Options& options);

@@ -15,17 +15,24 @@ inline constexpr int device_padding = 128;  // rows and columns are multiples of
 
 constexpr std::int64_t padded_to(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// An m x n matrix, row by row, padded with zeros; a square one with ones on the diagonal. Then its factors.
-template <class T>
-struct DeviceLu {
-  DeviceLu(std::int64_t m, std::int64_t n, cudaStream_t stream);
+// The shape of a matrix of the factorisation, and what is noted about its rows.
+struct LuRows {
+  LuRows(std::int64_t m, std::int64_t n, cudaStream_t stream);
 
   std::int64_t m, n, rows, columns;  // the latter padded
-  cuda::DeviceWorkspace matrix, integers;
-  RowMajor<T> a;
+  cuda::DeviceWorkspace integers;
   int *pivots, *permutation, *info;  // permutation[i]: the row of A that is row i now
   Exchanges exchanges;
   RowOrder orders[2];
+};
+
+// An m x n matrix, row by row, padded with zeros; a square one with ones on the diagonal. Then its factors.
+template <class T>
+struct DeviceLu : LuRows {
+  DeviceLu(std::int64_t m, std::int64_t n, cudaStream_t stream);
+
+  cuda::DeviceWorkspace matrix;
+  RowMajor<T> a;
 };
 
 // The most rows that a matrix may have.
@@ -37,9 +44,15 @@ std::int64_t device_lu_limit();
 template <class T>
 void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t stream);
 
+void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // the latter
+
+// Recursive, with products of numbers rounded to tf32.
+void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream);
+
+void begin_rows(const LuRows& lu, cudaStream_t stream);  // nothing is exchanged, no pivot zero
+
 // Waits. 0, or the column, counted from 1, whose pivot is exactly zero.
-template <class T>
-std::int64_t read_info(const DeviceLu<T>& lu, cudaStream_t stream);
+std::int64_t read_info(const LuRows& lu, cudaStream_t stream);
 
 // Between column-major matrices and lu.a; the padding included on the way in.
 template <class T>

@@ -4,10 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 
 #include "blas/device_state.hpp"
+#include "blas/staging_memory.hpp"
 #include "lapack/device_lu.hpp"
+#include "lapack/device_vectors.hpp"
 #include "lapack/system.hpp"
 
 namespace vernier {
@@ -30,16 +33,21 @@ class DeviceSystem final : public LinearSystem {
   std::unique_ptr<DeviceLu<float>> floats;
 
   cudaStream_t stream() const { return stream_; }
+  DeviceMatrix<T> matrix() const { return {a_, n, lda_}; }
 
  private:
   void take_figures();
   void refuse_nonfinite() const;
   double* vectors(std::int64_t count) const;  // device memory for so many vectors
+  // By way of pinned memory; the second waits. Nothing may be on its way through it when one begins.
+  void upload(std::initializer_list<const double*> from, double* to) const;
+  void download(const double* from, double* to) const;
 
   const T* a_;  // the caller's, or in copy_
   std::int64_t lda_;
   cudaStream_t stream_;
   std::unique_ptr<cuda::DeviceWorkspace> copy_;
+  cuda::StagingMemory staged_;  // four vectors
   mutable std::unique_ptr<cuda::DeviceWorkspace> vectors_;
 };
 

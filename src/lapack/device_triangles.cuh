@@ -4,6 +4,8 @@
 // is in registers before its unknowns appear.
 #pragma once
 
+#include <cuda_fp16.h>
+
 #include <type_traits>
 #include <utility>
 
@@ -18,9 +20,14 @@ constexpr int neighbours = 4;     // blocks that look for a solution all the tim
 constexpr long long absent = -1;  // a NaN that no operation makes
 
 template <class T>
-struct alignas(16) FactorQuad {
+struct alignas(sizeof(T) < 4 ? 8 : 16) FactorQuad {
   T x[4];
 };
+
+// What factors are kept in, as numbers to compute with.
+__device__ __forceinline__ float to_number(__half x) { return __half2float(x); }
+__device__ __forceinline__ float to_number(float x) { return x; }
+__device__ __forceinline__ double to_number(double x) { return x; }
 
 struct SolveVectors {
   const double* in;
@@ -77,7 +84,7 @@ struct Piece {
 #pragma unroll
     for (int r = 0; r < warp_rows; ++r)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) v[r][e] = static_cast<S>(quads[r].x[e]);
+      for (int e = 0; e < 4; ++e) v[r][e] = static_cast<S>(to_number(quads[r].x[e]));
   }
 };
 
@@ -133,13 +140,11 @@ struct ByColumns {
 };
 
 // backward: the last unknowns come first.
-// After the unknowns of its neighbour are there, a block has one product left to do: x = y - G x', G being the inverse
-// of its own block times what it multiplies the neighbour's unknowns x' by.
 template <class T, bool Transposed>
 __global__ void __launch_bounds__(solve_threads)
-    triangle_kernel(RowMajor<T> a, const T* inverses, const T* links, int blocks, bool backward, SolveVectors v,
+    triangle_kernel(RowMajor<T> a, const InverseOf<T>* inverses, int blocks, bool backward, SolveVectors v,
                     int* ticket) {
-  __shared__ double parts[solve_warps][triangle_block], sums[triangle_block], y[triangle_block];
+  __shared__ double parts[solve_warps][triangle_block], sums[triangle_block];
   __shared__ alignas(16) double rhs[triangle_block], unknowns[2][triangle_block];
   __shared__ int turn;
   if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);
@@ -150,107 +155,58 @@ __global__ void __launch_bounds__(solve_threads)
   const double* in = v.in + turn % v.count * v.apart + mine;
   double* out = v.out + turn % v.count * v.apart;
   const auto block_of = [&](int i) { return Transposed ? a.at(place(i), mine) : a.at(mine, place(i)); };
-  // Two warps look for all: many that look at one line of memory hold up who writes it.
-  const auto await_unknowns = [&](int i) {
+  Piece<InverseOf<T>> inverse;
+  Piece<double> next;
+  inverse.load(inverses + static_cast<std::int64_t>(mine) * triangle_block, triangle_block);
+  if (number > 0) next.load(block_of(0), a.ld);
+  const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
+  std::conditional_t<Transposed, ByColumns, ByRows> block;
+  for (int i = 0; i < number; ++i) {
+    // Two warps look for all: many that look at one line of memory hold up who writes it.
     if (threadIdx.x < triangle_block / 2)
       *reinterpret_cast<double2*>(&unknowns[i % 2][2 * threadIdx.x]) =
           await(out + place(i) + 2 * threadIdx.x, number - i > neighbours);
     __syncthreads();
-  };
-  const std::int64_t own = static_cast<std::int64_t>(mine) * triangle_block;
-  Piece<T> inverse;
-  Piece<double> next;
-  inverse.load(inverses + own, triangle_block);
-  const double right_side = threadIdx.x < triangle_block ? in[threadIdx.x] : 0;
-  std::conditional_t<Transposed, ByColumns, ByRows> block;
-  if (number > 1) next.load(block_of(0), a.ld);
-  for (int i = 0; i + 1 < number; ++i) {
-    await_unknowns(i);
     block.multiply(next, unknowns[i % 2]);
-    if (i + 2 < number) next.load(block_of(i + 1), a.ld);
+    if (i + 1 < number) next.load(block_of(i + 1), a.ld);
   }
-  if (number > 0) next.load(links + own, triangle_block);
   block.finish(parts, sums);
   if (threadIdx.x < triangle_block) rhs[threadIdx.x] = right_side - sums[threadIdx.x];
   __syncthreads();
   block.multiply(inverse, rhs);
-  block.finish(parts, y);
-  if (number > 0) {
-    await_unknowns(number - 1);
-    block.multiply(next, unknowns[(number - 1) % 2]);
-    block.finish(parts, sums);
-  }
-  if (threadIdx.x < triangle_block)
-    publish(out + mine + threadIdx.x, number > 0 ? y[threadIdx.x] - sums[threadIdx.x] : y[threadIdx.x]);
-}
-
-// Links between blocks: the inverse times the block beside it, or, transposed, the other way round. One block of
-// threads each, 8 x 8 elements a thread.
-template <class T, bool Transposed>
-__global__ void __launch_bounds__(256)
-    link_kernel(RowMajor<T> a, const T* inverses, int blocks, bool backward, T* links) {
-  constexpr int n = triangle_block, depth = 16, each = 8;
-  __shared__ T left[depth][n + 4], right[depth][n + 4];
-  const int mine = static_cast<int>(blockIdx.x), other = backward ? mine + 1 : mine - 1;
-  if (other < 0 || other >= blocks) return;
-  const T* inverse = inverses + static_cast<std::int64_t>(mine) * n * n;
-  const T* beside = Transposed ? a.at(other * n, mine * n) : a.at(mine * n, other * n);
-  const T *x = Transposed ? beside : inverse, *y = Transposed ? inverse : beside;
-  const std::int64_t x_ld = Transposed ? a.ld : n, y_ld = Transposed ? n : a.ld;
-  const int row0 = threadIdx.x / 16, column0 = threadIdx.x % 16;
-  T sums[each][each] = {};
-  for (int k0 = 0; k0 < n; k0 += depth) {
-    __syncthreads();
-    for (int i = threadIdx.x; i < depth * n; i += 256) {
-      left[i % depth][i / depth] = x[i / depth * x_ld + k0 + i % depth];
-      right[i / n][i % n] = y[(k0 + i / n) * y_ld + i % n];
-    }
-    __syncthreads();
-#pragma unroll 4
-    for (int k = 0; k < depth; ++k) {
-      T f[each], g[each];
-#pragma unroll
-      for (int e = 0; e < each; ++e) f[e] = left[k][row0 + 16 * e], g[e] = right[k][column0 + 16 * e];
-#pragma unroll
-      for (int r = 0; r < each; ++r)
-#pragma unroll
-        for (int c = 0; c < each; ++c) sums[r][c] = fma(f[r], g[c], sums[r][c]);
-    }
-  }
-  T* to = links + static_cast<std::int64_t>(mine) * n * n;
-#pragma unroll
-  for (int r = 0; r < each; ++r)
-#pragma unroll
-    for (int c = 0; c < each; ++c) to[(row0 + 16 * r) * n + column0 + 16 * c] = sums[r][c];
+  block.finish(parts, sums);
+  if (threadIdx.x < triangle_block) publish(out + mine + threadIdx.x, sums[threadIdx.x]);
 }
 
 // Inverse of a triangle of order 128, in place in shared memory: row i of the inverse needs row i of the triangle and
 // the rows of the inverse above. An upper triangle is turned round, rows and columns, which makes a lower one of it.
 template <class T>
-__global__ void __launch_bounds__(triangle_block) invert_blocks_kernel(RowMajor<T> a, T* lower, T* upper) {
+__global__ void __launch_bounds__(triangle_block)
+    invert_blocks_kernel(RowMajor<T> a, InverseOf<T>* lower, InverseOf<T>* upper) {
+  using S = InverseOf<T>;
   constexpr int n = triangle_block;
   extern __shared__ __align__(16) unsigned char raw[];
-  T* x = reinterpret_cast<T*>(raw);  // n x n
-  __shared__ T row[n];
+  S* x = reinterpret_cast<S*>(raw);  // n x n
+  __shared__ S row[n];
   const bool turned = blockIdx.y == 1;
   const int j = threadIdx.x, first = blockIdx.x * n;
   const auto place = [&](int i) { return turned ? n - 1 - i : i; };
-  for (int i = 0; i < n; ++i) x[place(i) * n + place(j)] = *a.at(first + i, first + j);
+  for (int i = 0; i < n; ++i) x[place(i) * n + place(j)] = to_number(*a.at(first + i, first + j));
   __syncthreads();
   for (int i = 0; i < n; ++i) {
     row[j] = x[i * n + j];
     __syncthreads();
-    const T inverse = turned ? T(1) / row[i] : T(1);
-    T sums[4] = {};
+    const S inverse = turned ? S(1) / row[i] : S(1);
+    S sums[4] = {};
     int k = j;
     for (; k + 4 <= i; k += 4)
 #pragma unroll
       for (int e = 0; e < 4; ++e) sums[e] = fma(row[k + e], x[(k + e) * n + j], sums[e]);
     for (; k < i; ++k) sums[0] = fma(row[k], x[k * n + j], sums[0]);
-    x[i * n + j] = j == i ? inverse : j < i ? -((sums[0] + sums[1]) + (sums[2] + sums[3])) * inverse : T(0);
+    x[i * n + j] = j == i ? inverse : j < i ? -((sums[0] + sums[1]) + (sums[2] + sums[3])) * inverse : S(0);
     __syncthreads();
   }
-  T* to = (turned ? upper : lower) + static_cast<std::int64_t>(first) * n;
+  S* to = (turned ? upper : lower) + static_cast<std::int64_t>(first) * n;
   for (int i = 0; i < n; ++i) to[i * n + j] = x[place(i) * n + place(j)];
 }
 
@@ -259,31 +215,17 @@ DeviceTriangles<T>::DeviceTriangles(const RowMajor<T>& a, std::int64_t order, cu
     : a_(a),
       order_(order),
       stream_(stream),
-      memory_(2 * static_cast<std::size_t>(order) * triangle_block * sizeof(T) + sizeof(int), stream) {
+      memory_(2 * static_cast<std::size_t>(order) * triangle_block * sizeof(InverseOf<T>) + sizeof(int), stream) {
   cuda::launch("invert_blocks_kernel", invert_blocks_kernel<T>,
                {.grid = dim3(static_cast<unsigned>(order / triangle_block), 2),
                 .block = triangle_block,
-                .shared_bytes = triangle_block * triangle_block * sizeof(T)},
+                .shared_bytes = triangle_block * triangle_block * sizeof(InverseOf<T>)},
                stream, a, inverses(false), inverses(true));
 }
 
 template <class T>
-T* DeviceTriangles<T>::inverses(bool upper) const {
-  return reinterpret_cast<T*>(memory_.data()) + (upper ? order_ * triangle_block : 0);
-}
-
-template <class T>
-const T* DeviceTriangles<T>::links(bool upper, bool transposed) const {
-  auto& memory = links_[upper ? 1 : 0][transposed ? 1 : 0];
-  if (memory == nullptr) {
-    memory =
-        std::make_unique<cuda::DeviceWorkspace>(static_cast<std::size_t>(order_) * triangle_block * sizeof(T), stream_);
-    const auto blocks = static_cast<int>(order_ / triangle_block);
-    cuda::launch("link_kernel", transposed ? link_kernel<T, true> : link_kernel<T, false>,
-                 {.grid = static_cast<unsigned>(blocks), .block = 256}, stream_, a_, inverses(upper), blocks,
-                 upper != transposed, reinterpret_cast<T*>(memory->data()));
-  }
-  return reinterpret_cast<const T*>(memory->data());
+InverseOf<T>* DeviceTriangles<T>::inverses(bool upper) const {
+  return reinterpret_cast<InverseOf<T>*>(memory_.data()) + (upper ? order_ * triangle_block : 0);
 }
 
 template <class T>
@@ -297,8 +239,7 @@ void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const doub
   const bool transposed = op != Op::none;
   cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
                {.grid = static_cast<unsigned>(blocks * count), .block = solve_threads}, stream_, a_, inverses(upper),
-               links(upper, transposed), blocks, upper != transposed,
-               SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
+               blocks, upper != transposed, SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
 }
 
 }  // namespace vernier

@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <memory>
+#include <type_traits>
 
 #include "blas/device_state.hpp"
 #include "lapack/device_panel.hpp"
@@ -13,6 +13,10 @@
 namespace vernier {
 
 inline constexpr int triangle_block = 128;
+
+// What inverses of diagonal blocks are kept in: numbers of T, but at least floats.
+template <class T>
+using InverseOf = std::conditional_t<(sizeof(T) < sizeof(float)), float, T>;
 
 // The unit lower triangle L and the upper triangle U of an order x order matrix, order a multiple of triangle_block.
 template <class T>
@@ -26,14 +30,12 @@ class DeviceTriangles {
   void solve(bool upper, Op op, std::int64_t count, const double* in, double* out) const;
 
  private:
-  T* inverses(bool upper) const;
-  const T* links(bool upper, bool transposed) const;  // made when they are first asked for
+  InverseOf<T>* inverses(bool upper) const;
 
   RowMajor<T> a_;
   std::int64_t order_;
   cudaStream_t stream_;
   cuda::DeviceWorkspace memory_;  // inverses of L's blocks, of U's; a ticket
-  mutable std::unique_ptr<cuda::DeviceWorkspace> links_[2][2];
 };
 
 }  // namespace vernier

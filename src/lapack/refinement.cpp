@@ -16,7 +16,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // A correction that leaves more than this of the error is slow: factors of that quality are kappa u = 0.3 away from A.
 constexpr double slow = 0.3;
-// One that leaves more than this is none.
+// One that leaves more than this is none. Of GMRES the residual counts as well: with factors that are nearly singular
+// the first solution is far too large, and shrinks with its residual.
 constexpr double stagnant = 0.9;
 
 // GMRES with factors of unit roundoff u has converged for kappa u up to about this (tests/campaign); beyond, it would
@@ -143,7 +144,7 @@ void RefinedColumns::by_gmres(const LinearSystem& system, const LuFactors& facto
     system.residuals({c}, x_.data(), b_.data(), r_.data());
     for (int left = limits.corrections * steps_a_correction; left > 0 && !(error_[q] <= limits.tolerance);) {
       if (steps >= worth) return;
-      const double before = error_[q];
+      const double before = error_[q], residual_before = largest_magnitude(n_, r_.data() + c * n_);
       std::copy_n(r_.data() + c * n_, n_, v.data());
       factors.solve(system.op, {0}, v.data());
       const std::vector<double> r = v;
@@ -157,7 +158,8 @@ void RefinedColumns::by_gmres(const LinearSystem& system, const LuFactors& facto
       for (std::int64_t i = 0; i < n_; ++i) x_[static_cast<std::size_t>(c * n_ + i)] += d[static_cast<std::size_t>(i)];
       ++reports_[q].corrections;
       measure(system, {c});
-      if (!(last_error_[q] <= stagnant * before)) break;
+      const double residual = largest_magnitude(n_, r_.data() + c * n_);
+      if (!(last_error_[q] <= stagnant * before || residual <= stagnant * residual_before)) break;
     }
   }
 }

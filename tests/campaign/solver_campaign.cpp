@@ -5,18 +5,17 @@
 //
 // --gpu: the same systems in the memory of a GPU, with the factors that it has.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "families.hpp"
 #include "support/conditioned.hpp"
-#include "support/exact.hpp"
-#include "support/generators.hpp"
+#include "true_error.hpp"
 #include "vernier/lapack.hpp"
 
 #if VERNIER_HAS_CUDA
@@ -28,7 +27,6 @@ namespace vernier::test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 bool on_gpu = false;
 
@@ -59,166 +57,6 @@ SolveReport solve_system(Op op, const Matrix<T>& a, const Matrix<T>& b, Matrix<T
 #endif
   const std::int64_t n = a.rows();
   return solve<T>(op, n, b.columns(), a.data(), n, b.data(), n, x.data(), n, options);
-}
-
-struct Family {
-  const char* name;
-  double largest_condition;  // of its members, up to rounding; infinite: nothing is known
-  bool singular = false;     // exactly, and LU finds it without rounding
-  bool nonfinite = false;
-  std::function<Matrix<double>(std::int64_t n, Random&)> make;
-};
-
-double log_uniform(Random& random, double least_exponent, double most_exponent) {
-  return std::pow(10.0, least_exponent + (most_exponent - least_exponent) * random.uniform());
-}
-
-std::uint64_t seed_of(Random& random) { return static_cast<std::uint64_t>(random.integer(1, 1 << 30)); }
-
-Matrix<double> uniform(std::int64_t n, Random& random) {
-  return Matrix<double>::of(n, n, [&](auto, auto) { return 2 * random.uniform() - 1; });
-}
-
-Matrix<double> conditioned(std::int64_t n, Random& random, double most_exponent) {
-  const auto spectrum = static_cast<Spectrum>(random.integer(0, 3));
-  return conditioned_matrix(n, log_uniform(random, 0, most_exponent), spectrum, seed_of(random), 2);
-}
-
-Matrix<double> graded(std::int64_t n, Random& random, int reach) {
-  auto a = uniform(n, random);
-  std::vector<int> rows, columns;
-  for (std::int64_t i = 0; i < n; ++i) {
-    rows.push_back(static_cast<int>(random.integer(-reach, reach)));
-    columns.push_back(static_cast<int>(random.integer(-reach, reach)));
-  }
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i)
-      a(i, j) = std::ldexp(a(i, j), rows[static_cast<std::size_t>(i)] + columns[static_cast<std::size_t>(j)]);
-  return a;
-}
-
-// Unimodular up to a permutation: L U with ones on both diagonals; a zero on one of them makes it singular.
-Matrix<double> small_integers(std::int64_t n, Random& random, bool singular) {
-  const std::int64_t zero = random.integer(0, n - 1);
-  auto u = Matrix<double>::of(n, n, [&](auto i, auto j) {
-    return i > j ? 0 : i < j ? static_cast<double>(random.integer(-1, 1)) : singular && i == zero ? 0 : 2;
-  });
-  return rows_in_order(u, random.permutation(n));
-}
-
-std::vector<Family> families() {
-  return {
-      {"uniform", infinite, false, false, uniform},
-      {"scattered", infinite, false, false,
-       [](auto n, Random& r) { return scattered_matrix<double>(n, n, 3 * r.uniform(), seed_of(r)); }},
-      {"condition to 1e4", 1e4, false, false, [](auto n, Random& r) { return conditioned(n, r, 4); }},
-      {"condition to 1e8", 1e8, false, false, [](auto n, Random& r) { return conditioned(n, r, 8); }},
-      {"condition to 1e13", 1e13, false, false, [](auto n, Random& r) { return conditioned(n, r, 13); }},
-      {"condition to 1e18", infinite, false, false, [](auto n, Random& r) { return conditioned(n, r, 18); }},
-      {"graded rows and columns", infinite, false, false, [](auto n, Random& r) { return graded(n, r, 12); }},
-      {"wildly graded", infinite, false, false, [](auto n, Random& r) { return graded(n, r, 200); }},
-      {"tiny", infinite, false, false,
-       [](auto n, Random& r) {
-         const int e = static_cast<int>(r.integer(-1060, -300));
-         const auto a = uniform(n, r);
-         return Matrix<double>::of(n, n, [&](auto i, auto j) { return std::ldexp(a(i, j), e); });
-       }},
-      {"huge", infinite, false, false,
-       [](auto n, Random& r) {
-         const int e = static_cast<int>(r.integer(300, 1020));
-         const auto a = uniform(n, r);
-         return Matrix<double>::of(n, n, [&](auto i, auto j) { return std::ldexp(a(i, j), e); });
-       }},
-      {"growth", infinite, false, false,  // Wilkinson's
-       [](auto n, Random&) {
-         return Matrix<double>::of(n, n, [&](auto i, auto j) { return j == n - 1 || i == j ? 1 : i > j ? -1 : 0; });
-       }},
-      {"Hilbert", infinite, false, false,
-       [](auto n, Random&) {
-         return Matrix<double>::of(n, n, [](auto i, auto j) { return 1.0 / static_cast<double>(i + j + 1); });
-       }},
-      {"sparse", infinite, false, false,
-       [](auto n, Random& r) {
-         return Matrix<double>::of(n, n, [&](auto i, auto j) { return i == j || r.uniform() < 0.05 ? r.normal() : 0; });
-       }},
-      {"triangular integers", infinite, false, false, [](auto n, Random& r) { return small_integers(n, r, false); }},
-      {"singular integers", infinite, true, false, [](auto n, Random& r) { return small_integers(n, r, true); }},
-      {"zero column", infinite, true, false,
-       [](auto n, Random& r) {
-         auto a = uniform(n, r);
-         const std::int64_t column = r.integer(0, n - 1);
-         for (std::int64_t i = 0; i < n; ++i) a(i, column) = 0;
-         return a;
-       }},
-      {"rank deficient", infinite, false, false,  // up to rounding: LU may or may not meet an exact zero
-       [](auto n, Random& r) {
-         auto a = uniform(n, r);
-         const std::int64_t copy = r.integer(0, n - 1);
-         for (std::int64_t j = 0; j < n; ++j) a(copy, j) = 3 * a(n - 1 - copy, j);
-         return a;
-       }},
-      {"not finite", infinite, false, true,
-       [](auto n, Random& r) {
-         auto a = uniform(n, r);
-         a(r.integer(0, n - 1), r.integer(0, n - 1)) = r.uniform() < 0.5 ? std::nan("") : -infinite;
-         return a;
-       }},
-  };
-}
-
-// ---- the judge -----------------------------------------------------------------------------------------------------
-
-// The part of a system that belongs to one right-hand side.
-template <class T>
-struct Solution {
-  Matrix<T> a, x, b;  // op(A), and one column of X and B
-
-  Solution(Op op, const Matrix<T>& matrix, const Matrix<T>& xs, const Matrix<T>& bs, std::int64_t c)
-      : a(op == Op::none ? padded(matrix, 0) : transposed(matrix)), x(column(xs, c)), b(column(bs, c)) {}
-
-  static Matrix<T> column(const Matrix<T>& m, std::int64_t c) {
-    return Matrix<T>::of(m.rows(), 1, [&](auto i, auto) { return m(i, c); });
-  }
-};
-
-// In long double: right to about n 2^-64.
-template <class T>
-double measured_error(const Solution<T>& s) {
-  long double residual = 0, norm_a = 0, norm_x = 0, norm_b = 0;
-  for (std::int64_t i = 0; i < s.a.rows(); ++i) {
-    long double r = s.b(i, 0), row = 0;
-    for (std::int64_t j = 0; j < s.a.rows(); ++j) {
-      const long double e = s.a(i, j);
-      r -= e * s.x(j, 0);
-      row += std::abs(e);
-    }
-    if (std::isnan(r)) return infinite;
-    residual = std::max(residual, std::abs(r));
-    norm_a = std::max(norm_a, row);
-    norm_x = std::max(norm_x, std::abs(static_cast<long double>(s.x(i, 0))));
-    norm_b = std::max(norm_b, std::abs(static_cast<long double>(s.b(i, 0))));
-  }
-  return residual == 0 ? 0 : static_cast<double>(residual / (norm_a * norm_x + norm_b));
-}
-
-// In integers: does max |b - A x| <= bound (|A| max |x| + max |b|) hold?
-template <class T>
-bool holds_exactly(const Solution<T>& s, double bound) {
-  const ExactProduct<T> product(s.a, s.x);
-  mpz_class residual, norm_a, norm_x, norm_b;
-  const auto raise = [](mpz_class& most, const mpz_class& value) {
-    if (abs(value) > most) most = abs(value);
-  };
-  for (std::int64_t i = 0; i < s.a.rows(); ++i) {
-    mpz_class row;
-    for (std::int64_t j = 0; j < s.a.rows(); ++j) row += abs(exact_value(s.a(i, j)));
-    raise(norm_a, row);
-    raise(norm_x, exact_value(s.x(i, 0)));
-    raise(norm_b, exact_value(s.b(i, 0)));
-    raise(residual, exact_value(s.b(i, 0)) - product.sum(i, 0));
-  }
-  const mpz_class unit = mpz_class(1) << -exact_unit;  // 1 in the units of all these
-  return residual * unit * unit <= exact_value(bound) * (norm_a * norm_x + norm_b * unit);
 }
 
 struct Tally {
@@ -319,7 +157,7 @@ void run_random_system(const std::vector<Family>& all, std::uint64_t seed, std::
   const std::int64_t nrhs = random.integer(0, 3) == 0 ? random.integer(2, 12) : 1;
   Case c{family, seed, random.integer(0, 1) == 0 ? Op::none : Op::transpose, {}};
   c.options.factors = static_cast<Factors>(random.integer(0, 3));
-  if (on_gpu) c.options.factors = random.integer(0, 3) == 0 ? Factors::fp64 : Factors::fp32;
+  if (on_gpu) c.options.factors = static_cast<Factors>(random.integer(2, 5));  // fp16, tf32, fp32 and fp64
   c.options.refinement = static_cast<Refinement>(random.integer(0, 2));
   c.options.fallback = random.integer(0, 3) != 0;
   c.options.products.threads = 1;
@@ -347,7 +185,7 @@ Json conditions(std::int64_t n, std::size_t& wrong) {
       const auto a = conditioned_matrix(n, std::pow(10.0, exponent), spectrum, 11);
       Random random(12);
       const auto b = Matrix<double>::of(n, 1, [&](auto, auto) { return random.normal(); });
-      for (const Factors factors : {on_gpu ? Factors::fp64 : Factors::fp16, Factors::fp32})
+      for (const Factors factors : {Factors::fp16, Factors::fp32})
         for (const Refinement refinement : {Refinement::classical, Refinement::gmres, Refinement::automatic}) {
           Matrix<double> x(n, 1);
           SolveOptions options;

@@ -102,6 +102,28 @@ TYPED_TEST(LuOnGpu, tiny_pivots_have_finite_factors) {
   for (std::int64_t i = 1; i < 100; ++i) EXPECT_LE(std::abs(f.lu(i, 0)), T(1));
 }
 
+// 32 rows of L have -1 below each of the 32 before, so its inverse grows to 32^7; U is small all the same, and every
+// step exact.
+TYPED_TEST(LuOnGpu, triangles_whose_inverse_is_large_lose_nothing) {
+  using T = TypeParam;
+  const std::int64_t n = 900, order = 256;
+  const auto l = [&](std::int64_t i, std::int64_t k) {
+    return i == k ? T(1) : i < order && i / 32 == k / 32 + 1 ? T(-1) : T(0);
+  };
+  Random random(13);
+  const auto u = Matrix<T>::of(n, n, [&](auto i, auto j) {
+    return i == j ? T(1) : i < order && j >= order ? static_cast<T>(random.integer(-3, 3)) / 4 : T(0);
+  });
+  const auto a = Matrix<T>::of(n, n, [&](auto i, auto j) {
+    T sum = i >= order ? u(i, j) : T(0);
+    for (std::int64_t k = 0; k <= i && i < order; ++k) sum += l(i, k) * u(k, j);
+    return sum;
+  });
+  const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(f.lu(i, j), i <= j ? u(i, j) : l(i, j)) << i << ", " << j;
+}
+
 TYPED_TEST(LuOnGpu, systems_are_solved_with_all_right_hand_sides) {
   using T = TypeParam;
   const std::int64_t n = 417, nrhs = 70;
@@ -165,7 +187,7 @@ double true_backward_error(Op op, const Matrix<T>& a, const Matrix<T>& b, const 
 TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
   using T = TypeParam;
   for (const Op op : {Op::none, Op::transpose})
-    for (const Factors factors : {Factors::automatic, Factors::fp32, Factors::fp64})
+    for (const Factors factors : {Factors::automatic, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64})
       for (const Refinement refinement : {Refinement::automatic, Refinement::gmres})
         for (const std::int64_t n : {1, 60, 257, 700}) {
           const Matrix<T> a = uniform_matrix<T>(n, n, 21), b = uniform_matrix<T>(n, 3, 22);
@@ -177,6 +199,7 @@ TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
           const SolveReport report = solve_on_gpu(op, a, b, x, options);
           EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
           EXPECT_FALSE(report.fallback) << report.text();
+          EXPECT_TRUE(factors == Factors::automatic || factors == report.factors) << report.text();
           for (std::int64_t c = 0; c < 3; ++c) {
             const SolveColumn& column = report.columns[static_cast<std::size_t>(c)];
             EXPECT_LE(true_backward_error(op, a, b, x, c) - oracle_error(n), column.backward_error);

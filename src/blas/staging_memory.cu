@@ -1,0 +1,50 @@
+#include "blas/staging_memory.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace vernier::cuda {
+namespace {
+
+// Pieces by size. Never freed at exit: the driver may be gone by then.
+struct Spare {
+  std::mutex mutex;
+  std::multimap<std::size_t, std::unique_ptr<PinnedMemory>> pieces;
+};
+
+Spare& spare() {
+  static auto& all = *new Spare;
+  return all;
+}
+
+constexpr std::size_t most_pieces = 16;
+
+}  // namespace
+
+StagingMemory::StagingMemory(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
+  {
+    const std::lock_guard lock(spare().mutex);
+    const auto piece = spare().pieces.lower_bound(bytes_);
+    if (piece != spare().pieces.end()) {
+      bytes_ = piece->first;
+      memory_ = std::move(piece->second);
+      spare().pieces.erase(piece);
+    }
+  }
+  if (memory_ == nullptr) memory_ = std::make_unique<PinnedMemory>(bytes_);
+}
+
+StagingMemory::~StagingMemory() {
+  const std::lock_guard lock(spare().mutex);
+  spare().pieces.emplace(bytes_, std::move(memory_));
+  if (spare().pieces.size() > most_pieces) spare().pieces.erase(spare().pieces.begin());
+}
+
+void release_staging_memory() {
+  const std::lock_guard lock(spare().mutex);
+  spare().pieces.clear();
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,28 @@
+// Pinned memory of the host for vectors on their way to a GPU and back. The process keeps what it has taken: to take
+// it anew costs more than a copy by way of it saves.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "blas/device_state.hpp"
+
+namespace vernier::cuda {
+
+class StagingMemory {
+ public:
+  explicit StagingMemory(std::size_t bytes);
+  ~StagingMemory();
+  StagingMemory(const StagingMemory&) = delete;
+  StagingMemory& operator=(const StagingMemory&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(memory_->data()); }
+
+ private:
+  std::size_t bytes_;  // at least what was asked for
+  std::unique_ptr<PinnedMemory> memory_;
+};
+
+void release_staging_memory();  // that nobody uses
+
+}  // namespace vernier::cuda

@@ -1,0 +1,189 @@
+// LU of float by products of split matrices: right-looking in blocks of 256 columns, with look-ahead. As soon as a
+// block is factorised, the next one is updated; its panels then run on 16 multiprocessors, and beside each of them, on
+// the others, a piece of what the block before has left: exchanges and triangular solves of the columns on the right,
+// slices of their update, exchanges of the columns on the left. A piece is launched so that it begins when the panel is
+// resident, and ends after it: one stream, no events, and what lies between the panels has the whole GPU.
+#include <algorithm>
+
+#include "cuda/device.hpp"
+#include "engine/sm90_split.hpp"
+#include "lapack/device_lu_blocks.hpp"
+#include "scheme/split_cuda.hpp"
+
+namespace vernier {
+namespace {
+
+using cuda::check;
+
+class LookAhead : Factorisation<float> {
+ public:
+  LookAhead(DeviceLu<float>& lu, cudaStream_t stream)
+      : Factorisation(lu, lu.a, stream),
+        lines_(split_line_count(form, largest_block)),
+        memory_(2 * plane_bytes() + inverse_bytes + refused_bytes(), stream),
+        beside_panels_(cuda::current_device().multiprocessors - panel_multiprocessors) {
+    u_ = plane(memory_.data());
+    l_ = plane(memory_.data() + plane_bytes());
+    inverse_ = reinterpret_cast<float*>(memory_.data() + 2 * plane_bytes());
+    refused_ = reinterpret_cast<int*>(inverse_ + largest_block * largest_block);
+    check(cudaMemsetAsync(refused_, 0, refused_bytes(), stream), "cudaMemsetAsync");
+  }
+
+  void run() {
+    const auto columns = static_cast<int>(lu_.columns);
+    for (int first = 0; first < last_; first += largest_block) {
+      const int end = std::min(first + largest_block, last_);
+      factor_block(first, end, [&](int i, int panels) { work_beside(i, panels); });
+      finish_work();
+      if (end == last_ || end >= columns)
+        close_block(outside(first, end, {end, columns}, {0, first}, {}));
+      else
+        begin_update(first, end, columns);
+    }
+  }
+
+ private:
+  static constexpr SplitForm form = SplitForm::half_shifted;
+  static constexpr std::size_t inverse_bytes = largest_block * largest_block * sizeof(float);
+  static constexpr int tile = 128;          // of the product, along the columns
+  static constexpr int tile_of_solve = 32;  // columns of a block of threads, of which a multiprocessor holds two
+
+  std::size_t vectors() const { return static_cast<std::size_t>(std::max(lu_.rows, lu_.columns)); }
+  std::size_t plane_bytes() const {
+    return vectors() *
+           (static_cast<std::size_t>(lines_) * split_line_bytes + sizeof(std::int32_t) + sizeof(std::uint32_t));
+  }
+  std::size_t refused_bytes() const { return (vectors() / largest_block + 1) * sizeof(int); }
+  SplitPlane plane(std::byte* data) const {
+    SplitPlane p;
+    p.lines = data;
+    p.unscale = reinterpret_cast<std::int32_t*>(data + vectors() * static_cast<std::size_t>(lines_) * split_line_bytes);
+    p.status = reinterpret_cast<std::uint32_t*>(p.unscale + vectors());
+    return p;
+  }
+
+  FloatVectors u_columns(const ColumnRange& range) const {
+    return {a_.at(first_, range.begin), range.size(), end_ - first_, 1, a_.ld};
+  }
+  FloatVectors l_rows() const { return {a_.at(end_, first_), rows_ - end_, end_ - first_, a_.ld, 1}; }
+
+  // Panels that it takes to hide these columns, and tiles of 256 x 128, behind them.
+  std::int64_t panels_for_solves(const ColumnRange& range) const { return pieces(range.size(), solved_beside()); }
+  std::int64_t panels_for_tiles(std::int64_t across) const { return pieces(across * tiles_down(), tiles_beside()); }
+
+  // Exchanges, solves and updates the next block, and leaves the rest to its panels: exchanges, too, if they have room.
+  void begin_update(int first, int end, int columns) {
+    const int next = std::min(end + largest_block, columns);
+    first_ = first, end_ = end;
+    u_.line_count = l_.line_count = split_line_count(form, end - first);
+    right_ = rest_ = {next, columns};
+    const std::int64_t panels = (next - end) / width_at(end);
+    const std::int64_t wanted = panels_for_solves(right_) + panels_for_tiles(rest_.size() / tile);
+    left_ = wanted < panels ? ColumnRange{0, first} : ColumnRange{};
+    work_ = outside(first, end, {}, {}, {});
+    work_.inverse = {inverse_, refused_ + first / largest_block, false};
+    BlockTask<float> task = outside(first, end, {end, next}, {left_.end, first}, {});
+    task.plane = u_;
+    if (right_.size() > 0) {
+      task.inverse = work_.inverse;
+      task.inverse.make = true;
+    }
+    close_block(task);
+    if (wanted > panels) solve_right(right_.size(), false);
+    split_operands(form, {l_rows(), l_, nullptr}, {}, {}, stream_);
+    update({end, next}, false);
+  }
+
+  // Of the block before, beside panel i: what the GPU does in about the time of a panel.
+  void work_beside(int i, int panels) {
+    if (right_.size() > 0)
+      solve_right(solved_beside(), true);
+    else if (rest_.size() > 0)
+      update_slice(i, panels);
+    else if (left_.size() > 0)
+      exchange_left(2 * solved_beside(), true);
+  }
+  void finish_work() {
+    solve_right(right_.size(), false);
+    update(rest_, false);
+    if (left_.size() > 0) exchange_left(left_.size(), false);
+    rest_ = {};
+  }
+  void solve_right(std::int64_t most, bool beside) {
+    if (right_.size() == 0) return;
+    BlockTask<float> task = work_;
+    task.solved = {right_.begin, std::min(right_.end, right_.begin + most)};
+    task.plane = u_from(right_.begin);
+    task.beside_panel = beside;
+    exchange_and_solve<float>(task, stream_);
+    right_.begin = task.solved.end;
+  }
+  void exchange_left(std::int64_t most, bool beside) {
+    BlockTask<float> task = work_;
+    task.others[0] = {left_.begin, std::min(left_.end, left_.begin + most)};
+    task.beside_panel = beside;
+    exchange_and_solve<float>(task, stream_);
+    left_.begin = task.others[0].end;
+  }
+
+  // The plane's vectors from this column on.
+  SplitPlane u_from(std::int64_t column) const {
+    const std::int64_t skip = column - end_;
+    SplitPlane u = u_;
+    u.lines += skip * u.line_count * split_line_bytes;
+    u.unscale += skip;
+    u.status += skip;
+    return u;
+  }
+
+  // A -= L U in these columns. Row by row, A is the transpose of a column-major matrix, and U^T comes first.
+  void update(const ColumnRange& range, bool beside) {
+    if (range.size() == 0) return;
+    sm90::update_split({.a = u_columns(range),
+                        .b = l_rows(),
+                        .a_plane = u_from(range.begin),
+                        .b_plane = l_,
+                        .alpha = {-1, nullptr},
+                        .beta = {1, nullptr},
+                        .c = a_.at(end_, range.begin),
+                        .ldc = a_.ld,
+                        .beside_previous = beside,
+                        .multiprocessors = beside ? beside_panels_ : 0},
+                       stream_);
+  }
+
+  // What is left in the end has all multiprocessors for itself.
+  void update_slice(int i, int panels) {
+    const std::int64_t tiles = rest_.size() / tile;  // columns are padded to tiles, blocks are not
+    const std::int64_t even = pieces(tiles, panels - i);
+    const std::int64_t fitting = tiles_beside() / std::max<std::int64_t>(tiles_down(), 1);
+    const ColumnRange slice = {
+        rest_.begin, std::min(rest_.end, rest_.begin + tile * std::min(even, std::max<std::int64_t>(fitting, 1)))};
+    update(slice, true);
+    rest_.begin = slice.end;
+  }
+  static std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+  std::int64_t tiles_down() const { return pieces(rows_ - end_, 2 * tile); }  // pairs of tiles below each other
+  // A tile of k = 256 takes 6.4 us, a panel 33 us and, where its rows do not fit twice, 44.
+  std::int64_t tiles_beside() const { return (rows_ - end_ > 8192 ? 7 : 5) * (beside_panels_ / 2); }
+  // Columns that are solved for at once, by products with the inverse.
+  std::int64_t solved_beside() const { return 2 * beside_panels_ * tile_of_solve; }
+
+  std::int64_t lines_;
+  cuda::DeviceWorkspace memory_;
+  int beside_panels_;
+  SplitPlane u_, l_;
+  int first_ = 0, end_ = 0;  // the block that the planes hold
+  // What is still to do with it: columns on the right that are not solved for, those that are not updated, columns on
+  // the left that have not followed its exchanges, as work_ does.
+  ColumnRange right_, rest_, left_;
+  BlockTask<float> work_;
+  float* inverse_;  // of the block that the planes hold
+  int* refused_;    // of each block: is its inverse refused?
+};
+
+}  // namespace
+
+void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) { LookAhead(lu, stream).run(); }
+
+}  // namespace vernier
