@@ -122,7 +122,7 @@ void describe(const DeviceComplexPlan& roots, const DeviceInt8Engine& engine, Pl
 template <class R>
 bool multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Options& options, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  if (report.plan.scheme != "residues" || capturing(stream)) return false;
+  if (report.plan.scheme != "residues" || without_host(options)) return false;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
   if (!roots || !fits(*roots, options)) return false;
@@ -152,7 +152,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
     return report;
   };
   if (report.plan.scheme == "native") return native();
-  if (report.plan.scheme == "residues") check_capture(options.contract, stream);  // before copies are queued
+  if (report.plan.scheme == "residues") check_without_host(options, sizeof(R) == 4);  // before copies are queued
   const bool keep_t = !host || p.alpha->imag() != 0 || p.beta->imag() != 0;
   if (keep_t && options.contract.kind == Contract::Kind::exact)
     fail(Status::unsupported,
@@ -162,7 +162,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   if (real.scheme == "native") {  // only the roots were faster
     relabel(real, p.m, p.n, p.k);
     report.plan = real;
-    report.fallback = !capturing(stream);
+    report.fallback = !without_host(options);
     return native();
   }
   const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, p.opb != Op::none, keep_t);

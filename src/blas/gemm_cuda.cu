@@ -62,6 +62,7 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, boo
                                         .workspace_limit = workspace_limit<T>(shape, options, limits),
                                         .own_workspace = options.workspace != nullptr,
                                         .may_be_lean = may_be_lean,
+                                        .asynchronous = options.asynchronous,
                                         .strassen_levels = options.strassen_levels});
 }
 
@@ -112,8 +113,10 @@ Cublas& cublas_for(const Options& options) {
 template <class T>
 Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                  std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, bool reads,
-                 const Options& options) {
+                 const Options& given) {
   Report report;
+  Options options = given;
+  options.asynchronous = without_host(given);
   const auto split = reads ? split_plan_of<T>({m, n, k}, options) : std::nullopt;
   DeviceProductPlan plan = plan_beside<T>(split, {m, n, reads ? k : 0}, options);
   report.plan = plan.printable;
@@ -172,6 +175,8 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   require(!reads || B != nullptr, "gemm: B is null");
   require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
   check_options(options);
+  if (options.outcome != nullptr)
+    check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
 
   Report report;
   if constexpr (is_complex<T>) {
