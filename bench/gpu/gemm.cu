@@ -1,11 +1,12 @@
 // vernier-gpu-bench: products on a GPU beside cuBLAS's own, in one process and in turns: one JSON object a line.
 //
 //     vernier-gpu-bench [--contract fp64] [--phi 0.5] [--engine NAME] [--groups 7] [--seconds 0.05] [--once]
-//     [--strassen -1|0|1] [--rest] [--energy] M,N,K[,BETA] ...
+//     [--strassen -1|0|1] [--asynchronous] [--batch COUNT] [--rest] [--energy] M,N,K[,BETA] ...
 //
 // Times are medians over groups of calls, each about --seconds long; errors are relative to |A||B|, of 64 x 64 sampled
 // entries against sums in twice the working precision. --rest adds the median of single calls after a pause, --energy
-// the joules of a product over a second of them, as the card counts. --once runs each product once, for a profiler.
+// the joules of a product over a second of them, as the card counts. --batch: that many products at a time. --once runs
+// each product once, for a profiler.
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@
 
 #include "cuda/energy.hpp"
 #include "measure.cuh"
-#include "vernier/cuda.hpp"
+#include "vernier/cuda_level3.hpp"
 
 namespace {
 
@@ -59,7 +60,8 @@ struct Settings {
   std::string contract = "fp64", engine;
   double phi = 0.5, seconds = 0.05;
   int groups = 7, strassen_levels = -1;
-  bool once = false, rest = false, energy = false;
+  std::int64_t batch = 0;  // products of a strided batch; 0: one product
+  bool once = false, rest = false, energy = false, asynchronous = false;
 };
 
 double* device_array(std::size_t count) {
@@ -101,6 +103,7 @@ void run(const Case& c, const Settings& settings) {
   const double one = 1;
   vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract),
                               .engine = settings.engine,
+                              .asynchronous = settings.asynchronous,
                               .strassen_levels = settings.strassen_levels};
   vernier::cuda::Options theirs{.engine = "native"};
   vernier::Report report;
@@ -141,13 +144,15 @@ void run(const Case& c, const Settings& settings) {
     const double operations = 2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k);
     std::printf(
         "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"beta\": %g, \"phi\": %g, \"contract\": \"%s\", \"scheme\": \"%s\", "
-        "\"engine\": \"%s\", \"strassen\": %s, \"moduli\": %d, \"wide_moduli\": %d, \"fallback\": %s, \"seconds\": "
+        "\"engine\": \"%s\", \"asynchronous\": %s, \"strassen\": %s, \"moduli\": %d, \"wide_moduli\": %d, "
+        "\"fallback\": %s, \"seconds\": "
         "%.4e, "
         "\"cublas_seconds\": %.4e, \"tflops\": %.2f, \"cublas_tflops\": %.2f, \"ratio\": %.3f, \"ratio_low\": %.3f, "
         "\"ratio_high\": %.3f, \"mean_error\": %.2e, \"largest_error\": %.2e, \"cublas_mean_error\": %.2e, "
         "\"cublas_largest_error\": %.2e",
         static_cast<long long>(c.m), static_cast<long long>(c.n), static_cast<long long>(c.k), c.beta, settings.phi,
         settings.contract.c_str(), report.plan.scheme.c_str(), report.plan.engine.c_str(),
+        settings.asynchronous ? "true" : "false",
         report.plan.reason.find("Strassen") != std::string::npos ? "true" : "false", report.plan.moduli,
         report.wide_moduli, report.fallback ? "true" : "false", median(t_ours), median(t_cublas),
         operations / median(t_ours) * 1e-12, operations / median(t_cublas) * 1e-12, median(ratios),
@@ -164,6 +169,41 @@ void run(const Case& c, const Settings& settings) {
   }
   for (double* p : {a, b, c0, x, y, errors}) check(cudaFree(p), "free");
   if (c.m * c.n > (1ll << 26)) vernier::cuda::release_workspace();
+}
+
+// A batch of products, side by side in memory.
+void run_batch(const Case& c, const Settings& settings) {
+  const std::int64_t a_size = c.m * c.k, b_size = c.k * c.n, c_size = c.m * c.n, count = settings.batch;
+  const vernier::bench::DeviceMatrix<double> a(a_size, count, 1, settings.phi), b(b_size, count, 2, settings.phi),
+      x(c_size, count), y(c_size, count);
+  const double one = 1, zero = 0;
+  vernier::Report report;
+  const auto multiply = [&](double* out, const vernier::cuda::Options& options) {
+    return vernier::cuda::gemm_strided_batched(vernier::Op::none, vernier::Op::none, c.m, c.n, c.k, &one, a.data(), c.m,
+                                               a_size, b.data(), c.k, b_size, &zero, out, c.m, c_size, count, options);
+  };
+  const vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract), .engine = settings.engine};
+  const auto ours = [&] { report = multiply(x.data(), mine); };
+  const auto cublas = [&] { multiply(y.data(), {.engine = "native"}); };
+  Timer timer;
+  ours(), cublas();
+  const auto repeats = [&](const auto& body) {
+    return std::clamp(static_cast<int>(settings.seconds / timer.seconds(1, body)), 1, 2000);
+  };
+  const int n_ours = repeats(ours), n_cublas = repeats(cublas);
+  std::vector<double> t_ours, t_cublas, ratios;
+  for (int g = 0; g < settings.groups; ++g) {
+    t_ours.push_back(timer.seconds(n_ours, ours));
+    t_cublas.push_back(timer.seconds(n_cublas, cublas));
+    ratios.push_back(t_cublas.back() / t_ours.back());
+  }
+  std::printf(
+      "{\"batch\": %lld, \"m\": %lld, \"n\": %lld, \"k\": %lld, \"phi\": %g, \"contract\": \"%s\", \"scheme\": \"%s\", "
+      "\"seconds\": %.4e, \"cublas_seconds\": %.4e, \"ratio\": %.3f}\n",
+      static_cast<long long>(count), static_cast<long long>(c.m), static_cast<long long>(c.n),
+      static_cast<long long>(c.k), settings.phi, settings.contract.c_str(), report.plan.scheme.c_str(), median(t_ours),
+      median(t_cublas), median(ratios));
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -194,6 +234,10 @@ int main(int argc, char** argv) try {
       settings.groups = std::max(1, std::atoi(value()));
     else if (word == "--strassen")
       settings.strassen_levels = std::atoi(value());
+    else if (word == "--batch")
+      settings.batch = std::atoll(value());
+    else if (word == "--asynchronous")
+      settings.asynchronous = true;
     else if (word == "--rest")
       settings.rest = true;
     else if (word == "--energy")
@@ -207,7 +251,11 @@ int main(int argc, char** argv) try {
       return 2;
     }
   }
-  for (const Case& c : cases) run(c, settings);
+  for (const Case& c : cases)
+    if (settings.batch > 0)
+      run_batch(c, settings);
+    else
+      run(c, settings);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "vernier-gpu-bench: %s\n", error.what());

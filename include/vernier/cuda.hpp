@@ -17,6 +17,11 @@ namespace vernier::cuda {
 
 enum class PointerMode { host, device };  // where alpha and beta are
 
+// What the data asked of a product about which the device decided: settle() reads it.
+struct VERNIER_API Outcome {
+  std::int32_t words[16] = {};
+};
+
 struct VERNIER_API Options {
   Contract contract = {};   // fp64, for float data too: then default_contract<float>() is usual
   std::string engine = {};  // "" chooses; else a name of engines(), or "native" for cuBLAS
@@ -27,6 +32,11 @@ struct VERNIER_API Options {
   void* workspace = nullptr;  // the caller's own, in device memory; nothing is allocated then, but see below
   std::size_t workspace_bytes = 0;
   PointerMode pointer_mode = PointerMode::host;
+  // Never wait for the GPU: it decides what the data need. Products that are captured do so in any case.
+  bool asynchronous = false;
+  // Where gemm leaves, behind the product on its stream, what was decided: in memory that the device reaches, its own
+  // or pinned. Null: nowhere.
+  Outcome* outcome = nullptr;
   bool count_open = false;  // contract exact: wait for the end, and report how many entries the residues left open
   // Levels of Strassen-Winograd on the residues of ordinary products: 0 or 1, or -1 for what the estimate says. The
   // bits are the same: sums modulo p are exact. One level takes 7/8 of the operations and 7/4 of the workspace.
@@ -41,6 +51,14 @@ struct VERNIER_API Options {
 // wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
 // the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
 //
+// With options.asynchronous, and where the stream is being captured, gemm waits for nothing. It queues what any data
+// may need behind the product that ordinary data take: products with more moduli, and a conventional one of the
+// library's own, in fp64. The device chooses, and what it does not choose returns at once, 5 kernels under fp64, 24 and
+// more under contracts that may not go native. Residues have the bits that they have otherwise; conventional products
+// those of a kernel that is not cuBLAS's. The report is that of ordinary data, and says so; options.outcome completes
+// it. A contract that no kernel may keep for some data (`reproducible`, `no-fallback`, more bits than the type's) must
+// be given an outcome: C is then left as it was, and settle() throws.
+//
 // Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
 //
 // float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, if no engine is
@@ -50,10 +68,10 @@ struct VERNIER_API Options {
 // quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are multiplied by a conventional
 // kernel, which is slower than cuBLAS: engine "native" is for such data.
 //
-// Stream capture: possible under fp64-normwise (NaN and infinity included), for native products (but for a thread's
-// first on a device, which makes a cuBLAS handle), and for float under fp32 where explain() says `split` with the same
-// workspace; Error(Status::unsupported) otherwise. Without a workspace of the caller's the graph gets memory nodes.
-// alpha and beta are captured by value unless they are in device memory.
+// Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and,
+// on Hopper, for all others but those of contract exact; on other GPUs for those of fp64-normwise, and
+// Error(Status::unsupported) otherwise. A replay decides anew by the data that it finds. Without a workspace of the
+// caller's the graph gets memory nodes. alpha and beta are captured by value unless they are in device memory.
 //
 // A workspace too small for residues leaves the product to cuBLAS, where that keeps the contract and the contract lets
 // it (fallback); else it is an error. One that is too small for what wide data ask for is used block by block; block
@@ -62,6 +80,10 @@ template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                         std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
+
+// Completes the report of a product that was decided on the device, once its stream has come that far and the outcome
+// is in memory of the host. Throws Error(Status::bound_not_met) where the data were too wide for the contract.
+VERNIER_API void settle(Report& report, const Outcome& outcome);
 
 // The plan that gemm would follow for data of ordinary exponents.
 template <class T>

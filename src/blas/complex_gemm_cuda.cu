@@ -125,7 +125,7 @@ template <class R>
 std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Options& options,
                                       Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  if (report.plan.scheme != "residues" || capturing(stream)) return std::nullopt;
+  if (report.plan.scheme != "residues" || without_host(options)) return std::nullopt;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
   if (!roots || !fits(*roots, options)) return std::nullopt;
@@ -162,7 +162,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
     return report;
   };
   if (report.plan.scheme == "native") return native();
-  if (report.plan.scheme == "residues") check_capture(options.contract, stream);  // before copies are queued
+  if (report.plan.scheme == "residues") check_without_host(options, sizeof(R) == 4);  // before copies are queued
   const bool keep_t = !host || p.alpha->imag() != 0 || p.beta->imag() != 0;
   if (keep_t && options.contract.kind == Contract::Kind::exact)
     fail(Status::unsupported,
@@ -179,7 +179,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
     report.plan.scheme = "native";
     report.plan.engine = "cublas";
     report.plan.moduli = 0;
-    report.fallback = !capturing(stream);
+    report.fallback = !without_host(options);
     return native();
   }
   const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, p.opb != Op::none, keep_t);

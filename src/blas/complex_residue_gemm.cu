@@ -38,7 +38,7 @@ class ComplexRun {
                             .beta = beta,
                             .c = out,
                             .ldc = ld,
-                            .hold = regularity.hold,
+                            .gate = {regularity.hold},
                             .a = {},
                             .b = {}},
                            stream_);
@@ -80,7 +80,7 @@ class ComplexRun {
                               .moduli = plan_.moduli,
                               .list = ModuliList::with_root,
                               .out = out,
-                              .hold = hold};
+                              .gate = {hold}};
     const ResidueSystem& system = residue_system(plan_.moduli, ModuliList::with_root);
     for (int q = 0; q < plan_.moduli; ++q) {
       const auto i = static_cast<std::size_t>(q);

@@ -29,6 +29,7 @@ DeviceRequest request_of(const Options& options, bool may_be_lean) {
   request.engine = options.engine;
   request.own_workspace = options.workspace != nullptr;
   request.may_be_lean = may_be_lean;
+  request.asynchronous = options.asynchronous;
   request.strassen_levels = options.strassen_levels;
   return request;
 }

@@ -76,8 +76,8 @@ struct RegularityWords::Words {
   bool was_regular[2] = {true, true};  // [lean]
 
   Words() {
-    const RegularityState reset = RegularityState::reset();
-    copy_to_device(state.data(), &reset, sizeof reset);
+    check(cudaMemset(state.data(), 0, sizeof(RegularityState)), "cudaMemset");
+    check(cudaStreamSynchronize(nullptr), "cudaMemset");  // streams that do not wait for the default one follow
     check(cudaHostAlloc(reinterpret_cast<void**>(&host), sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
   }
 };

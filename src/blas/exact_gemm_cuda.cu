@@ -234,9 +234,11 @@ template <class T>
 void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                 const Options& options, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  if (capturing(stream))
+  if (without_host(options))
     fail(Status::unsupported,
-         "gemm: contract exact cannot be captured in a graph, since it depends on the data how many moduli they take");
+         "gemm: contract exact cannot be captured in a graph or be had asynchronously, since the host chooses its "
+         "moduli "
+         "by the data");
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
   const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
                                                          ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)

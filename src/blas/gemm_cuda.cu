@@ -56,9 +56,11 @@ Cublas& cublas_for(const Options& options) {
 
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 template <class T>
-void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& options,
+void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& given,
                   const std::function<void()>& native, Report& report) {
   const CaptureTolerance tolerance;
+  Options options = given;
+  options.asynchronous = without_host(given);
   DeviceProductPlan plan = plan_of<T>(shape, options, true);
   report.plan = plan.printable;
   bool done = false;
@@ -126,6 +128,8 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   require(!reads || B != nullptr, "gemm: B is null");
   require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
   check_options(options);
+  if (options.outcome != nullptr)
+    check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
 
   Report report;
   if constexpr (is_complex<T>) {

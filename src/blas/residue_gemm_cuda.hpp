@@ -16,9 +16,10 @@ struct DeviceResidueProblem {
   std::int64_t ldc;
 };
 
-// Throws Error(Status::unsupported) if the stream is being captured and products by residues under that contract, which
-// follow the data, cannot be: before anything is queued.
-void check_capture(const Contract& contract, cudaStream_t stream);
+// May no host look at what the data ask for? Throws Error(Status::unsupported) if so and products by residues under the
+// contract need one: before anything is queued.
+bool without_host(const Options& options);
+void check_without_host(const Options& options, bool single_precision);
 
 // Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
 // Error(Status::bound_not_met) if the contract forbids that.

@@ -5,6 +5,7 @@
 #include "blas/residue_gemm_cuda.hpp"
 #include "blas/routine.hpp"
 #include "cuda/device.hpp"
+#include "number/complex.hpp"
 #include "vernier/cuda_level3.hpp"
 
 namespace vernier::cuda {
@@ -28,19 +29,19 @@ inline void check_routine_options(const char* routine, const Options& options) {
           "{}: workspace: only gemm takes one of the caller's", routine);
 }
 
-// Throws before anything is queued where a product of these sizes could not be captured.
-template <class T>
-void check_capture(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
-  const auto stream = static_cast<cudaStream_t>(options.stream);
-  if (capturing(stream) && explain<T>(Op::none, Op::none, m, n, k, options).scheme == "residues")
-    check_capture(options.contract, stream);
-}
-
-// Of the products inside a routine: factors are on the host.
+// Of the products inside a routine: factors are on the host, and one outcome would not tell what became of them.
 inline Options inner_options(const Options& options) {
   Options inner = options;
   inner.pointer_mode = PointerMode::host;
+  inner.outcome = nullptr;
   return inner;
+}
+
+// Throws before anything is queued where a product of these sizes could not be captured, or had asynchronously.
+template <class T>
+void check_without_host(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
+  if (without_host(options) && explain<T>(Op::none, Op::none, m, n, k, options).scheme == "residues")
+    check_without_host(inner_options(options), sizeof(RealType<T>) == 4);
 }
 
 inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }

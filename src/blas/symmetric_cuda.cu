@@ -121,7 +121,7 @@ Report update(const Update<T>& p, const Options& options) {
     add(nullptr);
     return report.finished(nothing);
   }
-  check_capture<T>(p.n, p.n, p.k, options);
+  check_without_host<T>(p.n, p.n, p.k, options);
   const DeviceScratch<T> x(p.n, p.n, stream);
   multiply(p, x.data(), options, report);
   add(x.data());
@@ -157,7 +157,7 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
         gemm<T>(Op::none, Op::none, m, n, 0, &alpha, A, std::max<std::int64_t>(m, 1), B, 1, &beta, C, ldc, inner));
     return report.finished();
   }
-  check_capture<T>(m, n, order, options);
+  check_without_host<T>(m, n, order, options);
   const DeviceScratch<T> full(order, order, stream_of(options));
   launch_elements("fill", fill<T>, {order, order}, stream_of(options), hermitian, uplo, A, lda, full.data());
   if (side == Side::left)

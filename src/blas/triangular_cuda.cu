@@ -134,7 +134,7 @@ Report triangular(const Triangular<T>& p) {
           "cudaMemset2DAsync");
     return report.finished(nothing);
   }
-  check_capture<T>(p.m, p.n, p.order(), p.options);
+  check_without_host<T>(p.m, p.n, p.order(), p.options);
   const DeviceScratch<T> x(p.m, p.n, stream);
   copy(p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
   Recursion<T>(p, x.data(), thread_cublas(), report).run(0, p.order());

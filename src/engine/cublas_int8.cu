@@ -13,8 +13,8 @@ constexpr int threads = 128;
 // A thread: the 16 bytes of a unit that a thread of the wgmma kernel would hold.
 __global__ void __launch_bounds__(threads)
     reduce_sums(const int* sums, std::int64_t ld, std::int64_t m, std::int64_t n, std::int64_t units_down,
-                const __grid_constant__ ByteReduction<1> r, bool accumulate, std::int8_t* out, const int* hold) {
-  if (hold != nullptr && *hold != 0) return;
+                const __grid_constant__ ByteReduction<1> r, bool accumulate, std::int8_t* out, const Gate gate) {
+  if (gate.closed()) return;
   const std::int64_t across = blockIdx.x / units_down, down = blockIdx.x % units_down;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   std::int8_t* to = out + (across * units_down + down) * unit_bytes + threadIdx.x * 16;
@@ -62,7 +62,7 @@ class CublasInt8Engine final : public DeviceInt8Engine {
           make_byte_reduction<1>(modulus_of(p.list, q), p.factor[q], {{{0, 31}}}, ByteForm::symmetric);
       launch("reduce_sums", reduce_sums,
              {.grid = dim3(static_cast<unsigned>(units.across * units.down)), .block = dim3(threads)}, stream, sums, ld,
-             p.m, p.n, units.down, reduction, p.accumulate, p.out + i * units.plane_bytes(), p.hold);
+             p.m, p.n, units.down, reduction, p.accumulate, p.out + i * units.plane_bytes(), p.gate);
     }
   }
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/device_planes.hpp"
+#include "base/gate.hpp"
 #include "number/byte_reduction.hpp"
 
 namespace vernier::cuda {
@@ -30,7 +31,7 @@ struct DeviceInt8Product {
   std::array<int, max_moduli> factor{};
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)
-  const int* hold = nullptr;   // in device memory, or null: where it is not 0, out may be left as it was or spoilt
+  Gate gate;                   // where it is closed, out may be left as it was or spoilt; 0 opens most often
   void* scratch = nullptr;     // scratch_bytes(m, n)
 };
 

@@ -57,7 +57,7 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .products = p.products,
                       .accumulate = p.accumulate,
                       .out = p.out,
-                      .hold = p.hold};
+                      .gate = p.gate};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),

@@ -44,7 +44,7 @@ struct Sm90Task {
   int products;                  // planes of one modulus
   bool accumulate;
   std::int8_t* out;
-  const int* hold;
+  Gate gate;
 };
 
 struct Sm90Reductions {
@@ -110,11 +110,11 @@ struct Stages {
 // One thread of the block: fills the stages.
 template <class T>
 __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap& map_y, const Stages& stages,
-                                     const Sm90Task& task, int first, int step, int hold, int rank_x, int rank_y) {
+                                     const Sm90Task& task, int first, int step, bool closed, int rank_x, int rank_y) {
   const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
   const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
   int slot = 0, phase = 0;
-  for (int id = first; id < (hold != 0 && id != first ? 0 : task.jobs); id += step) {
+  for (int id = first; id < (closed && id != first ? 0 : task.jobs); id += step) {
     const Sm90Job job = job_of(id, task);
     const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
     const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
@@ -219,25 +219,26 @@ __global__ void __launch_bounds__(384, 1)
   cluster_wait();
   wait_for_previous_kernels();
   allow_next_kernel();
-  // Looked at after the first tile only, so that nobody waits for it.
-  const int hold = task.hold != nullptr ? *task.hold : 0;
+  // A gate that 0 opens is looked at after the first tile only, so that nobody waits for it.
+  const bool closed = task.gate.closed();
+  if (task.gate.value != 0 && closed) return;
 
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, hold, rank_x, rank_y);
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, rank_x, rank_y);
   } else {
     take_registers<232>();
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
     int acc[T::blocks][T::registers];
     for (int turn = T::cooperative ? 0 : group;; turn += T::cooperative ? 1 : 2) {
       const int id = first + turn * step;
-      if (id >= task.jobs || (turn > 0 && hold != 0)) break;
+      if (id >= task.jobs || (turn > 0 && closed)) break;
       const Sm90Job job = job_of(id, task);
       // A wait by parity cannot tell "not yet" from "two phases ago": no warpgroup may look at a stage before the other
       // has seen all of its own.
       if (!T::cooperative && turn > 0) named_barrier_sync(1 + group, 256);
       multiply_tile<T>(acc, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, half, thread, [&] {
-        if (!T::cooperative && id + step < task.jobs && hold == 0) named_barrier_arrive(2 - group, 256);
+        if (!T::cooperative && id + step < task.jobs && !closed) named_barrier_arrive(2 - group, 256);
       });
       store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
                     (job.x * T::cluster_columns + rank_x) * T::columns + half * T::group_columns,

@@ -50,11 +50,6 @@ void set_bytes(DeviceBlocking& b, const DeviceLimits& limits) {
   b.bytes = count.used();
 }
 
-// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
-int words_of(const ScalingRule& rule) {
-  return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
-}
-
 bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
 
 // Under contract exact the shape decides how many open entries a modulus is worth.
@@ -64,9 +59,18 @@ ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
   return exact_rule<T>(ordinary_device_exact_moduli(Ieee754<T>::precision, shape), shape.k);
 }
 
+}  // namespace
+
+// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
+int ordinary_words(const ScalingRule& rule) {
+  return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
+}
+
 bool native_is_allowed(const DeviceProductPlan& plan) {
   return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
 }
+
+namespace {
 
 template <class T>
 bool native_keeps(const Contract& contract) {
@@ -116,6 +120,10 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
   }
   v.a_kinds = arena.take<VectorScales>(m);
   v.b_kinds = arena.take<VectorScales>(n);
+  v.a_wide_scales = arena.take<int>(m);
+  v.b_wide_scales = arena.take<int>(n);
+  v.route = arena.take<cuda::DeviceRoute>(1);
+  v.regularity = arena.take<cuda::RegularityState>(1);
   return v;
 }
 
@@ -176,7 +184,7 @@ template bool full_rule_loses<double>(const ProductShape&, const Contract&);
 template bool full_rule_loses<float>(const ProductShape&, const Contract&);
 
 bool strassen_possible(int moduli, const ScalingRule& rule, bool exact, int strassen_levels) {
-  return strassen_levels != 0 && !exact && moduli <= most_winograd_moduli && words_of(rule) == 2;
+  return strassen_levels != 0 && !exact && moduli <= most_winograd_moduli && ordinary_words(rule) == 2;
 }
 
 // One level of Strassen-Winograd or none, within the limit: what was asked for where it can be had, else the faster.
@@ -335,6 +343,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
           longest_device_k);
   plan.rule = ordinary_rule<T>(shape, request);
+  plan.contract_rule = device_rule<T>(contract, shape);
   const int moduli = moduli_of(plan.rule, shape.k);
   plan.lean = request.may_be_lean && lean_rule<T>(contract, shape.k).has_value();
   if (plan.lean)
@@ -350,6 +359,10 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
                                            request.strassen_levels);
   if (plan.ordinary.form.strassen) p.reason += "; by one level of Strassen-Winograd";
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
+  if (request.asynchronous && !request.own_workspace)
+    plan.pass_bytes = std::max(plan.pass_bytes, device_route_bytes(plan, available));
+  if (request.asynchronous && contract.kind != Contract::Kind::normwise)
+    p.reason += "; if the data turn out to be wide, the GPU decides otherwise, and this report does not know";
   p.scheme = "residues";
   p.engine = request.int8_engine;
   p.moduli = moduli;
@@ -412,7 +425,7 @@ template std::optional<DeviceComplexPlan> plan_device_complex<float>(const Produ
                                                                      const DeviceLimits&);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
-  return {.blocking = plan.ordinary, .words = words_of(plan.rule)};
+  return {.blocking = plan.ordinary, .words = ordinary_words(plan.rule)};
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
@@ -424,17 +437,13 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
           .ordinary = false};
 }
 
-namespace {
-
-double irregular_seconds_of(const DeviceProductPlan& plan, int moduli) {
+double irregular_device_seconds(const DeviceProductPlan& plan, int moduli) {
   return irregular_seconds + irregular_factor * device_residue_seconds(plan.shape, moduli);
 }
 
-}  // namespace
-
 bool irregular_products_lose(const DeviceProductPlan& plan) {
-  return native_is_allowed(plan) &&
-         irregular_seconds_of(plan, plan.ordinary.moduli) > device_native_seconds(plan.shape, plan.single_precision);
+  return native_is_allowed(plan) && irregular_device_seconds(plan, plan.ordinary.moduli) >
+                                        device_native_seconds(plan.shape, plan.single_precision);
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
@@ -454,7 +463,7 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
   list.native = list.beyond_scheme;
   if (!list.native && scaling.any_wide && native_is_allowed(plan)) {
     double seconds = -irregular_seconds * (list.count - 1);  // once
-    for (int i = 0; i < list.count; ++i) seconds += irregular_seconds_of(plan, list.pass[i].blocking.moduli);
+    for (int i = 0; i < list.count; ++i) seconds += irregular_device_seconds(plan, list.pass[i].blocking.moduli);
     list.native = seconds > device_native_seconds(plan.shape, plan.single_precision);
   }
   return list;

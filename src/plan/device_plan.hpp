@@ -12,6 +12,7 @@
 #include "plan/exact_choice.hpp"
 #include "scheme/device_sample.hpp"
 #include "scheme/round_error.hpp"
+#include "scheme/route.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -65,6 +66,10 @@ struct DeviceVectorBuffers {
   VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
   int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
   VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
+  // Where no host decides: scales of wide entries, and the words of the decision.
+  int *a_wide_scales = nullptr, *b_wide_scales = nullptr;
+  cuda::DeviceRoute* route = nullptr;
+  cuda::RegularityState* regularity = nullptr;
   // Contract exact alone:
   cuda::DeviceGrains a_grains, b_grains;
   RoundError *a_errors = nullptr, *b_errors = nullptr;
@@ -95,6 +100,7 @@ struct DeviceProductPlan {
   bool lean = false;                  // by lean_rule(): data that it leaves irregular are planned again without it
   DeviceLimits limits;
   ScalingRule rule;
+  ScalingRule contract_rule;  // the same where the plan is not lean
   std::size_t vector_bytes = 0, pass_bytes = 0;
   DeviceBlocking ordinary;
   Plan printable;
@@ -108,6 +114,7 @@ struct DeviceRequest {
   std::size_t workspace_limit = 0;  // bytes that may be used
   bool own_workspace = false;       // workspace_limit bytes are the caller's
   bool may_be_lean = false;         // false: the lean rule was tried, or is not wanted
+  bool asynchronous = false;        // no host waits for what the data ask for: plan_device_route()
   int strassen_levels = -1;         // 0, 1, or -1 for the faster
 };
 
@@ -175,10 +182,31 @@ template <class R>
 std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
                                                      const Contract& contract, const DeviceLimits& limits);
 
+// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
+int ordinary_words(const ScalingRule& rule);
+
+// May the native product be taken for being faster? And what irregular products take by residues.
+bool native_is_allowed(const DeviceProductPlan& plan);
+double irregular_device_seconds(const DeviceProductPlan& plan, int moduli);
+
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
 // Is the native product faster, and allowed, whatever the scales turn out to be?
 bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
+
+// What is queued behind the first attempt where the device decides what irregular products need.
+struct DeviceRoutePlan {
+  DevicePass ordinary;  // by the contract's own rule
+  cuda::RouteClasses classes;
+  DevicePass wide[cuda::most_route_classes];
+  bool spans = false;   // block spans may prove what vectors do not
+  bool native = false;  // what is left takes the conventional product; else C is left as it is
+};
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan);
+std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available);  // of its largest pass
+
+// Is every product done under the contract, whatever its data?
+bool device_route_always_ends(const Contract& contract, bool single_precision);
 
 }  // namespace vernier

@@ -7,28 +7,17 @@
 #include <cstdint>
 
 #include "base/device_planes.hpp"
+#include "base/gate.hpp"
 #include "number/byte_reduction.hpp"
 #include "scheme/operand.hpp"
+#include "scheme/route.hpp"
 #include "scheme/scaling.hpp"
 
 namespace vernier::cuda {
 
-// What the rows and columns together say about a product, gathered by the kernel that measures them; in device memory,
-// as reset() leaves it before a launch and as the kernel leaves it afterwards.
-struct RegularityState {
-  // per operand: the least partners' roughness that a vector can stand, and the largest roughness
-  int least_allowance[2], roughness[2];
-  int some_not_own[2];  // vectors that are not proved by their own span
-  int nonfinite;
-  unsigned strips_done;
-
-  static constexpr RegularityState reset() { return {{most_allowance, most_allowance}, {0, 0}, {0, 0}, 0, 0}; }
-  static constexpr int most_allowance = 1 << 20;
-};
-
 // A product is regular if all its entries are ordinary and all its elements finite: then nothing remains to be decided.
-// hold: device memory, 0 if the product is regular and 1 if not. host: the same for the host, in memory that it shares
-// with the device: regular or irregular, once it is known.
+// hold: device memory, 0 if the product is regular and 1 if not. host: null, or the same for the host, in memory that
+// it shares with the device: regular or irregular, once it is known.
 struct Regularity {
   static constexpr unsigned regular = 1, irregular = 2;
 
@@ -61,6 +50,6 @@ void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, con
 // Residues alone, with the scales that are there. Either operand may have no vectors.
 template <class T>
 void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
-                         cudaStream_t stream);
+                         cudaStream_t stream, const Gate& gate = {});
 
 }  // namespace vernier::cuda

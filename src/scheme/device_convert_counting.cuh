@@ -118,7 +118,8 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                             .measure = false,
                             .chooser = ScaleChooser(ScalingRule{}, a.x.k),
                             .regularity = {},
-                            .moduli = form.moduli};
+                            .moduli = form.moduli,
+                            .gate = {}};
   const auto parts = static_cast<int>(divide_up(task.pitch, task.chunk));
   launch("convert_counting", convert_counting<T, Words>,
          {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * parts)),

@@ -5,6 +5,6 @@ namespace vernier::cuda {
 template void measure_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ScalingRule&,
                                 const ConversionForm&, const Regularity&, cudaStream_t);
 template void decompose_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ConversionForm&,
-                                  cudaStream_t);
+                                  cudaStream_t, const Gate&);
 
 }  // namespace vernier::cuda

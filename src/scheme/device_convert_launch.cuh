@@ -91,7 +91,7 @@ void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStr
 
 template <class T>
 void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure, const ScalingRule& rule,
-             const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
+             const ConversionForm& form, const Regularity& regularity, const Gate& gate, cudaStream_t stream) {
   const ConvertTask<T> task{.operand = {a, b},
                             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
                             .pitch = device_pitch(a.x.k),
@@ -99,7 +99,8 @@ void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure,
                             .measure = measure,
                             .chooser = ScaleChooser(rule, a.x.k),
                             .regularity = regularity,
-                            .moduli = form.moduli};
+                            .moduli = form.moduli,
+                            .gate = gate};
   switch (form.words) {
     case 1:
       return launch_short_words<T, 1>(task, form, stream);
@@ -119,13 +120,13 @@ void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure,
 template <class T>
 void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
                        const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
-  convert(a, b, true, rule, form, regularity, stream);
+  convert(a, b, true, rule, form, regularity, {}, stream);
 }
 
 template <class T>
 void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
-                         cudaStream_t stream) {
-  convert(a, b, false, ScalingRule{}, form, {}, stream);
+                         cudaStream_t stream, const Gate& gate) {
+  convert(a, b, false, ScalingRule{}, form, {}, gate, stream);
 }
 
 }  // namespace vernier::cuda

@@ -338,6 +338,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
   store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
+  if (task.gate.closed()) return;
   fetch_strip(part, warp, lane, elements);
 #pragma unroll
   for (int g = 0; g < 2; ++g) {

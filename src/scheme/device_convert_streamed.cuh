@@ -272,6 +272,7 @@ __global__ void __launch_bounds__(convert_threads, 3)
   store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
+  if (task.gate.closed()) return;
   __syncthreads();
   if (task.measure) {
     find_extremes(part, findings, result);

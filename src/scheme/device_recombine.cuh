@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
   const auto* residues = reinterpret_cast<const uint2*>(task.residues + at * thread_elements);
   wait_for_previous_kernels();
   allow_next_kernel();
-  if (task.hold != nullptr && *task.hold != 0) return;
+  if (task.gate.closed()) return;
   if (j0 >= task.n || i0 >= task.m) return;
   uint2 raw[Pairs > 0 ? 2 * Pairs : 1];
   const auto plane_of = [&](int q) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/device_planes.hpp"
+#include "base/gate.hpp"
 #include "number/moduli.hpp"
 #include "scheme/operand.hpp"
 #include "scheme/scaling.hpp"
@@ -32,7 +33,7 @@ struct DeviceRecombination {
   DeviceFactor<T> alpha, beta;
   T* c = nullptr;
   std::int64_t ldc = 0;
-  const int* hold = nullptr;  // null, or: C is left as it is where this is not 0
+  Gate gate;  // where it is closed C is left as it is
   // Where NaN and infinities may be about: the block's operands, and statistics that name the vectors that hold one.
   bool specials = false;
   Operand<T> a, b;

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(recombine_threads, 3)
   const auto* residues = reinterpret_cast<const std::uint32_t*>(task.residues) + place.word;
   wait_for_previous_kernels();
   allow_next_kernel();
+  if (task.gate.closed()) return;
   if (place.row >= task.m || place.column >= task.n) return;
   __shared__ PairsAhead ahead;
 #pragma unroll

@@ -22,7 +22,8 @@ __device__ int ninth_smallest(const std::uint8_t (&x)[span_block]) {
 // A thread for each vector and block of k.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    block_deficits(Operand<T> x, const VectorStatistics* statistics, DeviceSpans out) {
+    block_deficits(Operand<T> x, const VectorStatistics* statistics, DeviceSpans out, Gate gate) {
+  if (gate.closed()) return;
   const std::int64_t v = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, block = blockIdx.y;
   if (v >= out.stride) return;
   std::uint8_t lanes[span_block];
@@ -39,7 +40,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 // A block: 64 rows against 64 columns, a thread four of each. Deficits are taken two columns at a time, in 16 bits.
-__global__ void __launch_bounds__(threads) span_costs(DeviceSpans a, DeviceSpans b, std::int64_t blocks) {
+__global__ void __launch_bounds__(threads) span_costs(DeviceSpans a, DeviceSpans b, std::int64_t blocks, Gate gate) {
+  if (gate.closed()) return;
   constexpr int depth = 32;  // blocks of k at a time
   __shared__ std::uint32_t rows[depth][span_tile / 4], columns[depth][span_tile / 4];
   __shared__ unsigned row_costs[span_tile], column_costs[span_tile];
@@ -94,19 +96,20 @@ __global__ void __launch_bounds__(threads) span_costs(DeviceSpans a, DeviceSpans
 
 template <class T>
 void block_deficits_on_device(const Operand<T>& x, const VectorStatistics* statistics, const DeviceSpans& out,
-                              cudaStream_t stream) {
+                              cudaStream_t stream, const Gate& gate) {
   const dim3 grid(static_cast<unsigned>(divide_up(out.stride, threads)), static_cast<unsigned>(span_blocks(x.k)));
-  launch("block_deficits", block_deficits<T>, {.grid = grid, .block = dim3(threads)}, stream, x, statistics, out);
+  launch("block_deficits", block_deficits<T>, {.grid = grid, .block = dim3(threads)}, stream, x, statistics, out, gate);
 }
 
-void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64_t blocks, cudaStream_t stream) {
+void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64_t blocks, cudaStream_t stream,
+                          const Gate& gate) {
   const dim3 grid(static_cast<unsigned>(a.stride / span_tile), static_cast<unsigned>(b.stride / span_tile));
-  launch("span_costs", span_costs, {.grid = grid, .block = dim3(threads)}, stream, a, b, blocks);
+  launch("span_costs", span_costs, {.grid = grid, .block = dim3(threads)}, stream, a, b, blocks, gate);
 }
 
 template void block_deficits_on_device(const Operand<double>&, const VectorStatistics*, const DeviceSpans&,
-                                       cudaStream_t);
-template void block_deficits_on_device(const Operand<float>&, const VectorStatistics*, const DeviceSpans&,
-                                       cudaStream_t);
+                                       cudaStream_t, const Gate&);
+template void block_deficits_on_device(const Operand<float>&, const VectorStatistics*, const DeviceSpans&, cudaStream_t,
+                                       const Gate&);
 
 }  // namespace vernier::cuda

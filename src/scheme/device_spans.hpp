@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/gate.hpp"
 #include "base/panel.hpp"
 #include "scheme/block_spans.hpp"
 
@@ -25,9 +26,10 @@ constexpr std::int64_t span_stride(std::int64_t vectors) { return round_up(vecto
 // Deficits, logarithms of norms, and costs at 0.
 template <class T>
 void block_deficits_on_device(const Operand<T>& x, const VectorStatistics* statistics, const DeviceSpans& out,
-                              cudaStream_t stream);
+                              cudaStream_t stream, const Gate& gate = {});
 
 // Raises the costs of both.
-void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64_t blocks, cudaStream_t stream);
+void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64_t blocks, cudaStream_t stream,
+                          const Gate& gate = {});
 
 }  // namespace vernier::cuda

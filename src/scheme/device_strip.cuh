@@ -29,6 +29,7 @@ struct ConvertTask {
   ScaleChooser chooser;
   Regularity regularity;
   int moduli;
+  Gate gate;
 };
 
 // ---- elements ------------------------------------------------------------------------------------------------------
@@ -220,7 +221,7 @@ __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first
   nonfinite = __reduce_or_sync(~0u, nonfinite);
   if (v != 0) return;
   RegularityState& all = *task.regularity.state;
-  atomicMin(&all.least_allowance[side], allowance);
+  atomicMax(&all.shortfall[side], RegularityState::most_allowance - allowance);
   atomicMax(&all.roughness[side], roughness);
   if (not_own != 0) atomicOr(&all.some_not_own[side], 1);
   if (nonfinite != 0) atomicOr(&all.nonfinite, 1);
@@ -228,11 +229,15 @@ __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first
   if (atomicAdd(&all.strips_done, 1u) + 1 != static_cast<unsigned>(task.strips[0] + task.strips[1])) return;
   __threadfence();
   volatile RegularityState& found = all;
-  const bool flat = found.least_allowance[0] >= found.roughness[1] && found.least_allowance[1] >= found.roughness[0];
+  const auto stands = [&](int x) {
+    return RegularityState::most_allowance - found.shortfall[x] >= found.roughness[1 - x];
+  };
+  const bool flat = stands(0) && stands(1);
   const bool own = found.some_not_own[0] == 0 && found.some_not_own[1] == 0;
   const bool regular = found.nonfinite == 0 && (!task.chooser.rule().componentwise || flat || own);
   *task.regularity.hold = regular ? 0 : 1;
-  all = RegularityState::reset();
+  all = RegularityState{};
+  if (task.regularity.host == nullptr) return;
   __threadfence_system();
   *static_cast<volatile unsigned*>(task.regularity.host) = regular ? Regularity::regular : Regularity::irregular;
 }

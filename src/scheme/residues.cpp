@@ -30,10 +30,14 @@ double log2_product_of_moduli(int count, ModuliList list) {
   return (list == ModuliList::densest ? densest : others)[static_cast<std::size_t>(count)];
 }
 
-int moduli_for(double log2_bound, ModuliList list) {
+double log2_bound_of(int count, ModuliList list) {
   const double margin = std::ldexp(1.5, -20);  // > -log2(1 - 2^-20)
+  return log2_product_of_moduli(count, list) - margin - 1;
+}
+
+int moduli_for(double log2_bound, ModuliList list) {
   for (int count = 2; count <= count_of(list); ++count)
-    if (log2_product_of_moduli(count, list) - margin >= log2_bound + 1) return count;
+    if (log2_bound_of(count, list) >= log2_bound) return count;
   return 0;
 }
 

@@ -33,6 +33,9 @@ double log2_product_of_moduli(int count, ModuliList list = ModuliList::densest);
 // lets the multiple of P in the recombination be found in floating point.
 int moduli_for(double log2_bound, ModuliList list = ModuliList::densest);
 
+// A log2_bound that so many moduli hold.
+double log2_bound_of(int count, ModuliList list = ModuliList::densest);
+
 // ---- scaled integers as digits -------------------------------------------------------------------------------------
 //
 // A scaled element x = RN(a 2^s) is split into limbs of 62 bits, x = sum_t x_t 2^(62 t), each offset to be positive and

@@ -1,26 +1,14 @@
 #include "scheme/scaling.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "scheme/vector_needs.hpp"
+#include "scheme/wide_entries.hpp"
 
 namespace vernier {
 namespace {
 
 // Statements refer to docs/accuracy.md.
-
-// A larger share of wide entries than this makes all of them wide: blocks of C are multiplied whole, so that scattered
-// wide vectors would have nearly all of C multiplied twice.
-constexpr double most_wide_entries = 1.0 / 16;
-
-// An upper bound of log2 of the 2-norm at the given scaled exponent, after the rounding to integers.
-double norm_log2(const VectorStatistics& v, std::int64_t k, int exponent) {
-  const double norm = std::sqrt(static_cast<double>(v.squares)) * std::ldexp(1.0, -quantum_bits);
-  const double rounding = std::sqrt(static_cast<double>(k)) * 0.5;
-  return exponent + std::log2(norm + std::ldexp(rounding, -exponent)) + 1e-9;
-}
 
 // One operand: what its vectors need together.
 struct Side {
@@ -70,20 +58,6 @@ struct Side {
   void set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& other, Scaling& result);
 };
 
-bool disjoint_from_some(std::uint8_t proofs, const Side& other) {
-  for (unsigned p = 0; p < proof_sets; ++p)
-    if (other.kinds[p] != 0 && (proofs & p) == 0) return true;
-  return false;
-}
-
-double wide_entries(const Side& rows, const Side& columns) {
-  double count = 0;
-  for (unsigned p = 0; p < proof_sets; ++p)
-    for (unsigned q = 0; q < proof_sets; ++q)
-      if ((p & q) == 0) count += static_cast<double>(rows.kinds[p]) * static_cast<double>(columns.kinds[q]);
-  return count;
-}
-
 void Side::set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& other, Scaling& result) {
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const VectorStatistics& v = statistics[i];
@@ -91,7 +65,7 @@ void Side::set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& o
     if (v.zero()) continue;
     const VectorNeeds& need = needs[i];
     scales[i].ordinary = scales[i].wide = need.ordinary - v.exponent;
-    if (!disjoint_from_some(scales[i].proofs, other)) continue;
+    if (!disjoint_from_some(scales[i].proofs, other.kinds)) continue;
     const int exponent = chooser.wide_exponent(need, other.roughness_2);
     scales[i].wide = exponent - v.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
@@ -112,7 +86,7 @@ Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const V
   Side rows(chooser, a, a_scales, a_costs), columns(chooser, b, b_scales, b_costs);
   rows.prove(chooser, columns);
   columns.prove(chooser, rows);
-  double wide = wide_entries(rows, columns);
+  double wide = wide_entries(rows.kinds, columns.kinds);
   if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
     rows.withdraw_proofs();
     columns.withdraw_proofs();

@@ -189,5 +189,50 @@ TEST(DevicePlan, complex_products_take_moduli_with_a_root_unless_bits_are_promis
       << "k beyond one int8 product";
 }
 
+DeviceProductPlan asynchronous_plan(const Contract& contract, const std::string& engine, std::int64_t n) {
+  return plan_device_product<double>({n, n, n}, {.contract = contract,
+                                                 .engine = engine,
+                                                 .int8_engine = "sm90_int8",
+                                                 .workspace_limit = std::size_t{1} << 40,
+                                                 .may_be_lean = true,
+                                                 .asynchronous = true});
+}
+
+TEST(DeviceRoutePlan, goes_native_where_that_is_faster_and_allowed) {
+  const DeviceProductPlan plan = asynchronous_plan(Contract::fp64(), "", 4096);
+  const DeviceRoutePlan route = plan_device_route(plan);
+  EXPECT_TRUE(plan.lean);
+  EXPECT_EQ(route.ordinary.blocking.moduli, 15);
+  EXPECT_TRUE(route.ordinary.blocking.whole(plan.shape));
+  EXPECT_EQ(route.classes.count, 0);
+  EXPECT_FALSE(route.spans);
+  EXPECT_TRUE(route.native);
+}
+
+TEST(DeviceRoutePlan, has_all_moduli_and_nothing_native_where_bits_are_promised) {
+  Contract contract = Contract::fp64();
+  contract.reproducible = true;
+  const DeviceProductPlan plan = asynchronous_plan(contract, "", 1024);
+  const DeviceRoutePlan route = plan_device_route(plan);
+  EXPECT_FALSE(plan.lean);
+  ASSERT_EQ(route.classes.count, cuda::most_route_classes);
+  EXPECT_EQ(route.classes.moduli[route.classes.count - 1], max_moduli);
+  for (int c = 0; c < route.classes.count; ++c) {
+    EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape)) << "a workspace of its own holds the largest pass";
+    EXPECT_EQ(moduli_for(route.classes.log2_bound[c]), route.classes.moduli[c]);
+    EXPECT_NE(moduli_for(route.classes.log2_bound[c] + 1e-6), route.classes.moduli[c]);
+  }
+  EXPECT_TRUE(route.spans);
+  EXPECT_FALSE(route.native);
+}
+
+TEST(DeviceRoutePlan, a_named_engine_takes_what_it_can_and_the_rest_is_native) {
+  const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
+  EXPECT_EQ(route.classes.count, cuda::most_route_classes);
+  EXPECT_TRUE(route.native);
+  EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
+  EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
+}
+
 }  // namespace
 }  // namespace vernier

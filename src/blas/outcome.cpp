@@ -1,0 +1,31 @@
+// What a device decided about a product, as a report.
+#include <cstring>
+
+#include "base/status.hpp"
+#include "scheme/residues.hpp"
+#include "scheme/route.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::cuda {
+
+void settle(Report& report, const Outcome& outcome) {
+  DeviceRoute route{};
+  std::memcpy(&route, outcome.words, sizeof route);
+  if (route.irregular == 0) return;
+  Plan& plan = report.plan;
+  if (route.unmet != 0)
+    fail(Status::bound_not_met, "the exponents of the data are too wide for contract {}; expected what {} moduli hold",
+         plan.contract.text(), max_moduli);
+  report.fallback = route.native != 0;
+  if (report.fallback) {
+    plan.scheme = "native";
+    plan.engine = "conventional";
+    plan.moduli = 0;
+    return;
+  }
+  plan.moduli = route.ordinary != 0 ? route.ordinary : route.wide;
+  plan.log2_modulus_product = log2_product_of_moduli(plan.moduli);
+  report.wide_moduli = route.wide;
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,173 @@
+// The kernel behind device_route.hpp: one cluster of blocks, whose threads take vectors in turn.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "scheme/device_route.hpp"
+#include "scheme/wide_entries.hpp"
+
+namespace vernier::cuda {
+
+inline constexpr int route_threads = 512, route_blocks = 8;
+
+// What the vectors of one operand say together; scaling.cpp names the same things.
+struct RouteSide {
+  int ordinary_roughness_2, roughness_2, nonfinite;
+  unsigned kinds[proof_sets];
+
+  __device__ unsigned all_proofs() const {
+    unsigned all = 0;
+    for (unsigned p = 0; p < proof_sets; ++p) all |= kinds[p] != 0 ? p : 0;
+    return all;
+  }
+};
+
+struct RouteFindings {
+  RouteSide side[2];
+  unsigned long long wide_log2[2];  // the bits of doubles that are not negative, and so in order
+  int exponent;
+};
+
+// The block's findings, and those of all blocks, which the first one holds and everybody copies.
+struct RouteExchange {
+  RouteFindings mine, all;
+
+  template <class Merge>
+  __device__ void meet(RouteExchange& first, Merge merge) {
+    __syncthreads();
+    if (threadIdx.x == 0) merge(mine, first.all);
+    cooperative_groups::this_cluster().sync();
+    if (threadIdx.x == 0 && &first != this) all = first.all;
+    __syncthreads();
+  }
+};
+
+template <class Body>
+__device__ __forceinline__ void for_each_vector(const RouteTask& task, Body body) {
+  for (int side = 0; side < 2; ++side)
+    for (std::int64_t v = blockIdx.x * route_threads + threadIdx.x; v < task.operand[side].vectors;
+         v += route_blocks * route_threads)
+      body(side, task.operand[side], v);
+}
+
+__device__ inline VectorNeeds needs_of(const ScaleChooser& chooser, const RouteOperand& x, std::int64_t v) {
+  return chooser.needs(x.statistics[v], x.costs != nullptr ? static_cast<std::uint8_t>(x.costs[v]) : no_cost);
+}
+
+// By one thread.
+__device__ inline DeviceRoute route_of(const RouteTask& task, const RouteFindings& found, double wide) {
+  const RouteSide(&sides)[2] = found.side;
+  const int exponent = found.exponent;
+  const bool any_ordinary = (sides[0].all_proofs() & sides[1].all_proofs()) != 0, any_wide = wide > 0;
+  const bool nonfinite = sides[0].nonfinite != 0 || sides[1].nonfinite != 0;
+  DeviceRoute route{};
+  route.irregular = 1;
+  if (any_wide && task.spans_follow) {
+    route.spanned = 1;
+    return route;
+  }
+  int moduli = 0;
+  const double log2_bound = __longlong_as_double(static_cast<long long>(found.wide_log2[0])) +
+                            __longlong_as_double(static_cast<long long>(found.wide_log2[1]));
+  for (int c = task.classes.count - 1; c >= 0; --c)
+    if (log2_bound <= task.classes.log2_bound[c]) moduli = task.classes.moduli[c];
+  const bool held =
+      (!any_wide || (moduli != 0 && exponent <= largest_exponent(max_limbs))) && (!nonfinite || task.classes.count > 0);
+  if (!held) {
+    (task.native ? route.native : route.unmet) = 1;
+    return route;
+  }
+  if (any_ordinary) {
+    route.ordinary = task.ordinary_moduli;
+    (any_wide || nonfinite ? route.mixed : route.uniform) = 1;
+  }
+  if (any_wide) {
+    route.wide = moduli;
+    route.conversion = conversion_of(moduli, exponent <= largest_exponent(2) ? few_route_words : many_route_words);
+  }
+  return route;
+}
+
+__global__ void __launch_bounds__(route_threads) choose_route(const __grid_constant__ RouteTask task) {
+  __shared__ RouteExchange exchange;
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  RouteExchange& first = *cluster.map_shared_rank(&exchange, 0);
+  RouteFindings &mine = exchange.mine, &all = exchange.all;
+  const ScaleChooser& chooser = task.chooser;
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  const bool again = task.operand[0].costs != nullptr;
+  if (again ? task.route->spanned == 0 : task.route->irregular == 0) {
+    if (!again && blockIdx.x == 0 && threadIdx.x == 0) *task.route = DeviceRoute{};
+    return;
+  }
+  if (threadIdx.x == 0) exchange = RouteExchange{};
+  cluster.sync();
+  for_each_vector(task, [&](int side, const RouteOperand& x, std::int64_t v) {
+    RouteSide& s = mine.side[side];
+    if (x.statistics[v].nonfinite) atomicMax(&s.nonfinite, 1);
+    if (x.statistics[v].zero()) return;
+    const int roughness = needs_of(chooser, x, v).roughness_2;
+    atomicMax(&s.roughness_2, roughness);
+    if (roughness <= most_ordinary_roughness_2) atomicMax(&s.ordinary_roughness_2, roughness);
+  });
+  exchange.meet(first, [](const RouteFindings& from, RouteFindings& to) {
+    for (int side = 0; side < 2; ++side) {
+      atomicMax(&to.side[side].nonfinite, from.side[side].nonfinite);
+      atomicMax(&to.side[side].roughness_2, from.side[side].roughness_2);
+      atomicMax(&to.side[side].ordinary_roughness_2, from.side[side].ordinary_roughness_2);
+    }
+  });
+  for_each_vector(task, [&](int side, const RouteOperand& x, std::int64_t v) {
+    const bool zero = x.statistics[v].zero();  // has exact products with everything
+    const unsigned proofs =
+        zero ? proof_sets - 1 : chooser.proofs(needs_of(chooser, x, v), all.side[1 - side].ordinary_roughness_2);
+    x.kinds[v].proofs = static_cast<std::uint8_t>(proofs);
+    atomicAdd(&mine.side[side].kinds[proofs], 1u);
+  });
+  exchange.meet(first, [](const RouteFindings& from, RouteFindings& to) {
+    for (int side = 0; side < 2; ++side)
+      for (unsigned p = 0; p < proof_sets; ++p) atomicAdd(&to.side[side].kinds[p], from.side[side].kinds[p]);
+  });
+  double wide = wide_entries(all.side[0].kinds, all.side[1].kinds);
+  const bool withdrawn = wide > most_wide_entries * static_cast<double>(task.operand[0].vectors) *
+                                    static_cast<double>(task.operand[1].vectors);
+  cluster.sync();
+  if (withdrawn) {
+    wide = 1;
+    if (threadIdx.x < 2)
+      for (unsigned p = 0; p < proof_sets; ++p) all.side[threadIdx.x].kinds[p] = p == proof_none ? 1 : 0;
+    __syncthreads();
+  }
+  for_each_vector(task, [&](int side, const RouteOperand& x, std::int64_t v) {
+    const VectorStatistics st = x.statistics[v];
+    const RouteSide& other = all.side[1 - side];
+    VectorScales scales;
+    scales.proofs = withdrawn ? static_cast<std::uint8_t>(proof_none) : x.kinds[v].proofs;
+    if (!st.zero()) {
+      const VectorNeeds need = needs_of(chooser, x, v);
+      scales.ordinary = scales.wide = need.ordinary - st.exponent;
+      if (disjoint_from_some(scales.proofs, other.kinds)) {
+        const int scaled = chooser.wide_exponent(need, other.roughness_2);
+        scales.wide = scaled - st.exponent;
+        atomicMax(&mine.exponent, scaled);
+        const double norm = fmax(norm_log2(st, task.k, scaled), 0.0);
+        atomicMax(&mine.wide_log2[side], static_cast<unsigned long long>(__double_as_longlong(norm)));
+      }
+    }
+    x.kinds[v] = scales;
+    x.ordinary[v] = scales.ordinary;
+    x.wide[v] = scales.wide;
+  });
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicMax(&first.all.exponent, mine.exponent);
+    for (int side = 0; side < 2; ++side) atomicMax(&first.all.wide_log2[side], mine.wide_log2[side]);
+  }
+  cluster.sync();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *task.route = route_of(task, all, wide);
+}
+
+}  // namespace vernier::cuda

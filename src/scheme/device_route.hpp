@@ -1,0 +1,35 @@
+// The choice of a product's route on the device, with scales as choose_scales() has them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "scheme/route.hpp"
+#include "scheme/vector_needs.hpp"
+
+namespace vernier::cuda {
+
+struct RouteOperand {
+  const VectorStatistics* statistics = nullptr;
+  const unsigned* costs = nullptr;  // of block spans, or null
+  std::int64_t vectors = 0;
+  VectorScales* kinds = nullptr;
+  int *ordinary = nullptr, *wide = nullptr;  // the scales of kinds, one by one
+};
+
+struct RouteTask {
+  ScaleChooser chooser;
+  std::int64_t k = 0;
+  RouteOperand operand[2];
+  DeviceRoute* route = nullptr;
+  int ordinary_moduli = 0;  // of the rule
+  RouteClasses classes;     // none: products with a wide entry or an element that is not finite are not for residues
+  bool spans_follow = false;
+  bool native = false;  // what the classes do not hold goes to the conventional product
+};
+
+// Does nothing for regular products; with costs, nothing where the choice stands.
+void choose_route_on_device(const RouteTask& task, cudaStream_t stream);
+
+}  // namespace vernier::cuda

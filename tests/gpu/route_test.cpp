@@ -1,0 +1,342 @@
+// Products about which the device decides, asynchronous or replayed from a graph: scales, bits, and what is told later.
+#include "engine/sm90_conventional.hpp"
+#include "gpu/fixture.hpp"
+#include "plan/bounds.hpp"
+#include "scheme/device_route.hpp"
+
+namespace vernier::test {
+namespace {
+
+// ---- the choice --------------------------------------------------------------------------------------------------
+
+template <class V>
+cuda::DeviceBuffer<V> upload(const std::vector<V>& x) {
+  cuda::DeviceBuffer<V> copy(x.size());
+  cuda::check(cudaMemcpy(copy.data(), x.data(), copy.bytes(), cudaMemcpyHostToDevice), "upload");
+  return copy;
+}
+
+template <class V>
+std::vector<V> download(const cuda::DeviceBuffer<V>& x) {
+  std::vector<V> copy(x.size());
+  cuda::check(cudaMemcpy(copy.data(), x.data(), x.bytes(), cudaMemcpyDeviceToHost), "download");
+  return copy;
+}
+
+struct ChosenSide {
+  cuda::DeviceBuffer<VectorStatistics> statistics;
+  cuda::DeviceBuffer<unsigned> costs;
+  cuda::DeviceBuffer<VectorScales> kinds;
+  cuda::DeviceBuffer<int> ordinary, wide;
+
+  ChosenSide(const std::vector<VectorStatistics>& s, const std::vector<std::uint8_t>& c)
+      : statistics(upload(s)),
+        costs(upload(std::vector<unsigned>(c.begin(), c.end()))),
+        kinds(s.size()),
+        ordinary(s.size()),
+        wide(s.size()) {}
+
+  cuda::RouteOperand operand() const {
+    return {statistics.data(),
+            costs.size() != 0 ? costs.data() : nullptr,
+            static_cast<std::int64_t>(statistics.size()),
+            kinds.data(),
+            ordinary.data(),
+            wide.data()};
+  }
+};
+
+void expect_scales(const ChosenSide& have, const std::vector<VectorScales>& want, const std::string& where) {
+  const auto kinds = download(have.kinds);
+  const auto ordinary = download(have.ordinary), wide = download(have.wide);
+  for (std::size_t v = 0; v < want.size(); ++v) {
+    ASSERT_EQ(kinds[v].proofs, want[v].proofs) << where << ", vector " << v;
+    ASSERT_EQ(ordinary[v], want[v].ordinary) << where << ", vector " << v;
+    ASSERT_EQ(wide[v], want[v].wide) << where << ", vector " << v;
+  }
+}
+
+// Scales, and a number of moduli that is enough and no more than the next class.
+void the_choice_is_that_of_the_host(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k,
+                                    bool with_costs) {
+  const auto [a, b] = make_operands<double>(family, m, n, k, 7);
+  const Matrix<double> turned = stored(Op::transpose, a, 0);
+  std::vector<VectorStatistics> rows, columns;
+  for (std::int64_t i = 0; i < m; ++i) rows.push_back(vector_statistics(&turned(0, i), 1, k));
+  for (std::int64_t j = 0; j < n; ++j) columns.push_back(vector_statistics(&b(0, j), 1, k));
+  std::vector<std::uint8_t> row_costs, column_costs;
+  Random random(3);
+  if (with_costs) {
+    for (std::int64_t i = 0; i < m; ++i) row_costs.push_back(static_cast<std::uint8_t>(random.integer(0, 40)));
+    for (std::int64_t j = 0; j < n; ++j) column_costs.push_back(random.integer(0, 9) == 0 ? no_cost : 13);
+  }
+  const ScalingRule rule = scaling_rule<double>(Contract::fp64(), k);
+  std::vector<VectorScales> row_scales(rows.size()), column_scales(columns.size());
+  const Scaling want = choose_scales(rule, k, rows, columns, row_scales, column_scales, row_costs, column_costs);
+  const ChosenSide x(rows, row_costs), y(columns, column_costs);
+  cuda::RouteClasses classes{.count = 3, .moduli = {19, 26, 49}};
+  for (int c = 0; c < 3; ++c) classes.log2_bound[c] = log2_bound_of(classes.moduli[c]);
+  const auto route = upload(std::vector<cuda::DeviceRoute>{{.irregular = 1, .spanned = 1, .native = 1}});
+  cuda::choose_route_on_device({.chooser = ScaleChooser(rule, k),
+                                .k = k,
+                                .operand = {x.operand(), y.operand()},
+                                .route = route.data(),
+                                .ordinary_moduli = 15,
+                                .classes = classes},
+                               nullptr);
+  const std::string where = family + (with_costs ? " with costs" : "");
+  expect_scales(x, row_scales, where + ", rows");
+  expect_scales(y, column_scales, where + ", columns");
+  const cuda::DeviceRoute got = download(route)[0];
+  const int needed = want.any_wide ? moduli_for(want.wide_log2) : 0;
+  EXPECT_EQ(got.ordinary, want.any_ordinary ? 15 : 0) << where;
+  EXPECT_EQ(got.uniform, want.any_ordinary && !want.any_wide ? 1 : 0) << where;
+  EXPECT_EQ(got.wide, needed == 0 ? 0 : needed <= 19 ? 19 : needed <= 26 ? 26 : 49) << where;
+  EXPECT_EQ(got.native + got.unmet + got.spanned, 0) << where;
+  if (needed != 0) {
+    EXPECT_EQ(got.conversion, cuda::conversion_of(got.wide, want.wide_exponent <= largest_exponent(2) ? 4 : 6))
+        << where;
+  }
+}
+
+TEST(RouteOnGpu, is_chosen_as_on_the_host) {
+  for (const std::string& family : operand_families())
+    for (const bool with_costs : {false, true}) {
+      the_choice_is_that_of_the_host(family, 70, 1300, 140, with_costs);
+      the_choice_is_that_of_the_host(family, 33, 20, 2100, with_costs);
+    }
+}
+
+// ---- products ----------------------------------------------------------------------------------------------------
+
+struct PinnedOutcome {
+  cuda::Outcome* words = nullptr;
+  PinnedOutcome() { cuda::check(cudaMallocHost(reinterpret_cast<void**>(&words), sizeof *words), "outcome"); }
+  ~PinnedOutcome() { (void)cudaFreeHost(words); }
+  PinnedOutcome(const PinnedOutcome&) = delete;
+  PinnedOutcome& operator=(const PinnedOutcome&) = delete;
+};
+
+template <class T>
+std::vector<Contract> contracts() {
+  return {Contract::fp64(), Contract::fp32(), Contract::bits(16), Contract::bits(70)};
+}
+
+TEST(AsynchronousOnGpu, products_have_the_bits_of_the_cpu) {
+  const PinnedOutcome outcome;
+  const auto check = [&]<class T>(T) {
+    for (const std::string& family : operand_families())
+      for (const Contract& contract : contracts<T>()) {
+        const auto [a, b] = make_operands<T>(family, 150, 67, 330, 43);
+        const Call<T> call{.a = a, .b = b, .opb = Op::transpose};
+        const cuda::Options options{
+            .contract = reproducible(contract), .engine = "sm90_int8", .asynchronous = true, .outcome = outcome.words};
+        auto out = multiply_on_gpu(call, options);
+        cuda::settle(out.report, *outcome.words);
+        EXPECT_EQ(difference_but_for_nans(out.c, on_cpu(call, contract)), "")
+            << family << ", " << contract.text() << ", sizeof(T) = " << sizeof(T);
+        EXPECT_FALSE(out.report.fallback);
+      }
+  };
+  check(double{});
+  check(float{});
+}
+
+TEST(AsynchronousOnGpu, products_in_blocks_and_with_nan_too) {
+  const PinnedOutcome outcome;
+  for (const char* family : {"random_phi_0_5", "wide_row_against_wide_column", "random_phi_4"})
+    for (const int strassen : {0, 1})
+      for (const bool special : {false, true}) {
+        auto [a, b] = make_operands<double>(family, 900, 1000, 300, 11);
+        if (special) a(7, 9) = std::numeric_limits<double>::quiet_NaN(), b(11, 13) = HUGE_VAL;
+        const Call<double> call{.a = a, .b = b, .opa = Op::transpose, .alpha = 0.3};
+        cuda::Options options{.contract = reproducible(Contract::fp64()),
+                              .asynchronous = true,
+                              .outcome = outcome.words,
+                              .strassen_levels = strassen};
+        const std::size_t least = cuda::gemm_workspace<double>(900, 1000, 300, options, true);
+        for (const std::size_t limit : {std::size_t{0}, least}) {
+          options.workspace_limit = limit;
+          auto out = multiply_on_gpu(call, options);
+          cuda::settle(out.report, *outcome.words);
+          EXPECT_EQ(difference_but_for_nans(out.c, on_cpu(call, Contract::fp64())), "")
+              << family << ", limit " << limit << ", special values: " << special << ", Strassen " << strassen;
+        }
+      }
+}
+
+// Where nothing else may: C stays as it was, and the outcome tells.
+TEST(AsynchronousOnGpu, data_too_wide_for_the_contract_leave_c_alone) {
+  const PinnedOutcome outcome;
+  Matrix<double> a = scattered_matrix<double>(40, 200, 0.5, 1), b = scattered_matrix<double>(200, 30, 0.5, 2);
+  for (std::int64_t l = 0; l < 200; ++l)
+    for (std::int64_t i = 0; i < 40; ++i)
+      a(i, l) = std::ldexp(a(i, l), (l % 2 == 0 ? 400 : -400) + static_cast<int>(i % 3));
+  for (std::int64_t l = 0; l < 200; ++l)
+    for (std::int64_t j = 0; j < 30; ++j) b(l, j) = std::ldexp(b(l, j), l % 2 == 0 ? -400 : 400);
+  const Call<double> call{.a = a, .b = b, .beta = 2, .c = scattered_matrix<double>(40, 30, 0.5, 3)};
+  cuda::Options options{.contract = reproducible(Contract::fp64()), .asynchronous = true, .outcome = outcome.words};
+  auto out = multiply_on_gpu(call, options);
+  EXPECT_EQ(difference(out.c, padded(call.c, call.pad_c)), "");
+  EXPECT_THROW(cuda::settle(out.report, *outcome.words), Error);
+  options.contract = Contract::fp64();
+  options.engine = "sm90_int8";
+  out = multiply_on_gpu(call, options);
+  cuda::settle(out.report, *outcome.words);
+  EXPECT_TRUE(out.report.fallback);
+  EXPECT_EQ(out.report.plan.scheme, "native");
+  options.contract = reproducible(Contract::fp64());
+  options.outcome = nullptr;
+  EXPECT_THROW(multiply_on_gpu(call, options), Error);
+}
+
+// ---- graphs ------------------------------------------------------------------------------------------------------
+
+class CapturedProduct {
+ public:
+  template <class Product>
+  explicit CapturedProduct(const cuda::Stream& stream, Product product) {
+    cudaGraph_t graph = nullptr;
+    cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    product();
+    cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+    cuda::check(cudaGraphInstantiate(&executable_, graph, 0), "graph");
+    (void)cudaGraphDestroy(graph);
+  }
+  ~CapturedProduct() { (void)cudaGraphExecDestroy(executable_); }
+  CapturedProduct(const CapturedProduct&) = delete;
+  CapturedProduct& operator=(const CapturedProduct&) = delete;
+
+  void replay(const cuda::Stream& stream) const {
+    cuda::check(cudaGraphLaunch(executable_, stream), "graph");
+    stream.wait();
+  }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+template <class T>
+void overwrite(const DeviceCopy<T>& to, const Matrix<T>& x) {
+  cuda::check(cudaMemcpy(to.data() - Matrix<T>::guard, x.data() - Matrix<T>::guard,
+                         static_cast<std::size_t>(2 * Matrix<T>::guard + x.ld() * x.columns()) * sizeof(T),
+                         cudaMemcpyHostToDevice),
+              "new data");
+  cuda::check(cudaDeviceSynchronize(), "new data");  // the stream does not wait for the default one
+}
+
+// One graph, data of one kind after the other: the bits of the call that waits, or of the CPU.
+void replays_follow_the_data(const Contract& contract, const std::string& engine, std::int64_t n) {
+  const PinnedOutcome outcome;
+  const std::vector<std::string> families = {"random_phi_0_5", "random_phi_4", "wide_row", "random_phi_1",
+                                             "random_phi_0_5"};
+  Call<double> call;
+  std::tie(call.a, call.b) = [&] {
+    auto x = make_operands<double>(families[0], n, n, n, 1);
+    return std::pair{x.a, x.b};
+  }();
+  const DeviceCopy<double> a(call.a), b(call.b);
+  Matrix<double> c(n, n), direct(n, n);
+  const DeviceCopy<double> device_c(c), direct_c(direct);
+  const cuda::Stream stream;
+  cuda::Options options{.contract = contract, .engine = engine, .stream = stream, .outcome = outcome.words};
+  const double one = 1, zero = 0;
+  Report report;
+  const CapturedProduct graph(stream, [&] {
+    report =
+        cuda::gemm(Op::none, Op::none, n, n, n, &one, a.data(), n, b.data(), n, &zero, device_c.data(), n, options);
+  });
+  options.asynchronous = true;
+  for (const std::string& family : families) {
+    auto x = make_operands<double>(family, n, n, n, 5);
+    overwrite(a, x.a);
+    overwrite(b, x.b);
+    graph.replay(stream);
+    Report after = report;
+    cuda::settle(after, *outcome.words);
+    device_c.read(c);
+    cuda::gemm(Op::none, Op::none, n, n, n, &one, a.data(), n, b.data(), n, &zero, direct_c.data(), n, options);
+    stream.wait();
+    direct_c.read(direct);
+    EXPECT_EQ(difference(c, direct), "") << family << ", asynchronous, n = " << n;
+    cuda::Options waiting = options;
+    waiting.asynchronous = false;
+    waiting.outcome = nullptr;
+    const Report plain =
+        cuda::gemm(Op::none, Op::none, n, n, n, &one, a.data(), n, b.data(), n, &zero, direct_c.data(), n, waiting);
+    stream.wait();
+    if (!after.fallback) {
+      direct_c.read(direct);
+      EXPECT_EQ(difference(c, direct), "") << family << ", the call that waits, n = " << n;
+      EXPECT_EQ(after.plan.moduli, plain.wide_moduli == plain.plan.moduli ? after.wide_moduli : plain.plan.moduli)
+          << family;
+      EXPECT_GE(after.wide_moduli, plain.wide_moduli) << family;
+    } else {
+      EXPECT_TRUE(plain.fallback || plain.plan.scheme == "native") << family << ": " << plain.text();
+    }
+  }
+}
+
+TEST(GraphsOnGpu, replays_under_a_contract_of_promised_bits_follow_the_data) {
+  replays_follow_the_data(reproducible(Contract::fp64()), "sm90_int8", 300);
+}
+TEST(GraphsOnGpu, replays_of_a_named_engine_follow_the_data) {
+  replays_follow_the_data(Contract::fp64(), "sm90_int8", 1100);
+}
+TEST(GraphsOnGpu, replays_as_anybody_calls_them_follow_the_data) {
+  replays_follow_the_data(Contract::fp64(), "", 2560);
+}
+
+// ---- the conventional product ------------------------------------------------------------------------------------
+
+// A chain of fused multiply-adds in the order of k.
+template <class T>
+void a_conventional_product_is_a_chain(std::int64_t m, std::int64_t n, std::int64_t k, Op opa, Op opb, T alpha,
+                                       T beta) {
+  const Call<T> call{.a = scattered_matrix<T>(m, k, 1, 1), .b = scattered_matrix<T>(k, n, 1, 2)};
+  const Matrix<T> a = stored(opa, call.a, 3), b = stored(opb, call.b, 1), old = scattered_matrix<T>(m, n, 1, 3);
+  Matrix<T> c = padded(old, 1);
+  const DeviceCopy<T> device_a(a), device_b(b), device_c(c);
+  const auto gate = upload(std::vector<int>{3});
+  cuda::ConventionalProduct<T> product{
+      .rows = {device_a.data(), m, opa == Op::none ? 1 : a.ld(), opa == Op::none ? a.ld() : 1},
+      .columns = {device_b.data(), n, opb == Op::none ? b.ld() : 1, opb == Op::none ? 1 : b.ld()},
+      .k = k,
+      .alpha = alpha,
+      .beta = beta,
+      .alpha_at = nullptr,
+      .beta_at = nullptr,
+      .c = device_c.data(),
+      .ldc = c.ld(),
+      .gate = {gate.data(), 2}};
+  cuda::multiply_conventionally(product, nullptr);
+  device_c.read(c);
+  EXPECT_EQ(difference(c, padded(old, 1)), "") << "behind a closed gate";
+  product.gate.value = 3;
+  cuda::multiply_conventionally(product, nullptr);
+  device_c.read(c);
+  EXPECT_EQ(c.broken_guard(), "");
+  const auto chain = Matrix<T>::of(m, n, [&](auto i, auto j) {
+    double sum = 0;
+    for (std::int64_t l = 0; l < k; ++l) sum = std::fma<double>(call.a(i, l), call.b(l, j), sum);
+    return static_cast<T>(sum);
+  });
+  EXPECT_EQ(difference(c, padded(combined(alpha, chain, beta, old), 1)), "")
+      << "m = " << m << ", n = " << n << ", k = " << k << ", op " << text(opa) << text(opb)
+      << ", sizeof(T) = " << sizeof(T);
+}
+
+TEST(ConventionalOnGpu, is_a_chain_of_fused_multiply_adds_in_every_layout) {
+  for (const Op opa : {Op::none, Op::transpose})
+    for (const Op opb : {Op::none, Op::transpose}) {
+      for (const std::int64_t k : {1, 16, 17, 100}) {
+        a_conventional_product_is_a_chain<double>(130, 67, k, opa, opb, 1, 0);
+        a_conventional_product_is_a_chain<float>(65, 129, k, opa, opb, 0.7f, -1.5f);
+      }
+      a_conventional_product_is_a_chain<double>(1800, 2900, 60, opa, opb, -0.3, 1);
+    }
+  a_conventional_product_is_a_chain<double>(50, 60, 70, Op::none, Op::none, 0, 0.5);
+}
+
+}  // namespace
+}  // namespace vernier::test
