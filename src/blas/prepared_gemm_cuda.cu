@@ -209,7 +209,6 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     check_pointer("gemm", "A", true, a.x.data);
     check_pointer("gemm", "B", true, b.x.data);
     check_pointer("gemm", "C", true, C);
-    check_capture(options.contract, static_cast<cudaStream_t>(options.stream));
     const DeviceResidueProblem<T> problem{
         a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};
     if (!PreparedRun<T>(a, b, problem, own).run(report)) {
