@@ -141,6 +141,7 @@ class DeviceSliceRun {
     constexpr double most_forced = 1.0 / 64;  // of all digits
     const auto digits = static_cast<double>(x.digits_in(slice)), all = static_cast<double>(x.elements());
     if (digits == 0 || options_.few_digits == 0) return false;
+    if (!few_digits_possible(engine_.format, report_.bits)) return false;
     if (options_.few_digits == 1) return digits <= most_forced * all;
     const auto v = static_cast<double>(own), w = static_cast<double>(others), k = static_cast<double>(k_block_);
     return few_digits_pay(v, w, k, digits / all * v * k, w, engine_.rates);
@@ -155,8 +156,8 @@ class DeviceSliceRun {
     }
     for (const int p : lists_a) rows_.list(p);
     for (const int q : lists_b) columns_.list(q);
-    for (const int p : turned_a) rows_.turn(p, report_.bits);
-    for (const int q : turned_b) columns_.turn(q, report_.bits);
+    for (const int p : turned_a) rows_.turn(p);
+    for (const int q : turned_b) columns_.turn(q);
   }
 
   void choose_block() {

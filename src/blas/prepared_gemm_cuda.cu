@@ -1,13 +1,189 @@
-// Products with prepared operands on a GPU: those of cuda::gemm by residues, with planes that are there. Products that
-// are not regular are handed to it, with the operand's copy.
+// Prepared operands on a GPU: how they are made, and products with them. Products that are not regular are handed to
+// cuda::gemm, with the operand's copy.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
+#include "base/workspace.hpp"
 #include "blas/arguments.hpp"
+#include "blas/device_blocks.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_run_cuda.hpp"
+#include "plan/bounds.hpp"
+#include "scheme/device_quarters.hpp"
+#include "scheme/vector_needs.hpp"
 
 namespace vernier::cuda {
+namespace {
+
+constexpr const char* routine = "PreparedOperand";
+
+}  // namespace
+
+template <class T>
+void decompose(Side side, const DeviceOperand<T>& x, const ConversionForm& form, bool strassen, cudaStream_t stream) {
+  with_operand(side, x, [&](const auto& a, const auto& b) {
+    strassen ? decompose_quarters_on_device(a, b, form, stream) : decompose_on_device(a, b, form, stream);
+  });
+}
+
+template <class T>
+PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+                              const Options& options)
+    : side(side), rows(rows), columns(columns), contract(options.contract) {
+  require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
+          static_cast<int>(side));
+  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
+  check_dimension(routine, "rows", rows);
+  check_dimension(routine, "columns", columns);
+  check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);
+  check_pointer(routine, "X", rows > 0 && columns > 0, X);
+  check_contract(routine, contract);
+  require(options.strassen_levels >= -1 && options.strassen_levels <= 1,
+          "{}: strassen_levels = {}: expected -1, 0 or 1", routine, options.strassen_levels);
+  require(options.engine != "native", "{}: engine \"native\" has no residues; expected an int8 engine", routine);
+  if (contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported, "{}: contract exact chooses its moduli by both factors; expected another contract",
+         routine);
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  if (capturing(stream))
+    fail(Status::unsupported, "{}: the stream is being captured; expected one that is not", routine);
+  const DeviceInt8Engine& found = find_device_int8_engine(options.engine);
+  engine = std::string(found.name());
+  device = current_device().number;
+  const std::int64_t k = side == Side::left ? columns : rows;
+  require(k <= longest_device_k, "{}: k = {}: expected at most {}", routine, k, longest_device_k);
+  if (rows == 0 || columns == 0) return;
+  const bool left = side == Side::left;
+  copy = {nullptr, left ? rows : columns, k, op == Op::none ? rows : columns, left != (op == Op::none)};
+  choose(found, options.strassen_levels);
+  own_copy(op, X, ldx, stream);
+  make_planes(stream);
+  summarise(stream);
+}
+
+// Everything that does not depend on the elements, as the plan of a product does.
+template <class T>
+void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels) {
+  const ProductShape square{copy.vectors, copy.vectors, copy.k};
+  const DeviceProductPlan plan =
+      plan_device_product<T>(square, {.contract = contract,
+                                      .engine = this->engine,
+                                      .int8_engine = this->engine,
+                                      .limits = limits_of(engine),
+                                      .workspace_limit = std::numeric_limits<std::size_t>::max(),
+                                      .may_be_lean = true,
+                                      .strassen_levels = strassen_levels});
+  rule = plan.rule;
+  lean = plan.lean;
+  strassen = plan.ordinary.form.strassen;
+  k_block = plan.ordinary.k_block;
+  form = {.moduli = plan.ordinary.moduli, .words = ordinary_device_pass(plan).words, .form = engine.form()};
+}
+
+// All memory, and X in it.
+template <class T>
+void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t stream) {
+  const std::int64_t lines = op == Op::none ? columns : rows, length = copy.ld;
+  const auto vectors = static_cast<std::size_t>(copy.vectors);
+  T* data = nullptr;
+  const auto carve = [&](Arena& arena) {
+    data = arena.take<T>(static_cast<std::size_t>(lines) * static_cast<std::size_t>(length));
+    statistics = arena.take<VectorStatistics>(vectors);
+    scales = arena.take<int>(vectors);
+    device_regularity = arena.take<RegularityState>(1);
+    planes_ =
+        arena.take<std::uint8_t>(static_cast<std::size_t>(divide_up(copy.k, k_block)) * plane_bytes(copy.vectors));
+  };
+  Arena count;
+  carve(count);
+  bytes = count.used();
+  memory_ = DeviceBuffer<std::byte>(bytes);
+  std::byte* begin = align_to_page(memory_.data());
+  Arena arena(begin, bytes - static_cast<std::size_t>(begin - memory_.data()));
+  carve(arena);
+  const auto width = static_cast<std::size_t>(length) * sizeof(T);
+  check(cudaMemcpy2DAsync(data, width, X, static_cast<std::size_t>(ldx) * sizeof(T), width,
+                          static_cast<std::size_t>(lines), cudaMemcpyDeviceToDevice, stream),
+        "copy of the operand");
+  copy.data = data;
+}
+
+template <class T>
+void PreparedData<T>::make_planes(cudaStream_t stream) {
+  const bool at_once = !strassen && copy.k <= k_block;
+  with_operand<T>(side, {copy, statistics, scales, at_once ? planes_ : nullptr},
+                  [&](const auto& a, const auto& b) { measure_on_device<T>(a, b, rule, form, {}, stream); });
+  if (at_once) return;
+  for (std::int64_t l = 0; l < copy.k; l += k_block) {
+    const Operand<T> part = part_of(copy, {0, copy.vectors}, {l, std::min(k_block, copy.k - l)});
+    decompose<T>(side, {part, nullptr, scales, planes(l)}, form, strassen, stream);
+  }
+}
+
+// This operand's part in what makes a product regular: what the kernel that measures both operands would gather.
+template <class T>
+void PreparedData<T>::summarise(cudaStream_t stream) {
+  const int own = side == Side::left ? 0 : 1;
+  const ScaleChooser chooser(rule, copy.k);
+  for (const VectorStatistics& v : on_host(statistics, copy.vectors, stream)) {
+    if (v.nonfinite) regularity.nonfinite = 1;
+    if (v.zero()) continue;
+    const VectorNeeds need = chooser.needs(v);
+    regularity.least_allowance[own] = std::min(regularity.least_allowance[own], chooser.flat_allowance_2(need));
+    regularity.roughness[own] = std::max(regularity.roughness[own], need.roughness_2);
+    if (!chooser.proved_by_own_span(need)) regularity.some_not_own[own] = 1;
+  }
+  check(cudaMemcpyAsync(device_regularity, &regularity, sizeof regularity, cudaMemcpyHostToDevice, stream),
+        "prepared operand");
+  check(cudaStreamSynchronize(stream), "prepared operand");
+}
+
+template <class T>
+PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
+                                    std::int64_t ldx, const Options& options)
+    : data_(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
+
+template <class T>
+Side PreparedOperand<T>::side() const {
+  return data_->side;
+}
+template <class T>
+std::int64_t PreparedOperand<T>::rows() const {
+  return data_->rows;
+}
+template <class T>
+std::int64_t PreparedOperand<T>::columns() const {
+  return data_->columns;
+}
+template <class T>
+const Contract& PreparedOperand<T>::contract() const {
+  return data_->contract;
+}
+template <class T>
+const std::string& PreparedOperand<T>::engine() const {
+  return data_->engine;
+}
+template <class T>
+int PreparedOperand<T>::moduli() const {
+  return data_->form.moduli;
+}
+template <class T>
+std::size_t PreparedOperand<T>::bytes() const {
+  return data_->bytes;
+}
+template <class T>
+int PreparedOperand<T>::device() const {
+  return data_->device;
+}
+
+template <class T>
+bool PreparedOperand<T>::strassen() const {
+  return data_->strassen;
+}
+
+// ---- products
+
 namespace {
 
 template <class T>
@@ -33,7 +209,6 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     check_pointer("gemm", "A", true, a.x.data);
     check_pointer("gemm", "B", true, b.x.data);
     check_pointer("gemm", "C", true, C);
-    check_capture(options.contract, static_cast<cudaStream_t>(options.stream));
     const DeviceResidueProblem<T> problem{
         a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};
     if (!PreparedRun<T>(a, b, problem, own).run(report)) {
@@ -100,6 +275,8 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
+  template struct PreparedData<T>;                                                                                \
+  template class PreparedOperand<T>;                                                                              \
   template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
                                const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
   template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \

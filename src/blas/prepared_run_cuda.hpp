@@ -41,7 +41,8 @@ class PreparedRun {
   // Returns false, with C untouched, where the residues at hand do not serve.
   bool run(PreparedReport& report) {
     const bool captured = capturing(stream_);
-    if (!captured && !may_be_regular()) return false;
+    // A graph must do without the host's decisions: only where all entries are ordinary there are none.
+    if (captured ? fixed_.rule.componentwise : !may_be_regular()) return false;
     if (!choose_block()) return false;
     const DeviceWorkspace workspace = options_.workspace != nullptr
                                           ? DeviceWorkspace(options_.workspace, options_.workspace_bytes)

@@ -107,10 +107,10 @@ class SlicedOperand {
     check(cudaMemsetAsync(used, 0, sizeof *used, stream_), "slices");
     list_few_digits(view(slice), few, used, stream_);
   }
-  void turn(int slice, int bits) {
+  void turn(int slice) {
     TurnedSlice& turned = turned_[slice];
-    turned = {nullptr, round_up(x_.vectors, pitch_unit), digits_fit_bytes(bits)};
-    turned.digits = memory_.template take<std::byte>(x_.k * turned.pitch * bytes_of_turned(bits));
+    turned = {nullptr, round_up(x_.vectors, pitch_unit)};
+    turned.digits = memory_.template take<std::byte>(x_.k * turned.pitch * bytes_of_turned(format_));
     turn_slice(view(slice), turned, stream_);
   }
   // From one vector on.
@@ -120,7 +120,7 @@ class SlicedOperand {
   }
   TurnedSlice turned(int slice, std::int64_t vector) const {
     TurnedSlice turned = turned_.at(slice);
-    turned.digits = static_cast<std::byte*>(turned.digits) + vector * (turned.bytes ? 1 : 4);
+    turned.digits = static_cast<std::byte*>(turned.digits) + vector * bytes_of_turned(format_);
     return turned;
   }
 

@@ -1,9 +1,9 @@
-// Plan and Report as text and as JSON.
+// Plans and reports as text and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "vernier/vernier.hpp"
+#include "vernier/prepared.hpp"
 
 namespace vernier {
 namespace {
@@ -101,6 +101,23 @@ std::string Report::json() const {
   j["seconds_residues"] = seconds_residues;
   j["seconds_products"] = seconds_products;
   j["seconds_recombine"] = seconds_recombine;
+  return j.dump();
+}
+
+std::string PreparedReport::text() const {
+  std::string out = Report::text();
+  if (plan.scheme == "residues")
+    out += fmt::format("  prepared   {}\n", prepared_a && prepared_b ? "residues of A and B"
+                                            : prepared_a             ? "residues of A"
+                                            : prepared_b             ? "residues of B"
+                                                                     : "residues were not of use");
+  return out;
+}
+
+std::string PreparedReport::json() const {
+  Json j = Json::parse(Report::json());
+  j["prepared_a"] = prepared_a;
+  j["prepared_b"] = prepared_b;
   return j.dump();
 }
 

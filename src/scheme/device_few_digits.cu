@@ -50,8 +50,12 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-template <SliceFormat Format, class To>
+template <SliceFormat Format>
+using Turned = std::conditional_t<Format == SliceFormat::fp64, std::int32_t, std::int8_t>;
+
+template <SliceFormat Format>
 __global__ void __launch_bounds__(threads) turn_digits(const SliceView slice, const TurnedSlice turned) {
+  using To = Turned<Format>;
   __shared__ To tile[warp][warp + 4 / sizeof(To)];
   const std::int64_t v0 = static_cast<std::int64_t>(blockIdx.x) * warp,
                      l0 = static_cast<std::int64_t>(blockIdx.y) * warp;
@@ -135,16 +139,6 @@ unsigned blocks_for(std::int64_t count, int each) {
   return static_cast<unsigned>(divide_up(count, std::int64_t{each}));
 }
 
-template <SliceFormat Format>
-void launch_turn(const SliceView& slice, const TurnedSlice& turned, cudaStream_t stream) {
-  const LaunchShape shape{.grid = dim3(blocks_for(slice.vectors, warp), blocks_for(slice.k, warp)),
-                          .block = dim3(warp, warps)};
-  if constexpr (Format != SliceFormat::fp64)
-    if (turned.bytes) return launch("turn_digits", turn_digits<Format, std::int8_t>, shape, stream, slice, turned);
-  if constexpr (Format != SliceFormat::int8)
-    launch("turn_digits", turn_digits<Format, std::int32_t>, shape, stream, slice, turned);
-}
-
 template <class Body>
 void with_format(SliceFormat format, Body body) {
   switch (format) {
@@ -169,7 +163,11 @@ void list_few_digits(const SliceView& slice, const FewDigits& few, unsigned long
 }
 
 void turn_slice(const SliceView& slice, const TurnedSlice& turned, cudaStream_t stream) {
-  with_format(slice.format, [&](auto format) { launch_turn<format()>(slice, turned, stream); });
+  with_format(slice.format, [&](auto format) {
+    launch("turn_digits", turn_digits<format()>,
+           {.grid = dim3(blocks_for(slice.vectors, warp), blocks_for(slice.k, warp)), .block = dim3(warp, warps)},
+           stream, slice, turned);
+  });
 }
 
 void multiply_few_digits(const FewDigitsProduct& p, cudaStream_t stream) {
@@ -181,10 +179,8 @@ void multiply_few_digits(const FewDigitsProduct& p, cudaStream_t stream) {
     run(multiply_few<std::int32_t, std::int64_t, double>);
   else if (p.format == SliceFormat::int8)
     run(multiply_few<std::int8_t, std::int32_t, std::int32_t>);
-  else if (p.other.bytes)
-    run(multiply_few<std::int8_t, std::int32_t, float>);
   else
-    run(multiply_few<std::int32_t, std::int64_t, float>);
+    run(multiply_few<std::int8_t, std::int32_t, float>);
 }
 
 }  // namespace vernier::cuda

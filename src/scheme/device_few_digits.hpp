@@ -30,14 +30,15 @@ struct SliceView {
 // Fills `few`, whose counts are there. used: one word, zero before.
 void list_few_digits(const SliceView& slice, const FewDigits& few, unsigned long long* used, cudaStream_t stream);
 
-// A slice with vectors side by side: [l][vector], bytes where its bits fit them.
+// Slices whose digits fit bytes, and those of fp64. Others, of fp16 for k up to 256, are products too short to gain.
+constexpr bool few_digits_possible(SliceFormat format, int bits) { return format == SliceFormat::fp64 || bits <= 7; }
+
+// A slice with vectors side by side: [l][vector], bytes, or 32 bits for fp64.
 struct TurnedSlice {
   void* digits = nullptr;
   std::int64_t pitch = 0;  // vectors, a multiple of 16
-  bool bytes = false;
 };
-constexpr bool digits_fit_bytes(int bits) { return bits <= 7; }
-constexpr int bytes_of_turned(int bits) { return digits_fit_bytes(bits) ? 1 : 4; }
+constexpr int bytes_of_turned(SliceFormat format) { return format == SliceFormat::fp64 ? 4 : 1; }
 void turn_slice(const SliceView& slice, const TurnedSlice& turned, cudaStream_t stream);
 
 // The product of a slice with few digits and another one, over the indices begin_k .. begin_k + depth - 1, in the

@@ -73,6 +73,18 @@ TEST_F(ProgramGemm, MultipliesBySlices) {
   EXPECT_EQ(run("gemm A.npy B.npy --device tpu").code, 2);
 }
 
+TEST_F(ProgramGemm, MultipliesOnAGpuOrSaysThatThereIsNone) {
+  for (const char* options : {"", " --slices cr"}) {
+    const Outcome outcome = run(std::string("gemm A.npy B.npy --check --device cuda -o P.npy") + options);
+    if (outcome.code == 0) {
+      EXPECT_EQ(read_matrix(folder / "P.npy").at(1, 0), 16);
+    } else {
+      EXPECT_EQ(outcome.code, 1);
+      EXPECT_NE(outcome.err.find("CUDA"), std::string::npos) << outcome.err;
+    }
+  }
+}
+
 TEST_F(ProgramGemm, TakesAlphaBetaAndC0) {
   for (const char* c0 : {"C.mtx", "C_rows.npy"}) {
     folder.write("C_rows.npy", npy(dictionary("<f8", "(2, 2)"), raw<double>({10, 30, 20, 40})));

@@ -127,7 +127,7 @@ TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
       EXPECT_EQ(expect_same<T>({.a = a, .b = b}, exact, "integers alone").sparse, 0);
       for (int i = 0; i < 70; ++i) a(3, 5 + 8 * i) = x(3, 5 + 8 * i);  // more than a warp takes at once
       a(139, 599) = x(139, 599), b(7, 2) = y(7, 2), b(590, 40) = y(590, 40);
-      for (const std::int64_t k_block : {0, 256})
+      for (const std::int64_t k_block : {0, 512})
         for (const std::int64_t block : {0, 64})
           for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true, .few_digits = 1}}) {
             options.k_block = k_block;
