@@ -122,14 +122,13 @@ Cublas::Cublas() {
 
 Cublas& thread_cublas() {
   thread_local std::map<int, Cublas> handles;  // a handle belongs to one device
-  const int device = current_device().number;
-  const auto found = handles.find(device);
-  if (found != handles.end()) return found->second;
-  const CaptureTolerance tolerance;  // a new one allocates
-  return handles[device];
+  return handles[current_device().number];
 }
 
-Cublas::~Cublas() { (void)functions().destroy(handle_); }
+Cublas::~Cublas() {
+  const CaptureTolerance tolerance;  // a thread may end while another one captures
+  (void)functions().destroy(handle_);
+}
 
 void Cublas::set_stream(cudaStream_t stream) {
   if (stream == stream_) return;
