@@ -32,7 +32,6 @@ void check_options(const Options& o) {
 
 void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
                     const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options) {
-  const CaptureTolerance tolerance;
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace = options.workspace != nullptr
                                         ? DeviceWorkspace(options.workspace, options.workspace_bytes)
@@ -58,7 +57,6 @@ Cublas& cublas_for(const Options& options) {
 template <class T>
 void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& given,
                   const std::function<void()>& native, Report& report) {
-  const CaptureTolerance tolerance;
   Options options = given;
   options.asynchronous = without_host(given);
   DeviceProductPlan plan = plan_of<T>(shape, options, true);
@@ -119,6 +117,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
             const Options& options) {
   const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;  // cuBLAS may load a kernel
   check_shape("gemm", opa, opb, m, n, k);
   check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
   require(alpha != nullptr, "gemm: alpha is null");
@@ -133,7 +132,6 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
 
   Report report;
   if constexpr (is_complex<T>) {
-    const CaptureTolerance tolerance;
     if (reads)
       report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
     else
@@ -235,6 +233,7 @@ bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan)
 template <class T>
 bool gemm_at_once(const StridedBatch<T>& p, const Options& options, Report& report) {
   const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;
   const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
   if (p.count < 2 || p.stride_c == 0 || !reads || p.A == nullptr || p.B == nullptr || p.C == nullptr) return false;
   check_options(options);
@@ -249,6 +248,7 @@ bool gemm_addressed_natively(const AddressedBatch<T>& p, const Options& options,
     return false;
   } else {
     const auto start = std::chrono::steady_clock::now();
+    const CaptureTolerance tolerance;
     if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
     check_options(options);
     const ProductShape shape{p.m, p.n, p.k};

@@ -1,7 +1,11 @@
 #include "cuda/cublas.hpp"
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"
@@ -121,12 +125,30 @@ Cublas::Cublas() {
 }
 
 Cublas& thread_cublas() {
-  thread_local std::map<int, Cublas> handles;  // a handle belongs to one device
+  // Handles of threads that have ended serve others: to destroy one waits for the device, which another thread's
+  // capture does not survive.
+  struct Idle {
+    std::mutex mutex;
+    std::map<int, std::vector<std::unique_ptr<Cublas>>> of_device;  // a handle belongs to one
+  };
+  static Idle& idle = *new Idle;  // never freed: threads may end after static objects
+  struct Mine {
+    std::map<int, std::unique_ptr<Cublas>> handles;
+    ~Mine() {
+      const std::lock_guard lock(idle.mutex);
+      for (auto& [device, handle] : handles) idle.of_device[device].push_back(std::move(handle));
+    }
+  };
+  thread_local Mine mine;
   const int device = current_device().number;
-  const auto found = handles.find(device);
-  if (found != handles.end()) return found->second;
-  const CaptureTolerance tolerance;  // a new one allocates
-  return handles[device];
+  const auto found = mine.handles.find(device);
+  if (found != mine.handles.end()) return *found->second;
+  const std::lock_guard lock(idle.mutex);
+  auto& free = idle.of_device[device];
+  if (free.empty()) free.push_back(std::make_unique<Cublas>());
+  Cublas& taken = *(mine.handles[device] = std::move(free.back()));
+  free.pop_back();
+  return taken;
 }
 
 Cublas::~Cublas() { (void)functions().destroy(handle_); }

@@ -63,7 +63,7 @@ class Cublas {
   cublasPointerMode_t pointer_mode_ = CUBLAS_POINTER_MODE_HOST;
 };
 
-// The calling thread's own on its current device, made at the first call.
+// The calling thread's own on its current device: made at its first call, or left by a thread that has ended.
 Cublas& thread_cublas();
 
 }  // namespace vernier::cuda

@@ -195,6 +195,7 @@ __global__ void __launch_bounds__(block_threads, 1)
                           const __grid_constant__ CUtensorMap map_c, const __grid_constant__ SplitArguments g) {
   constexpr int sharing = Config::Sharing, cluster = Config::Cluster;
   extern __shared__ __align__(16) char raw[];
+  if (made_before(g)) return;
   const Ring<Config> ring{(shared_address(raw) + 1023) & ~1023u};
   char* begin = raw + (ring.base - shared_address(raw));
   const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);

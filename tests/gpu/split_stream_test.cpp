@@ -2,6 +2,7 @@
 // threads, engines by name.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <limits>
 #include <thread>
 
@@ -167,6 +168,87 @@ TEST_F(SplitStream, BatchesAreMultipliedAtOnce) {
   check_batch<float>(24, 50, Contract::fp32(), "native");
   check_batch<double>(24, 50, Contract::fp64(), "native");
 }
+
+// The products of a batch of 24 x 24 by addresses, of integers: cuBLAS's sums are exact.
+struct SmallBatch {
+  static constexpr std::int64_t size = 24, count = 20;
+
+  DeviceCopy<float> a{ones()}, b{ones()}, c{Matrix<float>(size, size*count)};
+  cuda::DeviceBuffer<float*> addresses{3 * count};
+
+  SmallBatch() {
+    std::vector<float*> all;
+    for (float* begin : {a.data(), b.data(), c.data()})
+      for (std::int64_t i = 0; i < count; ++i) all.push_back(begin + (count - 1 - i) * size * size);
+    cuda::check(cudaMemcpy(addresses.data(), all.data(), addresses.bytes(), cudaMemcpyHostToDevice), "addresses");
+  }
+  static Matrix<float> ones() {
+    return Matrix<float>::of(size, size * count, [](auto, auto) { return 1.0f; });
+  }
+  Report multiply(cudaStream_t stream) const {
+    const float one = 1, zero = 0;
+    float** const x = addresses.data();
+    return cuda::gemm_batched<float>(Op::none, Op::none, size, size, size, &one, x, size, x + count, size, &zero,
+                                     x + 2 * count, size, count, {.contract = Contract::fp32(), .stream = stream});
+  }
+  std::string wrong() const {
+    Matrix<float> got(size, size * count);
+    c.read(got);
+    return difference(got, Matrix<float>::of(size, size * count, [](auto, auto) { return float{size}; }));
+  }
+};
+
+TEST_F(SplitStream, ASmallBatchByAddressesCanBeCaptured) {
+  const cuda::Stream stream;
+  const SmallBatch batch;
+  batch.multiply(stream);  // a thread's first call makes a handle of cuBLAS
+  stream.wait();
+  cuda::check(cudaMemset(batch.c.data(), 0xff, SmallBatch::size * SmallBatch::size * 4), "cudaMemset");
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  EXPECT_EQ(batch.multiply(stream).plan.scheme, "native");
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&run, graph, 0), "graph");
+  cuda::check(cudaGraphLaunch(run, stream), "graph");
+  stream.wait();
+  EXPECT_EQ(batch.wrong(), "");
+  (void)cudaGraphExecDestroy(run);
+  (void)cudaGraphDestroy(graph);
+}
+
+// Another thread makes a handle of cuBLAS, multiplies and, if it ends, gives the handle back, all while this one
+// captures.
+void capture_beside_another_thread(bool ends) {
+  const cuda::Stream captured, other;
+  const SmallBatch batch;
+  cudaGraph_t graph = nullptr;
+  cuda::check(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal), "capture");
+  std::string error;
+  std::promise<void> multiplied, may_end;
+  std::thread thread([&] {
+    try {
+      for (int turn = 0; turn < 3; ++turn) batch.multiply(other);
+    } catch (const std::exception& e) {
+      error = e.what();
+    }
+    multiplied.set_value();
+    may_end.get_future().wait();
+  });
+  multiplied.get_future().wait();
+  if (ends) may_end.set_value(), thread.join();
+  const cudaError_t code = cudaStreamEndCapture(captured, &graph);
+  if (!ends) may_end.set_value(), thread.join();
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(code, cudaSuccess) << cudaGetErrorString(code);
+  (void)cudaGraphDestroy(graph);
+  other.wait();
+  EXPECT_EQ(batch.wrong(), "");
+}
+
+TEST_F(SplitStream, SmallProductsOfAnotherThreadDoNotDisturbACapture) { capture_beside_another_thread(false); }
+
+TEST_F(SplitStream, AThreadThatEndsDoesNotDisturbACapture) { capture_beside_another_thread(true); }
 
 TEST_F(SplitStream, AWorkspaceThatIsTooSmallLeavesTheSplitAside) {
   const cuda::DeviceBuffer<std::byte> workspace(std::size_t{1} << 22);
