@@ -21,7 +21,30 @@ Spare& spare() {
 
 constexpr std::size_t most_pieces = 16;
 
+class StagingResource final : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t) override {
+    auto piece = std::make_unique<StagingMemory>(bytes);
+    void* data = piece->data();
+    const std::lock_guard lock(mutex_);
+    used_[data] = std::move(piece);
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t, std::size_t) override {
+    const std::lock_guard lock(mutex_);
+    used_.erase(data);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+
+  std::mutex mutex_;
+  std::map<void*, std::unique_ptr<StagingMemory>> used_;
+};
+
 }  // namespace
+
+std::pmr::memory_resource& staging_resource() {
+  static auto& resource = *new StagingResource;
+  return resource;
+}
 
 StagingMemory::StagingMemory(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
   {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <memory_resource>
 
 #include "blas/device_state.hpp"
 
@@ -22,6 +23,9 @@ class StagingMemory {
   std::size_t bytes_;  // at least what was asked for
   std::unique_ptr<PinnedMemory> memory_;
 };
+
+// The same for containers.
+std::pmr::memory_resource& staging_resource();
 
 void release_staging_memory();  // that nobody uses
 

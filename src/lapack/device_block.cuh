@@ -8,17 +8,13 @@
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
-#include "lapack/device_block.hpp"
-#include "scheme/split_emit.cuh"
+#include "lapack/device_block_forms.cuh"
 
 namespace vernier {
 
-constexpr int block_threads = 256;
-constexpr int step = 32;                     // rows of a triangle that are solved before the rest is updated
-constexpr int pitch = step + 4;              // of rows of L in shared memory
-constexpr float half_infinity_from = 65520;  // rounds beyond the largest fp16 number
-constexpr float largest_of_inverse = 1024;   // 5 to 20 for random matrices
-constexpr int update_rows = 128;             // of a tile of a small update
+constexpr int step = 32;         // rows of a triangle that are solved before the rest is updated
+constexpr int pitch = step + 4;  // of rows of L in shared memory
+constexpr int update_rows = 64;  // of a tile of a small update; 128: 4.8 us in place of 4.1 for 4096 x 32
 
 // Columns of a block of threads, and fewer where that leaves multiprocessors without any.
 inline constexpr int wide_columns = 32, narrow_columns = 16;
@@ -31,25 +27,11 @@ inline constexpr int quad_columns = Columns / 4;
 template <int Columns>
 inline constexpr int row_threads = block_threads / quad_columns<Columns>;
 
-template <class T>
-struct alignas(16) Quad {
-  T x[4];
-};
-
-template <class T>
-__device__ __forceinline__ Quad<T>& quad(T* p) {
-  return *reinterpret_cast<Quad<T>*>(p);
-}
-template <class T>
-__device__ __forceinline__ const Quad<T>& quad(const T* p) {
-  return *reinterpret_cast<const Quad<T>*>(p);
-}
-
 // Count rows of C, row_threads apart, minus L U over `step` columns of L. l: the first row, at its first column; u: the
 // first row of U, at the thread's quad.
 template <int Columns, int Count, class T>
 __device__ __forceinline__ void subtract_rows(Quad<T> (&c)[Count], const T* l, const T* u) {
-#pragma unroll 1
+#pragma unroll 2
   for (int k = 0; k < step; k += 4) {
     Quad<T> b[4];
 #pragma unroll
@@ -118,13 +100,6 @@ __device__ __forceinline__ void invert_diagonal(const T* l, T* inverses) {
     for (int r = k + 1; r < step; ++r) x[r] = fma(-l[(first + r) * pitch + k], x[k], x[r]);
 #pragma unroll
   for (int r = 0; r < step; ++r) inverses[(first + r) * pitch + column] = x[r];
-}
-
-__device__ __forceinline__ Quad<float> widened(const __half* from) {
-  const uint2 word = *reinterpret_cast<const uint2*>(from);
-  const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&word.x));
-  const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&word.y));
-  return {{low.x, low.y, high.x, high.y}};
 }
 
 // The tile's rows become L^-1 of themselves: `step` rows by the inverse of their diagonal block, then the rows below,
@@ -225,130 +200,30 @@ struct TileSolver {
       update_below(i);
     }
   }
-
-  // The same with t.inverse. Columns [i, i + step) of it: rows above are zeros.
-  __device__ __forceinline__ void fetch_inverse(int i) {
-#pragma unroll
-    for (int q = 0; q < staged; ++q) {
-      const int at = threadIdx.x + q * block_threads, row = at / (step / 4), k = at % (step / 4) * 4;
-      next[q] = row >= i ? quad(t.inverse.data + row * largest_block + i + k) : Quad<T>{};
-    }
-  }
-  // After the first columns were fetched, and a barrier.
-  __device__ __forceinline__ void multiply() {
-    constexpr int count = largest_block / row_threads<Columns>;
-    Quad<T> x[count] = {};
-    for (int i = 0; i < largest_block; i += step) {
-      put();
-      __syncthreads();
-      if (i + step < largest_block) fetch_inverse(i + step);
-#pragma unroll 1
-      for (int k = 0; k < step; k += 4) {
-        Quad<T> b[4];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) b[e] = tile.at(i + k + e);
-#pragma unroll
-        for (int q = 0; q < count; ++q) {
-          if ((q + 1) * row_threads<Columns> <= i) continue;
-          const Quad<T> f = quad(l + (tile.row0 + q * row_threads<Columns>)*pitch + k);
-#pragma unroll
-          for (int e = 0; e < 4; ++e)
-#pragma unroll
-            for (int j = 0; j < 4; ++j) x[q].x[j] = fma(f.x[e], b[e].x[j], x[q].x[j]);
-        }
-      }
-      __syncthreads();
-    }
-#pragma unroll
-    for (int q = 0; q < count; ++q) tile.at(tile.row0 + q * row_threads<Columns>) = x[q];
-  }
 };
 
-// Four numbers rounded to fp16.
-__device__ __forceinline__ void round_quad(const Quad<float>& v, __half* to, int* overflow) {
-  __half2 pairs[2] = {__floats2half2_rn(v.x[0], v.x[1]), __floats2half2_rn(v.x[2], v.x[3])};
-  bool fits = true;
-#pragma unroll
-  for (float x : v.x) fits = fits && fabsf(x) < half_infinity_from;
-  if (!fits) *overflow = 1;
-  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pairs);
-}
-
-// Columns of a solved tile into a plane: a lane has a column, a warp (or half of one) the same k of all.
-template <int Columns>
-__device__ __forceinline__ void split_tile(const float* x, const SplitPlane& plane, std::int64_t first,
-                                           std::int64_t count) {
-  constexpr SplitForm form = SplitForm::half_shifted;
-  constexpr int held = largest_block * Columns / block_threads, run = emit_k<form>;
-  __shared__ std::uint32_t largest[Columns];
-  const int column = threadIdx.x % Columns, k0 = threadIdx.x / Columns * held;
-  if (threadIdx.x < Columns) largest[threadIdx.x] = 0;
-  float v[held / run][run], seen = 0;
-#pragma unroll
-  for (int i = 0; i < held; ++i) {
-    v[i / run][i % run] = x[(k0 + i) * Columns + column];
-    seen = larger_magnitude(seen, v[i / run][i % run]);
-  }
-  __syncthreads();
-  atomicMax(&largest[column], float_word(seen));
-  __syncthreads();
-  const std::int64_t vector = first + column;
-  const bool exists = vector < count;
-  with_scale(split_scale(largest[column]), [&](auto scaled) {
-    std::byte* to = plane.lines + vector * plane.line_count * split_line_bytes;
-#pragma unroll
-    for (int r = 0; r < held / run; ++r) {
-#pragma unroll
-      for (float& e : v[r]) e = scaled(e);
-      if (exists) emit<form>(v[r], to + place_in_lines<form>(k0 + r * run));
-    }
-  });
-  if (threadIdx.x < Columns && exists) plane.unscale[vector] = unscaling(largest[column]);
-}
-
-// Of four solved numbers: back to where they came from, or rounded, or into the inverse.
-template <class T>
-__device__ __forceinline__ void store_solved(const BlockTask<T>& t, bool inverts, int row, std::int64_t column,
-                                             const Quad<T>& v) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (inverts) {
-      quad(t.inverse.data + row * largest_block + column) = v;
-      bool fits = true;
-#pragma unroll
-      for (float x : v.x) fits = fits && fabsf(x) <= largest_of_inverse;
-      if (!fits) *t.inverse.refused = 1;
-      return;
-    }
-    if (t.rounded.data != nullptr) return round_quad(v, t.rounded.at(t.first + row, column), t.overflow);
-  }
-  quad(t.a.at(t.first + row, column)) = v;
-}
-
-// Blocks of threads in order: columns that are solved for, columns of the inverse, columns that are exchanged only.
+// Blocks of threads in order: columns that are solved for, columns that are exchanged only, rows of L that are split.
 template <class T, int Columns>
 __global__ void __launch_bounds__(block_threads, blocks_together<T>)
-    block_kernel(const __grid_constant__ BlockTask<T> t, int solved_tiles, int inverse_tiles, int other_tiles) {
+    block_kernel(const __grid_constant__ BlockTask<T> t, int solved_tiles, int other_tiles, int second_tiles) {
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
   T* inverses = l + largest_block * pitch;  // behind l: update_below reads beyond its rows
   const Tile<T, Columns> tile{inverses + largest_block * pitch};
   if (!t.beside_panel) cuda::wait_for_previous_kernels();
   int number = blockIdx.x;
-  const bool solves = number < solved_tiles + inverse_tiles, inverts = solves && number >= solved_tiles;
-  if (inverts) number -= solved_tiles;
-  if (!solves) number -= solved_tiles + inverse_tiles;
+  const bool solves = number < solved_tiles;
+  if (!solves) number -= solved_tiles;
+  if constexpr (std::is_same_v<T, float>)
+    if (!solves && number >= other_tiles + second_tiles && t.split_rows.end > t.split_rows.begin)
+      return split_rows(t.a, t.first, t.split_rows, number - other_tiles - second_tiles, t.row_plane);
   const bool second = !solves && number >= other_tiles;
   if (second) number -= other_tiles;
   const ColumnRange& range = solves ? t.solved : t.others[second ? 1 : 0];
-  const std::int64_t column = (inverts ? 0 : range.begin) + std::int64_t{number} * Columns + tile.column;
-  const bool inside = inverts || column < range.end, moves = inside && !inverts;
+  const std::int64_t column = range.begin + std::int64_t{number} * Columns + tile.column;
+  const bool inside = column < range.end;
   TileSolver<T, Columns> solver{t, tile, l, inverses, {}};
-  bool by_product = false;
-  if constexpr (std::is_same_v<T, float>) {
-    by_product = solves && t.inverse.data != nullptr && !t.inverse.make && *t.inverse.refused == 0;
-    if (by_product) solver.fetch_inverse(0);
-  }
-  if (solves && !by_product) solver.template fetch<true>(0);
+  if (solves) solver.template fetch<true>(0);
   __shared__ int from[largest_block], to[largest_block];
   if (static_cast<int>(threadIdx.x) < t.order) {
     const int row = t.first + static_cast<int>(threadIdx.x);
@@ -359,17 +234,14 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
   // All that is read, at once: rows that arrive, and rows that leave for a place below.
   constexpr int count = largest_block / row_threads<Columns>;
   Quad<T> arriving[count], leaving[count];
-  const auto leaves = [&](int q) { return moves && q < t.order && to[q] >= t.first + t.order; };
+  const auto leaves = [&](int q) { return inside && q < t.order && to[q] >= t.first + t.order; };
 #pragma unroll
   for (int i = 0; i < count; ++i) {
     const int q = tile.row0 + i * row_threads<Columns>;
-    arriving[i] = moves && q < t.order ? quad(t.a.at(from[q], column)) : Quad<T>{};
-    if (inverts)
-#pragma unroll
-      for (int j = 0; j < 4; ++j) arriving[i].x[j] = column + j == q ? T(1) : T(0);
+    arriving[i] = inside && q < t.order ? quad(t.a.at(from[q], column)) : Quad<T>{};
     if (leaves(q)) leaving[i] = quad(t.a.at(t.first + q, column));
   }
-  if (solves && !by_product) solver.invert();
+  if (solves) solver.invert();
 #pragma unroll
   for (int i = 0; i < count; ++i) {
     const int q = tile.row0 + i * row_threads<Columns>;
@@ -381,9 +253,7 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
     const int q = tile.row0 + i * row_threads<Columns>;
     if (leaves(q)) quad(t.a.at(to[q], column)) = leaving[i];
   }
-  if constexpr (std::is_same_v<T, float>)
-    if (by_product) solver.multiply();
-  if (solves && !by_product) solver.run();
+  if (solves) solver.run();
   __syncthreads();
   if (inside)  // after the rows that go elsewhere were read: each thread its own
     for (int q = tile.row0; q < t.order; q += row_threads<Columns>) {
@@ -393,13 +263,15 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
 #pragma unroll
         for (T& x : v.x) x /= divisor;
       }
-      if (solves)
-        store_solved(t, inverts, q, column, v);
-      else
-        quad(t.a.at(t.first + q, column)) = v;
+      if constexpr (std::is_same_v<T, float>)
+        if (solves && t.rounded.data != nullptr) {
+          round_quad(v, t.rounded.at(t.first + q, column), t.overflow);
+          continue;
+        }
+      quad(t.a.at(t.first + q, column)) = v;
     }
   if constexpr (std::is_same_v<T, float>)
-    if (solves && !inverts && t.plane.lines != nullptr)
+    if (solves && t.plane.lines != nullptr)
       split_tile<Columns>(tile.x, t.plane, std::int64_t{number} * Columns, t.solved.end - t.solved.begin);
   if (blockIdx.x != 0) return;
   if (t.followed.rows != nullptr) follow(t);
@@ -410,7 +282,7 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
 }
 
 template <class T>
-__global__ void __launch_bounds__(block_threads, 12 / sizeof(T))
+__global__ void __launch_bounds__(block_threads)
     small_product_kernel(RowMajor<T> a, int rows, int first_row, ColumnRange range, int first, int depth) {
   constexpr int Columns = update_columns<T>, count = update_rows / row_threads<Columns>;
   extern __shared__ __align__(16) unsigned char raw[];
@@ -448,16 +320,17 @@ void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream) {
     const auto tiles = [](const ColumnRange& range) {
       return static_cast<int>((range.size() + Columns - 1) / Columns);
     };
-    const int solved = tiles(task.solved), inverse = task.inverse.make ? largest_block / Columns : 0;
-    const int others = tiles(task.others[0]), all = solved + inverse + others + tiles(task.others[1]);
-    if (all > most) return false;
+    const int solved = tiles(task.solved), others = tiles(task.others[0]), second = tiles(task.others[1]);
+    const int split = static_cast<int>((task.split_rows.size() + rows_of_split - 1) / rows_of_split);
+    const int all = solved + others + second + split;
+    if (all - split > most) return false;
     // A block without columns does what one block does for all.
     cuda::launch("block_kernel", block_kernel<T, Columns>,
                  {.grid = static_cast<unsigned>(std::max(all, 1)),
                   .block = block_threads,
                   .shared_bytes = (2 * largest_block * pitch + largest_block * Columns) * sizeof(T),
                   .overlap_previous = true},
-                 stream, task, solved, inverse, others);
+                 stream, task, solved, others, second);
     return true;
   };
   if (!launch(std::integral_constant<int, narrow_columns>{}, cuda::current_device().multiprocessors))

@@ -28,15 +28,6 @@ struct ColumnRange {
   std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 
-// L^-1 of a block of order largest_block of float, row by row: to be made, or to solve with. A chain of 8 steps takes
-// 20 us whatever the number of columns, a product a third of it. Where its elements are so large that the product
-// would lose bits, *refused is set, and columns are solved for in a chain after all.
-struct BlockInverse {
-  float* data = nullptr;
-  int* refused = nullptr;
-  bool make = false;
-};
-
 template <class T>
 struct BlockTask {
   RowMajor<T> a;
@@ -52,7 +43,9 @@ struct BlockTask {
   // Solved columns of float, when the order is largest_block, are split here as well (SplitForm::half_shifted): the
   // plane's first vector is the first of them. The status is not written.
   SplitPlane plane = {};
-  BlockInverse inverse = {};
+  // And rows of L in these columns, as they are, into a plane of their own.
+  ColumnRange split_rows = {};
+  SplitPlane row_plane = {};
   // For factors that are kept in fp16: L is there instead of in a, and solved rows go there instead of back to a; who
   // meets a number beyond the range of fp16 sets *overflow.
   RowMajor<__half> rounded = {};

@@ -79,7 +79,9 @@ class DeviceColumns {
       : n_(n), nrhs_(nrhs), stream_(stream), staged_(static_cast<std::size_t>(n * nrhs) * sizeof(T)) {
     copy_columns(B, ldb, host(), n, n, nrhs, cudaMemcpyDeviceToHost, stream);
   }
-  RightHandSides right_hand_sides() const { return read_right_hand_sides<T>(n_, nrhs_, host(), n_); }
+  RightHandSides right_hand_sides() const {
+    return read_right_hand_sides<T>(n_, nrhs_, host(), n_, &staging_resource());
+  }
   void write(Solver& solver, T* X, std::int64_t ldx) {
     solver.write(host(), n_);
     copy_columns(static_cast<const T*>(host()), n_, X, ldx, n_, nrhs_, cudaMemcpyHostToDevice, stream_);

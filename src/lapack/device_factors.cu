@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "base/status.hpp"
+#include "blas/staging_memory.hpp"
 #include "cuda/status.hpp"
 #include "lapack/device_cholesky.hpp"
 #include "lapack/device_stored_lu.hpp"
@@ -44,36 +46,48 @@ class DeviceFactors final : public LuFactors {
 
  private:
   void solve_some(Op op, const Columns& columns, double* x) const {
-    const std::int64_t n = lu_->n, apart = lu_->rows, count = static_cast<std::int64_t>(columns.size());
-    const auto size = static_cast<std::size_t>(count * apart);
-    const cuda::StagingMemory staged(size * sizeof(double));
+    const auto count = static_cast<std::int64_t>(columns.size());
+    const auto bytes = 2 * static_cast<std::size_t>(count * lu_->rows) * sizeof(double);
+    if (memory_ == nullptr || memory_->bytes() < bytes)
+      memory_ = std::make_unique<cuda::DeviceWorkspace>(bytes, stream_);
+    auto* device = reinterpret_cast<double*>(memory_->data());
+    if (row_factors_.empty()) return solve_copied(op, columns, x, device);
+    const cuda::StagingMemory staged(static_cast<std::size_t>(count * lu_->n) * sizeof(double));
     auto* host = reinterpret_cast<double*>(staged.data());
-    for (std::int64_t q = 0; q < count; ++q) std::fill(host + q * apart + n, host + (q + 1) * apart, 0.0);
-    for (std::int64_t q = 0; q < count; ++q)
-      scaled_copy(op == Op::none ? row_factors_ : column_factors_, x + columns[static_cast<std::size_t>(q)] * n,
-                  host + q * apart);
-    const cuda::DeviceWorkspace memory(2 * size * sizeof(double), stream_);
-    auto* device = reinterpret_cast<double*>(memory.data());
-    cuda::check(cudaMemcpyAsync(device, host, size * sizeof(double), cudaMemcpyHostToDevice, stream_),
-                "cudaMemcpyAsync");
-    if (definite)
-      solve_with_device_cholesky(*triangles_, count, device, device + size);
-    else
-      solve_with_device_lu(*lu_, *triangles_, op, count, device, device + size, stream_);
-    cuda::check(cudaMemcpyAsync(host, device, size * sizeof(double), cudaMemcpyDeviceToHost, stream_),
-                "cudaMemcpyAsync");
-    cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
-    for (std::int64_t q = 0; q < count; ++q)
-      scaled_copy(op == Op::none ? column_factors_ : row_factors_, host + q * apart,
-                  x + columns[static_cast<std::size_t>(q)] * n);
+    Columns places(columns.size());
+    std::iota(places.begin(), places.end(), 0);
+    for (const std::int64_t q : places)
+      scale(op == Op::none ? row_factors_ : column_factors_, x + columns[static_cast<std::size_t>(q)] * lu_->n,
+            host + q * lu_->n);
+    solve_copied(op, places, host, device);
+    for (const std::int64_t q : places)
+      scale(op == Op::none ? column_factors_ : row_factors_, host + q * lu_->n,
+            x + columns[static_cast<std::size_t>(q)] * lu_->n);
   }
 
-  // factors empty: all are one
-  void scaled_copy(const std::vector<double>& factors, const double* from, double* to) const {
-    if (factors.empty()) {
-      std::copy_n(from, lu_->n, to);
-      return;
-    }
+  // By the scaled factors. Waits.
+  void solve_copied(Op op, const Columns& columns, double* x, double* device) const {
+    const std::int64_t n = lu_->n, apart = lu_->rows, count = static_cast<std::int64_t>(columns.size());
+    const auto column = static_cast<std::size_t>(n) * sizeof(double);
+    if (apart > n)
+      cuda::check(cudaMemsetAsync(device, 0, static_cast<std::size_t>(count * apart) * sizeof(double), stream_),
+                  "cudaMemsetAsync");
+    for (std::int64_t q = 0; q < count; ++q)
+      cuda::check(cudaMemcpyAsync(device + q * apart, x + columns[static_cast<std::size_t>(q)] * n, column,
+                                  cudaMemcpyHostToDevice, stream_),
+                  "cudaMemcpyAsync");
+    if (definite)
+      solve_with_device_cholesky(*triangles_, count, device, device + count * apart);
+    else
+      solve_with_device_lu(*lu_, *triangles_, op, count, device, device + count * apart, stream_);
+    for (std::int64_t q = 0; q < count; ++q)
+      cuda::check(cudaMemcpyAsync(x + columns[static_cast<std::size_t>(q)] * n, device + q * apart, column,
+                                  cudaMemcpyDeviceToHost, stream_),
+                  "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
+  }
+
+  static void scale(const std::vector<double>& factors, const double* from, double* to) {
     for (std::size_t i = 0; i < factors.size(); ++i) to[i] = from[i] * factors[i];
   }
 
@@ -82,6 +96,7 @@ class DeviceFactors final : public LuFactors {
   std::vector<double> row_factors_, column_factors_;
   cudaStream_t stream_;
   std::unique_ptr<DeviceTriangles<S>> triangles_;
+  mutable std::unique_ptr<cuda::DeviceWorkspace> memory_;
 };
 
 // Cholesky rounds alike whatever powers of two scale rows and columns alike: one for all keeps to the range.

@@ -8,25 +8,20 @@
 #include "cuda/device.hpp"
 #include "engine/sm90_split.hpp"
 #include "lapack/device_lu_blocks.hpp"
-#include "scheme/split_cuda.hpp"
+#include "scheme/split_cuda.hpp"  // split_line_count
 
 namespace vernier {
 namespace {
-
-using cuda::check;
 
 class LookAhead : Factorisation<float> {
  public:
   LookAhead(DeviceLu<float>& lu, cudaStream_t stream)
       : Factorisation(lu, lu.a, stream),
         lines_(split_line_count(form, largest_block)),
-        memory_(2 * plane_bytes() + inverse_bytes + refused_bytes(), stream),
+        memory_(2 * plane_bytes(), stream),
         beside_panels_(cuda::current_device().multiprocessors - panel_multiprocessors) {
     u_ = plane(memory_.data());
     l_ = plane(memory_.data() + plane_bytes());
-    inverse_ = reinterpret_cast<float*>(memory_.data() + 2 * plane_bytes());
-    refused_ = reinterpret_cast<int*>(inverse_ + largest_block * largest_block);
-    check(cudaMemsetAsync(refused_, 0, refused_bytes(), stream), "cudaMemsetAsync");
   }
 
   void run() {
@@ -44,7 +39,6 @@ class LookAhead : Factorisation<float> {
 
  private:
   static constexpr SplitForm form = SplitForm::half_shifted;
-  static constexpr std::size_t inverse_bytes = largest_block * largest_block * sizeof(float);
   static constexpr int tile = 128;          // of the product, along the columns
   static constexpr int tile_of_solve = 32;  // columns of a block of threads, of which a multiprocessor holds two
 
@@ -53,7 +47,6 @@ class LookAhead : Factorisation<float> {
     return vectors() *
            (static_cast<std::size_t>(lines_) * split_line_bytes + sizeof(std::int32_t) + sizeof(std::uint32_t));
   }
-  std::size_t refused_bytes() const { return (vectors() / largest_block + 1) * sizeof(int); }
   SplitPlane plane(std::byte* data) const {
     SplitPlane p;
     p.lines = data;
@@ -76,21 +69,17 @@ class LookAhead : Factorisation<float> {
     const int next = std::min(end + largest_block, columns);
     first_ = first, end_ = end;
     u_.line_count = l_.line_count = split_line_count(form, end - first);
-    right_ = rest_ = {next, columns};
+    rest_ = {next, columns};
     const std::int64_t panels = (next - end) / width_at(end);
-    const std::int64_t wanted = panels_for_solves(right_) + panels_for_tiles(rest_.size() / tile);
-    left_ = wanted < panels ? ColumnRange{0, first} : ColumnRange{};
+    const std::int64_t wanted = panels_for_solves(rest_) + panels_for_tiles(rest_.size() / tile);
     work_ = outside(first, end, {}, {}, {});
-    work_.inverse = {inverse_, refused_ + first / largest_block, false};
-    BlockTask<float> task = outside(first, end, {end, next}, {left_.end, first}, {});
+    right_ = wanted <= panels ? rest_ : ColumnRange{};
+    left_ = wanted < panels ? ColumnRange{0, first} : ColumnRange{};
+    BlockTask<float> task = outside(first, end, {end, right_.size() > 0 ? next : columns}, {left_.end, first}, {});
     task.plane = u_;
-    if (right_.size() > 0) {
-      task.inverse = work_.inverse;
-      task.inverse.make = true;
-    }
+    task.split_rows = {end, rows_};
+    task.row_plane = l_;
     close_block(task);
-    if (wanted > panels) solve_right(right_.size(), false);
-    split_operands(form, {l_rows(), l_, nullptr}, {}, {}, stream_);
     update({end, next}, false);
   }
 
@@ -101,16 +90,15 @@ class LookAhead : Factorisation<float> {
     else if (rest_.size() > 0)
       update_slice(i, panels);
     else if (left_.size() > 0)
-      exchange_left(2 * solved_beside(), true);
+      exchange_left(left_beside(), true);
   }
   void finish_work() {
-    solve_right(right_.size(), false);
+    if (right_.size() > 0) solve_right(right_.size(), false);
     update(rest_, false);
     if (left_.size() > 0) exchange_left(left_.size(), false);
     rest_ = {};
   }
   void solve_right(std::int64_t most, bool beside) {
-    if (right_.size() == 0) return;
     BlockTask<float> task = work_;
     task.solved = {right_.begin, std::min(right_.end, right_.begin + most)};
     task.plane = u_from(right_.begin);
@@ -154,8 +142,9 @@ class LookAhead : Factorisation<float> {
 
   // What is left in the end has all multiprocessors for itself.
   void update_slice(int i, int panels) {
-    const std::int64_t tiles = rest_.size() / tile;  // columns are padded to tiles, blocks are not
-    const std::int64_t even = pieces(tiles, panels - i);
+    const std::int64_t tiles = rest_.size() / tile;                 // columns are padded to tiles, blocks are not
+    const std::int64_t kept = pieces(left_.size(), left_beside());  // panels for what comes after the slices
+    const std::int64_t even = pieces(tiles, std::max<std::int64_t>(panels - i - kept, 1));
     const std::int64_t fitting = tiles_beside() / std::max<std::int64_t>(tiles_down(), 1);
     const ColumnRange slice = {
         rest_.begin, std::min(rest_.end, rest_.begin + tile * std::min(even, std::max<std::int64_t>(fitting, 1)))};
@@ -166,8 +155,9 @@ class LookAhead : Factorisation<float> {
   std::int64_t tiles_down() const { return pieces(rows_ - end_, 2 * tile); }  // pairs of tiles below each other
   // A tile of k = 256 takes 6.4 us, a panel 33 us and, where its rows do not fit twice, 44.
   std::int64_t tiles_beside() const { return (rows_ - end_ > 8192 ? 7 : 5) * (beside_panels_ / 2); }
-  // Columns that are solved for at once, by products with the inverse.
-  std::int64_t solved_beside() const { return 2 * beside_panels_ * tile_of_solve; }
+  std::int64_t left_beside() const { return 4 * solved_beside(); }
+  // Columns that are solved for in the time of a panel. Two blocks of threads a multiprocessor would take 54 us.
+  std::int64_t solved_beside() const { return std::int64_t{beside_panels_} * tile_of_solve; }
 
   std::int64_t lines_;
   cuda::DeviceWorkspace memory_;
@@ -178,8 +168,6 @@ class LookAhead : Factorisation<float> {
   // the left that have not followed its exchanges, as work_ does.
   ColumnRange right_, rest_, left_;
   BlockTask<float> work_;
-  float* inverse_;  // of the block that the planes hold
-  int* refused_;    // of each block: is its inverse refused?
 };
 
 }  // namespace

@@ -66,14 +66,9 @@ class Stored : Factorisation<float> {
         matrix_(matrix),
         stored_(lu.a),
         pairs_{reinterpret_cast<float*>(lu.a.data), lu.a.ld / 2},
-        words_(1 + padded_to(lu.rows, largest_block) / largest_block),
-        memory_(static_cast<std::size_t>(padded_to(lu.rows, largest_block)) * (buffer_columns + largest_block) *
-                        sizeof(float) +
-                    static_cast<std::size_t>(words_) * sizeof(int),
-                stream),
+        memory_(static_cast<std::size_t>(lu.rows) * buffer_columns * sizeof(float) + sizeof(int), stream),
         buffer_(reinterpret_cast<float*>(memory_.data())),
-        inverses_(buffer_ + lu.rows * buffer_columns),
-        overflow_(reinterpret_cast<int*>(inverses_ + padded_to(lu.rows, largest_block) * largest_block)),
+        overflow_(reinterpret_cast<int*>(buffer_ + lu.rows * buffer_columns)),
         cublas_(cuda::thread_cublas()) {
     cublas_.set_stream(stream);
     cublas_.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
@@ -81,7 +76,7 @@ class Stored : Factorisation<float> {
 
   bool run() {
     begin_rows(lu_, stream_);
-    check(cudaMemsetAsync(overflow_, 0, static_cast<std::size_t>(words_) * sizeof(int), stream_), "cudaMemsetAsync");
+    check(cudaMemsetAsync(overflow_, 0, sizeof(int), stream_), "cudaMemsetAsync");
     for (int begin = 0; begin < rows_; begin += buffer_columns) factor_columns_from(begin);
     int overflow = 0;
     check(cudaMemcpyAsync(&overflow, overflow_, sizeof overflow, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
@@ -110,19 +105,16 @@ class Stored : Factorisation<float> {
     cuda::launch("round_block_kernel", round_block_kernel,
                  {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
                  RoundTask{a_, stored_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
-    if (end < rows_) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {}), true), stream_);
+    if (behind.size() > 0) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {})), stream_);
     BlockTask<float> task = outside(first, end, {}, {0, first / 2}, {});
     task.a = pairs_;  // two numbers of fp16 move as one of float
     close_block(task);
     subtract_product(end, rows_, behind, first, end);
   }
 
-  // With the inverse of the block, which it makes for others, or takes.
-  BlockTask<float> rounding(BlockTask<float> task, bool make) const {
+  BlockTask<float> rounding(BlockTask<float> task) const {
     task.rounded = stored_;
     task.overflow = overflow_;
-    task.inverse = {inverses_ + std::int64_t{task.first} * largest_block, overflow_ + 1 + task.first / largest_block,
-                    make};
     return task;
   }
 
@@ -131,8 +123,7 @@ class Stored : Factorisation<float> {
     if (end == first) return;
     if (end - first <= largest_block)
       return exchange_and_solve<float>(
-          rounding({.a = a_, .first = first, .order = end - first, .exchange = false, .solved = range}, false),
-          stream_);
+          rounding({.a = a_, .first = first, .order = end - first, .exchange = false, .solved = range}), stream_);
     const int mid = first + static_cast<int>(padded_to((end - first) / 2, largest_block));
     update(first, mid, range);
     subtract_product(mid, end, range, first, mid);
@@ -151,10 +142,9 @@ class Stored : Factorisation<float> {
   ScaledMatrix<T> matrix_;
   RowMajor<__half> stored_;
   RowMajor<float> pairs_;  // the same memory
-  std::int64_t words_;
   cuda::DeviceWorkspace memory_;
-  float *buffer_, *inverses_;  // the latter of blocks on the diagonal, one below the other
-  int* overflow_;              // and, for each of these blocks, whether its inverse is refused
+  float* buffer_;
+  int* overflow_;
   cuda::Cublas& cublas_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "base/status.hpp"
 #include "cuda/status.hpp"
@@ -10,7 +11,18 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t staged_vectors = 4;
+void upload(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  cuda::check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice, stream),
+      "cudaMemcpyAsync");
+}
+
+void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  cuda::check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
+      "cudaMemcpyAsync");
+  cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
+}
 
 double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); }
 
@@ -18,8 +30,8 @@ double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_
 
 template <class T>
 DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std::int64_t lda, bool with_floats,
-                              cudaStream_t stream)
-    : a_(a), lda_(lda), stream_(stream), staged_(static_cast<std::size_t>(staged_vectors * order) * sizeof(double)) {
+                              cudaStream_t stream, std::optional<Uplo> filled_from)
+    : filled_from_(filled_from), a_(a), lda_(lda), stream_(stream) {
   op = operation;
   n = order;
   if (with_floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
@@ -46,25 +58,6 @@ double* DeviceSystem<T>::vectors(std::int64_t count) const {
 }
 
 template <class T>
-void DeviceSystem<T>::upload(std::initializer_list<const double*> from, double* to) const {
-  auto* staged = reinterpret_cast<double*>(staged_.data());
-  const auto bytes = static_cast<std::size_t>(n) * sizeof(double);
-  for (const double* x : from) staged = std::copy_n(x, n, staged);
-  cuda::check(cudaMemcpyAsync(to, staged_.data(), from.size() * bytes, cudaMemcpyHostToDevice, stream_),
-              "cudaMemcpyAsync");
-}
-
-template <class T>
-void DeviceSystem<T>::download(const double* from, double* to) const {
-  std::byte* staged = staged_.data() + static_cast<std::size_t>((staged_vectors - 1) * n) * sizeof(double);
-  cuda::check(
-      cudaMemcpyAsync(staged, from, static_cast<std::size_t>(n) * sizeof(double), cudaMemcpyDeviceToHost, stream_),
-      "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream_), "system on the GPU");
-  std::copy_n(reinterpret_cast<const double*>(staged), n, to);
-}
-
-template <class T>
 void DeviceSystem<T>::take_figures() {
   const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
   const cuda::DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
@@ -74,11 +67,9 @@ void DeviceSystem<T>::take_figures() {
   take_tile_figures(matrix(), tiles, floats ? floats->a : RowMajor<float>{}, floats ? floats->rows : 0, stream_);
   join_figures(tiles.row_largest, tiles.row_sum, n, parts, all, all + n, stream_);
   join_figures(tiles.column_largest, tiles.column_sum, n, parts, all + 2 * n, all + 3 * n, stream_);
-  const auto* host = reinterpret_cast<const double*>(staged_.data());
-  cuda::check(cudaMemcpyAsync(staged_.data(), all, static_cast<std::size_t>(4 * n) * sizeof(double),
-                              cudaMemcpyDeviceToHost, stream_),
-              "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream_), "measuring a matrix on the GPU");
+  const cuda::StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
+  auto* host = reinterpret_cast<double*>(staged.data());
+  download(all, host, 4 * n, stream_);
   row_largest.assign(host, host + n);
   column_largest.assign(host + 2 * n, host + 3 * n);
   const double* row_sum = host + n;
@@ -94,8 +85,9 @@ void DeviceSystem<T>::refuse_nonfinite() const {
   const std::int64_t found = find_nonfinite(matrix(), stream_);
   if (found < 0) return;
   T value = 0;
-  const std::int64_t i = found % n, j = found / n;
+  std::int64_t i = found % n, j = found / n;
   cuda::check(cudaMemcpy(&value, a_ + i + j * lda_, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  if (filled_from_ && (*filled_from_ == Uplo::upper) != (i <= j)) std::swap(i, j);
   fail(Status::invalid_argument, "solve: A({}, {}) is {}: expected a finite number", i + 1, j + 1,
        std::isnan(value) ? "a NaN" : "an infinity");
 }
@@ -104,29 +96,30 @@ template <class T>
 void DeviceSystem<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
   double* d = vectors(3 + (residual_work(n) + n - 1) / n);
   for (const std::int64_t c : columns) {
-    upload({x + c * n, b + c * n}, d);
+    upload(x + c * n, d, n, stream_);
+    upload(b + c * n, d + n, n, stream_);
     residual<T>(matrix(), op != Op::none, d, d + n, d + 2 * n, d + 3 * n, stream_);
-    download(d + 2 * n, r + c * n);
+    download(d + 2 * n, r + c * n, n, stream_);
   }
 }
 
 template <class T>
 void DeviceSystem<T>::add_magnitudes(const double* x, double* y) const {
   double* d = vectors(3 + (residual_work(n) + n - 1) / n);
-  upload({x}, d);
+  upload(x, d, n, stream_);
   magnitudes<T>(matrix(), op != Op::none, d, d + n, d + 3 * n, stream_);
   std::vector<double> more(static_cast<std::size_t>(n));
-  download(d + n, more.data());
+  download(d + n, more.data(), n, stream_);
   for (std::int64_t i = 0; i < n; ++i) y[i] += more[static_cast<std::size_t>(i)];
 }
 
 template <class T>
 std::vector<double> DeviceSystem<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
   double* d = vectors(2);
-  upload({powers_of_two(exponents).data()}, d);
+  upload(powers_of_two(exponents).data(), d, n, stream_);
   scaled_column_largest<T>(matrix(), d, d + n, stream_);
   std::vector<double> all(static_cast<std::size_t>(n));
-  download(d + n, all.data());
+  download(d + n, all.data(), n, stream_);
   return all;
 }
 
@@ -136,9 +129,10 @@ void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::
                               DeviceLu<S>& lu) const {
   double* d = vectors(2);
   const std::vector<double> rows = powers_of_two(row_exponents), columns = powers_of_two(column_exponents);
-  upload({rows.data(), columns.data()}, d);
+  upload(rows.data(), d, n, stream_);
+  upload(columns.data(), d + n, n, stream_);
   convert_scaled<T, S>(matrix(), d, d + n, lu.a, lu.rows, stream_);
-  cuda::check(cudaStreamSynchronize(stream_), "convert_scaled");  // the staged vectors are read until here
+  cuda::check(cudaStreamSynchronize(stream_), "convert_scaled");  // the host's vectors are read until here
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                      \

@@ -4,8 +4,8 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
+#include <optional>
 
 #include "blas/device_state.hpp"
 #include "blas/staging_memory.hpp"
@@ -18,12 +18,16 @@ namespace vernier {
 template <class T>
 class DeviceSystem final : public LinearSystem {
  public:
-  // As measure_system: throws Error(invalid_argument) where an entry is not finite.
-  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, cudaStream_t stream);
+  // As measure_system: throws Error(invalid_argument) where an entry is not finite, and names its place, in the
+  // triangle that a symmetric matrix was filled from.
+  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, cudaStream_t stream,
+               std::optional<Uplo> filled_from = {});
 
   void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
   void add_magnitudes(const double* x, double* y) const override;
   std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const override;
+
+  std::pmr::memory_resource* memory() const override { return &cuda::staging_resource(); }
 
   // 2^rows[i] a_ij 2^columns[j] into lu.a.
   template <class S>
@@ -39,15 +43,12 @@ class DeviceSystem final : public LinearSystem {
   void take_figures();
   void refuse_nonfinite() const;
   double* vectors(std::int64_t count) const;  // device memory for so many vectors
-  // By way of pinned memory; the second waits. Nothing may be on its way through it when one begins.
-  void upload(std::initializer_list<const double*> from, double* to) const;
-  void download(const double* from, double* to) const;
 
+  std::optional<Uplo> filled_from_;
   const T* a_;  // the caller's, or in copy_
   std::int64_t lda_;
   cudaStream_t stream_;
   std::unique_ptr<cuda::DeviceWorkspace> copy_;
-  cuda::StagingMemory staged_;  // four vectors
   mutable std::unique_ptr<cuda::DeviceWorkspace> vectors_;
 };
 

@@ -147,7 +147,10 @@ __global__ void __launch_bounds__(solve_threads)
   __shared__ double parts[solve_warps][triangle_block], sums[triangle_block];
   __shared__ alignas(16) double rhs[triangle_block], unknowns[2][triangle_block];
   __shared__ int turn;
-  if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);
+  if (threadIdx.x == 0) {
+    turn = atomicAdd(ticket, 1);
+    if (turn + 1 == static_cast<int>(gridDim.x)) *ticket = 0;  // for the next solve
+  }
   __syncthreads();
   const int number = turn / v.count;  // all vectors side by side: they share what they read
   const auto place = [&](int i) { return (backward ? blocks - 1 - i : i) * triangle_block; };
@@ -216,6 +219,7 @@ DeviceTriangles<T>::DeviceTriangles(const RowMajor<T>& a, std::int64_t order, cu
       order_(order),
       stream_(stream),
       memory_(2 * static_cast<std::size_t>(order) * triangle_block * sizeof(InverseOf<T>) + sizeof(int), stream) {
+  cuda::check(cudaMemsetAsync(inverses(true) + order * triangle_block, 0, sizeof(int), stream), "cudaMemsetAsync");
   cuda::launch("invert_blocks_kernel", invert_blocks_kernel<T>,
                {.grid = dim3(static_cast<unsigned>(order / triangle_block), 2),
                 .block = triangle_block,
@@ -234,7 +238,6 @@ void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const doub
   int* ticket = reinterpret_cast<int*>(inverses(true) + order_ * triangle_block);
   const auto bytes = static_cast<std::size_t>(count * order_) * sizeof(double);
   cuda::check(cudaMemsetAsync(out, 0xff, bytes, stream_), "cudaMemsetAsync");  // absent
-  cuda::check(cudaMemsetAsync(ticket, 0, sizeof(int), stream_), "cudaMemsetAsync");
   const auto blocks = static_cast<int>(order_ / triangle_block);
   const bool transposed = op != Op::none;
   cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,

@@ -98,7 +98,7 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   const DeviceWorkspace memory(static_cast<std::size_t>(n * n) * sizeof(T), queue);
   T* whole = reinterpret_cast<T*>(memory.data());
   fill_symmetric(uplo, n, A, lda, whole, queue);
-  DeviceSystem<T> system(Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, queue);
+  DeviceSystem<T> system(Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, queue, uplo);
   const auto factorise = [&](Factors precision) {
     return factorise_definite_on_device(system, precision, products_of(options, precision, stream));
   };

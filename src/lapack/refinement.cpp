@@ -51,12 +51,13 @@ constexpr Op opposite(Op op) { return op == Op::none ? Op::transpose : Op::none;
 
 }  // namespace
 
-RefinedColumns::RefinedColumns(std::int64_t n, std::int64_t nrhs, std::vector<double> b)
+RefinedColumns::RefinedColumns(std::int64_t n, std::int64_t nrhs, Vectors b)
     : n_(n),
       b_(std::move(b)),
-      x_(b_.size()),
-      r_(b_.size()),
-      best_(b_.size()),
+      x_(b_.size(), b_.get_allocator()),
+      r_(b_.size(), b_.get_allocator()),
+      last_r_(b_.size(), b_.get_allocator()),
+      best_(b_.size(), b_.get_allocator()),
       error_(static_cast<std::size_t>(nrhs), infinite),
       last_error_(error_),
       reports_(static_cast<std::size_t>(nrhs)) {}
@@ -81,7 +82,6 @@ void RefinedColumns::measure(const LinearSystem& system, const Columns& columns)
 
 // x += F^-1 r, with the step length that the residual before suggests.
 void RefinedColumns::correct(const LinearSystem& system, const LuFactors& factors, const Columns& columns, bool first) {
-  last_r_.resize(r_.size());
   std::vector<double> lengths;
   for (const std::int64_t c : columns) {
     lengths.push_back(first ? 1 : step_length(n_, last_r_.data() + c * n_, r_.data() + c * n_));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "lapack/lu_factors.hpp"
@@ -19,7 +20,9 @@ struct RefinementLimits {
 // The columns of X at work, as vectors of double that lie n apart, and the best of each so far.
 class RefinedColumns {
  public:
-  RefinedColumns(std::int64_t n, std::int64_t nrhs, std::vector<double> b);
+  using Vectors = std::pmr::vector<double>;
+
+  RefinedColumns(std::int64_t n, std::int64_t nrhs, Vectors b);
 
   const double* b(std::int64_t c) const { return b_.data() + c * n_; }
   const double* best(std::int64_t c) const { return best_.data() + c * n_; }
@@ -45,7 +48,7 @@ class RefinedColumns {
   bool gmres_is_worth_it(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits);
 
   std::int64_t n_;
-  std::vector<double> b_, x_, r_, last_r_, best_;
+  Vectors b_, x_, r_, last_r_, best_;       // in the memory of b
   std::vector<double> error_, last_error_;  // of the best; of x
   std::vector<SolveColumn> reports_;
 };

@@ -22,7 +22,7 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   const FloatingEnvironment environment;
   SolveReport report = begin_report<T>(n, nrhs, options);
   if (n == 0 || nrhs == 0) return report;
-  RightHandSides rhs = read_right_hand_sides(n, nrhs, B, ldb);
+  RightHandSides rhs = read_right_hand_sides(n, nrhs, B, ldb, std::pmr::get_default_resource());
   const bool with_floats = first_factors(n, options) == Factors::fp32;
   System<T> system = measure_system(op, n, A, lda, usable_threads(options.products.threads), with_floats);
   const auto factorise_in = [&](Factors precision) {

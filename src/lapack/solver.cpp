@@ -59,8 +59,9 @@ SolveReport begin_report(std::int64_t n, std::int64_t nrhs, const SolveOptions& 
 }
 
 template <class T>
-RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb) {
-  RightHandSides rhs{std::vector<double>(static_cast<std::size_t>(n * nrhs)), {}};
+RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb,
+                                     std::pmr::memory_resource* memory) {
+  RightHandSides rhs{RefinedColumns::Vectors(static_cast<std::size_t>(n * nrhs), memory), {}};
   for (std::int64_t c = 0; c < nrhs; ++c) {
     double* b = rhs.b.data() + c * n;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -177,8 +178,10 @@ void Solver::add_requested(SolveColumn& column, const double* x, const double* b
 
 template SolveReport begin_report<float>(std::int64_t, std::int64_t, const SolveOptions&);
 template SolveReport begin_report<double>(std::int64_t, std::int64_t, const SolveOptions&);
-template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const float*, std::int64_t);
-template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const double*, std::int64_t);
+template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const float*, std::int64_t,
+                                              std::pmr::memory_resource*);
+template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const double*, std::int64_t,
+                                              std::pmr::memory_resource*);
 template void Solver::write(float*, std::int64_t);
 template void Solver::write(double*, std::int64_t);
 

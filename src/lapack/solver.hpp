@@ -33,13 +33,14 @@ SolveReport begin_report(std::int64_t n, std::int64_t nrhs, const SolveOptions& 
 
 // Right-hand sides as vectors of double whose largest entries lie near 1, and the powers of two that this took.
 struct RightHandSides {
-  std::vector<double> b;
+  RefinedColumns::Vectors b;
   std::vector<int> exponents;
 };
 
 // Throws Error(invalid_argument) where an entry is not finite.
 template <class T>
-RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb);
+RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb,
+                                     std::pmr::memory_resource* memory);
 
 class Solver {
  public:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "base/workspace.hpp"
@@ -33,6 +34,9 @@ class LinearSystem {
   virtual void add_magnitudes(const double* x, double* y) const = 0;
   // The largest 2^exponents[i] |a_ij| of every column j.
   virtual std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const = 0;
+
+  // For vectors that come by here often.
+  virtual std::pmr::memory_resource* memory() const { return std::pmr::get_default_resource(); }
 
   Op op = Op::none;
   std::int64_t n = 0;

@@ -115,6 +115,27 @@ TYPED_TEST(CholeskyOnGpu, systems_are_solved_with_all_right_hand_sides) {
   }
 }
 
+// A x = b with x of ones, beyond the sizes of one wave of blocks.
+TYPED_TEST(CholeskyOnGpu, large_systems_are_solved) {
+  using T = TypeParam;
+  const std::int64_t n = 4225;
+  const auto a = Matrix<T>::of(
+      n, n, [&](auto i, auto j) { return i == j ? static_cast<T>(2 * n) : static_cast<T>((i + j) % 5 - 2) / 4; });
+  Matrix<T> b(n, 1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) sum += static_cast<double>(a(i, j));
+    b(i, 0) = static_cast<T>(sum);
+  }
+  for (const Uplo uplo : both) {
+    const DeviceCopy<T> matrix(a), column(b);
+    ASSERT_EQ(cuda::posv(uplo, n, 1, matrix.data(), a.ld(), column.data(), b.ld()), 0);
+    Matrix<T> x = padded(b, 0);
+    column.read(x);
+    for (std::int64_t i = 0; i < n; ++i) ASSERT_NEAR(x(i, 0), 1.0, 100 * unit_roundoff<T>) << i;
+  }
+}
+
 template <class T>
 SolveReport solve_definite_on_gpu(Uplo uplo, const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& x,
                                   const SolveOptions& options) {
@@ -184,6 +205,21 @@ TEST(DefiniteOnGpu, fp64_decides_where_fp32_meets_no_positive_pivot) {
   EXPECT_EQ(bad.info, n);
   EXPECT_NE(bad.text().find("leading minor of order 300 is not positive"), std::string::npos) << bad.text();
   for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(x(i, 0), b(i, 0));
+}
+
+TEST(DefiniteOnGpu, a_nan_is_named_by_its_place_in_the_triangle_that_is_read) {
+  for (const Uplo uplo : both) {
+    Matrix<double> a = dominant_matrix<double>(150, 4), x(150, 1);
+    const auto b = scattered_matrix<double>(150, 1, 0, 5);
+    a(3, 17) = a(17, 3) = std::numeric_limits<double>::quiet_NaN();
+    try {
+      (void)solve_definite_on_gpu(uplo, a, b, x, {});
+      FAIL() << "a NaN was accepted";
+    } catch (const Error& error) {
+      const char* place = uplo == Uplo::upper ? "A(4, 18) is a NaN" : "A(18, 4) is a NaN";
+      EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(DefiniteOnGpu, arguments_are_checked_first) {
