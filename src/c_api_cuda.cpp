@@ -61,6 +61,10 @@ vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_poin
   });
 }
 
+vernier_status vernier_cuda_set_asynchronous(vernier_handle handle, int asynchronous) {
+  return with_handle(handle, [&] { handle->on_gpu.asynchronous = asynchronous != 0; });
+}
+
 vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine) {
   return with_handle(handle, [&] {
     const std::string name = engine != nullptr ? engine : "";

@@ -19,7 +19,7 @@ enum class PointerMode { host, device };  // where alpha and beta are
 
 // What the data asked of a product about which the device decided: settle() reads it.
 struct VERNIER_API Outcome {
-  std::int32_t words[16] = {};
+  std::int32_t words[24] = {};
 };
 
 struct VERNIER_API Options {

@@ -14,8 +14,15 @@ void settle(Report& report, const Outcome& outcome) {
   if (route.irregular == 0) return;
   Plan& plan = report.plan;
   if (route.unmet != 0)
-    fail(Status::bound_not_met, "the exponents of the data are too wide for contract {}; expected what {} moduli hold",
-         plan.contract.text(), max_moduli);
+    fail(Status::bound_not_met,
+         "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
+         "of "
+         "op(B); expected what {} moduli hold",
+         plan.contract.text(), route.span[0], route.span[1], max_moduli);
+  report.span_a = route.span[0];
+  report.span_b = route.span[1];
+  report.nonfinite_rows = route.nonfinite[0];
+  report.nonfinite_columns = route.nonfinite[1];
   report.fallback = route.native != 0;
   if (report.fallback) {
     plan.scheme = "native";
@@ -26,6 +33,8 @@ void settle(Report& report, const Outcome& outcome) {
   plan.moduli = route.ordinary != 0 ? route.ordinary : route.wide;
   plan.log2_modulus_product = log2_product_of_moduli(plan.moduli);
   report.wide_moduli = route.wide;
+  report.wide_rows = route.wide_vectors[0];
+  report.wide_columns = route.wide_vectors[1];
 }
 
 }  // namespace vernier::cuda

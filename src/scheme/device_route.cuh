@@ -11,10 +11,11 @@
 namespace vernier::cuda {
 
 inline constexpr int route_threads = 512, route_blocks = 8;
+inline constexpr double wide_log2_unit = 0x1p20;
 
 // What the vectors of one operand say together; scaling.cpp names the same things.
 struct RouteSide {
-  int ordinary_roughness_2, roughness_2, nonfinite;
+  int ordinary_roughness_2, roughness_2, span, nonfinite, wide_vectors;
   unsigned kinds[proof_sets];
 
   __device__ unsigned all_proofs() const {
@@ -26,7 +27,7 @@ struct RouteSide {
 
 struct RouteFindings {
   RouteSide side[2];
-  unsigned long long wide_log2[2];  // the bits of doubles that are not negative, and so in order
+  int wide_log2[2];  // in units of 2^-20, rounded up: atomics of 64 bits lose values between blocks
   int exponent;
 };
 
@@ -39,7 +40,7 @@ struct RouteExchange {
     __syncthreads();
     if (threadIdx.x == 0) merge(mine, first.all);
     cooperative_groups::this_cluster().sync();
-    if (threadIdx.x == 0 && &first != this) all = first.all;
+    if (threadIdx.x == 0 && blockIdx.x != 0) all = first.all;  // the first one's own may be under way to the next step
     __syncthreads();
   }
 };
@@ -62,15 +63,23 @@ __device__ inline DeviceRoute route_of(const RouteTask& task, const RouteFinding
   const int exponent = found.exponent;
   const bool any_ordinary = (sides[0].all_proofs() & sides[1].all_proofs()) != 0, any_wide = wide > 0;
   const bool nonfinite = sides[0].nonfinite != 0 || sides[1].nonfinite != 0;
+  const double log2_bound = (static_cast<double>(found.wide_log2[0]) + found.wide_log2[1]) / wide_log2_unit;
   DeviceRoute route{};
   route.irregular = 1;
+  route.any_ordinary = any_ordinary ? 1 : 0;
+  route.any_wide = any_wide ? 1 : 0;
+  route.wide_exponent = exponent;
+  route.wide_log2 = log2_bound;
+  for (int i = 0; i < 2; ++i) {
+    route.wide_vectors[i] = sides[i].wide_vectors;
+    route.span[i] = sides[i].span;
+    route.nonfinite[i] = sides[i].nonfinite;
+  }
   if (any_wide && task.spans_follow) {
     route.spanned = 1;
     return route;
   }
   int moduli = 0;
-  const double log2_bound = __longlong_as_double(static_cast<long long>(found.wide_log2[0])) +
-                            __longlong_as_double(static_cast<long long>(found.wide_log2[1]));
   for (int c = task.classes.count - 1; c >= 0; --c)
     if (log2_bound <= task.classes.log2_bound[c]) moduli = task.classes.moduli[c];
   const bool held =
@@ -107,15 +116,17 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
   cluster.sync();
   for_each_vector(task, [&](int side, const RouteOperand& x, std::int64_t v) {
     RouteSide& s = mine.side[side];
-    if (x.statistics[v].nonfinite) atomicMax(&s.nonfinite, 1);
+    if (x.statistics[v].nonfinite) atomicAdd(&s.nonfinite, 1);
     if (x.statistics[v].zero()) return;
+    atomicMax(&s.span, x.statistics[v].span());
     const int roughness = needs_of(chooser, x, v).roughness_2;
     atomicMax(&s.roughness_2, roughness);
     if (roughness <= most_ordinary_roughness_2) atomicMax(&s.ordinary_roughness_2, roughness);
   });
   exchange.meet(first, [](const RouteFindings& from, RouteFindings& to) {
     for (int side = 0; side < 2; ++side) {
-      atomicMax(&to.side[side].nonfinite, from.side[side].nonfinite);
+      atomicAdd(&to.side[side].nonfinite, from.side[side].nonfinite);
+      atomicMax(&to.side[side].span, from.side[side].span);
       atomicMax(&to.side[side].roughness_2, from.side[side].roughness_2);
       atomicMax(&to.side[side].ordinary_roughness_2, from.side[side].ordinary_roughness_2);
     }
@@ -146,6 +157,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
     const RouteSide& other = all.side[1 - side];
     VectorScales scales;
     scales.proofs = withdrawn ? static_cast<std::uint8_t>(proof_none) : x.kinds[v].proofs;
+    if ((scales.proofs & other.all_proofs()) == 0) atomicAdd(&mine.side[side].wide_vectors, 1);
     if (!st.zero()) {
       const VectorNeeds need = needs_of(chooser, x, v);
       scales.ordinary = scales.wide = need.ordinary - st.exponent;
@@ -153,8 +165,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
         const int scaled = chooser.wide_exponent(need, other.roughness_2);
         scales.wide = scaled - st.exponent;
         atomicMax(&mine.exponent, scaled);
-        const double norm = fmax(norm_log2(st, task.k, scaled), 0.0);
-        atomicMax(&mine.wide_log2[side], static_cast<unsigned long long>(__double_as_longlong(norm)));
+        atomicMax(&mine.wide_log2[side], static_cast<int>(ceil(norm_log2(st, task.k, scaled) * wide_log2_unit)));
       }
     }
     x.kinds[v] = scales;
@@ -164,7 +175,10 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
   __syncthreads();
   if (threadIdx.x == 0) {
     atomicMax(&first.all.exponent, mine.exponent);
-    for (int side = 0; side < 2; ++side) atomicMax(&first.all.wide_log2[side], mine.wide_log2[side]);
+    for (int side = 0; side < 2; ++side) {
+      atomicMax(&first.all.wide_log2[side], mine.wide_log2[side]);
+      atomicAdd(&first.all.side[side].wide_vectors, mine.side[side].wide_vectors);
+    }
   }
   cluster.sync();
   if (blockIdx.x == 0 && threadIdx.x == 0) *task.route = route_of(task, all, wide);

@@ -16,6 +16,10 @@ struct DeviceRoute {
   int conversion;  // of the wide entries' elements: conversion_of()
   int native;      // the conventional product takes C
   int unmet;       // nothing that is queued keeps the contract: C is left as it is
+  // What the choice stands on, as Scaling and Report have it; rows and columns.
+  int any_ordinary, any_wide, wide_exponent;
+  int wide_vectors[2], span[2], nonfinite[2];
+  double wide_log2;
 };
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.
