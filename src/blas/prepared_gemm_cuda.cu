@@ -130,7 +130,8 @@ void PreparedData<T>::summarise(cudaStream_t stream) {
     if (v.nonfinite) regularity.nonfinite = 1;
     if (v.zero()) continue;
     const VectorNeeds need = chooser.needs(v);
-    regularity.least_allowance[own] = std::min(regularity.least_allowance[own], chooser.flat_allowance_2(need));
+    regularity.shortfall[own] =
+        std::max(regularity.shortfall[own], RegularityState::most_allowance - chooser.flat_allowance_2(need));
     regularity.roughness[own] = std::max(regularity.roughness[own], need.roughness_2);
     if (!chooser.proved_by_own_span(need)) regularity.some_not_own[own] = 1;
   }

@@ -32,7 +32,7 @@ struct PreparedData {
   std::int64_t k_block = 0;
   VectorStatistics* statistics = nullptr;
   int* scales = nullptr;
-  RegularityState regularity = RegularityState::reset();  // this operand's part in it, and the same on the device:
+  RegularityState regularity{};  // this operand's part in it, and the same on the device:
   RegularityState* device_regularity = nullptr;
   std::size_t bytes = 0;
 

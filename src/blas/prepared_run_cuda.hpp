@@ -40,9 +40,9 @@ class PreparedRun {
 
   // Returns false, with C untouched, where the residues at hand do not serve.
   bool run(PreparedReport& report) {
-    const bool captured = capturing(stream_);
-    // A graph must do without the host's decisions: only where all entries are ordinary there are none.
-    if (captured ? fixed_.rule.componentwise : !may_be_regular()) return false;
+    const bool alone = without_host(options_);
+    // Where the host is not asked there must be nothing to decide: all entries are ordinary under the rule.
+    if (alone ? fixed_.rule.componentwise : !may_be_regular()) return false;
     if (!choose_block()) return false;
     const DeviceWorkspace workspace = options_.workspace != nullptr
                                           ? DeviceWorkspace(options_.workspace, options_.workspace_bytes)
@@ -51,13 +51,13 @@ class PreparedRun {
     Arena arena(begin, workspace.bytes() - static_cast<std::size_t>(begin - workspace.data()));
     carve(arena, block_);
     describe(report);
-    if (captured) {
+    if (alone) {
       if (also_prepared_ == nullptr) measure({});
-      multiply_blocks(true, nullptr);
+      multiply_blocks(true, {});
       return true;
     }
     if (also_prepared_ != nullptr) {
-      multiply_blocks(false, nullptr);
+      multiply_blocks(false, {});
       return true;
     }
     RegularityWords words(stream_, fixed_.lean);
@@ -67,9 +67,9 @@ class PreparedRun {
           "prepared operand");
     measure(regularity);
     const bool held = converted_;  // then all follows at once, and does nothing if the product is irregular
-    if (held) multiply_blocks(false, regularity.hold);
+    if (held) multiply_blocks(false, {regularity.hold});
     const bool regular = words.wait();
-    if (regular && !held) multiply_blocks(false, nullptr);
+    if (regular && !held) multiply_blocks(false, {});
     return regular;
   }
 
@@ -85,7 +85,10 @@ class PreparedRun {
   bool may_be_regular() const {
     if (also_prepared_ == nullptr) return fixed_.regularity.nonfinite == 0;
     const RegularityState &a = fixed_.regularity, &b = also_prepared_->regularity;
-    const bool flat = a.least_allowance[0] >= b.roughness[1] && b.least_allowance[1] >= a.roughness[0];
+    const auto stand = [](int shortfall, int roughness) {
+      return RegularityState::most_allowance - shortfall >= roughness;
+    };
+    const bool flat = stand(a.shortfall[0], b.roughness[1]) && stand(b.shortfall[1], a.roughness[0]);
     const bool own = a.some_not_own[0] == 0 && b.some_not_own[1] == 0;
     return a.nonfinite == 0 && b.nonfinite == 0 && (!fixed_.rule.componentwise || flat || own);
   }
@@ -145,7 +148,7 @@ class PreparedRun {
                     });
   }
 
-  void multiply_blocks(bool specials, const int* hold) const {
+  void multiply_blocks(bool specials, const Gate& gate) const {
     for (std::int64_t v = 0; v < x_.vectors; v += block_) {
       const Range moving{v, std::min(block_, x_.vectors - v)};
       const Range rows = side_ == Side::left ? moving : Range{0, problem_.a.vectors};
@@ -155,13 +158,13 @@ class PreparedRun {
         if (!reads_prepared(block_) && !converted_)
           decompose<T>(side_, {part_of(x_, moving, ks), nullptr, scales_ + v, planes_}, fixed_.form, fixed_.strassen,
                        stream_);
-        multiply(rows, columns, ks, hold);
+        multiply(rows, columns, ks, gate);
       }
-      recombine(rows, columns, specials, hold);
+      recombine(rows, columns, specials, gate);
     }
   }
 
-  void multiply(Range rows, Range columns, Range ks, const int* hold) const {
+  void multiply(Range rows, Range columns, Range ks, const Gate& gate) const {
     const std::uint8_t* moving = reads_prepared(block_) ? also_prepared_->planes(ks.begin) : planes_;
     const std::uint8_t* fixed = fixed_.planes(ks.begin);
     engine_.multiply({.rows = side_ == Side::left ? moving : fixed,
@@ -174,12 +177,12 @@ class PreparedRun {
                       .factor = residue_system(fixed_.form.moduli).row_factor,
                       .accumulate = ks.begin > 0,
                       .out = c_,
-                      .hold = hold,
+                      .gate = gate,
                       .scratch = sums_},
                      stream_);
   }
 
-  DeviceRecombination<T> recombination(Range rows, Range columns, bool specials, const int* hold) const {
+  DeviceRecombination<T> recombination(Range rows, Range columns, bool specials, const Gate& gate) const {
     const Range all{0, x_.k};
     const bool left = side_ == Side::left;
     return {.moduli = fixed_.form.moduli,
@@ -192,7 +195,7 @@ class PreparedRun {
             .beta = problem_.beta,
             .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
             .ldc = problem_.ldc,
-            .hold = hold,
+            .gate = gate,
             .specials = specials,
             .a = part_of(problem_.a, rows, all),
             .b = part_of(problem_.b, columns, all),
@@ -200,11 +203,11 @@ class PreparedRun {
             .column_statistics = (left ? fixed_.statistics : statistics_) + columns.begin};
   }
 
-  void recombine(Range rows, Range columns, bool specials, const int* hold) const {
-    if (!fixed_.strassen) return recombine_on_device(recombination(rows, columns, specials, hold), stream_);
+  void recombine(Range rows, Range columns, bool specials, const Gate& gate) const {
+    if (!fixed_.strassen) return recombine_on_device(recombination(rows, columns, specials, gate), stream_);
     const ProductUnits units = product_units(half_vectors(rows.count), half_vectors(columns.count));
     const auto in_units = [&](Range r, Range c, int quarter) {
-      DeviceRecombination<T> task = recombination(r, c, specials, hold);
+      DeviceRecombination<T> task = recombination(r, c, specials, gate);
       task.residues += quarter * units.plane_bytes();
       task.units = units;
       task.plane_stride = winograd_products * units.plane_bytes();
