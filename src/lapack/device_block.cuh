@@ -113,10 +113,10 @@ struct TileSolver {
   T *l, *inverses;
   Quad<T> next[staged];
 
-  __device__ __forceinline__ Quad<T> triangle(int row, int column) const {
+  __device__ __forceinline__ const T* triangle(int row, int column) const {
     if constexpr (std::is_same_v<T, float>)
-      if (t.rounded.data != nullptr) return widened(t.rounded.at(t.first + row, t.first + column));
-    return quad(t.a.at(t.first + row, t.first + column));
+      if (t.triangle.data != nullptr) return t.triangle.at(t.first + row, column);
+    return t.a.at(t.first + row, t.first + column);
   }
 
   // Columns [i, i + step) of L: its rows from i + step on, or of all rows their own diagonal block.
@@ -126,7 +126,7 @@ struct TileSolver {
     for (int q = 0; q < staged; ++q) {
       const int at = threadIdx.x + q * block_threads, row = at / (step / 4), k = at % (step / 4) * 4;
       const int r = Diagonal ? row : i + step + row, c = Diagonal ? row / step * step + k : i + k;
-      next[q] = r < t.order && c < t.order ? triangle(r, c) : Quad<T>{};
+      next[q] = r < t.order && c < t.order ? quad(triangle(r, c)) : Quad<T>{};
     }
   }
   __device__ __forceinline__ void put() {

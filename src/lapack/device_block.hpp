@@ -46,8 +46,9 @@ struct BlockTask {
   // And rows of L in these columns, as they are, into a plane of their own.
   ColumnRange split_rows = {};
   SplitPlane row_plane = {};
-  // For factors that are kept in fp16: L is there instead of in a, and solved rows go there instead of back to a; who
-  // meets a number beyond the range of fp16 sets *overflow.
+  // For factors that are kept in fp16: row `first + r` of L is row first + r here instead of in a, and solved rows go
+  // to `rounded` instead of back to a; who meets a number beyond the range of fp16 sets *overflow.
+  RowMajor<const float> triangle = {};
   RowMajor<__half> rounded = {};
   int* overflow = nullptr;
   bool beside_panel = false;  // the kernel before is a panel, beside which this one begins and after which it ends

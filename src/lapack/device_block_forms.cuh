@@ -26,13 +26,6 @@ __device__ __forceinline__ const Quad<T>& quad(const T* p) {
   return *reinterpret_cast<const Quad<T>*>(p);
 }
 
-__device__ __forceinline__ Quad<float> widened(const __half* from) {
-  const uint2 word = *reinterpret_cast<const uint2*>(from);
-  const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&word.x));
-  const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&word.y));
-  return {{low.x, low.y, high.x, high.y}};
-}
-
 // Four numbers rounded to fp16.
 __device__ __forceinline__ void round_quad(const Quad<float>& v, __half* to, int* overflow) {
   __half2 pairs[2] = {__floats2half2_rn(v.x[0], v.x[1]), __floats2half2_rn(v.x[2], v.x[3])};

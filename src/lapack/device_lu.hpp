@@ -44,7 +44,7 @@ std::int64_t device_lu_limit();
 template <class T>
 void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t stream);
 
-void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // the latter
+void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // those of float under plain contract fp32
 
 // Recursive, with products of numbers rounded to tf32.
 void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream);

@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(side* lines)
 struct RoundTask {
   RowMajor<float> from;
   RowMajor<__half> to;
+  RowMajor<float> diagonal;  // whose rows [first, end) become those of the block on the diagonal, rounded
   int first, end, rows, columns;
   int *overflow, *info;
 };
@@ -54,6 +55,7 @@ __global__ void __launch_bounds__(largest_block) round_block_kernel(RoundTask t)
   const __half rounded = __float2half_rn(*t.from.at(row, column));
   const float x = __half2float(rounded);
   *t.to.at(row, column) = rounded;
+  if (row < t.end) *t.diagonal.at(row, threadIdx.x) = x;
   if (!isfinite(x)) *t.overflow = 1;
   if (row == column && x == 0 && column < t.columns) atomicMin(t.info, column + 1);
 }
@@ -66,9 +68,11 @@ class Stored : Factorisation<float> {
         matrix_(matrix),
         stored_(lu.a),
         pairs_{reinterpret_cast<float*>(lu.a.data), lu.a.ld / 2},
-        memory_(static_cast<std::size_t>(lu.rows) * buffer_columns * sizeof(float) + sizeof(int), stream),
+        memory_(static_cast<std::size_t>(lu.rows) * (buffer_columns + largest_block) * sizeof(float) + sizeof(int),
+                stream),
         buffer_(reinterpret_cast<float*>(memory_.data())),
-        overflow_(reinterpret_cast<int*>(buffer_ + lu.rows * buffer_columns)),
+        diagonal_{buffer_ + lu.rows * buffer_columns, largest_block},
+        overflow_(reinterpret_cast<int*>(diagonal_.data + lu.rows * largest_block)),
         cublas_(cuda::thread_cublas()) {
     cublas_.set_stream(stream);
     cublas_.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
@@ -104,7 +108,7 @@ class Stored : Factorisation<float> {
   void finish_block(int first, int end, const ColumnRange& behind) {
     cuda::launch("round_block_kernel", round_block_kernel,
                  {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
-                 RoundTask{a_, stored_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
+                 RoundTask{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
     if (behind.size() > 0) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {})), stream_);
     BlockTask<float> task = outside(first, end, {}, {0, first / 2}, {});
     task.a = pairs_;  // two numbers of fp16 move as one of float
@@ -113,6 +117,7 @@ class Stored : Factorisation<float> {
   }
 
   BlockTask<float> rounding(BlockTask<float> task) const {
+    task.triangle = {diagonal_.data, diagonal_.ld};
     task.rounded = stored_;
     task.overflow = overflow_;
     return task;
@@ -144,6 +149,7 @@ class Stored : Factorisation<float> {
   RowMajor<float> pairs_;  // the same memory
   cuda::DeviceWorkspace memory_;
   float* buffer_;
+  RowMajor<float> diagonal_;  // blocks on the diagonal, one below the other
   int* overflow_;
   cuda::Cublas& cublas_;
 };
