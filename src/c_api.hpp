@@ -125,6 +125,15 @@ Options options_of(const vernier_context& context) {
   return options;
 }
 
+// The same for a GPU.
+template <class T>
+cuda::Options gpu_options_of(const vernier_context& context) {
+  cuda::Options options = context.on_gpu;
+  options.contract = options_of<T>(context).contract;
+  options.workspace_limit = context.options.workspace_limit;
+  return options;
+}
+
 template <class T>
 T scalar(const char* message, const void* value) {
   require(value != nullptr, message);

@@ -13,15 +13,6 @@ using vernier::Uplo;
 
 namespace {
 
-// The settings, and the contract of this call.
-template <class T>
-cuda::Options gpu_options_of(const vernier_context& context) {
-  cuda::Options options = context.on_gpu;
-  options.contract = options_of<T>(context).contract;
-  options.workspace_limit = context.options.workspace_limit;
-  return options;
-}
-
 template <class Body>
 vernier_status gpu_product(vernier_handle handle, vernier_type type, Body body) {
   return product(handle, type,

@@ -9,14 +9,15 @@
 //
 //     m k (sizeof(T) + moduli) bytes, rounded up to strips of 32 vectors, steps of 64 k (on a GPU 128) and pages,
 //
-// never changes, and may be used by many threads at once (on a GPU on many streams); copies of it share what it holds.
+// (on a GPU 7/4 of the moduli, where they are for Strassen-Winograd), never changes, and may be used by many threads at
+// once, on a GPU on many streams; copies of it share what it holds.
 //
 // What preparation decides: contract, engine (on a GPU the device, too) and T. With k they give the scale of each row
 // of op(A), or column of op(B), from that vector alone, and so the moduli of ordinary entries, whatever the other
 // factor is. Where a product asks for more, since exponents in A or B are wide, or NaN or infinity occurs, what is
 // missing is made from the copy. So C has the bits of the same product of unprepared operands by residues on any engine
-// (an engine named in Options, or a reproducible contract), on a GPU with one exception: none where that takes
-// Strassen-Winograd, whose bits are the same. Contract exact chooses its moduli by both factors: unsupported.
+// (an engine named in Options, or a reproducible contract). Contract exact chooses its moduli by both factors:
+// unsupported.
 #pragma once
 
 #include <memory>
@@ -38,7 +39,8 @@ class VERNIER_API PreparedOperand {
   //   op(X)  rows x columns; X is ldx x columns with ldx >= max(1, rows) for Op::none, ldx x rows with
   //          ldx >= max(1, columns) otherwise; read here, and not afterwards
   //
-  // options: contract, engine and threads count. The engine is an int8 engine; "" takes the first that runs here.
+  // options: contract, engine and threads count. The engine is an int8 engine; "" takes VERNIER_ENGINE's, or the first
+  // that runs here.
   // Throws Error: invalid_argument, out_of_memory, unsupported (engine, or contract exact).
   PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                   const Options& options = Options{.contract = default_contract<T>()});

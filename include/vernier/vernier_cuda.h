@@ -32,6 +32,18 @@ VERNIER_C_API vernier_status vernier_cuda_gemm(vernier_handle handle, vernier_ty
                                                int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
                                                int64_t ldc);
+/* Prepared operands (vernier.h), of a matrix in device memory; vernier_destroy_prepared ends these too. */
+VERNIER_C_API vernier_status vernier_cuda_prepare(vernier_handle handle, vernier_type type, vernier_side side,
+                                                  vernier_op op, int64_t rows, int64_t columns, const void* X,
+                                                  int64_t ldx, vernier_prepared* prepared);
+VERNIER_C_API vernier_status vernier_cuda_gemm_prepared_left(vernier_handle handle, vernier_prepared A, vernier_op opb,
+                                                             int64_t m, int64_t n, int64_t k, const void* alpha,
+                                                             const void* B, int64_t ldb, const void* beta, void* C,
+                                                             int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_gemm_prepared_right(vernier_handle handle, vernier_op opa, vernier_prepared B,
+                                                              int64_t m, int64_t n, int64_t k, const void* alpha,
+                                                              const void* A, int64_t lda, const void* beta, void* C,
+                                                              int64_t ldc);
 /* A, B and C: arrays of addresses in device memory. */
 VERNIER_C_API vernier_status vernier_cuda_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa,
                                                        vernier_op opb, int64_t m, int64_t n, int64_t k,

@@ -63,6 +63,9 @@ static void prepared_operands_multiply(void) {
   EXPECT(vernier_gemm_prepared_left(handle, left, VERNIER_OP_N, 2, 2, 2, &one, b, 2, &zero, c, 2) == VERNIER_SUCCESS);
   EXPECT(c[0] == 19 && c[1] == 43 && c[2] == 22 && c[3] == 50);
   EXPECT(strstr(vernier_report_text(handle), "prepared") != NULL);
+  EXPECT(vernier_cuda_gemm_prepared_left(handle, left, VERNIER_OP_N, 2, 2, 2, &one, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "the other side") != NULL);
   EXPECT(vernier_gemm_prepared_left(handle, left, VERNIER_OP_N, 3, 2, 2, &one, b, 2, &zero, c, 3) ==
          VERNIER_INVALID_ARGUMENT);
   EXPECT(strstr(vernier_last_error(handle), "prepared as 2 x 2; expected 3 x 2") != NULL);
@@ -240,6 +243,8 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   EXPECT(vernier_cuda_set_engine(handle, NULL) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_workspace(handle, memory, 0) == VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_explain(handle, VERNIER_D, 2, 2, 2, NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_prepare(handle, VERNIER_D, VERNIER_LEFT, VERNIER_OP_N, 2, 2, a, 2, NULL) ==
+         VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_gemm_workspace(handle, VERNIER_D, 2, 2, 2, NULL) == VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_gemm_workspace(handle, (vernier_type)'Q', 2, 2, 2, &bytes) == VERNIER_INVALID_ARGUMENT);
   /* ldc = 1 is too small, or there is no CUDA in this build */
