@@ -31,7 +31,7 @@ struct DeviceInt8Product {
   std::array<int, max_moduli> factor{};
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)
-  Gate gate;                   // where it is closed, out may be left as it was or spoilt; 0 opens most often
+  Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
   void* scratch = nullptr;     // scratch_bytes(m, n)
 };
 

@@ -27,7 +27,8 @@ struct RouteSide {
 
 struct RouteFindings {
   RouteSide side[2];
-  int wide_log2[2];  // in units of 2^-20, rounded up: atomics of 64 bits lose values between blocks
+  // In units of 2^-20, rounded up: of 64 bits, atomics on another block's shared memory are a load and a store
+  int wide_log2[2];
   int exponent;
 };
 
