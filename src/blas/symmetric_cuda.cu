@@ -1,6 +1,5 @@
 // gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp), with cuBLAS's
-// syrkx and herkx: fill in the
-// other triangle; halve the triangle of the result; take one product for both terms.
+// syrkx and herkx: fill in the other triangle; halve the triangle of the result; take one product for both terms.
 #include "blas/device_elements.cuh"
 #include "blas/routine_cuda.hpp"
 #include "blas/triangle.hpp"
