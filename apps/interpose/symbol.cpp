@@ -65,6 +65,10 @@ void* Symbol::find() {
   return found;
 }
 
+void Symbol::give_up() const {
+  fatal(std::string(counts_.symbol) + ": no library underneath has this routine, and Vernier does not take this call");
+}
+
 bool Symbol::offer(const Call& call) {
   if (underneath() == missing()) return compute(call);
   Reason reason = Reason::native_faster;

@@ -39,7 +39,9 @@ class Symbol {
   template <class Result = void, class... Arguments>
   Result pass_on(Arguments... arguments) {
     const Inside inside;
-    return reinterpret_cast<Result (*)(Arguments...)>(underneath())(arguments...);
+    void* const real = underneath();
+    if (real == missing()) give_up();
+    return reinterpret_cast<Result (*)(Arguments...)>(real)(arguments...);
   }
 
  private:
@@ -51,6 +53,7 @@ class Symbol {
   }
 
   void* find();
+  [[noreturn]] void give_up() const;  // there is nothing underneath, and Vernier does not do it
   bool run(const Call& call);
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
 

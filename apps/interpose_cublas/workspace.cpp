@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 
 #include "entry.hpp"
 #include "preload.hpp"
+#include "settings.hpp"
 
 namespace vernier::interpose::cublas {
 namespace {
@@ -47,6 +49,7 @@ template <class... Arguments>
 Status pass_on(const char* name, std::atomic<void*>& real, Arguments... arguments) {
   void* function = real.load(std::memory_order_acquire);
   if (function == nullptr) real.store(function = find_underneath(name), std::memory_order_release);
+  if (function == nullptr) fatal(std::string(name) + ": no library underneath has this routine");
   return reinterpret_cast<Status (*)(Arguments...)>(function)(arguments...);
 }
 

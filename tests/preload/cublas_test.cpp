@@ -154,6 +154,14 @@ TEST_F(CublasPreload, settings_of_a_handle_alone_make_no_summary) {
   EXPECT_EQ(outcome.text, plain("settings").text);
 }
 
+TEST_F(CublasPreload, a_function_that_this_cublas_lacks_ends_the_program_with_a_message) {
+  EXPECT_EQ(plain("absent").text, "found: 0\n");
+  const Outcome outcome = run("", "absent");
+  EXPECT_EQ(outcome.code, 2) << outcome.text;
+  EXPECT_NE(outcome.text.find("cublasHgemmBatched: no library underneath has this routine"), std::string::npos)
+      << outcome.text;
+}
+
 TEST_F(CublasPreload, a_matmul_is_taken_where_it_is_a_product_and_nothing_else) {
   const Outcome outcome = run("", "matmul");
   const std::string taken = "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 602 605 1\n";

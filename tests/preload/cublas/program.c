@@ -1,5 +1,7 @@
 /* A program that knows cuBLAS and nothing of Vernier. It is compiled as a program that is linked to cuBLAS, and as a
  * module that a host loads for itself, as Python does. Each line says what a call returned. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +131,18 @@ static void settings(void) {
   say("end", cublasDestroy_v2(&h));
 }
 
+/* A function that this cuBLAS lacks, looked up by hand. */
+static void absent(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  int (*batched)(void*, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*,
+                 int, int) = NULL;
+  *(void**)&batched = dlsym(RTLD_DEFAULT, "cublasHgemmBatched");
+  say("found", batched != NULL);
+  if (batched != NULL)
+    say("batch of halves",
+        batched(&h, 0, 0, large, large, large, &one, matrix, large, matrix, large, &zero, matrix, large, 2));
+}
+
 static void matmul(void) {
   struct fake_handle h = {&marker, 0, 0};
   struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
@@ -187,6 +201,7 @@ int run(const char* what) {
   if (strcmp(what, "first") == 0) first_interface();
   if (strcmp(what, "workspaces") == 0) workspaces();
   if (strcmp(what, "settings") == 0) settings();
+  if (strcmp(what, "absent") == 0) absent();
   if (strcmp(what, "matmul") == 0) matmul();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "threads") == 0) in_threads();
