@@ -280,8 +280,8 @@ int run(Problem& problem, const Arguments& arguments, FileFormat format, const J
 }
 
 int multiply_files(const Arguments& arguments, const Console& console) {
-  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const FileFormat format = check_arguments(arguments, console);
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   Json inputs = Json::array();
   Problem problem = read_problem(arguments, console, inputs);
   const bool any_double = problem.a.is_double() || problem.b.is_double() || (problem.c0 && problem.c0->is_double());
