@@ -89,6 +89,20 @@ TEST(StoredLuOnGpu, FactorsInHalfTheMemoryAreAsGoodAsFloatsFromProductsOfTheSame
   EXPECT_FALSE(overflow);
 }
 
+// cuBLAS's handle of the thread remembers where alpha and beta of the product before were.
+TEST(StoredLuOnGpu, Tf32FactorsComeAfterProductsWhoseFactorsAreInDeviceMemory) {
+  const auto a = scattered_matrix<float>(300, 300, 0, 8);
+  const DeviceCopy<float> x(a), product(a);
+  const cuda::DeviceBuffer<float> factors(2);
+  const float ones[] = {1, 1};
+  cuda::copy_to_device(factors.data(), ones, sizeof ones);
+  (void)cuda::gemm(Op::none, Op::none, 300, 300, 300, factors.data(), x.data(), a.ld(), x.data(), a.ld(),
+                   factors.data() + 1, product.data(), a.ld(),
+                   {.contract = Contract::fp32(), .engine = "native", .pointer_mode = cuda::PointerMode::device});
+  const Factored f = factor_tf32(a);
+  EXPECT_LE(lu_error(a, f.lu, f.pivots), 0x1p-8);
+}
+
 TEST(StoredLuOnGpu, PivotsThatVanishAndNumbersThatLeaveTheRangeAreTold) {
   const auto a = scattered_matrix<float>(300, 300, 0, 6);
   bool overflow = true;
