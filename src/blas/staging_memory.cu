@@ -20,16 +20,19 @@ Spare& spare() {
 }
 
 constexpr std::size_t most_pieces = 16;
+constexpr std::size_t largest_kept = std::size_t{128} << 20;  // what is pinned is missing elsewhere
 
 class StagingResource final : public std::pmr::memory_resource {
-  void* do_allocate(std::size_t bytes, std::size_t) override {
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (bytes > largest_kept) return std::pmr::new_delete_resource()->allocate(bytes, alignment);
     auto piece = std::make_unique<StagingMemory>(bytes);
     void* data = piece->data();
     const std::lock_guard lock(mutex_);
     used_[data] = std::move(piece);
     return data;
   }
-  void do_deallocate(void* data, std::size_t, std::size_t) override {
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    if (bytes > largest_kept) return std::pmr::new_delete_resource()->deallocate(data, bytes, alignment);
     const std::lock_guard lock(mutex_);
     used_.erase(data);
   }
@@ -60,6 +63,7 @@ StagingMemory::StagingMemory(std::size_t bytes) : bytes_(std::max<std::size_t>(b
 }
 
 StagingMemory::~StagingMemory() {
+  if (bytes_ > largest_kept) return;
   const std::lock_guard lock(spare().mutex);
   spare().pieces.emplace(bytes_, std::move(memory_));
   if (spare().pieces.size() > most_pieces) spare().pieces.erase(spare().pieces.begin());

@@ -1,5 +1,5 @@
 // Pinned memory of the host for vectors on their way to a GPU and back. The process keeps what it has taken: to take
-// it anew costs more than a copy by way of it saves.
+// it anew costs more than a copy by way of it saves. Pieces of more than 128 MiB are given back.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class StagingMemory {
   std::unique_ptr<PinnedMemory> memory_;
 };
 
-// The same for containers.
+// The same for containers; pieces of more than 128 MiB are ordinary memory.
 std::pmr::memory_resource& staging_resource();
 
 void release_staging_memory();  // that nobody uses
