@@ -73,8 +73,7 @@ struct RegularityWords::Words {
 
   Words() {
     const RegularityState reset = RegularityState::reset();
-    check(cudaMemcpy(state.data(), &reset, sizeof reset, cudaMemcpyHostToDevice), "cudaMemcpy");
-    check(cudaStreamSynchronize(nullptr), "cudaMemcpy");  // streams that do not wait for the default one follow
+    copy_to_device(state.data(), &reset, sizeof reset);
     check(cudaHostAlloc(reinterpret_cast<void**>(&host), sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
   }
 };

@@ -38,6 +38,13 @@ inline bool capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+// From host to device memory. Unlike after cudaMemcpy, which may return while a copy of pageable memory is still on its
+// way, streams that do not wait for the default one find the data too.
+inline void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");
+  check(cudaStreamSynchronize(nullptr), "copy to the device");
+}
+
 // While it lives, allocations of this thread do not disturb captures, its own or those of other threads.
 class CaptureTolerance {
  public:

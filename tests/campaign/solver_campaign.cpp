@@ -36,7 +36,7 @@ bool on_gpu = false;
 template <class T>
 cuda::DeviceBuffer<T> to_device(const Matrix<T>& x) {
   cuda::DeviceBuffer<T> memory(static_cast<std::size_t>(x.rows() * x.columns()));
-  cuda::check(cudaMemcpy(memory.data(), x.data(), memory.bytes(), cudaMemcpyHostToDevice), "to the device");
+  cuda::copy_to_device(memory.data(), x.data(), memory.bytes());
   return memory;
 }
 

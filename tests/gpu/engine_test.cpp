@@ -65,9 +65,9 @@ void check_variant(Sm90Variant variant, const Case& c, bool accumulate) {
   for (auto& b : old) b = static_cast<std::int8_t>(static_cast<int>(random() % 127) - 63);
   const DeviceBuffer<std::uint8_t> device_rows(rows.size()), device_columns(columns.size());
   const DeviceBuffer<std::int8_t> device_out(old.size());
-  check(cudaMemcpy(device_rows.data(), rows.data(), rows.size(), cudaMemcpyHostToDevice), "rows");
-  check(cudaMemcpy(device_columns.data(), columns.data(), columns.size(), cudaMemcpyHostToDevice), "columns");
-  check(cudaMemcpy(device_out.data(), old.data(), old.size(), cudaMemcpyHostToDevice), "out");
+  copy_to_device(device_rows.data(), rows.data(), rows.size());
+  copy_to_device(device_columns.data(), columns.data(), columns.size());
+  copy_to_device(device_out.data(), old.data(), old.size());
   product.rows = device_rows.data();
   product.columns = device_columns.data();
   product.out = device_out.data();

@@ -11,7 +11,7 @@ template <class T>
 class DeviceCopy {
  public:
   explicit DeviceCopy(const Matrix<T>& x) : memory_(size(x)) {
-    cuda::check(cudaMemcpy(memory_.data(), start(x), bytes(x), cudaMemcpyHostToDevice), "to the device");
+    cuda::copy_to_device(memory_.data(), start(x), bytes(x));
   }
   T* data() const { return memory_.data() + Matrix<T>::guard; }
   void read(Matrix<T>& x) const {

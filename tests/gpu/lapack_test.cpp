@@ -109,7 +109,7 @@ TYPED_TEST(LuOnGpu, systems_are_solved_with_all_right_hand_sides) {
   const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
   const DeviceCopy<T> lu(f.lu);
   const DevicePivots pivots(n);
-  cuda::check(cudaMemcpy(pivots.data(), f.pivots.data(), sizeof(std::int64_t) * n, cudaMemcpyHostToDevice), "pivots");
+  cuda::copy_to_device(pivots.data(), f.pivots.data(), sizeof(std::int64_t) * n);
   for (const Op op : {Op::none, Op::transpose}) {
     const Matrix<T> x = uniform_matrix<T>(n, nrhs, 5);
     Matrix<T> b = padded(x, 2);

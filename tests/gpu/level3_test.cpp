@@ -19,7 +19,7 @@ template <class T>
 class Resident {
  public:
   explicit Resident(const Array<T>& x) : memory_(x.x.size()) {
-    cuda::check(cudaMemcpy(memory_.data(), x.x.data(), memory_.bytes(), cudaMemcpyHostToDevice), "to the device");
+    cuda::copy_to_device(memory_.data(), x.x.data(), memory_.bytes());
   }
   T* data() const { return memory_.data(); }
   Array<T> read(std::int64_t rows, std::int64_t columns) const {
@@ -298,7 +298,7 @@ TYPED_TEST(Level3OnGpu, batches_are_products_one_by_one) {
   for (std::size_t matrix = 0; matrix < 3; ++matrix)
     for (std::size_t i = 0; i < count; ++i) by_matrix.push_back(addresses[3 * i + matrix]);
   const DeviceBuffer<T*> array(by_matrix.size());
-  cuda::check(cudaMemcpy(array.data(), by_matrix.data(), array.bytes(), cudaMemcpyHostToDevice), "addresses");
+  cuda::copy_to_device(array.data(), by_matrix.data(), array.bytes());
   cuda::gemm_batched<T>(Op::none, Op::none, m, n, k, &alpha, array.data(), m, array.data() + count, k, &beta,
                         array.data() + 2 * count, m, count, this->on_gpu_);
   EXPECT_EQ(difference(addressed.read(m, n * count), expected), "");

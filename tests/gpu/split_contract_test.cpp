@@ -159,7 +159,7 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   check(cudaStreamEndCapture(stream, &graph), "capture");
   check(cudaGraphInstantiate(&run, graph, 0), "graph");
   for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "tf32tf32_sep"}, {&even, "halfhalf_sep"}}) {
-    check(cudaMemcpy(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4, cudaMemcpyHostToDevice), "copy");
+    copy_to_device(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4);
     check(cudaGraphLaunch(run, stream), "graph");
     EXPECT_EQ(split_gemm_made(plan, workspace.data(), stream), scheme);
     dc.fetch(c);

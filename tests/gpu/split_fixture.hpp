@@ -20,6 +20,7 @@
 namespace vernier::test {
 
 using cuda::check;
+using cuda::copy_to_device;
 using split::find_scheme;
 using split::Scheme;
 
@@ -30,7 +31,7 @@ class OnDevice {
  public:
   explicit OnDevice(const Matrix<float>& x, int shift = 0)
       : count_(x.ld() * x.columns() + 2 * Matrix<float>::guard), shift_(shift), memory_(bytes() / 4 + 8) {
-    check(cudaMemcpy(begin(), x.data() - Matrix<float>::guard, bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    copy_to_device(begin(), x.data() - Matrix<float>::guard, bytes());
   }
   float* data() const { return begin() + Matrix<float>::guard; }
   void fetch(Matrix<float>& x) const {

@@ -30,9 +30,7 @@ struct Factor {
         unscale(static_cast<std::size_t>(count)),
         status(static_cast<std::size_t>(count)) {
     for (std::int64_t j = 0; j < count; ++j)
-      cuda::check(cudaMemcpy(data.data() + j * k, x.data() + j * x.ld(), static_cast<std::size_t>(k) * sizeof(float),
-                             cudaMemcpyHostToDevice),
-                  "to the device");
+      cuda::copy_to_device(data.data() + j * k, x.data() + j * x.ld(), static_cast<std::size_t>(k) * sizeof(float));
   }
   FloatVectors vectors() const { return {data.data(), count, k, k, 1}; }
   SplitPlane plane() const { return {lines.data(), split_line_count(form, k), unscale.data(), status.data()}; }
@@ -53,7 +51,7 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
   split_operands(form, {fa.vectors(), fa.plane(), nullptr}, {fb.vectors(), fb.plane(), nullptr}, {}, nullptr);
   for (const bool staged : {false, true}) {
     const cuda::DeviceBuffer<float> c(size);
-    cuda::check(cudaMemcpy(c.data(), result.c.data(), c.bytes(), cudaMemcpyHostToDevice), "C");
+    cuda::copy_to_device(c.data(), result.c.data(), c.bytes());
     const sm90::SplitProduct product{.a = fa.vectors(),
                                      .b = fb.vectors(),
                                      .a_plane = fa.plane(),

@@ -16,7 +16,7 @@ void equal_the_definition(const std::string& family, std::int64_t m, std::int64_
   const Matrix<T> stored_a = stored(opa, a, 1), stored_b = stored(opb, b, 2);
   const auto upload = [](const Matrix<T>& x) {
     cuda::DeviceBuffer<T> copy(static_cast<std::size_t>(x.ld() * x.columns()));
-    cuda::check(cudaMemcpy(copy.data(), x.data(), copy.bytes(), cudaMemcpyHostToDevice), "upload");
+    cuda::copy_to_device(copy.data(), x.data(), copy.bytes());
     return copy;
   };
   const cuda::DeviceBuffer<T> device_a = upload(stored_a), device_b = upload(stored_b);

@@ -32,8 +32,7 @@ TEST(StreamsOnGpu, a_captured_product_has_the_bits_of_the_cpu_for_new_data_too) 
     if (special) {
       call.a = scattered_matrix<double>(m, k, 0.5, 3);
       call.a(5, 6) = std::numeric_limits<double>::infinity();
-      cuda::check(cudaMemcpy(a.data(), call.a.data(), sizeof(double) * m * k, cudaMemcpyHostToDevice), "new data");
-      cuda::check(cudaDeviceSynchronize(), "new data");  // the stream does not wait for the default one
+      cuda::copy_to_device(a.data(), call.a.data(), sizeof(double) * m * k);
     }
     cuda::check(cudaGraphLaunch(executable, stream), "graph");
     stream.wait();

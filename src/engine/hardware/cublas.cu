@@ -69,7 +69,7 @@ class OneElement : public MatrixEngine {
     const auto bytes = static_cast<std::size_t>(storage_bytes(format));
     std::vector<char> packed(static_cast<std::size_t>(count) * bytes);
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) std::memcpy(&packed[i * bytes], &words[i], bytes);
-    cuda::check(cudaMemcpy(to, packed.data(), packed.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    cuda::copy_to_device(to, packed.data(), packed.size());
   }
 };
 
