@@ -82,7 +82,9 @@ class DeviceRun {
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report) {
-    choose_scales();
+    DeviceRoutePlan nothing_queued;
+    nothing_queued.spans = true;
+    choose_scales(nothing_queued);
     const DeviceRoute route = on_host(vectors_.route, 1, stream_)[0];
     report.span_a = route.span[0];
     report.span_b = route.span[1];
@@ -158,7 +160,7 @@ class DeviceRun {
   }
 
   // Scales of irregular products, and which entries are wide.
-  void choose_scales(const DeviceRoutePlan& plan = {.spans = true}) {
+  void choose_scales(const DeviceRoutePlan& plan) {
     const bool spans = plan.spans && plan_.shape.k <= longest_spanned_k;
     choose_route(plan, spans, nullptr, nullptr);
     if (!spans) return;

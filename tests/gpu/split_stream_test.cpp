@@ -180,7 +180,7 @@ struct SmallBatch {
     std::vector<float*> all;
     for (float* begin : {a.data(), b.data(), c.data()})
       for (std::int64_t i = 0; i < count; ++i) all.push_back(begin + (count - 1 - i) * size * size);
-    cuda::check(cudaMemcpy(addresses.data(), all.data(), addresses.bytes(), cudaMemcpyHostToDevice), "addresses");
+    cuda::copy_to_device(addresses.data(), all.data(), addresses.bytes());
   }
   static Matrix<float> ones() {
     return Matrix<float>::of(size, size * count, [](auto, auto) { return 1.0f; });
@@ -204,6 +204,7 @@ TEST_F(SplitStream, ASmallBatchByAddressesCanBeCaptured) {
   batch.multiply(stream);  // a thread's first call makes a handle of cuBLAS
   stream.wait();
   cuda::check(cudaMemset(batch.c.data(), 0xff, SmallBatch::size * SmallBatch::size * 4), "cudaMemset");
+  cuda::check(cudaDeviceSynchronize(), "cudaMemset");
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t run = nullptr;
   cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
