@@ -37,6 +37,11 @@ void check_without_host(const Options& options, bool single_precision) {
          options.contract.text());
 }
 
+void clear_outcome(const Options& options) {
+  if (options.outcome == nullptr) return;
+  check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
+}
+
 template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report) {
