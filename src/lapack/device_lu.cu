@@ -80,6 +80,7 @@ class Recursive : Factorisation<T> {
     const float minus_one = -1, one = 1;
     cuda::Cublas& cublas = cuda::thread_cublas();
     cublas.set_stream(this->stream_);
+    cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);  // the thread's last product may have set another
     cublas.gemm_ex(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one, a_.at(first, range.begin),
                    CUDA_R_32F, a_.ld, a_.at(row, first), CUDA_R_32F, a_.ld, &one, a_.at(row, range.begin), CUDA_R_32F,
                    a_.ld, CUBLAS_COMPUTE_32F_FAST_TF32);

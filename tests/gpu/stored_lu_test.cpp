@@ -89,6 +89,16 @@ TEST(StoredLuOnGpu, FactorsInHalfTheMemoryAreAsGoodAsFloatsFromProductsOfTheSame
   EXPECT_FALSE(overflow);
 }
 
+TEST(StoredLuOnGpu, ProductsByTf32FollowOthersWhoseFactorsAreOnTheDevice) {
+  const auto a = scattered_matrix<float>(300, 300, 0, 8);
+  const Factored before = factor_tf32(a);
+  const Matrix<float> ones = Matrix<float>::of(1, 1, [](auto, auto) { return 1.0f; });
+  const DeviceCopy<float> x(ones), c(ones);
+  cuda::gemm(Op::none, Op::none, 1, 1, 1, x.data(), x.data(), 1, x.data(), 1, x.data(), c.data(), 1,
+             {.engine = "native", .pointer_mode = cuda::PointerMode::device});
+  EXPECT_EQ(difference(factor_tf32(a).lu, before.lu), "");
+}
+
 TEST(StoredLuOnGpu, PivotsThatVanishAndNumbersThatLeaveTheRangeAreTold) {
   const auto a = scattered_matrix<float>(300, 300, 0, 6);
   bool overflow = true;
