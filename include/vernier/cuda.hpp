@@ -53,7 +53,7 @@ struct VERNIER_API Options {
 //
 // With options.asynchronous, and where the stream is being captured, gemm waits for nothing. It queues what any data
 // may need behind the product that ordinary data take: products with more moduli, and a conventional one of the
-// library's own, in fp64. The device chooses, and what it does not choose returns at once, 5 kernels under fp64, 24 and
+// library's own, in fp64. The device chooses, and what it does not choose returns at once, 5 kernels under fp64, 21 and
 // more under contracts that may not go native. Residues have the bits that they have otherwise; conventional products
 // those of a kernel that is not cuBLAS's. The report is that of ordinary data, and says so; options.outcome completes
 // it. A contract that no kernel may keep for some data (`reproducible`, `no-fallback`, more bits than the type's) must

@@ -33,7 +33,7 @@ void check_without_host(const Options& options, bool single_precision) {
   if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
     fail(Status::unsupported,
          "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "
-         "be too wide for it and nothing else tells; expected Options::outcome",
+         "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
          options.contract.text());
 }
 
