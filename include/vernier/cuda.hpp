@@ -34,8 +34,8 @@ struct VERNIER_API Options {
   PointerMode pointer_mode = PointerMode::host;
   // Never wait for the GPU: it decides what the data need. Products that are captured do so in any case.
   bool asynchronous = false;
-  // Where gemm leaves, behind the product on its stream, what was decided: in memory that the device reaches, its own
-  // or pinned. Null: nowhere.
+  // Where gemm, and neither its batches nor level 3, leaves behind the product on its stream what was decided: in
+  // memory that the device reaches, its own or pinned. Null: nowhere.
   Outcome* outcome = nullptr;
   bool count_open = false;  // contract exact: wait for the end, and report how many entries the residues left open
   // Levels of Strassen-Winograd on the residues of ordinary products: 0 or 1, or -1 for what the estimate says. The
@@ -48,12 +48,12 @@ struct VERNIER_API Options {
 //
 // How far it is asynchronous: by residues, gemm queues all kernels, then waits until the first of them has looked at A
 // and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
-// wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it decides on
-// the host what to do, and waits for the stream in between. The report's spans stay 0 unless that happened.
+// wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it waits
+// for the stream until the GPU knows what they take, and queues that. The report's spans stay 0 unless that happened.
 //
 // With options.asynchronous, and where the stream is being captured, gemm waits for nothing. It queues what any data
 // may need behind the product that ordinary data take: products with more moduli, and a conventional one of the
-// library's own, in fp64. The device chooses, and what it does not choose returns at once, 5 kernels under fp64, 24 and
+// library's own, in fp64. The device chooses, and what it does not choose returns at once, 5 kernels under fp64, 21 and
 // more under contracts that may not go native. Residues have the bits that they have otherwise; conventional products
 // those of a kernel that is not cuBLAS's. The report is that of ordinary data, and says so; options.outcome completes
 // it. A contract that no kernel may keep for some data (`reproducible`, `no-fallback`, more bits than the type's) must

@@ -69,8 +69,8 @@ VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, 
 // float under contract fp32 go to error-corrected products all at once where a batch of them is faster than cuBLAS's,
 // native ones to cuBLAS's; what is left goes one by one. One scheme serves all products that are split together, by
 // their data. The arrays of addresses are in device memory, as cuBLAS has them. Real matrices whose products are small
-// go to cuBLAS as they are; otherwise the host reads the addresses when the stream has come so far, which no capture
-// lets it.
+// go to cuBLAS as they are; otherwise the host waits until the stream has come so far and reads the addresses, with
+// options.asynchronous too. No capture lets it.
 template <class T>
 VERNIER_API Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
                                 const T* const* A, std::int64_t lda, const T* const* B, std::int64_t ldb, const T* beta,

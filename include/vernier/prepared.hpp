@@ -120,9 +120,9 @@ class VERNIER_API PreparedOperand {
 };
 
 // C = alpha op(A) op(B) + beta C, as cuda::gemm with an engine named: float too by residues, never by split matrices.
-// Asynchronous as that; where both are prepared the host does not wait at all. The current device has to be the
-// operand's. Can be captured in a graph as that, under fp64-normwise with the residues at hand; the objects have to
-// outlive the graph.
+// Asynchronous as that; where both are prepared, and their residues serve, the host does not wait at all. The current
+// device has to be the operand's. Can be captured in a graph as that, under fp64-normwise with the residues at hand;
+// the objects have to outlive the graph.
 template <class T>
 VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                 const T* alpha, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,

@@ -17,7 +17,8 @@ typedef enum vernier_pointer_mode { VERNIER_POINTER_HOST = 0, VERNIER_POINTER_DE
 VERNIER_C_API vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream); /* a cudaStream_t */
 /* Where the factors of gemm and its batches are; those of the other routines are on the host. */
 VERNIER_C_API vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode);
-/* Not 0: products never wait for the GPU, which decides what the data need (Options::asynchronous in cuda.hpp). */
+/* Not 0: products never wait for the GPU, which decides what the data need (Options::asynchronous in cuda.hpp); those
+ * under contracts that must be given an outcome are errors. */
 VERNIER_C_API vernier_status vernier_cuda_set_asynchronous(vernier_handle handle, int asynchronous);
 /* A GPU engine that `vernier info` lists, or "native"; null or "": the library chooses. */
 VERNIER_C_API vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine);

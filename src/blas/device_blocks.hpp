@@ -3,9 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "base/device_planes.hpp"
 #include "cuda/status.hpp"
 #include "scheme/operand.hpp"
 
@@ -22,6 +24,12 @@ Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {
           .k = ks.count,
           .ld = x.ld,
           .k_contiguous = x.k_contiguous};
+}
+
+// Of the vectors that Strassen-Winograd takes together. May be empty, or less.
+inline Range half_of(Range all, int which) {
+  const std::int64_t half = half_vectors(all.count);
+  return which == 0 ? Range{all.begin, std::min(half, all.count)} : Range{all.begin + half, all.count - half};
 }
 
 // Waits for the stream.

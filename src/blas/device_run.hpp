@@ -19,12 +19,6 @@
 
 namespace vernier::cuda {
 
-// May be empty, or less.
-inline Range half_of(Range all, int which) {
-  const std::int64_t half = half_vectors(all.count);
-  return which == 0 ? Range{all.begin, std::min(half, all.count)} : Range{all.begin + half, all.count - half};
-}
-
 // A pass with the scales that it takes and the gates that it stands behind.
 struct GatedPass {
   DevicePass pass;

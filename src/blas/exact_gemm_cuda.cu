@@ -236,9 +236,8 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
   const auto stream = static_cast<cudaStream_t>(options.stream);
   if (without_host(options))
     fail(Status::unsupported,
-         "gemm: contract exact cannot be captured in a graph or be had asynchronously, since the host chooses its "
-         "moduli "
-         "by the data");
+         "gemm: contract exact cannot be captured in a graph or be had asynchronously, since the host chooses "
+         "its moduli by the data");
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
   const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
                                                          ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)

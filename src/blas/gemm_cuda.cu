@@ -127,8 +127,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   require(!reads || B != nullptr, "gemm: B is null");
   require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
   check_options(options);
-  if (options.outcome != nullptr)
-    check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
+  clear_outcome(options);
 
   Report report;
   if constexpr (is_complex<T>) {

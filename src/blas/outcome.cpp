@@ -15,9 +15,8 @@ void settle(Report& report, const Outcome& outcome) {
   Plan& plan = report.plan;
   if (route.unmet != 0)
     fail(Status::bound_not_met,
-         "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
-         "of "
-         "op(B); expected what {} moduli hold",
+         "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a "
+         "column of op(B); expected what {} moduli hold",
          plan.contract.text(), route.span[0], route.span[1], max_moduli);
   report.span_a = route.span[0];
   report.span_b = route.span[1];

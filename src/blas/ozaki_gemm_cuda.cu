@@ -141,7 +141,7 @@ class DeviceSliceRun {
     constexpr double most_forced = 1.0 / 64;  // of all digits
     const auto digits = static_cast<double>(x.digits_in(slice)), all = static_cast<double>(x.elements());
     if (digits == 0 || options_.few_digits == 0) return false;
-    if (!few_digits_possible(engine_.format, report_.bits)) return false;
+    if (!few_digits_possible(engine_.format, report_.bits) || own > most_few_vectors) return false;
     if (options_.few_digits == 1) return digits <= most_forced * all;
     const auto v = static_cast<double>(own), w = static_cast<double>(others), k = static_cast<double>(k_block_);
     return few_digits_pay(v, w, k, digits / all * v * k, w, engine_.rates);

@@ -31,6 +31,7 @@ template <class T>
 PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                               const Options& options)
     : side(side), rows(rows), columns(columns), contract(options.contract) {
+  const CaptureTolerance tolerance;
   require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
           static_cast<int>(side));
   require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
@@ -102,10 +103,18 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t
   std::byte* begin = align_to_page(memory_.data());
   Arena arena(begin, bytes - static_cast<std::size_t>(begin - memory_.data()));
   carve(arena);
-  const auto width = static_cast<std::size_t>(length) * sizeof(T);
-  check(cudaMemcpy2DAsync(data, width, X, static_cast<std::size_t>(ldx) * sizeof(T), width,
-                          static_cast<std::size_t>(lines), cudaMemcpyDeviceToDevice, stream),
-        "copy of the operand");
+  constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
+  const std::size_t width = static_cast<std::size_t>(length) * sizeof(T),
+                    pitch = static_cast<std::size_t>(ldx) * sizeof(T);
+  if (pitch <= longest_pitch) {
+    check(cudaMemcpy2DAsync(data, width, X, pitch, width, static_cast<std::size_t>(lines), cudaMemcpyDeviceToDevice,
+                            stream),
+          "copy of the operand");
+  } else {
+    for (std::int64_t j = 0; j < lines; ++j)
+      check(cudaMemcpyAsync(data + j * length, X + j * ldx, width, cudaMemcpyDeviceToDevice, stream),
+            "copy of the operand");
+  }
   copy.data = data;
 }
 
@@ -177,7 +186,6 @@ template <class T>
 int PreparedOperand<T>::device() const {
   return data_->device;
 }
-
 template <class T>
 bool PreparedOperand<T>::strassen() const {
   return data_->strassen;
@@ -212,6 +220,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     check_pointer("gemm", "C", true, C);
     const DeviceResidueProblem<T> problem{
         a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};
+    clear_outcome(options);  // what the residues at hand serve is regular
     if (!PreparedRun<T>(a, b, problem, own).run(report)) {
       report = {};
       static_cast<Report&>(report) =

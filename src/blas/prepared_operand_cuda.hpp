@@ -1,6 +1,7 @@
 // What a prepared operand holds on a GPU, and how it is made.
 #pragma once
 
+#include "blas/device_choice.hpp"
 #include "cuda/device.hpp"
 #include "engine/device_int8_engine.hpp"
 #include "plan/device_plan.hpp"
@@ -10,14 +11,14 @@
 
 namespace vernier::cuda {
 
-inline DeviceLimits limits_of(const DeviceInt8Engine& engine) {
-  return {.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
-}
-
 template <class T>
 struct PreparedData {
   PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                const Options& options);
+  ~PreparedData() {
+    const CaptureTolerance tolerance;  // else memory could not be given back while a graph is captured
+    memory_ = {};
+  }
 
   Side side;
   std::int64_t rows, columns;  // of op(X)

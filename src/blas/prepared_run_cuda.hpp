@@ -222,11 +222,6 @@ class PreparedRun {
     }
   }
 
-  static Range half_of(Range all, int which) {
-    const std::int64_t half = half_vectors(all.count);
-    return which == 0 ? Range{all.begin, std::min(half, all.count)} : Range{all.begin + half, all.count - half};
-  }
-
   const DeviceResidueProblem<T>& problem_;
   const Options& options_;
   const Side side_;  // of the moving operand

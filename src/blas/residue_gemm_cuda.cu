@@ -33,8 +33,13 @@ void check_without_host(const Options& options, bool single_precision) {
   if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
     fail(Status::unsupported,
          "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "
-         "be too wide for it and nothing else tells; expected Options::outcome",
+         "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
          options.contract.text());
+}
+
+void clear_outcome(const Options& options) {
+  if (options.outcome == nullptr) return;
+  check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
 }
 
 template <class T>

@@ -21,6 +21,9 @@ struct DeviceResidueProblem {
 bool without_host(const Options& options);
 void check_without_host(const Options& options, bool single_precision);
 
+// Leaves word of a product about which nothing is to be decided, where the caller wants any.
+void clear_outcome(const Options& options);
+
 // Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
 // Error(Status::bound_not_met) if the contract forbids that.
 template <class T>

@@ -30,7 +30,7 @@ constexpr double recombination_rate = 3.4e12;  // residues and C read, C written
 constexpr double pairing_rate = 3.2e12;        // bytes read and written, of complex products
 constexpr double residue_launches = 13e-6;     // what the chain of kernels takes at least
 constexpr double strassen_launches = 20e-6;    // how much longer it is, and the wait for the host in it
-// Irregular products: scales by way of the host, and the longer Chinese remainder.
+// Irregular products: block spans, the choice of scales, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double look_latency = 15e-6;  // of the host's answer to a look at the data
 constexpr double native_double = 60e12, native_launch = 8e-6;
@@ -359,9 +359,10 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
                                            request.strassen_levels);
   if (plan.ordinary.form.strassen) p.reason += "; by one level of Strassen-Winograd";
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
-  if (request.asynchronous && !request.own_workspace)
+  const bool decided_later = request.asynchronous && contract.kind != Contract::Kind::normwise;
+  if (decided_later && !request.own_workspace)
     plan.pass_bytes = std::max(plan.pass_bytes, device_route_bytes(plan, available));
-  if (request.asynchronous && contract.kind != Contract::Kind::normwise)
+  if (decided_later)
     p.reason += "; if the data turn out to be wide, the GPU decides otherwise, and this report does not know";
   p.scheme = "residues";
   p.engine = request.int8_engine;

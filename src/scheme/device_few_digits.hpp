@@ -54,6 +54,7 @@ struct FewDigitsProduct {
   std::int64_t ld = 0;
   bool accumulate = false;  // onto what is there
 };
+inline constexpr std::int64_t most_few_vectors = 65535 * 32;  // with few digits, of one product: blocks of a launch
 void multiply_few_digits(const FewDigitsProduct& product, cudaStream_t stream);
 
 }  // namespace vernier::cuda

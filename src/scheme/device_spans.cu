@@ -40,13 +40,15 @@ __global__ void __launch_bounds__(threads)
 }
 
 // A block: 64 rows against 64 columns, a thread four of each. Deficits are taken two columns at a time, in 16 bits.
+// Blocks are numbered in one dimension: another has 65535 at most, and with them 4 million columns.
 __global__ void __launch_bounds__(threads) span_costs(DeviceSpans a, DeviceSpans b, std::int64_t blocks, Gate gate) {
   if (gate.closed()) return;
   constexpr int depth = 32;  // blocks of k at a time
   __shared__ std::uint32_t rows[depth][span_tile / 4], columns[depth][span_tile / 4];
   __shared__ unsigned row_costs[span_tile], column_costs[span_tile];
-  const std::int64_t row0 = static_cast<std::int64_t>(blockIdx.x) * span_tile,
-                     column0 = static_cast<std::int64_t>(blockIdx.y) * span_tile;
+  const auto down = static_cast<unsigned>(a.stride / span_tile);
+  const std::int64_t row0 = static_cast<std::int64_t>(blockIdx.x % down) * span_tile,
+                     column0 = static_cast<std::int64_t>(blockIdx.x / down) * span_tile;
   const int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
   if (threadIdx.x < span_tile) row_costs[threadIdx.x] = column_costs[threadIdx.x] = 0;
   unsigned least[4][2];
@@ -103,8 +105,8 @@ void block_deficits_on_device(const Operand<T>& x, const VectorStatistics* stati
 
 void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64_t blocks, cudaStream_t stream,
                           const Gate& gate) {
-  const dim3 grid(static_cast<unsigned>(a.stride / span_tile), static_cast<unsigned>(b.stride / span_tile));
-  launch("span_costs", span_costs, {.grid = grid, .block = dim3(threads)}, stream, a, b, blocks, gate);
+  const auto tiles = static_cast<unsigned>(a.stride / span_tile * (b.stride / span_tile));
+  launch("span_costs", span_costs, {.grid = dim3(tiles), .block = dim3(threads)}, stream, a, b, blocks, gate);
 }
 
 template void block_deficits_on_device(const Operand<double>&, const VectorStatistics*, const DeviceSpans&,

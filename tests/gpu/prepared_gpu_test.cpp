@@ -1,4 +1,5 @@
 // Prepared operands on a GPU: the bits of unprepared ones, whatever the matrix became since.
+#include <algorithm>
 #include <functional>
 #include <thread>
 
@@ -166,6 +167,25 @@ TEST_P(PreparedOnGpu, one_object_serves_many_streams_and_graphs) {
   EXPECT_EQ(difference(c, expected), "");
   cuda::check(cudaGraphExecDestroy(instance), "destroy");
   cuda::check(cudaGraphDestroy(graph), "destroy");
+}
+
+TEST_P(PreparedOnGpu, leave_word_that_nothing_was_to_be_decided) {
+  const auto [a, b] = make_operands<double>("random_phi_0_5", 60, 50, 200, 49);
+  for (const Which which : every_way)
+    for (const bool asynchronous : {false, true}) {
+      cuda::Outcome old;
+      std::fill(std::begin(old.words), std::end(old.words), 1);  // of a product that was too wide
+      const cuda::DeviceBuffer<cuda::Outcome> outcome(1);
+      cuda::copy_to_device(outcome.data(), &old, sizeof old);
+      cuda::Options mine = options(Contract::normwise());
+      mine.asynchronous = asynchronous;
+      mine.outcome = outcome.data();
+      PreparedReport report = product<double>({.a = a, .b = b}, which, mine).second;
+      cuda::Outcome found;
+      cuda::check(cudaMemcpy(&found, outcome.data(), sizeof found, cudaMemcpyDeviceToHost), "outcome");
+      EXPECT_NO_THROW(cuda::settle(report, found));
+      EXPECT_EQ(report.plan.scheme, "residues");
+    }
 }
 
 TEST(PreparedOperandsOnGpu, that_do_not_fit_are_refused) {

@@ -226,6 +226,19 @@ TEST(DeviceRoutePlan, has_all_moduli_and_nothing_native_where_bits_are_promised)
   EXPECT_FALSE(route.native);
 }
 
+// Nothing is decided later about such products.
+TEST(DeviceRoutePlan, takes_no_memory_under_fp64_normwise) {
+  const auto bytes = [](bool asynchronous) {
+    return plan_device_product<double>({1024, 1024, 1024}, {.contract = Contract::normwise(),
+                                                            .engine = "sm90_int8",
+                                                            .int8_engine = "sm90_int8",
+                                                            .workspace_limit = std::size_t{1} << 40,
+                                                            .asynchronous = asynchronous})
+        .pass_bytes;
+  };
+  EXPECT_EQ(bytes(true), bytes(false));
+}
+
 TEST(DeviceRoutePlan, a_named_engine_takes_what_it_can_and_the_rest_is_native) {
   const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
   EXPECT_EQ(route.classes.count, cuda::most_route_classes);
