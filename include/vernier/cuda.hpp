@@ -6,9 +6,9 @@
 //                         {.stream = stream});
 //
 // Same contracts; under `reproducible` ones and `exact` the same bits as on a CPU. Under others fp64 may take
-// scales of 14 moduli (docs/accuracy.md, theorem 2), and complex products moduli of their own. Hopper (compute
-// capability 9.0) runs kernels of its own, other GPUs the int8 products of cuBLAS. In a build without CUDA, or on a
-// machine without a GPU, everything here throws Error(Status::unsupported) and says what is missing.
+// scales of 14 moduli (docs/accuracy.md, theorem 2), and complex products moduli of their own. The kernels are those of
+// Hopper (compute capability 9.0). In a build without CUDA, or on a machine without such a GPU, everything here throws
+// Error(Status::unsupported) and says what is missing.
 #pragma once
 
 #include "vernier/vernier.hpp"
@@ -68,9 +68,9 @@ struct VERNIER_API Options {
 // quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are multiplied by a conventional
 // kernel, which is slower than cuBLAS: engine "native" is for such data.
 //
-// Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and,
-// on Hopper, for all others but those of contract exact; on other GPUs for those of fp64-normwise, and
-// Error(Status::unsupported) otherwise. A replay decides anew by the data that it finds. Without a workspace of the
+// Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and
+// for all others but those of contract exact, and those of engine "cublas_int8" but for fp64-normwise:
+// Error(Status::unsupported) then. A replay decides anew by the data that it finds. Without a workspace of the
 // caller's the graph gets memory nodes. alpha and beta are captured by value unless they are in device memory.
 //
 // A workspace too small for residues leaves the product to cuBLAS, where that keeps the contract and the contract lets

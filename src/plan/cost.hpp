@@ -8,6 +8,8 @@ namespace vernier {
 
 struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
+
+  bool empty() const { return m == 0 || n == 0 || k == 0; }
 };
 
 // Four parallel stages, however small the product.

@@ -9,6 +9,7 @@
 #include "base/device_planes.hpp"
 #include "base/workspace.hpp"
 #include "plan/cost.hpp"
+#include "plan/device_cost.hpp"
 #include "plan/exact_choice.hpp"
 #include "scheme/device_sample.hpp"
 #include "scheme/round_error.hpp"
@@ -80,15 +81,6 @@ struct DeviceVectorBuffers {
   std::size_t cleared_bytes = 0;
 };
 DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact = false);
-
-// Seconds on one H200 (docs/performance.md).
-double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false);
-double device_native_seconds(const ProductShape& shape, bool single_precision);
-
-// Of data that the lean rule does not serve: is the native product faster than looking at them in vain and going by the
-// full rule? Whoever has such data once mostly has them again.
-template <class T>
-bool full_rule_loses(const ProductShape& shape, const Contract& contract);
 
 struct DeviceProductPlan {
   ProductShape shape;
@@ -185,9 +177,8 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
 // Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
 int ordinary_words(const ScalingRule& rule);
 
-// May the native product be taken for being faster? And what irregular products take by residues.
+// May the native product be taken for being faster?
 bool native_is_allowed(const DeviceProductPlan& plan);
-double irregular_device_seconds(const DeviceProductPlan& plan, int moduli);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact

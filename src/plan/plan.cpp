@@ -23,8 +23,6 @@ void check_engine_name(const Options& options) {
   if (!requested.empty() && requested != native_name) find_int8_engine(options.engine);
 }
 
-bool empty(const ProductShape& s) { return s.m == 0 || s.n == 0 || s.k == 0; }
-
 std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact) {
   Arena count;
   carve_vectors(count, shape, threads, exact);
@@ -100,7 +98,7 @@ void describe_residues(ProductPlan& plan) {
 
 template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
-  if (empty(shape)) return 0;
+  if (shape.empty()) return 0;
   const bool native = requested_engine(options.engine) == native_name;
   const Int8Engine& engine = native ? preferred_int8_engine() : find_int8_engine(options.engine);
   const auto bytes = [&](int moduli, std::size_t limit) {
@@ -130,7 +128,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   p.threads = thread_count(options);
   p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
   check_engine_name(options);
-  if (empty(shape)) {
+  if (shape.empty()) {
     p.scheme = "none";
     p.reason = "there is nothing to multiply";
     return plan;
