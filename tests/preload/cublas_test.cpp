@@ -244,8 +244,8 @@ using CublasPreloadOnGpu = Programs;
 TEST_F(CublasPreloadOnGpu, products_are_those_of_cublas_within_rounding) {
   const Outcome outcome = run_under(VERNIER_PRELOAD, "", "'" VERNIER_ON_GPU "'");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_GE(outcome.report["taken"], 17) << outcome.report;
-  EXPECT_GE(outcome.report["workspaces"]["used"], 4) << outcome.report;
+  EXPECT_EQ(outcome.report["taken"], 19) << outcome.report;
+  EXPECT_EQ(outcome.report["workspaces"]["used"], 5) << outcome.report;
   EXPECT_EQ(outcome.report["workspaces"]["too_small"], 1) << outcome.report;
   for (const char* name : {"cublasDsyrkx", "cublasZsyrkx", "cublasZherkx", "cublasCsyrkEx", "cublasCherk3mEx",
                            "cublasDgemm", "cublasZherk", "cublasZher2k"})
