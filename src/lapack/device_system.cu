@@ -24,18 +24,17 @@ void download(const double* from, double* to, std::int64_t count, cudaStream_t s
   cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
 }
 
-double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); }
-
 }  // namespace
 
 template <class T>
 DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std::int64_t lda, bool with_floats,
-                              cudaStream_t stream, std::optional<Uplo> filled_from)
-    : filled_from_(filled_from), a_(a), lda_(lda), stream_(stream) {
+                              cudaStream_t stream, const std::function<void()>& meanwhile,
+                              std::optional<Uplo> filled_from)
+    : ResidentSystem(stream), filled_from_(filled_from), a_(a), lda_(lda) {
   op = operation;
   n = order;
   if (with_floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
-  take_figures();
+  take_figures(meanwhile);
   if constexpr (std::is_same_v<T, double>) {
     if (largest == 0) return;
     const int e = std::ilogb(largest);
@@ -45,7 +44,7 @@ DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std:
     exponent = e;
     a_ = reinterpret_cast<T*>(copy_->data());
     lda_ = n;
-    take_figures();
+    take_figures([] {});
   }
 }
 
@@ -58,7 +57,7 @@ double* DeviceSystem<T>::vectors(std::int64_t count) const {
 }
 
 template <class T>
-void DeviceSystem<T>::take_figures() {
+void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
   const cuda::DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
   auto* base = reinterpret_cast<double*>(memory.data());
@@ -69,14 +68,15 @@ void DeviceSystem<T>::take_figures() {
   join_figures(tiles.column_largest, tiles.column_sum, n, parts, all + 2 * n, all + 3 * n, stream_);
   const cuda::StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
   auto* host = reinterpret_cast<double*>(staged.data());
+  meanwhile();
   download(all, host, 4 * n, stream_);
   row_largest.assign(host, host + n);
   column_largest.assign(host + 2 * n, host + 3 * n);
   const double* row_sum = host + n;
-  largest = maximum(row_largest);
-  const double* norms = op == Op::none ? row_sum : row_sum + 2 * n;
-  norm = *std::max_element(norms, norms + n);
-  if (!std::all_of(row_sum, row_sum + n, [](double x) { return std::isfinite(x); })) refuse_nonfinite();
+  largest = largest_magnitude(n, host);
+  const double most = largest_magnitude(n, row_sum);
+  norm = op == Op::none ? most : largest_magnitude(n, row_sum + 2 * n);
+  if (!std::isfinite(most)) refuse_nonfinite();
 }
 
 // The sums have told that there is a NaN or an infinity, or that they overflowed.
@@ -98,9 +98,14 @@ void DeviceSystem<T>::residuals(const Columns& columns, const double* x, const d
   for (const std::int64_t c : columns) {
     upload(x + c * n, d, n, stream_);
     upload(b + c * n, d + n, n, stream_);
-    residual<T>(matrix(), op != Op::none, d, d + n, d + 2 * n, d + 3 * n, stream_);
+    queue_residual(d, d + n, d + 2 * n, d + 3 * n);
     download(d + 2 * n, r + c * n, n, stream_);
   }
+}
+
+template <class T>
+void DeviceSystem<T>::queue_residual(const double* x, const double* b, double* r, double* work) const {
+  residual<T>(matrix(), op != Op::none, x, b, r, work, stream_);
 }
 
 template <class T>

@@ -241,6 +241,11 @@ __global__ void __launch_bounds__(threads)
   largest[blockIdx.x] = most;
 }
 
+__global__ void add_scaled_kernel(std::int64_t n, double factor, const double* d, double* x) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = __dadd_rn(x[i], __dmul_rn(factor, d[i]));
+}
+
 __global__ void permute_kernel(const int* permutation, std::int64_t n, std::int64_t padded, const double* in,
                                double* out, bool back) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -324,6 +329,11 @@ template <class T>
 void magnitudes(const DeviceMatrix<T>& a, bool transposed, const double* x, double* y, double* work,
                 cudaStream_t stream) {
   products<MagnitudeSum>(a, transposed, x, nullptr, y, work, stream);
+}
+
+void add_scaled(std::int64_t n, double factor, const double* d, double* x, cudaStream_t stream) {
+  cuda::launch("add_scaled_kernel", add_scaled_kernel, {.grid = pieces(n, threads), .block = threads}, stream, n,
+               factor, d, x);
 }
 
 void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::int64_t count, const double* in,

@@ -59,6 +59,9 @@ template <class T>
 void magnitudes(const DeviceMatrix<T>& a, bool transposed, const double* x, double* y, double* work,
                 cudaStream_t stream);
 
+// x += factor d, in two roundings
+void add_scaled(std::int64_t n, double factor, const double* d, double* x, cudaStream_t stream);
+
 // out[i] = in[permutation[i]] for i < n, and zeros up to `padded`, for `count` vectors; or the way back.
 void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::int64_t count, const double* in,
              double* out, bool back, cudaStream_t stream);
