@@ -31,10 +31,11 @@ class ResidentSystem : public LinearSystem {
 template <class T>
 class DeviceSystem final : public ResidentSystem {
  public:
-  // While the GPU reads A, `meanwhile` runs on the host. As measure_system: throws Error(invalid_argument) where an
+  // While the GPU reads A, `meanwhile` runs on the host; with_begun_lu, the factorisation of `floats` begins before
+  // the host has seen what A is like. As measure_system: throws Error(invalid_argument) where an
   // entry is not finite, and names its place, in the triangle that a symmetric matrix was filled from.
-  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, cudaStream_t stream,
-               const std::function<void()>& meanwhile, std::optional<Uplo> filled_from = {});
+  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, bool with_begun_lu,
+               cudaStream_t stream, const std::function<void()>& meanwhile, std::optional<Uplo> filled_from = {});
 
   void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
   void queue_residual(const double* x, const double* b, double* r, double* work) const override;
@@ -49,14 +50,17 @@ class DeviceSystem final : public ResidentSystem {
 
   // A rounded to float while it was read; null if nobody asked.
   std::unique_ptr<DeviceLu<float>> floats;
+  std::unique_ptr<BegunLu> begun_lu;  // of floats
 
   DeviceMatrix<T> matrix() const { return {a_, n, lda_}; }
 
  private:
   void take_figures(const std::function<void()>& meanwhile);
+  void read_matrix(const TileFigures& tiles);
   void refuse_nonfinite() const;
   double* vectors(std::int64_t count) const;  // device memory for so many vectors
 
+  bool with_begun_lu_;
   std::optional<Uplo> filled_from_;
   const T* a_;  // the caller's, or in copy_
   std::int64_t lda_;

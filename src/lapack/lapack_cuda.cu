@@ -122,7 +122,9 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   const auto queue = static_cast<cudaStream_t>(stream);
   DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
   RightHandSides rhs;
-  DeviceSystem<T> system(op, n, A, lda, first_factors(n, options) == Factors::fp32, queue,
+  const Factors first = first_factors(n, options);
+  const bool ahead = first == Factors::fp32 && looks_ahead(products_of(options, first, stream).contract);
+  DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, ahead, queue,
                          [&] { rhs = columns.right_hand_sides(); });
   const auto factorise = [&](Factors precision) {
     return factorise_on_device(system, precision, products_of(options, precision, stream));

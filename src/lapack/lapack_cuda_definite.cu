@@ -100,7 +100,7 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   fill_symmetric(uplo, n, A, lda, whole, queue);
   RightHandSides rhs;
   DeviceSystem<T> system(
-      Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, queue,
+      Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, false, queue,
       [&] { rhs = columns.right_hand_sides(); }, uplo);
   const auto factorise = [&](Factors precision) {
     return factorise_definite_on_device(system, precision, products_of(options, precision, stream));
