@@ -1,5 +1,6 @@
 // The public routines of vernier/cuda_lapack.hpp.
 #include <cmath>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -121,15 +122,15 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   if (n == 0 || nrhs == 0) return report;
   const auto queue = static_cast<cudaStream_t>(stream);
   DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
-  RightHandSides rhs;
+  std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
   const Factors first = first_factors(n, options);
   const bool ahead = first == Factors::fp32 && looks_ahead(products_of(options, first, stream).contract);
   DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, ahead, queue,
-                         [&] { rhs = columns.right_hand_sides(); });
+                         [&] { rhs.emplace(columns.right_hand_sides()); });
   const auto factorise = [&](Factors precision) {
     return factorise_on_device(system, precision, products_of(options, precision, stream));
   };
-  Solver solver(system, std::move(rhs), factorise, options, report);
+  Solver solver(system, std::move(*rhs), factorise, options, report);
   if (solver.find()) columns.write(solver, X, ldx);
   report.seconds = total.seconds();
   return report;

@@ -1,5 +1,6 @@
 // Cholesky and its solvers of vernier/cuda_lapack.hpp.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/environment.hpp"
@@ -98,14 +99,14 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   const DeviceWorkspace memory(static_cast<std::size_t>(n * n) * sizeof(T), queue);
   T* whole = reinterpret_cast<T*>(memory.data());
   fill_symmetric(uplo, n, A, lda, whole, queue);
-  RightHandSides rhs;
+  std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
   DeviceSystem<T> system(
       Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, false, queue,
-      [&] { rhs = columns.right_hand_sides(); }, uplo);
+      [&] { rhs.emplace(columns.right_hand_sides()); }, uplo);
   const auto factorise = [&](Factors precision) {
     return factorise_definite_on_device(system, precision, products_of(options, precision, stream));
   };
-  Solver solver(system, std::move(rhs), factorise, options, report);
+  Solver solver(system, std::move(*rhs), factorise, options, report);
   if (solver.find()) columns.write(solver, X, ldx);
   report.seconds = total.seconds();
   return report;
