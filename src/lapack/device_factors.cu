@@ -10,6 +10,7 @@
 #include "blas/staging_memory.hpp"
 #include "cuda/status.hpp"
 #include "lapack/device_cholesky.hpp"
+#include "lapack/device_corrections.hpp"
 #include "lapack/device_stored_lu.hpp"
 #include "lapack/device_vectors.hpp"
 #include "lapack/stored_lu.hpp"
@@ -44,10 +45,27 @@ class DeviceFactors final : public LuFactors {
     }
   }
 
+  // The host scales vectors, where there is something to scale, and takes several of them together.
+  std::unique_ptr<Corrections> corrections(const LinearSystem& system, const Columns& columns,
+                                           const RefinementVectors& vectors) const override {
+    if (columns.size() != 1 || !row_factors_.empty()) return LuFactors::corrections(system, columns, vectors);
+    return std::make_unique<DeviceCorrections>(
+        static_cast<const ResidentSystem&>(system),
+        [this, op = system.op](const double* in, double* out, double* work) { queue(op, 1, in, out, work); }, lu_->rows,
+        vectors);
+  }
+
  private:
+  void queue(Op op, std::int64_t count, const double* in, double* out, double* work) const {
+    if (definite)
+      solve_with_device_cholesky(*triangles_, count, in, out, work);
+    else
+      solve_with_device_lu(*lu_, *triangles_, op, count, in, out, work, stream_);
+  }
+
   void solve_some(Op op, const Columns& columns, double* x) const {
     const auto count = static_cast<std::int64_t>(columns.size());
-    const auto bytes = 2 * static_cast<std::size_t>(count * lu_->rows) * sizeof(double);
+    const auto bytes = 3 * static_cast<std::size_t>(count * lu_->rows) * sizeof(double);
     if (memory_ == nullptr || memory_->bytes() < bytes)
       memory_ = std::make_unique<cuda::DeviceWorkspace>(bytes, stream_);
     auto* device = reinterpret_cast<double*>(memory_->data());
@@ -76,12 +94,10 @@ class DeviceFactors final : public LuFactors {
       cuda::check(cudaMemcpyAsync(device + q * apart, x + columns[static_cast<std::size_t>(q)] * n, column,
                                   cudaMemcpyHostToDevice, stream_),
                   "cudaMemcpyAsync");
-    if (definite)
-      solve_with_device_cholesky(*triangles_, count, device, device + count * apart);
-    else
-      solve_with_device_lu(*lu_, *triangles_, op, count, device, device + count * apart, stream_);
+    double* out = device + count * apart;
+    queue(op, count, device, out, out + count * apart);
     for (std::int64_t q = 0; q < count; ++q)
-      cuda::check(cudaMemcpyAsync(x + columns[static_cast<std::size_t>(q)] * n, device + q * apart, column,
+      cuda::check(cudaMemcpyAsync(x + columns[static_cast<std::size_t>(q)] * n, out + q * apart, column,
                                   cudaMemcpyDeviceToHost, stream_),
                   "cudaMemcpyAsync");
     cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
@@ -112,6 +128,7 @@ std::unique_ptr<DeviceLu<S>> take_matrix(DeviceSystem<T>& system, const Equilibr
   std::unique_ptr<DeviceLu<S>> lu;
   if constexpr (std::is_same_v<S, float>)
     if (is_trivial(scales)) lu = std::move(system.floats);
+  if (lu == nullptr) system.begun_lu.reset();
   system.floats.reset();
   if (lu == nullptr) {
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
@@ -124,7 +141,10 @@ template <class S, class T>
 std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Options& options) {
   const Equilibration scales = equilibrate(system, 0);
   auto lu = take_matrix<S>(system, scales);
-  factor_on_device(*lu, options.contract, system.stream());
+  if (const auto begun = std::move(system.begun_lu))
+    begun->finish();
+  else
+    factor_on_device(*lu, options.contract, system.stream());
   return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2,
                                             system.stream());
 }
@@ -193,21 +213,15 @@ std::unique_ptr<LuFactors> factorise_stored(DeviceSystem<T>& system) {
 
 template <class T>
 void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& triangles, Op op, std::int64_t count,
-                          double* x, double* work, cudaStream_t stream) {
+                          const double* in, double* out, double* work, cudaStream_t stream) {
   if (op == Op::none) {
-    permute(lu.permutation, lu.n, lu.rows, count, x, work, false, stream);
-    triangles.solve(false, op, count, work, x);
-    triangles.solve(true, op, count, x, work);
-    cuda::check(cudaMemcpyAsync(x, work, static_cast<std::size_t>(count * lu.rows) * sizeof(double),
-                                cudaMemcpyDeviceToDevice, stream),
-                "cudaMemcpyAsync");
+    permute(lu.permutation, lu.n, lu.rows, count, in, out, false, stream);
+    triangles.solve(false, op, count, out, work);
+    triangles.solve(true, op, count, work, out);
   } else {
-    triangles.solve(true, op, count, x, work);
-    triangles.solve(false, op, count, work, x);
-    permute(lu.permutation, lu.n, lu.rows, count, x, work, true, stream);
-    cuda::check(cudaMemcpyAsync(x, work, static_cast<std::size_t>(count * lu.rows) * sizeof(double),
-                                cudaMemcpyDeviceToDevice, stream),
-                "cudaMemcpyAsync");
+    triangles.solve(true, op, count, in, out);
+    triangles.solve(false, op, count, out, work);
+    permute(lu.permutation, lu.n, lu.rows, count, work, out, true, stream);
   }
 }
 
@@ -234,17 +248,18 @@ std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system,
 }
 
 template <class T>
-void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_t count, double* x, double* work) {
-  triangles.solve(true, Op::transpose, count, x, work);
-  triangles.solve(true, Op::none, count, work, x);
+void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_t count, const double* in, double* out,
+                                double* work) {
+  triangles.solve(true, Op::transpose, count, in, work);
+  triangles.solve(true, Op::none, count, work, out);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \
-  template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, double*,       \
-                                     double*, cudaStream_t);                                                         \
+  template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, const double*, \
+                                     double*, double*, cudaStream_t);                                                \
   template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const cuda::Options&);          \
   template std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>&, Factors, const cuda::Options&); \
-  template void solve_with_device_cholesky(const DeviceTriangles<T>&, std::int64_t, double*, double*);
+  template void solve_with_device_cholesky(const DeviceTriangles<T>&, std::int64_t, const double*, double*, double*);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE

@@ -21,14 +21,15 @@ template <class T>
 std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system, Factors precision,
                                                         const cuda::Options& options);
 
-// op(A) x = b for `count` vectors of double in device memory, `apart` rows from each other and zero from n on; what
-// comes out lies in the same place. work: as much again.
+// op(A) out = in for `count` vectors of double in device memory, lu.rows from each other and zero from n on. work: as
+// much again.
 template <class T>
 void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& triangles, Op op, std::int64_t count,
-                          double* x, double* work, cudaStream_t stream);
+                          const double* in, double* out, double* work, cudaStream_t stream);
 
 // The same with the factor of device_cholesky.hpp.
 template <class T>
-void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_t count, double* x, double* work);
+void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_t count, const double* in, double* out,
+                                double* work);
 
 }  // namespace vernier

@@ -13,7 +13,7 @@
 namespace vernier {
 namespace {
 
-class LookAhead : Factorisation<float> {
+class LookAhead final : Factorisation<float>, public BegunLu {
  public:
   LookAhead(DeviceLu<float>& lu, cudaStream_t stream)
       : Factorisation(lu, lu.a, stream),
@@ -24,20 +24,32 @@ class LookAhead : Factorisation<float> {
     l_ = plane(memory_.data() + plane_bytes());
   }
 
-  void run() {
-    const auto columns = static_cast<int>(lu_.columns);
-    for (int first = 0; first < last_; first += largest_block) {
-      const int end = std::min(first + largest_block, last_);
-      factor_block(first, end, [&](int i, int panels) { work_beside(i, panels); });
+  std::int64_t columns_of_first_block() const override { return end_of_block(0); }
+  void factor_first_block(const std::function<void()>& after_panel) override {
+    begin_rows(lu_, stream_);
+    factor_block(0, end_of_block(0), [&](int, int) { after_panel(); });
+  }
+  void update_second_block() override { leave_block(0); }
+  void finish() override {
+    for (int first = largest_block; first < last_; first += largest_block) {
+      factor_block(first, end_of_block(first), [&](int i, int panels) { work_beside(i, panels); });
       finish_work();
-      if (end == last_ || end >= columns)
-        close_block(outside(first, end, {end, columns}, {0, first}, {}));
-      else
-        begin_update(first, end, columns);
+      leave_block(first);
     }
   }
 
  private:
+  int end_of_block(int first) const { return std::min(first + largest_block, last_); }
+
+  void leave_block(int first) {
+    const int end = end_of_block(first);
+    const auto columns = static_cast<int>(lu_.columns);
+    if (end == last_ || end >= columns)
+      close_block(outside(first, end, {end, columns}, {0, first}, {}));
+    else
+      begin_update(first, end, columns);
+  }
+
   static constexpr SplitForm form = SplitForm::half_shifted;
   static constexpr int tile = 128;          // of the product, along the columns
   static constexpr int tile_of_solve = 32;  // columns of a block of threads, of which a multiprocessor holds two
@@ -172,6 +184,15 @@ class LookAhead : Factorisation<float> {
 
 }  // namespace
 
-void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) { LookAhead(lu, stream).run(); }
+std::unique_ptr<BegunLu> begin_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) {
+  return std::make_unique<LookAhead>(lu, stream);
+}
+
+void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) {
+  LookAhead factorisation(lu, stream);
+  factorisation.factor_first_block([] {});
+  factorisation.update_second_block();
+  factorisation.finish();
+}
 
 }  // namespace vernier

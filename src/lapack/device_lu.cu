@@ -135,10 +135,10 @@ std::int64_t device_lu_limit() {
 
 template <class T>
 void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t stream) {
-  begin_rows(lu, stream);
   if constexpr (std::is_same_v<T, float>) {
-    if (contract.kind == Contract::Kind::fp32 && !contract.reproducible) return factor_with_look_ahead(lu, stream);
+    if (looks_ahead(contract)) return factor_with_look_ahead(lu, stream);
   }
+  begin_rows(lu, stream);
   Recursive<T>(lu, contract, false, stream).run();
 }
 

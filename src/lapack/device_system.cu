@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "base/status.hpp"
+#include "cuda/device.hpp"
 #include "cuda/status.hpp"
 
 namespace vernier {
 namespace {
+
+// In the time of a panel of many rows, on the multiprocessors that it leaves.
+constexpr std::int64_t tiles_beside_panel = 2560;
 
 void upload(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
   cuda::check(
@@ -17,25 +21,28 @@ void upload(const double* from, double* to, std::int64_t count, cudaStream_t str
       "cudaMemcpyAsync");
 }
 
-void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+void queue_download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
   cuda::check(
       cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
       "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
 }
 
-double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); }
+void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  queue_download(from, to, count, stream);
+  cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
+}
 
 }  // namespace
 
 template <class T>
 DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std::int64_t lda, bool with_floats,
-                              cudaStream_t stream, std::optional<Uplo> filled_from)
-    : filled_from_(filled_from), a_(a), lda_(lda), stream_(stream) {
+                              bool with_begun_lu, cudaStream_t stream, const std::function<void()>& meanwhile,
+                              std::optional<Uplo> filled_from)
+    : ResidentSystem(stream), with_begun_lu_(with_begun_lu), filled_from_(filled_from), a_(a), lda_(lda) {
   op = operation;
   n = order;
   if (with_floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
-  take_figures();
+  take_figures(meanwhile);
   if constexpr (std::is_same_v<T, double>) {
     if (largest == 0) return;
     const int e = std::ilogb(largest);
@@ -45,7 +52,7 @@ DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std:
     exponent = e;
     a_ = reinterpret_cast<T*>(copy_->data());
     lda_ = n;
-    take_figures();
+    take_figures([] {});
   }
 }
 
@@ -57,26 +64,51 @@ double* DeviceSystem<T>::vectors(std::int64_t count) const {
   return reinterpret_cast<double*>(vectors_->data());
 }
 
+// Floats of the first block of columns, then those of others beside its panels.
 template <class T>
-void DeviceSystem<T>::take_figures() {
+void DeviceSystem<T>::read_matrix(const TileFigures& tiles) {
+  const RowMajor<float> to = floats ? floats->a : RowMajor<float>{};
+  const std::int64_t padded = floats ? floats->rows : n, across = (padded + figure_tile - 1) / figure_tile;
+  std::int64_t next = 0;
+  const auto read = [&](std::int64_t count, bool beside_panel) {
+    count = std::min(count, across - next);
+    take_tile_figures(matrix(), tiles, to, padded, {next, count, beside_panel}, stream_);
+    next += count;
+  };
+  if (with_begun_lu_) {
+    begun_lu = begin_with_look_ahead(*floats, stream_);
+    read((begun_lu->columns_of_first_block() + figure_tile - 1) / figure_tile, false);
+    const std::int64_t beside = std::max<std::int64_t>(tiles_beside_panel / across, 1);
+    begun_lu->factor_first_block([&] { read(beside, true); });
+  }
+  read(across, false);
+}
+
+template <class T>
+void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
   const cuda::DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
   auto* base = reinterpret_cast<double*>(memory.data());
   const TileFigures tiles{base, base + part_size, base + 2 * part_size, base + 3 * part_size};
   double* all = base + 4 * part_size;
-  take_tile_figures(matrix(), tiles, floats ? floats->a : RowMajor<float>{}, floats ? floats->rows : 0, stream_);
+  read_matrix(tiles);
   join_figures(tiles.row_largest, tiles.row_sum, n, parts, all, all + n, stream_);
   join_figures(tiles.column_largest, tiles.column_sum, n, parts, all + 2 * n, all + 3 * n, stream_);
   const cuda::StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
   auto* host = reinterpret_cast<double*>(staged.data());
-  download(all, host, 4 * n, stream_);
+  meanwhile();
+  queue_download(all, host, 4 * n, stream_);
+  const cuda::Event there;
+  there.record(stream_);
+  if (begun_lu) begun_lu->update_second_block();
+  there.wait();
   row_largest.assign(host, host + n);
   column_largest.assign(host + 2 * n, host + 3 * n);
   const double* row_sum = host + n;
-  largest = maximum(row_largest);
-  const double* norms = op == Op::none ? row_sum : row_sum + 2 * n;
-  norm = *std::max_element(norms, norms + n);
-  if (!std::all_of(row_sum, row_sum + n, [](double x) { return std::isfinite(x); })) refuse_nonfinite();
+  largest = largest_magnitude(n, host);
+  const double most = largest_magnitude(n, row_sum);
+  norm = op == Op::none ? most : largest_magnitude(n, row_sum + 2 * n);
+  if (!std::isfinite(most)) refuse_nonfinite();
 }
 
 // The sums have told that there is a NaN or an infinity, or that they overflowed.
@@ -98,9 +130,14 @@ void DeviceSystem<T>::residuals(const Columns& columns, const double* x, const d
   for (const std::int64_t c : columns) {
     upload(x + c * n, d, n, stream_);
     upload(b + c * n, d + n, n, stream_);
-    residual<T>(matrix(), op != Op::none, d, d + n, d + 2 * n, d + 3 * n, stream_);
+    queue_residual(d, d + n, d + 2 * n, d + 3 * n);
     download(d + 2 * n, r + c * n, n, stream_);
   }
+}
+
+template <class T>
+void DeviceSystem<T>::queue_residual(const double* x, const double* b, double* r, double* work) const {
+  residual<T>(matrix(), op != Op::none, x, b, r, work, stream_);
 }
 
 template <class T>

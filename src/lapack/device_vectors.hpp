@@ -23,10 +23,16 @@ struct TileFigures {
   double *row_largest, *row_sum, *column_largest, *column_sum;
 };
 
+// Of tiles. Beside a panel: the kernel before is one, beside which this one begins and after which it ends.
+struct TileColumns {
+  std::int64_t first, count;
+  bool beside_panel = false;
+};
+
 // Magnitudes of A; A rounded to float into `floats`, if that is not null, with ones on the diagonal of the padding.
 template <class T>
 void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, RowMajor<float> floats,
-                       std::int64_t padded, cudaStream_t stream);
+                       std::int64_t padded, const TileColumns& range, cudaStream_t stream);
 
 // results[i]: the largest (sums[i]: the sum) of parts[t * n + i] over t.
 void join_figures(const double* largest_parts, const double* sum_parts, std::int64_t n, std::int64_t parts,
@@ -58,6 +64,9 @@ std::int64_t residual_work(std::int64_t n);
 template <class T>
 void magnitudes(const DeviceMatrix<T>& a, bool transposed, const double* x, double* y, double* work,
                 cudaStream_t stream);
+
+// x += factor d, in two roundings
+void add_scaled(std::int64_t n, double factor, const double* d, double* x, cudaStream_t stream);
 
 // out[i] = in[permutation[i]] for i < n, and zeros up to `padded`, for `count` vectors; or the way back.
 void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::int64_t count, const double* in,

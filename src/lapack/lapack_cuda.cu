@@ -1,6 +1,8 @@
 // The public routines of vernier/cuda_lapack.hpp.
 #include <cmath>
+#include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/environment.hpp"
@@ -29,13 +31,13 @@ void solve_columns(const DeviceLu<T>& lu, Op op, std::int64_t nrhs, T* B, std::i
   constexpr std::int64_t together = 64;
   const DeviceTriangles<T> triangles(lu.a, lu.rows, stream);
   const std::int64_t most = std::min(nrhs, together), size = most * lu.rows;
-  const DeviceWorkspace memory(static_cast<std::size_t>(2 * size) * sizeof(double), stream);
+  const DeviceWorkspace memory(static_cast<std::size_t>(3 * size) * sizeof(double), stream);
   auto* x = reinterpret_cast<double*>(memory.data());
   for (std::int64_t c = 0; c < nrhs; c += together) {
     const std::int64_t count = std::min(together, nrhs - c);
     widen_vectors(B + c * ldb, ldb, lu.n, lu.rows, count, x, stream);
-    solve_with_device_lu(lu, triangles, op, count, x, x + size, stream);
-    narrow_vectors(x, lu.n, lu.rows, count, B + c * ldb, ldb, stream);
+    solve_with_device_lu(lu, triangles, op, count, x, x + size, x + 2 * size, stream);
+    narrow_vectors(x + size, lu.n, lu.rows, count, B + c * ldb, ldb, stream);
   }
 }
 
@@ -120,11 +122,15 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   if (n == 0 || nrhs == 0) return report;
   const auto queue = static_cast<cudaStream_t>(stream);
   DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
-  DeviceSystem<T> system(op, n, A, lda, first_factors(n, options) == Factors::fp32, queue);
+  std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
+  const Factors first = first_factors(n, options);
+  const bool ahead = first == Factors::fp32 && looks_ahead(products_of(options, first, stream).contract);
+  DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, ahead, queue,
+                         [&] { rhs.emplace(columns.right_hand_sides()); });
   const auto factorise = [&](Factors precision) {
     return factorise_on_device(system, precision, products_of(options, precision, stream));
   };
-  Solver solver(system, columns.right_hand_sides(), factorise, options, report);
+  Solver solver(system, std::move(*rhs), factorise, options, report);
   if (solver.find()) columns.write(solver, X, ldx);
   report.seconds = total.seconds();
   return report;

@@ -1,5 +1,6 @@
 // Cholesky and its solvers of vernier/cuda_lapack.hpp.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/environment.hpp"
@@ -39,13 +40,13 @@ void solve_columns(const DeviceLu<T>& factors, std::int64_t nrhs, T* B, std::int
   constexpr std::int64_t together = 64;
   const DeviceTriangles<T> triangles(factors.a, factors.rows, stream);
   const std::int64_t size = std::min(nrhs, together) * factors.rows;
-  const DeviceWorkspace memory(static_cast<std::size_t>(2 * size) * sizeof(double), stream);
+  const DeviceWorkspace memory(static_cast<std::size_t>(3 * size) * sizeof(double), stream);
   auto* x = reinterpret_cast<double*>(memory.data());
   for (std::int64_t c = 0; c < nrhs; c += together) {
     const std::int64_t count = std::min(together, nrhs - c);
     widen_vectors(B + c * ldb, ldb, factors.n, factors.rows, count, x, stream);
-    solve_with_device_cholesky(triangles, count, x, x + size);
-    narrow_vectors(x, factors.n, factors.rows, count, B + c * ldb, ldb, stream);
+    solve_with_device_cholesky(triangles, count, x, x + size, x + 2 * size);
+    narrow_vectors(x + size, factors.n, factors.rows, count, B + c * ldb, ldb, stream);
   }
   check(cudaStreamSynchronize(stream), "triangular solves on the GPU");
 }
@@ -98,11 +99,14 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   const DeviceWorkspace memory(static_cast<std::size_t>(n * n) * sizeof(T), queue);
   T* whole = reinterpret_cast<T*>(memory.data());
   fill_symmetric(uplo, n, A, lda, whole, queue);
-  DeviceSystem<T> system(Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, queue, uplo);
+  std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
+  DeviceSystem<T> system(
+      Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, false, queue,
+      [&] { rhs.emplace(columns.right_hand_sides()); }, uplo);
   const auto factorise = [&](Factors precision) {
     return factorise_definite_on_device(system, precision, products_of(options, precision, stream));
   };
-  Solver solver(system, columns.right_hand_sides(), factorise, options, report);
+  Solver solver(system, std::move(*rhs), factorise, options, report);
   if (solver.find()) columns.write(solver, X, ldx);
   report.seconds = total.seconds();
   return report;

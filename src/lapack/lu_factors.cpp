@@ -18,12 +18,20 @@ constexpr int usual_spread = 4;  // bits between the largest entries of rows, or
 constexpr std::size_t columns_for_products = 8;  // from so many right-hand sides on, level 3 wins
 
 int spread(const std::vector<double>& largest) {
-  double most = 0, least = std::numeric_limits<double>::infinity();
-  for (const double x : largest) {
-    if (x == 0) continue;
-    most = std::max(most, x);
-    least = std::min(least, x);
-  }
+  constexpr int lanes = 8;  // that the compiler puts into vectors
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  double least_of[lanes];
+  std::fill_n(least_of, lanes, infinite);
+  const auto see = [&](int l, double x) {
+    const double size = x == 0 ? infinite : x;
+    least_of[l] = size < least_of[l] ? size : least_of[l];
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= largest.size(); i += lanes)
+    for (int l = 0; l < lanes; ++l) see(l, largest[i + static_cast<std::size_t>(l)]);
+  for (; i < largest.size(); ++i) see(0, largest[i]);
+  const double most = largest_magnitude(static_cast<std::int64_t>(largest.size()), largest.data());
+  const double least = *std::min_element(least_of, least_of + lanes);
   return most == 0 ? 0 : std::ilogb(most) - std::ilogb(least);
 }
 

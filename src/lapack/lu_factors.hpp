@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/workspace.hpp"
+#include "lapack/corrections.hpp"
 #include "lapack/system.hpp"
 
 namespace vernier {
@@ -34,6 +35,11 @@ class LuFactors {
   virtual double unit_roundoff() const = 0;
   // op(A) x = b, approximately; b and x in the columns named, which lie n apart.
   virtual void solve(Op op, const Columns& columns, double* x) const = 0;
+  // Of these columns, or some of them.
+  virtual std::unique_ptr<Corrections> corrections(const LinearSystem& system, const Columns&,
+                                                   const RefinementVectors& vectors) const {
+    return host_corrections(system, *this, vectors);
+  }
 
   std::int64_t info = 0;  // as of getrf
   bool overflow = false;  // growth left the range; the factors are of no use

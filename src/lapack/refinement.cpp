@@ -20,6 +20,11 @@ constexpr double slow = 0.3;
 // the first solution is far too large, and shrinks with its residual.
 constexpr double stagnant = 0.9;
 
+// What is worth beginning before it is known to be needed: as long as the error is expected to be so many times the
+// tolerance. Expected is what the correction before has left of its error, and this of the first one. Time depends on
+// it, and nothing else.
+constexpr double far_above = 10, usual_reduction = 1e-3;
+
 // GMRES with factors of unit roundoff u has converged for kappa u up to about this (tests/campaign); beyond, it would
 // only use up its steps.
 constexpr double gmres_reach = 1e7;
@@ -71,6 +76,10 @@ Columns RefinedColumns::above(double tolerance) const {
 
 void RefinedColumns::measure(const LinearSystem& system, const Columns& columns) {
   system.residuals(columns, x_.data(), b_.data(), r_.data());
+  take_errors(system, columns);
+}
+
+void RefinedColumns::take_errors(const LinearSystem& system, const Columns& columns) {
   for (const std::int64_t c : columns) {
     const auto q = static_cast<std::size_t>(c);
     last_error_[q] = backward_error(system, x_.data() + c * n_, b(c), r_.data() + c * n_);
@@ -80,39 +89,46 @@ void RefinedColumns::measure(const LinearSystem& system, const Columns& columns)
   }
 }
 
-// x += F^-1 r, with the step length that the residual before suggests.
-void RefinedColumns::correct(const LinearSystem& system, const LuFactors& factors, const Columns& columns, bool first) {
+// Of the corrections that r asks for, as the residual before suggests.
+std::vector<double> RefinedColumns::step_lengths(const Columns& columns, bool first) {
   std::vector<double> lengths;
   for (const std::int64_t c : columns) {
     lengths.push_back(first ? 1 : step_length(n_, last_r_.data() + c * n_, r_.data() + c * n_));
     std::copy_n(r_.data() + c * n_, n_, last_r_.data() + c * n_);
-  }
-  factors.solve(system.op, columns, r_.data());
-  for (std::size_t q = 0; q < columns.size(); ++q) {
-    const std::int64_t c = columns[q];
-    double* x = x_.data() + c * n_;
-    const double* d = r_.data() + c * n_;
-    for (std::int64_t i = 0; i < n_; ++i) x[i] += lengths[q] * d[i];
     ++reports_[static_cast<std::size_t>(c)].corrections;
   }
+  return lengths;
 }
 
 // Returns the columns that it leaves above the tolerance, since they converge slowly or not at all.
 Columns RefinedColumns::classical(const LinearSystem& system, const LuFactors& factors,
                                   const RefinementLimits& limits) {
   Columns active = above(limits.tolerance), left;
-  for (const std::int64_t c : active) std::copy_n(b(c), n_, x_.data() + c * n_);
-  factors.solve(system.op, active, x_.data());
-  measure(system, active);
   const double give_up = limits.method == Refinement::automatic ? slow : stagnant;
   const int corrections = limits.method == Refinement::gmres ? 0 : limits.corrections;
+  const auto steps = factors.corrections(system, active, {b_.data(), x_.data(), r_.data()});
+  const auto look = [&](double expected_error, bool may_go_on) {
+    if (may_go_on && expected_error > far_above * limits.tolerance) steps->expect_another(active);
+    steps->wait();
+    take_errors(system, active);
+  };
+  const auto worst = [&] {
+    double most = 0;
+    for (const std::int64_t c : active) most = std::max(most, last_error_[static_cast<std::size_t>(c)]);
+    return most;
+  };
   const auto done = [&](std::int64_t c) { return last_error_[static_cast<std::size_t>(c)] <= limits.tolerance; };
+  double reduction = usual_reduction;
+  steps->first(active);
+  look(factors.unit_roundoff(), corrections > 0);
   for (int correction = 0;; ++correction) {
     std::erase_if(active, done);
     if (active.empty() || correction == corrections) break;
     const std::vector<double> before = last_error_;
-    correct(system, factors, active, correction == 0);
-    measure(system, active);
+    const double error = worst();
+    steps->add(active, step_lengths(active, correction == 0));
+    look(error * reduction, correction + 1 < corrections);
+    reduction = worst() / error;
     const auto slow_one = [&](std::int64_t c) {
       const auto q = static_cast<std::size_t>(c);
       return !done(c) && !(std::isfinite(last_error_[q]) && last_error_[q] <= give_up * before[q]);

@@ -41,10 +41,11 @@ class RefinedColumns {
 
  private:
   Columns classical(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits);
-  void correct(const LinearSystem& system, const LuFactors& factors, const Columns& columns, bool first);
+  std::vector<double> step_lengths(const Columns& columns, bool first);
   void by_gmres(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits,
                 const Columns& columns);
   void measure(const LinearSystem& system, const Columns& columns);
+  void take_errors(const LinearSystem& system, const Columns& columns);
   bool gmres_is_worth_it(const LinearSystem& system, const LuFactors& factors, const RefinementLimits& limits);
 
   std::int64_t n_;

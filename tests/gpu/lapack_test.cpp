@@ -227,6 +227,28 @@ TEST(SolverOnGpu, scaled_and_extreme_systems_are_solved) {
   }
 }
 
+// Alone, its vectors stay in device memory, and corrections are queued before the host has seen what asks for them.
+TEST(SolverOnGpu, a_right_hand_side_alone_has_the_bits_that_it_has_among_others) {
+  for (const Op op : {Op::none, Op::transpose})
+    for (const Factors factors : {Factors::tf32, Factors::fp32, Factors::fp64})
+      for (const std::int64_t n : {60, 257, 896}) {
+        const Matrix<double> a = uniform_matrix<double>(n, n, 61), one = uniform_matrix<double>(n, 1, 62);
+        const auto two =
+            Matrix<double>::of(n, 2, [&](auto i, auto j) { return j == 0 ? one(i, 0) : one(n - 1 - i, 0); });
+        Matrix<double> x(n, 1), xs(n, 2);
+        SolveOptions options;
+        options.factors = factors;
+        options.refinement = Refinement::classical;
+        for (const double tolerance : {0.0, 0x1p-52, 1e-6}) {
+          options.tolerance = tolerance;
+          const SolveReport alone = solve_on_gpu(op, a, one, x, options), both = solve_on_gpu(op, a, two, xs, options);
+          EXPECT_EQ(alone.columns[0].corrections, both.columns[0].corrections) << alone.text() << both.text();
+          EXPECT_EQ(alone.columns[0].backward_error, both.columns[0].backward_error) << alone.text() << both.text();
+          for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(x(i, 0), xs(i, 0)) << i << alone.text();
+        }
+      }
+}
+
 TEST(SolverOnGpu, ill_conditioned_systems_fall_back_and_say_so) {
   const std::int64_t n = 300;
   Matrix<double> a = uniform_matrix<double>(n, n, 41), x(n, 1);
