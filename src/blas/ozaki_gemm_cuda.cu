@@ -283,6 +283,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                            const SliceOptions& options, void* stream) {
   const auto start = std::chrono::steady_clock::now();
   check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
+  require(k <= longest_slice_k, "gemm_by_slices: k = {}: expected at most {} on a GPU", k, longest_slice_k);
   const auto queue = static_cast<cudaStream_t>(stream);
   SliceReport report;
   report.engine = options.engine;

@@ -14,6 +14,7 @@ namespace vernier::cuda {
 namespace {
 
 constexpr int tile = 32, tile_rows = 8;
+static_assert(longest_slice_k == std::int64_t{65535} * tile);
 constexpr int threads = slice_sum_width;
 constexpr int warps = threads / 32;
 

@@ -30,6 +30,9 @@ struct SliceSource {
   static constexpr int most_negative = -(1 << 20);
 };
 
+// What the launches over the elements of vectors have blocks for.
+inline constexpr std::int64_t longest_slice_k = std::int64_t{65535} * 32;
+
 // left, statistics and weights of an operand.
 template <class T>
 void gather_slices_source(const Operand<T>& x, const SliceSource& source, cudaStream_t stream);

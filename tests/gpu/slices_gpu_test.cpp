@@ -185,5 +185,17 @@ TEST(SlicesOfIntegers, are_grouped_by_weight_inside_the_engine) {
   }
 }
 
+TEST(SlicesOnGpuArguments, k_beyond_the_blocks_of_a_launch_is_told) {
+  const std::int64_t k = 2097121;
+  double c = 7;
+  try {
+    cuda::gemm_by_slices<double>(Op::none, Op::none, 1, 1, k, 1.0, nullptr, 1, nullptr, k, 0.0, &c, 1,
+                                 {.engine = "cublas-fp16"});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("expected at most 2097120"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace vernier::test
