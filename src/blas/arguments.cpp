@@ -1,5 +1,7 @@
 #include "blas/arguments.hpp"
 
+#include "number/moduli.hpp"
+
 namespace vernier {
 namespace {
 
@@ -57,6 +59,13 @@ void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t 
   check_leading(routine, "lda", lda, opa == Op::none ? m : k);
   check_leading(routine, "ldb", ldb, opb == Op::none ? k : n);
   check_leading(routine, "ldc", ldc, m);
+}
+
+void fail_beyond_scheme(const Contract& contract, int span_a, int span_b) {
+  fail(Status::bound_not_met,
+       "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
+       "of op(B); expected what {} moduli hold",
+       contract.text(), span_a, span_b, max_moduli);
 }
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 
 #include "base/status.hpp"
 #include "blas/complex_copies.hpp"
+#include "blas/device_choice.hpp"
 #include "blas/device_elements.cuh"
 #include "blas/device_state.hpp"
 #include "blas/residue_gemm_cuda.hpp"
@@ -98,14 +99,8 @@ std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, O
   return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits);
 }
 
-// From this size on it is asked what is free.
-constexpr std::size_t large_workspace = std::size_t{4} << 30;
-
 bool fits(const DeviceComplexPlan& plan, const Options& options) {
-  if (options.workspace != nullptr) return plan.bytes <= options.workspace_bytes;
-  if (options.workspace_limit != 0) return plan.bytes <= options.workspace_limit;
-  if (plan.bytes > current_device().memory_bytes / 2) return false;
-  return plan.bytes <= large_workspace || plan.bytes <= available_device_memory() / 16 * 15;
+  return plan.bytes <= workspace_limit(plan.bytes, options);
 }
 
 void describe(const DeviceComplexPlan& roots, const DeviceInt8Engine& engine, Plan& plan) {

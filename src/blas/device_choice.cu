@@ -14,15 +14,6 @@ namespace {
 // From this size on the default limit looks at what is free.
 constexpr std::size_t large_workspace = std::size_t{4} << 30;
 
-// Bytes that a product which would take `wanted` may have.
-std::size_t workspace_limit(std::size_t wanted, const Options& options) {
-  if (options.workspace != nullptr) return options.workspace_bytes;
-  if (options.workspace_limit != 0) return options.workspace_limit;
-  const std::size_t half = current_device().memory_bytes / 2;
-  if (wanted <= large_workspace) return std::max(half, wanted);
-  return std::min(half, available_device_memory() / 16 * 15);
-}
-
 DeviceRequest request_of(const Options& options, bool may_be_lean) {
   DeviceRequest request;
   request.contract = options.contract;
@@ -35,6 +26,14 @@ DeviceRequest request_of(const Options& options, bool may_be_lean) {
 }
 
 }  // namespace
+
+std::size_t workspace_limit(std::size_t wanted, const Options& options) {
+  if (options.workspace != nullptr) return options.workspace_bytes;
+  if (options.workspace_limit != 0) return options.workspace_limit;
+  const std::size_t half = current_device().memory_bytes / 2;
+  if (wanted <= large_workspace) return std::max(half, wanted);
+  return std::min(half, available_device_memory() / 16 * 15);
+}
 
 const DeviceInt8Engine& int8_engine(const Options& options) {
   return find_device_int8_engine(options.engine == native_name ? "" : options.engine);

@@ -16,6 +16,9 @@ inline constexpr std::string_view native_name = "native";
 const DeviceInt8Engine& int8_engine(const Options& options);
 DeviceLimits limits_of(const DeviceInt8Engine& engine);
 
+// Bytes that a product which would take `wanted` may have.
+std::size_t workspace_limit(std::size_t wanted, const Options& options);
+
 // Bytes that a product by residues may have.
 template <class T>
 std::size_t residue_workspace_limit(const ProductShape& shape, const Options& options, const DeviceLimits& limits);

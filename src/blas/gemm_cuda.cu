@@ -40,11 +40,6 @@ void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, co
              workspace.data(), stream);
 }
 
-template <class T>
-DeviceFactor<T> factor(const T* x, PointerMode mode) {
-  return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
-}
-
 Cublas& cublas_for(const Options& options) {
   Cublas& cublas = thread_cublas();
   cublas.set_stream(static_cast<cudaStream_t>(options.stream));

@@ -1,7 +1,7 @@
 // What a device decided about a product, as a report.
 #include <cstring>
 
-#include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "scheme/residues.hpp"
 #include "scheme/route.hpp"
 #include "vernier/cuda.hpp"
@@ -13,11 +13,7 @@ void settle(Report& report, const Outcome& outcome) {
   std::memcpy(&route, outcome.words, sizeof route);
   if (route.irregular == 0) return;
   Plan& plan = report.plan;
-  if (route.unmet != 0)
-    fail(Status::bound_not_met,
-         "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a "
-         "column of op(B); expected what {} moduli hold",
-         plan.contract.text(), route.span[0], route.span[1], max_moduli);
+  if (route.unmet != 0) fail_beyond_scheme(plan.contract, route.span[0], route.span[1]);
   report.span_a = route.span[0];
   report.span_b = route.span[1];
   report.nonfinite_rows = route.nonfinite[0];

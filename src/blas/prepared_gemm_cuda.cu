@@ -195,11 +195,6 @@ bool PreparedOperand<T>::strassen() const {
 
 namespace {
 
-template <class T>
-DeviceFactor<T> factor(const T* x, PointerMode mode) {
-  return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
-}
-
 // The arguments are checked but for those of gemm itself.
 template <class T>
 PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, const ProductShape& s, const T* alpha,

@@ -6,6 +6,7 @@
 
 #include "base/workspace.hpp"
 #include "blas/device_blocks.hpp"
+#include "blas/device_choice.hpp"
 #include "blas/device_state.hpp"
 #include "blas/prepared_operand_cuda.hpp"
 #include "blas/residue_gemm_cuda.hpp"
@@ -75,8 +76,6 @@ class PreparedRun {
 
  private:
   static constexpr std::int64_t least_block = 256;
-  static constexpr std::size_t large_workspace = std::size_t{4}
-                                                 << 30;  // from here on the default looks at what is free
 
   ProductShape shape() const { return {problem_.a.vectors, problem_.b.vectors, fixed_.copy.k}; }
 
@@ -113,16 +112,9 @@ class PreparedRun {
       Arena count;
       carve(count, block_);
       bytes_ = count.used();
-      if (bytes_ <= limit()) return true;
+      if (bytes_ <= workspace_limit(bytes_, options_)) return true;
       if (block_ <= least_block) return false;
     }
-  }
-
-  std::size_t limit() const {
-    if (options_.workspace != nullptr) return options_.workspace_bytes;
-    if (options_.workspace_limit != 0) return options_.workspace_limit;
-    const std::size_t half = current_device().memory_bytes / 2;
-    return bytes_ <= large_workspace ? half : std::min(half, available_device_memory() / 16 * 15);
   }
 
   void describe(PreparedReport& report) const {

@@ -7,6 +7,7 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "blas/block_product.hpp"
 #include "blas/scale_search.hpp"
 #include "blas/strip_conversion.hpp"
@@ -172,12 +173,7 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
     const Contract& contract = plan.printable.contract;
     const bool may_fall_back =
         !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
-    if (passes.beyond_scheme && !may_fall_back)
-      fail(Status::bound_not_met,
-           "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a "
-           "column of op(B); "
-           "expected what {} moduli hold",
-           contract.text(), report.span_a, report.span_b, max_moduli);
+    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
     report.fallback = true;
     return false;
   }

@@ -3,22 +3,12 @@
 #include <memory>
 
 #include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "blas/device_run.hpp"
 #include "blas/device_state.hpp"
 #include "cuda/device.hpp"
 
 namespace vernier::cuda {
-namespace {
-
-void fail_beyond_scheme(const Contract& contract, const Report& report) {
-  fail(Status::bound_not_met,
-       "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
-       "of op(B); expected what {} moduli hold",
-       contract.text(), report.span_a, report.span_b, max_moduli);
-}
-
-}  // namespace
-
 bool without_host(const Options& options) {
   return options.asynchronous || capturing(static_cast<cudaStream_t>(options.stream));
 }
@@ -90,7 +80,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     const Contract& contract = options.contract;
     const bool may_fall_back =
         !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
-    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report);
+    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
     report.fallback = true;
     return false;
   }

@@ -9,6 +9,11 @@
 namespace vernier::cuda {
 
 template <class T>
+DeviceFactor<T> factor(const T* x, PointerMode mode) {
+  return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
+}
+
+template <class T>
 struct DeviceResidueProblem {
   Operand<T> a, b;  // rows of op(A), columns of op(B)
   DeviceFactor<T> alpha, beta;
