@@ -148,9 +148,8 @@ vernier_status vernier_gemm(vernier_handle handle, vernier_type type, vernier_op
                             int64_t ldb, const void* beta, void* C, int64_t ldc) {
   return product(handle, type, [&]<class T>(T, const Options& options) {
     return vernier::gemm<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k,
-                            scalar<T>("gemm: alpha is null", alpha), static_cast<const T*>(A), lda,
-                            static_cast<const T*>(B), ldb, scalar<T>("gemm: beta is null", beta), static_cast<T*>(C),
-                            ldc, options);
+                            scalar<T>("gemm: alpha is null", alpha), in<T>(A), lda, in<T>(B), ldb,
+                            scalar<T>("gemm: beta is null", beta), out<T>(C), ldc, options);
   });
 }
 

@@ -140,6 +140,24 @@ T scalar(const char* message, const void* value) {
   return *static_cast<const T*>(value);
 }
 
+template <class T>
+T alpha_of(const void* alpha) {
+  return scalar<T>("alpha is null", alpha);
+}
+template <class T>
+T beta_of(const void* beta) {
+  return scalar<T>("beta is null", beta);
+}
+
+template <class T>
+const T* in(const void* matrix) {
+  return static_cast<const T*>(matrix);
+}
+template <class T>
+T* out(void* matrix) {
+  return static_cast<T*>(matrix);
+}
+
 // A product: its report is kept, and a contract for one call is used up, also by a call that fails.
 template <class Body>
 vernier_status product(vernier_handle handle, vernier_type type, Body body) noexcept {

@@ -19,23 +19,6 @@ vernier_status gpu_product(vernier_handle handle, vernier_type type, Body body) 
                  [&]<class T>(T, const vernier::Options&) { return body(T{}, gpu_options_of<T>(*handle)); });
 }
 
-template <class T>
-const T* in(const void* matrix) {
-  return static_cast<const T*>(matrix);
-}
-template <class T>
-T* out(void* matrix) {
-  return static_cast<T*>(matrix);
-}
-template <class T>
-T alpha_of(const void* alpha) {
-  return scalar<T>("alpha is null", alpha);
-}
-template <class T>
-T beta_of(const void* beta) {
-  return scalar<T>("beta is null", beta);
-}
-
 }  // namespace
 
 extern "C" {

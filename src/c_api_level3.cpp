@@ -10,27 +10,6 @@ using vernier::Report;
 using vernier::Side;
 using vernier::Uplo;
 
-namespace {
-
-template <class T>
-const T* in(const void* matrix) {
-  return static_cast<const T*>(matrix);
-}
-template <class T>
-T* out(void* matrix) {
-  return static_cast<T*>(matrix);
-}
-template <class T>
-T alpha_of(const void* alpha) {
-  return scalar<T>("alpha is null", alpha);
-}
-template <class T>
-T beta_of(const void* beta) {
-  return scalar<T>("beta is null", beta);
-}
-
-}  // namespace
-
 extern "C" {
 
 vernier_status vernier_symm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo, int64_t m,

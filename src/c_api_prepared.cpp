@@ -50,11 +50,6 @@ vernier_status multiply(vernier_handle handle, vernier_prepared x, Body body) {
   });
 }
 
-template <class T>
-const T* in(const void* matrix) {
-  return static_cast<const T*>(matrix);
-}
-
 }  // namespace
 }  // namespace vernier::c_api
 
@@ -91,7 +86,7 @@ vernier_status vernier_gemm_prepared_left(vernier_handle handle, vernier_prepare
                                           const void* beta, void* C, int64_t ldc) {
   return multiply<vernier::PreparedOperand>(handle, A, [&]<class T>(T, const vernier::PreparedOperand<T>& a) {
     return vernier::gemm<T>(a, static_cast<Op>(opb), m, n, k, scalar<T>("gemm: alpha is null", alpha), in<T>(B), ldb,
-                            scalar<T>("gemm: beta is null", beta), static_cast<T*>(C), ldc, options_of<T>(*handle));
+                            scalar<T>("gemm: beta is null", beta), out<T>(C), ldc, options_of<T>(*handle));
   });
 }
 
@@ -100,7 +95,7 @@ vernier_status vernier_gemm_prepared_right(vernier_handle handle, vernier_op opa
                                            const void* beta, void* C, int64_t ldc) {
   return multiply<vernier::PreparedOperand>(handle, B, [&]<class T>(T, const vernier::PreparedOperand<T>& b) {
     return vernier::gemm<T>(static_cast<Op>(opa), b, m, n, k, scalar<T>("gemm: alpha is null", alpha), in<T>(A), lda,
-                            scalar<T>("gemm: beta is null", beta), static_cast<T*>(C), ldc, options_of<T>(*handle));
+                            scalar<T>("gemm: beta is null", beta), out<T>(C), ldc, options_of<T>(*handle));
   });
 }
 
@@ -108,8 +103,8 @@ vernier_status vernier_cuda_gemm_prepared_left(vernier_handle handle, vernier_pr
                                                int64_t n, int64_t k, const void* alpha, const void* B, int64_t ldb,
                                                const void* beta, void* C, int64_t ldc) {
   return multiply<cuda::PreparedOperand>(handle, A, [&]<class T>(T, const cuda::PreparedOperand<T>& a) {
-    return cuda::gemm<T>(a, static_cast<Op>(opb), m, n, k, in<T>(alpha), in<T>(B), ldb, in<T>(beta), static_cast<T*>(C),
-                         ldc, gpu_options_of<T>(*handle));
+    return cuda::gemm<T>(a, static_cast<Op>(opb), m, n, k, in<T>(alpha), in<T>(B), ldb, in<T>(beta), out<T>(C), ldc,
+                         gpu_options_of<T>(*handle));
   });
 }
 
@@ -117,8 +112,8 @@ vernier_status vernier_cuda_gemm_prepared_right(vernier_handle handle, vernier_o
                                                 int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
                                                 const void* beta, void* C, int64_t ldc) {
   return multiply<cuda::PreparedOperand>(handle, B, [&]<class T>(T, const cuda::PreparedOperand<T>& b) {
-    return cuda::gemm<T>(static_cast<Op>(opa), b, m, n, k, in<T>(alpha), in<T>(A), lda, in<T>(beta), static_cast<T*>(C),
-                         ldc, gpu_options_of<T>(*handle));
+    return cuda::gemm<T>(static_cast<Op>(opa), b, m, n, k, in<T>(alpha), in<T>(A), lda, in<T>(beta), out<T>(C), ldc,
+                         gpu_options_of<T>(*handle));
   });
 }
 

@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "base/device_planes.hpp"
+#include "base/range.hpp"
 #include "cuda/status.hpp"
 #include "scheme/operand.hpp"
 
 namespace vernier::cuda {
-
-struct Range {
-  std::int64_t begin, count;
-};
 
 template <class T>
 Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {

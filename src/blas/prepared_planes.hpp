@@ -2,13 +2,10 @@
 #pragma once
 
 #include "base/panel.hpp"
+#include "base/range.hpp"
 #include "scheme/statistics.hpp"
 
 namespace vernier {
-
-struct Range {
-  std::int64_t begin = 0, count = 0;
-};
 
 // One strip and slice of k after another; moduli `stride` bytes apart.
 struct PlaneView {

@@ -4,7 +4,7 @@
 
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
-#include "scheme/device_crt.hpp"
+#include "scheme/device_crt_words.cuh"
 #include "scheme/device_recombine.hpp"
 
 namespace vernier::cuda {
@@ -51,26 +51,9 @@ template <class T, int Limbs, int Pairs, class Load>
 __device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int moduli, Load load,
                                              const int (&exponents)[4], T (&out)[4]) {
   CrtSums<Limbs> sums[4];
-  const auto add_pair = [&](int g) {
-    const std::uint32_t a = load(2 * g), b = 2 * g + 1 < moduli ? load(2 * g + 1) : 0;
-    const std::uint32_t low = __byte_perm(a, b, 0x5140), high = __byte_perm(a, b, 0x7362);
-    sums[0].add(joined_residues(tables.pair[g], low, 0), tables, g);
-    sums[1].add(joined_residues(tables.pair[g], low, 1), tables, g);
-    sums[2].add(joined_residues(tables.pair[g], high, 0), tables, g);
-    sums[3].add(joined_residues(tables.pair[g], high, 1), tables, g);
-  };
-  if constexpr (Pairs > 0) {
+  sum_four<Pairs>(tables, moduli, load, sums);
 #pragma unroll
-    for (int g = 0; g < Pairs; ++g) add_pair(g);
-  } else {
-#pragma unroll 1
-    for (int g = 0; g < tables.pairs; ++g) add_pair(g);
-  }
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    sums[e].reduce(tables);
-    out[e] = rounded_crt<T>(sums[e], -exponents[e]);
-  }
+  for (int e = 0; e < 4; ++e) out[e] = rounded_crt<T>(sums[e], -exponents[e]);
 }
 
 // Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product.

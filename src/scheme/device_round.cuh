@@ -5,6 +5,7 @@
 
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
+#include "scheme/device_crt_words.cuh"
 #include "scheme/device_exact.hpp"
 #include "scheme/device_factor.cuh"
 #include "scheme/device_round.hpp"
@@ -36,29 +37,6 @@ __noinline__ __device__ bool write_by_integers(const CrtTables<Limbs>& tables, i
 // Usual numbers of moduli fill their limbs, so that the leading ones suffice.
 template <int Limbs, int Pairs>
 using RoundSums = std::conditional_t<(Pairs > 0), LeadingSums<Limbs>, CrtSums<Limbs>>;
-
-// Ct of four entries from one word of every plane: bytes 0 and 1 are rows of one column, 2 and 3 of another.
-template <int Limbs, int Pairs, class Load>
-__device__ __forceinline__ void sum_four(const CrtTables<Limbs>& tables, int moduli, Load load,
-                                         RoundSums<Limbs, Pairs> (&sums)[4]) {
-  const auto add_pair = [&](int g) {
-    const std::uint32_t a = load(2 * g), b = 2 * g + 1 < moduli ? load(2 * g + 1) : 0;
-    const std::uint32_t low = __byte_perm(a, b, 0x5140), high = __byte_perm(a, b, 0x7362);
-    sums[0].add(joined_residues(tables.pair[g], low, 0), tables, g);
-    sums[1].add(joined_residues(tables.pair[g], low, 1), tables, g);
-    sums[2].add(joined_residues(tables.pair[g], high, 0), tables, g);
-    sums[3].add(joined_residues(tables.pair[g], high, 1), tables, g);
-  };
-  if constexpr (Pairs > 0) {
-#pragma unroll
-    for (int g = 0; g < Pairs; ++g) add_pair(g);
-  } else {
-#pragma unroll 1
-    for (int g = 0; g < tables.pairs; ++g) add_pair(g);
-  }
-#pragma unroll
-  for (int e = 0; e < 4; ++e) sums[e].reduce(tables);
-}
 
 // What a thread knows of two rows or two columns.
 struct TwoVectors {
@@ -155,7 +133,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
       const uint2 r = Pairs > 0 ? raw[q] : *plane_of(q);
       return w == 0 ? r.x : r.y;
     };
-    sum_four<Limbs, Pairs>(tables, task.moduli, load, sums);
+    sum_four<Pairs>(tables, task.moduli, load, sums);
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
       T* c = task.c + i + (at.j0 + 8 * y) * task.ldc;
