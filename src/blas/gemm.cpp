@@ -18,10 +18,8 @@ void take_native(Plan& p) {
 }
 
 // The plan for a person: with the name of the BLAS where the native product is taken.
-Plan printable(const ProductPlan& plan) {
-  Plan p = plan.printable;
+void name_native(Plan& p) {
   if (p.scheme == "native") take_native(p);
-  return p;
 }
 
 template <class T>
@@ -33,13 +31,15 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) 
 }
 
 template <class T>
-Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-                 const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
-  Report report;
-  const ProductPlan plan = plan_product<T>({m, n, k}, options);
-  report.plan = printable(plan);
+void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
+               const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options, Report& report) {
+  ProductPlan plan = plan_product<T>({m, n, k}, options);
   bool done = false;
-  if (plan.engine != nullptr) {
+  if (plan.engine == nullptr) {
+    report.plan = std::move(plan.printable);
+    name_native(report.plan);
+  } else {
+    report.plan = plan.printable;
     const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
     done = residue_gemm(plan, problem, options, report);
   }
@@ -47,7 +47,6 @@ Report real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
     if (report.fallback) take_native(report.plan);
     native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
   }
-  return report;
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
   } else if constexpr (is_complex<T>) {
     report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
   } else {
-    report = real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
+    real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options, report);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
@@ -82,10 +81,13 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options("gemm", options);
-  if constexpr (is_complex<T>)
+  if constexpr (is_complex<T>) {
     return complex_plan<RealType<T>>(m, n, k, options);
-  else
-    return printable(plan_product<T>({m, n, k}, options));
+  } else {
+    Plan plan = plan_product<T>({m, n, k}, options).printable;
+    name_native(plan);
+    return plan;
+  }
 }
 
 template <class T>

@@ -88,9 +88,12 @@ std::string requested_engine(std::string_view name) {
 }
 
 const Int8Engine& preferred_int8_engine() {
-  for (const Int8Engine* engine : int8_engines())
-    if (engine->missing().empty()) return *engine;
-  fail(Status::internal_error, "no int8 engine was built");  // portable runs everywhere
+  static const Int8Engine& preferred = []() -> const Int8Engine& {
+    for (const Int8Engine* engine : int8_engines())
+      if (engine->missing().empty()) return *engine;
+    fail(Status::internal_error, "no int8 engine was built");  // portable runs everywhere
+  }();
+  return preferred;
 }
 
 const Int8Engine& find_int8_engine(std::string_view name) {

@@ -18,8 +18,7 @@ constexpr std::string_view native_name = "native";
 int thread_count(const Options& options) { return usable_threads(options.threads); }
 
 // Unknown and unsupported names are errors for every product, also where no engine is needed.
-void check_engine_name(const Options& options) {
-  const std::string requested = requested_engine(options.engine);
+void check_engine_name(const std::string& requested, const Options& options) {
   if (!requested.empty() && requested != native_name) find_int8_engine(options.engine);
 }
 
@@ -44,9 +43,8 @@ double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int m
 
 // Which int8 engine, or null for the native product, and why.
 template <class T>
-const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
+const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested, const Options& options) {
   const Contract& contract = options.contract;
-  const std::string requested = requested_engine(options.engine);
   std::string& reason = plan.printable.reason;
   if (requested == native_name) {
     require(!contract.reproducible && plan.native_keeps_contract,
@@ -55,7 +53,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const Options& options) {
     reason = "the native product was asked for";
     return nullptr;
   }
-  const Int8Engine& engine = find_int8_engine(options.engine);
+  const Int8Engine& engine = requested.empty() ? preferred_int8_engine() : find_int8_engine(options.engine);
   plan.forced = contract.reproducible || !requested.empty();
   if (!requested.empty()) {
     reason = fmt::format("engine {} was asked for", requested);
@@ -127,13 +125,14 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   p.contract = options.contract;
   p.threads = thread_count(options);
   p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
-  check_engine_name(options);
+  const std::string requested = requested_engine(options.engine);
+  check_engine_name(requested, options);
   if (shape.empty()) {
     p.scheme = "none";
     p.reason = "there is nothing to multiply";
     return plan;
   }
-  plan.engine = choose_engine<T>(plan, options);
+  plan.engine = choose_engine<T>(plan, requested, options);
   if (plan.engine == nullptr) {
     p.scheme = native_name;
     return plan;
