@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <vernier/lapack.hpp>
+#include <vernier/cuda.hpp>
+#include <vernier/cuda_lapack.hpp>
 
+#include "device.hpp"
 #include "input_file.hpp"
 #include "matrix_file.hpp"
 
@@ -24,6 +26,7 @@ const std::map<std::string, Op> op_names = {{"N", Op::none}, {"T", Op::transpose
 struct Arguments {
   std::string a, b, output, contract;
   std::string factors = "auto", refinement = "auto", op = "N";
+  std::string device = "cpu";  // or "cuda"
   SolveOptions options;
   bool no_fallback = false;
 };
@@ -82,24 +85,43 @@ void judge(const SolveReport& report, const Arguments& arguments) {
   }
 }
 
-template <class T>
-int run(const Problem& problem, const Arguments& arguments, FileFormat format, const Console& console) {
-  std::optional<OutputFile> file;
-  if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
+SolveOptions options_of(const Arguments& arguments) {
   SolveOptions options = arguments.options;
   options.factors = factor_names.at(arguments.factors);
   options.refinement = refinement_names.at(arguments.refinement);
   options.fallback = !arguments.no_fallback;
   if (!arguments.contract.empty()) options.contract = Contract::parse(arguments.contract);
+  return options;
+}
+
+// x, of as many numbers as b, is written as the solver does.
+template <class T>
+SolveReport solve_on_gpu(Op op, std::int64_t n, std::int64_t nrhs, const std::vector<T>& a, std::int64_t ld,
+                         const std::vector<T>& b, std::vector<T>& x, const SolveOptions& options) {
+  const DeviceArray<T> device_a(a), device_b(b), device_x(x);
+  const SolveReport report =
+      cuda::solve<T>(op, n, nrhs, device_a.data(), ld, device_b.data(), ld, device_x.data(), ld, options);
+  x = device_x.values();
+  return report;
+}
+
+template <class T>
+int run(const Problem& problem, const Arguments& arguments, FileFormat format, const Console& console) {
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
+  const SolveOptions options = options_of(arguments);
   const std::vector<T> a = entries_as<T>(problem.a), b = by_columns<T>(problem.b);
   const std::int64_t n = problem.a.rows, nrhs = problem.b.columns, ld = problem.a.leading_dimension();
   std::vector<T> x(b.size());
   // A matrix by rows is its transpose by columns.
   const bool transposed = (problem.a.order == Order::row_major) != (op_names.at(arguments.op) == Op::transpose);
-  const SolveReport report =
-      solve<T>(transposed ? Op::transpose : Op::none, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
+  const Op op = transposed ? Op::transpose : Op::none;
+  const bool on_gpu = arguments.device == "cuda";
+  const SolveReport report = on_gpu ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
+                                    : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
   if (console.json) {
     Json json = Json::parse(report.json());
+    json["device"] = on_gpu ? cuda::device_name() : "cpu";
     json["output"] = arguments.output.empty() || report.verdict != Verdict::ok ? Json() : Json(arguments.output);
     print_json(json);
   } else {
@@ -115,6 +137,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
 
 int solve_files(const Arguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const Problem problem = read_problem(arguments);
   return problem.a.is_double() || problem.b.is_double() ? run<double>(problem, arguments, format, console)
                                                         : run<float>(problem, arguments, format, console);
@@ -152,6 +175,8 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   command->add_flag("--forward-error", options.forward_error, "estimate a bound of the forward error, too");
   command->add_option("--contract", arguments->contract,
                       "of the products in the factorisation: see vernier gemm --help");
+  command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--engine", options.products.engine, "int8 engine (see vernier info), or native");
   command->add_option("--threads", options.products.threads, "threads; 0 leaves it to OMP_NUM_THREADS")
       ->check(at_least(0));
@@ -161,6 +186,7 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
       "measured to be at most the tolerance; on any failure a file of that name is left as it was.\n\n"
       "Examples:\n  vernier solve A.npy b.npy -o x.npy\n"
       "  vernier solve A.mtx B.npy -o X.npy --factor fp16 --forward-error\n"
+      "  vernier solve A.npy b.npy -o x.npy --device cuda --factor bf16\n"
       "  vernier solve A.npy b.npy --json | jq .backward_error");
   command->callback(
       [arguments, &console, &chosen] { chosen = [arguments, &console] { return solve_files(*arguments, console); }; });

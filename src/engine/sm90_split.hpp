@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <climits>
 #include <cstdint>
 
 #include "base/split_plane.hpp"
@@ -48,6 +49,8 @@ struct SplitProduct {
   // Of update_split: pairs of tiles, side by side, that lie wholly where the row of C is less than its column are left
   // out.
   bool triangle = false;
+  // Of update_split: these pairs of tiles alone, counted as they are computed.
+  int first_tile = 0, end_tile = INT_MAX;
 };
 
 // Tile of C that a block computes.

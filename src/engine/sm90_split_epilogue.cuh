@@ -25,6 +25,7 @@ struct SplitArguments {
   SplitGate gate;
   bool beside_previous;
   bool triangle;
+  int first_tile, end_tile;
 };
 
 struct Scalars {

@@ -238,8 +238,13 @@ __global__ void __launch_bounds__(block_threads, 1)
     }
   const int lines = scalars.alpha == 0 ? 0 : Config::Halves ? g.lines / 2 : g.lines;
   const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
-  const TileOrder order{g.products, tiles(g.p.count, tile_columns * sharing), tiles(g.q.count, Config::Rows),
-                        (g.group + sharing - 1) / sharing, g.triangle ? tile_columns * sharing / Config::Rows : 0};
+  const TileOrder order{g.products,
+                        tiles(g.p.count, tile_columns * sharing),
+                        tiles(g.q.count, Config::Rows),
+                        (g.group + sharing - 1) / sharing,
+                        g.triangle ? tile_columns * sharing / Config::Rows : 0,
+                        g.first_tile,
+                        g.end_tile};
 
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
@@ -330,7 +335,9 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
       .gate = x.gate,
       .beside_previous = x.beside_previous,
-      .triangle = x.triangle};
+      .triangle = x.triangle,
+      .first_tile = x.first_tile,
+      .end_tile = x.end_tile};
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)
     map_c = make_tensor_map({.base = x.c,
@@ -340,9 +347,10 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                              .row_stride = x.ldc * 4,
                              .plane_stride = x.ldc * 4 * x.b.count,
                              .box_rows = tile_columns});
-  const std::int64_t clusters = products *
-                                ((p.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
-                                ((q.count + Config::Rows - 1) / Config::Rows);
+  const std::int64_t all = products *
+                           ((p.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
+                           ((q.count + Config::Rows - 1) / Config::Rows);
+  const std::int64_t clusters = std::min<std::int64_t>(all, x.end_tile) - x.first_tile;
   // Sums of halves have a place for one tile.
   const std::int64_t at_once = Config::Halves ? clusters : multiprocessors / Config::Cluster;
   const auto grid = static_cast<unsigned>(Config::Cluster * std::min(clusters, at_once));

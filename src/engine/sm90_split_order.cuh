@@ -1,6 +1,8 @@
 // Which tile of C a cluster computes next.
 #pragma once
 
+#include <climits>
+
 namespace vernier::sm90 {
 
 struct TilePlace {
@@ -12,7 +14,8 @@ struct TilePlace {
 // not wanted.
 struct TileOrder {
   int products, p_tiles, q_tiles, group;
-  int q_of_p = 0;  // tiles of Q beside one of P, in a triangle
+  int q_of_p = 0;                // tiles of Q beside one of P, in a triangle
+  int first = 0, end = INT_MAX;  // those that are wanted now
 
   __device__ bool place(int t, TilePlace& at) const {  // false: there is no tile t
     if (q_of_p != 0) return place_in_triangle(t, at);
@@ -44,7 +47,7 @@ struct TileOrder {
 template <int Cluster, class Body>
 __device__ __forceinline__ void for_tiles(const TileOrder& order, Body body) {
   TilePlace at;
-  for (int t = blockIdx.x / Cluster; order.place(t, at); t += gridDim.x / Cluster)
+  for (int t = order.first + blockIdx.x / Cluster; t < order.end && order.place(t, at); t += gridDim.x / Cluster)
     if (order.wants(at)) body(at);
 }
 

@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
       }
       if constexpr (std::is_same_v<T, float>)
         if (solves && t.rounded.data != nullptr) {
-          round_quad(v, t.rounded.at(t.first + q, column), t.overflow);
+          round_quad(v, t.format, t.rounded.at(t.first + q, column), t.overflow);
           continue;
         }
       quad(t.a.at(t.first + q, column)) = v;

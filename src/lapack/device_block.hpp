@@ -1,7 +1,6 @@
 // What LU does between its panels on a GPU: exchanges of rows, triangular solves with up to 256 rows, small updates.
 #pragma once
 
-#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -28,6 +27,8 @@ struct ColumnRange {
   std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 
+enum class ShortFormat : std::uint8_t { fp16, bf16 };  // numbers of 16 bits
+
 template <class T>
 struct BlockTask {
   RowMajor<T> a;
@@ -46,10 +47,11 @@ struct BlockTask {
   // And rows of L in these columns, as they are, into a plane of their own.
   ColumnRange split_rows = {};
   SplitPlane row_plane = {};
-  // For factors that are kept in fp16: row `first + r` of L is row first + r here instead of in a, and solved rows go
-  // to `rounded` instead of back to a; who meets a number beyond the range of fp16 sets *overflow.
+  // For factors that are kept in 16 bits: row `first + r` of L is row first + r here instead of in a, and solved rows
+  // go to `rounded` instead of back to a; who meets a number beyond the range of the format sets *overflow.
   RowMajor<const float> triangle = {};
-  RowMajor<__half> rounded = {};
+  RowMajor<std::uint16_t> rounded = {};
+  ShortFormat format = ShortFormat::fp16;
   int* overflow = nullptr;
   bool beside_panel = false;  // the kernel before is a panel, beside which this one begins and after which it ends
 };

@@ -1,6 +1,7 @@
 // Forms in which a block of threads leaves numbers for others: fp16, and planes of split parts.
 #pragma once
 
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include "lapack/device_block.hpp"
@@ -9,8 +10,12 @@
 namespace vernier {
 
 constexpr int block_threads = 256;
-constexpr int rows_of_split = 64;            // of a block of threads
-constexpr float half_infinity_from = 65520;  // rounds beyond the largest fp16 number
+constexpr int rows_of_split = 64;  // of a block of threads
+
+// What rounds beyond the largest number of a format.
+__host__ __device__ constexpr float infinity_from(ShortFormat format) {
+  return format == ShortFormat::fp16 ? 65520.0f : 0x1.ffp127f;
+}
 
 template <class T>
 struct alignas(16) Quad {
@@ -26,14 +31,19 @@ __device__ __forceinline__ const Quad<T>& quad(const T* p) {
   return *reinterpret_cast<const Quad<T>*>(p);
 }
 
-// Four numbers rounded to fp16.
-__device__ __forceinline__ void round_quad(const Quad<float>& v, __half* to, int* overflow) {
-  __half2 pairs[2] = {__floats2half2_rn(v.x[0], v.x[1]), __floats2half2_rn(v.x[2], v.x[3])};
+// Four numbers rounded to 16 bits.
+__device__ __forceinline__ void round_quad(const Quad<float>& v, ShortFormat format, std::uint16_t* to, int* overflow) {
+  alignas(8) std::uint16_t words[4];
   bool fits = true;
 #pragma unroll
-  for (float x : v.x) fits = fits && fabsf(x) < half_infinity_from;
+  for (int e = 0; e < 4; ++e) {
+    const float x = v.x[e];
+    fits = fits && fabsf(x) < infinity_from(format);
+    words[e] = format == ShortFormat::fp16 ? __half_as_ushort(__float2half_rn(x))
+                                           : __bfloat16_as_ushort(__float2bfloat16_rn(x));
+  }
   if (!fits) *overflow = 1;
-  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pairs);
+  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(words);
 }
 
 // Columns of a solved tile into a plane: a lane has a column, a warp (or half of one) the same k of all.

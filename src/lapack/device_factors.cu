@@ -189,20 +189,20 @@ class DeviceScales {
   cuda::StagingMemory staged_;
 };
 
-// With room for growth: the largest entries at about 2^-headroom, then smaller.
-template <class T>
+// With room for growth where the format is narrow: the largest entries at about 2^-headroom, then smaller.
+template <class Word, class T>
 std::unique_ptr<LuFactors> factorise_stored(DeviceSystem<T>& system) {
+  using Stored = StoredWord<Word>;
   system.floats.reset();
   std::unique_ptr<LuFactors> factors;
-  for (const int headroom : {half_headroom, half_headroom + half_headroom_step}) {
+  for (int headroom = Stored::headroom; headroom <= Stored::last_headroom; headroom += half_headroom_step) {
     factors.reset();  // its memory is what the next ones need
     const Equilibration scales = equilibrate(system, headroom);
     const DeviceScales powers(scales, system.stream());
-    auto lu = std::make_unique<DeviceLu<__half>>(system.n, system.n, system.stream());
+    auto lu = std::make_unique<DeviceLu<Word>>(system.n, system.n, system.stream());
     const ScaledMatrix<T> matrix{system.matrix(), powers.rows(), powers.columns()};
     const bool fits = factor_stored_on_device(matrix, *lu, system.stream());
-    factors =
-        std::make_unique<DeviceFactors<__half>>(std::move(lu), scales, StoredFp16::unit_roundoff, system.stream());
+    factors = std::make_unique<DeviceFactors<Word>>(std::move(lu), scales, Stored::unit_roundoff, system.stream());
     factors->overflow = !fits;
     if (fits) break;
   }
@@ -229,8 +229,10 @@ template <class T>
 std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
                                                const cuda::Options& options) {
   switch (precision) {
+    case Factors::bf16:
+      return factorise_stored<__nv_bfloat16>(system);
     case Factors::fp16:
-      return factorise_stored(system);
+      return factorise_stored<__half>(system);
     case Factors::tf32:
       return factorise_by_tf32(system);
     case Factors::fp32:

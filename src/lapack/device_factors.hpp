@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-// `precision` is fp16, tf32, fp32 or fp64. Options are those of the products, their stream that of the system. fp32
+// `precision` is not automatic. Options are those of the products, their stream that of the system. fp32
 // factors take system.floats for their own where it holds what they need.
 template <class T>
 std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,

@@ -4,6 +4,7 @@
 // slices of their update, exchanges of the columns on the left. A piece is launched so that it begins when the panel is
 // resident, and ends after it: one stream, no events, and what lies between the panels has the whole GPU.
 #include <algorithm>
+#include <climits>
 
 #include "cuda/device.hpp"
 #include "engine/sm90_split.hpp"
@@ -72,9 +73,8 @@ class LookAhead final : Factorisation<float>, public BegunLu {
   }
   FloatVectors l_rows() const { return {a_.at(end_, first_), rows_ - end_, end_ - first_, a_.ld, 1}; }
 
-  // Panels that it takes to hide these columns, and tiles of 256 x 128, behind them.
+  // Panels that it takes to hide these columns behind them.
   std::int64_t panels_for_solves(const ColumnRange& range) const { return pieces(range.size(), solved_beside()); }
-  std::int64_t panels_for_tiles(std::int64_t across) const { return pieces(across * tiles_down(), tiles_beside()); }
 
   // Exchanges, solves and updates the next block, and leaves the rest to its panels: exchanges, too, if they have room.
   void begin_update(int first, int end, int columns) {
@@ -82,8 +82,9 @@ class LookAhead final : Factorisation<float>, public BegunLu {
     first_ = first, end_ = end;
     u_.line_count = l_.line_count = split_line_count(form, end - first);
     rest_ = {next, columns};
+    done_tiles_ = 0;
     const std::int64_t panels = (next - end) / width_at(end);
-    const std::int64_t wanted = panels_for_solves(rest_) + panels_for_tiles(rest_.size() / tile);
+    const std::int64_t wanted = panels_for_solves(rest_) + pieces(tiles_of_rest(), tiles_beside());
     work_ = outside(first, end, {}, {}, {});
     right_ = wanted <= panels ? rest_ : ColumnRange{};
     left_ = wanted < panels ? ColumnRange{0, first} : ColumnRange{};
@@ -92,21 +93,21 @@ class LookAhead final : Factorisation<float>, public BegunLu {
     task.split_rows = {end, rows_};
     task.row_plane = l_;
     close_block(task);
-    update({end, next}, false);
+    update({end, next}, {});
   }
 
   // Of the block before, beside panel i: what the GPU does in about the time of a panel.
   void work_beside(int i, int panels) {
     if (right_.size() > 0)
       solve_right(solved_beside(), true);
-    else if (rest_.size() > 0)
+    else if (done_tiles_ < tiles_of_rest())
       update_slice(i, panels);
     else if (left_.size() > 0)
       exchange_left(left_beside(), true);
   }
   void finish_work() {
     if (right_.size() > 0) solve_right(right_.size(), false);
-    update(rest_, false);
+    if (done_tiles_ < tiles_of_rest()) update(rest_, {.first = done_tiles_});
     if (left_.size() > 0) exchange_left(left_.size(), false);
     rest_ = {};
   }
@@ -136,9 +137,14 @@ class LookAhead final : Factorisation<float>, public BegunLu {
     return u;
   }
 
+  // Tiles in the order in which the product computes them: pairs, 256 rows by 128 columns.
+  struct Tiles {
+    int first = 0, end = INT_MAX;
+    bool beside_panel = false;
+  };
+
   // A -= L U in these columns. Row by row, A is the transpose of a column-major matrix, and U^T comes first.
-  void update(const ColumnRange& range, bool beside) {
-    if (range.size() == 0) return;
+  void update(const ColumnRange& range, const Tiles& tiles) {
     sm90::update_split({.a = u_columns(range),
                         .b = l_rows(),
                         .a_plane = u_from(range.begin),
@@ -147,26 +153,31 @@ class LookAhead final : Factorisation<float>, public BegunLu {
                         .beta = {1, nullptr},
                         .c = a_.at(end_, range.begin),
                         .ldc = a_.ld,
-                        .beside_previous = beside,
-                        .multiprocessors = beside ? beside_panels_ : 0},
+                        .beside_previous = tiles.beside_panel,
+                        .multiprocessors = tiles.beside_panel ? beside_panels_ : 0,
+                        .first_tile = tiles.first,
+                        .end_tile = tiles.end},
                        stream_);
   }
 
-  // What is left in the end has all multiprocessors for itself.
+  // As many tiles as multiprocessors beside a panel take in whole rounds; what is left in the end has all of them.
   void update_slice(int i, int panels) {
-    const std::int64_t tiles = rest_.size() / tile;                 // columns are padded to tiles, blocks are not
     const std::int64_t kept = pieces(left_.size(), left_beside());  // panels for what comes after the slices
-    const std::int64_t even = pieces(tiles, std::max<std::int64_t>(panels - i - kept, 1));
-    const std::int64_t fitting = tiles_beside() / std::max<std::int64_t>(tiles_down(), 1);
-    const ColumnRange slice = {
-        rest_.begin, std::min(rest_.end, rest_.begin + tile * std::min(even, std::max<std::int64_t>(fitting, 1)))};
-    update(slice, true);
-    rest_.begin = slice.end;
+    const std::int64_t even =
+        pieces(tiles_of_rest() - done_tiles_, at_once() * std::max<std::int64_t>(panels - i - kept, 1));
+    const std::int64_t end = std::min(tiles_of_rest(), done_tiles_ + std::min(even * at_once(), tiles_beside()));
+    update(rest_, {done_tiles_, static_cast<int>(end), true});
+    done_tiles_ = static_cast<int>(end);
   }
   static std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
-  std::int64_t tiles_down() const { return pieces(rows_ - end_, 2 * tile); }  // pairs of tiles below each other
-  // A tile of k = 256 takes 6.4 us, a panel 33 us and, where its rows do not fit twice, 44.
-  std::int64_t tiles_beside() const { return (rows_ - end_ > 8192 ? 7 : 5) * (beside_panels_ / 2); }
+  // Columns are padded to tiles, blocks are not.
+  std::int64_t tiles_of_rest() const { return pieces(rows_ - end_, 2 * tile) * (rest_.size() / tile); }
+  std::int64_t at_once() const { return beside_panels_ / 2; }
+  // A round takes 6.7 us, beside a panel of many rows 7.5; a panel 44 us, where its rows fit twice 33, or 28.
+  std::int64_t tiles_beside() const {
+    const int rows = rows_ - end_;
+    return (rows > 8192 ? 6 : rows > 4096 ? 5 : 4) * at_once();
+  }
   std::int64_t left_beside() const { return 4 * solved_beside(); }
   // Columns that are solved for in the time of a panel. Two blocks of threads a multiprocessor would take 54 us.
   std::int64_t solved_beside() const { return std::int64_t{beside_panels_} * tile_of_solve; }
@@ -179,6 +190,7 @@ class LookAhead final : Factorisation<float>, public BegunLu {
   // What is still to do with it: columns on the right that are not solved for, those that are not updated, columns on
   // the left that have not followed its exchanges, as work_ does.
   ColumnRange right_, rest_, left_;
+  int done_tiles_ = 0;  // of the update of rest_
   BlockTask<float> work_;
 };
 

@@ -1,5 +1,6 @@
 // LU of float with look-ahead, where products of split matrices serve; otherwise recursive over the columns, which
 // gives the residue products the long sums that they ask for.
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -162,5 +163,6 @@ VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE
 template struct DeviceLu<__half>;
+template struct DeviceLu<__nv_bfloat16>;
 
 }  // namespace vernier

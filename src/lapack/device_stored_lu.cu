@@ -40,30 +40,32 @@ __global__ void __launch_bounds__(side* lines)
   for (int l = threadIdx.y; l < side; l += lines) *to.at(row0 + l, column0 + threadIdx.x) = tile[threadIdx.x][l];
 }
 
+template <class Word>
 struct RoundTask {
   RowMajor<float> from;
-  RowMajor<__half> to;
+  RowMajor<Word> to;
   RowMajor<float> diagonal;  // whose rows [first, end) become those of the block on the diagonal, rounded
   int first, end, rows, columns;
   int *overflow, *info;
 };
 
 // Columns [first, end) of rows [first, rows). Columns beyond `columns` are padding.
-__global__ void __launch_bounds__(largest_block) round_block_kernel(RoundTask t) {
+template <class Word>
+__global__ void __launch_bounds__(largest_block) round_block_kernel(RoundTask<Word> t) {
   const int row = t.first + blockIdx.x, column = t.first + threadIdx.x;
   if (column >= t.end) return;
-  const __half rounded = __float2half_rn(*t.from.at(row, column));
-  const float x = __half2float(rounded);
+  const Word rounded(*t.from.at(row, column));  // to nearest even
+  const auto x = static_cast<float>(rounded);
   *t.to.at(row, column) = rounded;
   if (row < t.end) *t.diagonal.at(row, threadIdx.x) = x;
   if (!isfinite(x)) *t.overflow = 1;
   if (row == column && x == 0 && column < t.columns) atomicMin(t.info, column + 1);
 }
 
-template <class T>
+template <class T, class Word>
 class Stored : Factorisation<float> {
  public:
-  Stored(const ScaledMatrix<T>& matrix, DeviceLu<__half>& lu, cudaStream_t stream)
+  Stored(const ScaledMatrix<T>& matrix, DeviceLu<Word>& lu, cudaStream_t stream)
       : Factorisation(lu, {}, stream),
         matrix_(matrix),
         stored_(lu.a),
@@ -106,19 +108,21 @@ class Stored : Factorisation<float> {
 
   // Rounds the block, and does to the columns before and behind it, in the buffer, what follows from it.
   void finish_block(int first, int end, const ColumnRange& behind) {
-    cuda::launch("round_block_kernel", round_block_kernel,
-                 {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
-                 RoundTask{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
+    cuda::launch(
+        "round_block_kernel", round_block_kernel<Word>,
+        {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
+        RoundTask<Word>{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
     if (behind.size() > 0) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {})), stream_);
     BlockTask<float> task = outside(first, end, {}, {0, first / 2}, {});
-    task.a = pairs_;  // two numbers of fp16 move as one of float
+    task.a = pairs_;  // two stored numbers move as one float
     close_block(task);
     subtract_product(end, rows_, behind, first, end);
   }
 
   BlockTask<float> rounding(BlockTask<float> task) const {
     task.triangle = {diagonal_.data, diagonal_.ld};
-    task.rounded = stored_;
+    task.rounded = {reinterpret_cast<std::uint16_t*>(stored_.data), stored_.ld};
+    task.format = StoredWord<Word>::format;
     task.overflow = overflow_;
     return task;
   }
@@ -140,12 +144,13 @@ class Stored : Factorisation<float> {
     if (row_end <= row || range.size() == 0 || end == first) return;
     const float minus_one = -1, one = 1;
     cublas_.gemm_ex(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one,
-                    stored_.at(first, range.begin), CUDA_R_16F, stored_.ld, stored_.at(row, first), CUDA_R_16F,
-                    stored_.ld, &one, a_.at(row, range.begin), CUDA_R_32F, a_.ld, CUBLAS_COMPUTE_32F);
+                    stored_.at(first, range.begin), StoredWord<Word>::blas_type, stored_.ld, stored_.at(row, first),
+                    StoredWord<Word>::blas_type, stored_.ld, &one, a_.at(row, range.begin), CUDA_R_32F, a_.ld,
+                    CUBLAS_COMPUTE_32F);
   }
 
   ScaledMatrix<T> matrix_;
-  RowMajor<__half> stored_;
+  RowMajor<Word> stored_;
   RowMajor<float> pairs_;  // the same memory
   cuda::DeviceWorkspace memory_;
   float* buffer_;
@@ -156,12 +161,14 @@ class Stored : Factorisation<float> {
 
 }  // namespace
 
-template <class T>
-bool factor_stored_on_device(const ScaledMatrix<T>& matrix, DeviceLu<__half>& lu, cudaStream_t stream) {
-  return Stored<T>(matrix, lu, stream).run();
+template <class T, class Word>
+bool factor_stored_on_device(const ScaledMatrix<T>& matrix, DeviceLu<Word>& lu, cudaStream_t stream) {
+  return Stored<T, Word>(matrix, lu, stream).run();
 }
 
 template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__half>&, cudaStream_t);
 template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__half>&, cudaStream_t);
+template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
+template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
 
 }  // namespace vernier

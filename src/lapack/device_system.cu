@@ -92,8 +92,7 @@ void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   const TileFigures tiles{base, base + part_size, base + 2 * part_size, base + 3 * part_size};
   double* all = base + 4 * part_size;
   read_matrix(tiles);
-  join_figures(tiles.row_largest, tiles.row_sum, n, parts, all, all + n, stream_);
-  join_figures(tiles.column_largest, tiles.column_sum, n, parts, all + 2 * n, all + 3 * n, stream_);
+  join_figures(tiles, n, parts, all, stream_);
   const cuda::StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
   auto* host = reinterpret_cast<double*>(staged.data());
   meanwhile();

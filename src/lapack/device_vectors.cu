@@ -94,15 +94,26 @@ __global__ void __launch_bounds__(threads)
   (group == 0 ? out.row_sum : out.column_sum)[part * a.n + i] = all.sum;
 }
 
-__global__ void join_figures_kernel(const double* largest_parts, const double* sum_parts, std::int64_t n,
-                                    std::int64_t parts, double* largest, double* sums) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n) return;
+// A row of threads takes 32 neighbouring rows (blockIdx.y: columns) of the matrix, and every eighth part of each.
+__global__ void __launch_bounds__(threads)
+    join_figures_kernel(TileFigures f, std::int64_t n, std::int64_t parts, double* joined) {
+  constexpr int side = 32, apart = threads / side;
+  __shared__ Figure sums[apart][side];
+  const int lane = threadIdx.x % side, group = threadIdx.x / side;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * side + lane;
+  const bool columns = blockIdx.y == 1;
+  const double *largest = columns ? f.column_largest : f.row_largest, *sum = columns ? f.column_sum : f.row_sum;
   Figure all;
-#pragma unroll 16
-  for (std::int64_t t = 0; t < parts; ++t) all.join({largest_parts[t * n + i], sum_parts[t * n + i]});
-  largest[i] = all.largest;
-  sums[i] = all.sum;
+#pragma unroll 8
+  for (std::int64_t t = group; t < parts; t += apart)
+    if (i < n) all.join({largest[t * n + i], sum[t * n + i]});
+  sums[group][lane] = all;
+  __syncthreads();
+  if (group != 0 || i >= n) return;
+  for (int g = 1; g < apart; ++g) all.join(sums[g][lane]);
+  joined += columns ? 2 * n : 0;
+  joined[i] = all.largest;
+  joined[n + i] = all.sum;
 }
 
 template <class T, class S>
@@ -294,10 +305,9 @@ void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, Row
                stream, a, figures, floats, padded, range);
 }
 
-void join_figures(const double* largest_parts, const double* sum_parts, std::int64_t n, std::int64_t parts,
-                  double* largest, double* sums, cudaStream_t stream) {
-  cuda::launch("join_figures_kernel", join_figures_kernel, {.grid = pieces(n, 64), .block = 64}, stream, largest_parts,
-               sum_parts, n, parts, largest, sums);
+void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream) {
+  cuda::launch("join_figures_kernel", join_figures_kernel, {.grid = dim3(pieces(n, 32), 2), .block = threads}, stream,
+               figures, n, parts, joined);
 }
 
 template <class T>

@@ -34,9 +34,8 @@ template <class T>
 void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, RowMajor<float> floats,
                        std::int64_t padded, const TileColumns& range, cudaStream_t stream);
 
-// results[i]: the largest (sums[i]: the sum) of parts[t * n + i] over t.
-void join_figures(const double* largest_parts, const double* sum_parts, std::int64_t n, std::int64_t parts,
-                  double* largest, double* sums, cudaStream_t stream);
+// joined: of every row the largest magnitude, n of them, then of every row the sum, and the same of columns.
+void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream);
 
 // The first number in the order of memory that is not finite, as row + column * n; -1: none. Waits.
 template <class T>

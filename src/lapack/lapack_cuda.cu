@@ -115,7 +115,6 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
                   T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
   const Stopwatch total;
   check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, options);
-  refuse_factors("solve", options.factors, {Factors::bf16}, "auto, fp16, tf32, fp32 or fp64");
   check_device_solve<T>("solve", n, options, stream);
   const FloatingEnvironment environment;
   SolveReport report = begin_report<T>(n, nrhs, options);

@@ -3,7 +3,7 @@
 //
 //     solver_campaign [--systems N] [--seed S] [--no-conditions] [--gpu]
 //
-// --gpu: the same systems in the memory of a GPU, with the factors that it has.
+// --gpu: the same systems in the memory of a GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -156,8 +156,7 @@ void run_random_system(const std::vector<Family>& all, std::uint64_t seed, std::
                                      : random.integer(71, 240);
   const std::int64_t nrhs = random.integer(0, 3) == 0 ? random.integer(2, 12) : 1;
   Case c{family, seed, random.integer(0, 1) == 0 ? Op::none : Op::transpose, {}};
-  c.options.factors = static_cast<Factors>(random.integer(0, 3));
-  if (on_gpu) c.options.factors = static_cast<Factors>(random.integer(2, 5));  // fp16, tf32, fp32 and fp64
+  c.options.factors = static_cast<Factors>(random.integer(0, 5));  // automatic, bf16, fp16, tf32, fp32, fp64
   c.options.refinement = static_cast<Refinement>(random.integer(0, 2));
   c.options.fallback = random.integer(0, 3) != 0;
   c.options.products.threads = 1;
@@ -185,7 +184,7 @@ Json conditions(std::int64_t n, std::size_t& wrong) {
       const auto a = conditioned_matrix(n, std::pow(10.0, exponent), spectrum, 11);
       Random random(12);
       const auto b = Matrix<double>::of(n, 1, [&](auto, auto) { return random.normal(); });
-      for (const Factors factors : {Factors::fp16, Factors::fp32})
+      for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::fp32})
         for (const Refinement refinement : {Refinement::classical, Refinement::gmres, Refinement::automatic}) {
           Matrix<double> x(n, 1);
           SolveOptions options;

@@ -1,6 +1,7 @@
 // vernier solve from outside.
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vernier/cuda.hpp>
 
 #include "matrix_file.hpp"
 #include "program.hpp"
@@ -42,6 +43,25 @@ TEST_F(ProgramSolve, SolvesFilesWithEveryPrecision) {
       EXPECT_EQ(outcome.out, "");
       EXPECT_NE(outcome.err.find("verdict    ok: 2 of 2 columns"), std::string::npos) << outcome.err;
       near(solution(out), {1, 2, 3, -1}, 1e-14);
+    }
+  }
+}
+
+TEST_F(ProgramSolve, SolvesOnAGpuOrSaysThatThereIsNone) {
+  for (const char* factor : {"auto", "bf16", "fp16", "tf32", "fp32", "fp64"}) {
+    const Outcome outcome = run(std::string("solve S.npy b.npy --json --device cuda -o X.npy --factor ") + factor);
+    if (outcome.code == 0) {
+      const Json json = Json::parse(outcome.out);
+      EXPECT_EQ(json["verdict"], "ok");
+      EXPECT_EQ(json["device"], cuda::device_name());
+      if (factor != std::string("auto")) {
+        EXPECT_EQ(json["factors"], factor);
+      }
+      near(solution("X.npy"), {1, 2, 3, -1}, 1e-14);
+    } else {
+      EXPECT_EQ(outcome.code, 1);
+      EXPECT_NE(outcome.err.find("CUDA"), std::string::npos) << outcome.err;
+      EXPECT_FALSE(std::filesystem::exists(folder / "X.npy"));
     }
   }
 }
@@ -97,6 +117,7 @@ TEST_F(ProgramSolve, WhatCannotBeSolvedGetsAMessageAndNoFile) {
   refuses(2, "solve S.npy b.npy -o X.npy --factor fp8", "fp8");
   refuses(2, "solve S.npy b.npy -o X.npy --engine abacus", "abacus");
   refuses(2, "solve S.npy b.npy -o X.npy --contract fp65", "fp65");
+  refuses(2, "solve S.npy b.npy -o X.npy --device tpu", "tpu");
   EXPECT_FALSE(std::filesystem::exists(folder / "X.npy"));
 }
 

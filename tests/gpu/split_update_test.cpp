@@ -36,7 +36,7 @@ struct Factor {
   SplitPlane plane() const { return {lines.data(), split_line_count(form, k), unscale.data(), status.data()}; }
 };
 
-// C of the kernel that keeps it in registers, and of update_split.
+// C of the kernel that keeps it in registers, and of update_split, in pieces of some tiles where that is no triangle.
 struct Both {
   std::vector<float> c, direct, staged;
 };
@@ -52,20 +52,23 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
   for (const bool staged : {false, true}) {
     const cuda::DeviceBuffer<float> c(size);
     cuda::copy_to_device(c.data(), result.c.data(), c.bytes());
-    const sm90::SplitProduct product{.a = fa.vectors(),
-                                     .b = fb.vectors(),
-                                     .a_plane = fa.plane(),
-                                     .b_plane = fb.plane(),
-                                     .alpha = {-1, nullptr},
-                                     .beta = {1, nullptr},
-                                     .c = c.data(),
-                                     .ldc = ldc,
-                                     .multiprocessors = multiprocessors,
-                                     .triangle = staged && triangle};
-    if (staged)
+    sm90::SplitProduct product{.a = fa.vectors(),
+                               .b = fb.vectors(),
+                               .a_plane = fa.plane(),
+                               .b_plane = fb.plane(),
+                               .alpha = {-1, nullptr},
+                               .beta = {1, nullptr},
+                               .c = c.data(),
+                               .ldc = ldc,
+                               .multiprocessors = multiprocessors,
+                               .triangle = staged && triangle};
+    const auto tiles = static_cast<int>((a.columns() + 127) / 128 * ((b.columns() + 255) / 256));
+    const int piece = triangle ? tiles : tiles / 3 + 1;
+    if (!staged) sm90::multiply_split(sm90::SplitKernel::half_128x128, product, nullptr);
+    for (int first = 0; staged && first < tiles; first += piece) {
+      product.first_tile = first, product.end_tile = first + piece;
       sm90::update_split(product, nullptr);
-    else
-      sm90::multiply_split(sm90::SplitKernel::half_128x128, product, nullptr);
+    }
     cuda::check(cudaDeviceSynchronize(), "product");
     auto& to = staged ? result.staged : result.direct;
     to.resize(size);

@@ -1,4 +1,4 @@
-// LU whose factors are stored in fp16, on a GPU.
+// LU whose factors are stored in fp16 or bf16, on a GPU.
 #include "lapack/device_stored_lu.hpp"
 
 #include "gpu/fixture.hpp"
@@ -29,6 +29,7 @@ Factored read_factors(const DeviceLu<S>& lu) {
 }
 
 // Of A with its entries times 2^exponent; overflow: did a number leave the range?
+template <class Word>
 Factored factor_stored(const Matrix<float>& a, int exponent, bool& overflow) {
   const std::int64_t n = a.rows();
   const DeviceCopy<float> device(a);
@@ -38,7 +39,7 @@ Factored factor_stored(const Matrix<float>& a, int exponent, bool& overflow) {
   cuda::check(cudaMemcpy(scales.data(), factors.data(), bytes, cudaMemcpyHostToDevice), "scales");
   cuda::check(cudaMemcpy(scales.data() + n, ones.data(), bytes, cudaMemcpyHostToDevice), "scales");
   cuda::check(cudaDeviceSynchronize(), "scales");
-  DeviceLu<__half> lu(n, n, nullptr);
+  DeviceLu<Word> lu(n, n, nullptr);
   overflow =
       !factor_stored_on_device<float>({{device.data(), n, a.ld()}, scales.data(), scales.data() + n}, lu, nullptr);
   return read_factors(lu);
@@ -69,28 +70,33 @@ double norm_of_error(const Matrix<float>& a, const Factored& f) {
   return std::sqrt(squares);
 }
 
-TEST(StoredLuOnGpu, FactorsHaveTheAccuracyOfTheFormat) {
+template <class Word>
+class StoredLuOnGpu : public ::testing::Test {};
+using Words = ::testing::Types<__half, __nv_bfloat16>;
+TYPED_TEST_SUITE(StoredLuOnGpu, Words);
+
+TYPED_TEST(StoredLuOnGpu, FactorsHaveTheAccuracyOfTheFormat) {
   for (const std::int64_t n : {1, 40, 128, 200, 256, 300, 512, 700, 1100}) {
     const auto a = scattered_matrix<float>(n, n, 0, static_cast<std::uint64_t>(n));
     bool overflow = true;
-    const Factored f = factor_stored(a, 0, overflow);
+    const Factored f = factor_stored<TypeParam>(a, 0, overflow);
     EXPECT_EQ(f.info, 0);
     EXPECT_FALSE(overflow);
-    constexpr double u = 0x1p-11;
+    constexpr double u = StoredWord<TypeParam>::unit_roundoff;
     EXPECT_LE(lu_error(a, f.lu, f.pivots), 2 * u + u * u + static_cast<double>(n) * 0x1p-23) << n;
   }
 }
 
-TEST(StoredLuOnGpu, FactorsInHalfTheMemoryAreAsGoodAsFloatsFromProductsOfTheSameBits) {
+TEST(StoredFp16OnGpu, FactorsInHalfTheMemoryAreAsGoodAsFloatsFromProductsOfTheSameBits) {
   const std::int64_t n = 900;
   const auto a = scattered_matrix<float>(n, n, 0, 5);
   bool overflow = true;
-  EXPECT_LE(norm_of_error(a, factor_stored(a, 0, overflow)), 1.1 * norm_of_error(a, factor_tf32(a)));
+  EXPECT_LE(norm_of_error(a, factor_stored<__half>(a, 0, overflow)), 1.1 * norm_of_error(a, factor_tf32(a)));
   EXPECT_FALSE(overflow);
 }
 
 // cuBLAS's handle of the thread remembers where alpha and beta of the product before were.
-TEST(StoredLuOnGpu, Tf32FactorsComeAfterProductsWhoseFactorsAreInDeviceMemory) {
+TEST(Tf32FactorsOnGpu, FactorsComeAfterProductsWhoseFactorsAreInDeviceMemory) {
   const auto a = scattered_matrix<float>(300, 300, 0, 8);
   const DeviceCopy<float> x(a), product(a);
   const cuda::DeviceBuffer<float> factors(2);
@@ -103,40 +109,74 @@ TEST(StoredLuOnGpu, Tf32FactorsComeAfterProductsWhoseFactorsAreInDeviceMemory) {
   EXPECT_LE(lu_error(a, f.lu, f.pivots), 0x1p-8);
 }
 
-TEST(StoredLuOnGpu, PivotsThatVanishAndNumbersThatLeaveTheRangeAreTold) {
+TYPED_TEST(StoredLuOnGpu, PivotsThatVanishAndNumbersThatLeaveTheRangeAreTold) {
   const auto a = scattered_matrix<float>(300, 300, 0, 6);
+  const bool is_half = std::is_same_v<TypeParam, __half>;
   bool overflow = true;
-  EXPECT_GT(factor_stored(a, -60, overflow).info, 0);
+  EXPECT_GT(factor_stored<TypeParam>(a, is_half ? -60 : -150, overflow).info, 0);
   EXPECT_FALSE(overflow);
-  (void)factor_stored(a, 17, overflow);
+  (void)factor_stored<TypeParam>(a, is_half ? 17 : 127, overflow);
   EXPECT_TRUE(overflow);
 }
 
-// Wilkinson's: U grows to 2^(n - 1).
-TEST(StoredLuOnGpu, GrowthBeyondFp16FallsBackAndSaysWhy) {
-  const std::int64_t n = 60;
-  const auto a = Matrix<double>::of(n, n, [&](auto i, auto j) {
-    return j == n - 1 || i == j ? 1.0 : i > j ? -1.0 : 0.0;
-  });
-  const auto b = scattered_matrix<double>(n, 1, 0, 7);
-  Matrix<double> x = padded(b, 0);
+// On a GPU, in double, with factors of that precision.
+SolveReport solve_with(Factors factors, const Matrix<double>& a, const Matrix<double>& b, Matrix<double>& x,
+                       bool fallback = true) {
   const DeviceCopy<double> device_a(a), device_b(b), device_x(x);
   SolveOptions options;
-  options.factors = Factors::fp16;
-  const SolveReport report =
-      cuda::solve(Op::none, n, 1, device_a.data(), a.ld(), device_b.data(), b.ld(), device_x.data(), x.ld(), options);
+  options.factors = factors;
+  options.fallback = fallback;
+  const SolveReport report = cuda::solve(Op::none, a.rows(), b.columns(), device_a.data(), a.ld(), device_b.data(),
+                                         b.ld(), device_x.data(), x.ld(), options);
+  device_x.read(x);
+  return report;
+}
+
+// Wilkinson's: U grows to 2^(n - 1).
+Matrix<double> wilkinson(std::int64_t n) {
+  return Matrix<double>::of(n, n, [&](auto i, auto j) { return j == n - 1 || i == j ? 1.0 : i > j ? -1.0 : 0.0; });
+}
+
+TEST(StoredFp16OnGpu, GrowthBeyondItFallsBackAndSaysWhy) {
+  const auto b = scattered_matrix<double>(60, 1, 0, 7);
+  Matrix<double> x = padded(b, 0);
+  const SolveReport report = solve_with(Factors::fp16, wilkinson(60), b, x);
   EXPECT_TRUE(report.fallback);
   EXPECT_EQ(report.factors, Factors::fp64);
   EXPECT_EQ(report.reason, "growth left the range of fp16 factors");
-  options.factors = Factors::bf16;
-  try {
-    (void)cuda::solve(Op::none, n, 1, device_a.data(), a.ld(), device_b.data(), b.ld(), device_x.data(), x.ld(),
-                      options);
-    FAIL() << "bf16 was taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::unsupported);
-    EXPECT_STREQ(error.what(), "solve: factors bf16: not on a GPU; expected auto, fp16, tf32, fp32 or fp64");
+}
+
+TEST(StoredBf16OnGpu, HoldsTheGrowthOfFp32AndSaysWhatLeavesIt) {
+  for (const std::int64_t n : {60, 200}) {
+    const auto b = scattered_matrix<double>(n, 1, 0, 7);
+    Matrix<double> x = padded(b, 0);
+    const SolveReport report = solve_with(Factors::bf16, wilkinson(n), b, x);
+    EXPECT_EQ(report.reason == "growth left the range of bf16 factors", n == 200) << report.reason;
   }
+}
+
+TEST(StoredBf16OnGpu, SystemsEndOkWithMeasuredErrorsAndNoOtherFactors) {
+  for (const std::int64_t n : {1, 33, 500, 1000}) {
+    Matrix<double> a = scattered_matrix<double>(n, n, 0, static_cast<std::uint64_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) a(i, i) += 4 * std::sqrt(static_cast<double>(n));
+    const auto b = scattered_matrix<double>(n, 3, 0, 8);
+    Matrix<double> x = padded(b, 0);
+    const SolveReport report = solve_with(Factors::bf16, a, b, x, false);
+    EXPECT_EQ(report.verdict, Verdict::ok) << n;
+    EXPECT_EQ(report.factors, Factors::bf16);
+    EXPECT_LE(report.largest_backward_error(), report.tolerance);
+  }
+}
+
+TEST(StoredBf16OnGpu, ASingularMatrixIsSingularInFp64FactorsAndXStays) {
+  Matrix<double> a = scattered_matrix<double>(100, 100, 0, 9);
+  for (std::int64_t i = 0; i < 100; ++i) a(i, 41) = 0;
+  const auto b = scattered_matrix<double>(100, 1, 0, 10);
+  Matrix<double> x = padded(b, 0);
+  const SolveReport report = solve_with(Factors::bf16, a, b, x);
+  EXPECT_EQ(report.verdict, Verdict::singular);
+  EXPECT_EQ(report.info, 42);
+  EXPECT_EQ(x(0, 0), b(0, 0));
 }
 
 }  // namespace

@@ -1,0 +1,7 @@
+#include "lapack/device_triangles.cuh"
+
+namespace vernier {
+
+template class DeviceTriangles<__nv_bfloat16>;
+
+}  // namespace vernier
