@@ -196,7 +196,7 @@ void square(const std::string& command, Contenders& bench, std::int64_t n) {
   if (command == "sustained") sustained(p, all);
   if (command == "energy") energy(p, all);
   if (command == "stages")
-    for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep"})
+    for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "bf16x6_sep"})
       from_rest("stage", p, bench.stages(scheme, p), 21, 50000);
 }
 

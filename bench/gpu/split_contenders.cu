@@ -70,8 +70,12 @@ Contender Contenders::halfhalf(const Problem& p) {
 }
 
 Contender Contenders::tf32tf32(const Problem& p) {
-  const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k);
-  return split("tf32tf32", plan_split_gemm(plan.attempts.back().scheme, p.m, p.n, p.k), p);
+  const bool folded = plan_split_gemm(p.m, p.n, p.k).attempts.front().scheme == "halfhalf_fold";
+  return split("tf32tf32", plan_split_gemm(folded ? "tf32tf32_fold" : "tf32tf32_sep", p.m, p.n, p.k), p);
+}
+
+Contender Contenders::bf16x6(const Problem& p) {
+  return split("bf16x6", plan_split_gemm(plan_split_gemm(p.m, p.n, p.k).attempts.back().scheme, p.m, p.n, p.k), p);
 }
 
 Contender Contenders::contract(const Problem& p) {

@@ -27,12 +27,13 @@ class Contenders {
   Contender sgemm(const Problem& p);
   // On halves of the same data: a third of the work of an error-corrected product.
   Contender half_gemm(const Problem& p);
-  // halfhalf and tf32tf32 by the kernels that the contract would take.
+  // halfhalf and bf16x6 by the kernels that the contract would take, tf32tf32 by those that go with halfhalf's.
   Contender halfhalf(const Problem& p);
   Contender tf32tf32(const Problem& p);
+  Contender bf16x6(const Problem& p);
   // What the contract takes: the conventional product where error correction does not pay.
   Contender contract(const Problem& p);
-  std::vector<Contender> all(const Problem& p) { return {sgemm(p), halfhalf(p), tf32tf32(p), contract(p)}; }
+  std::vector<Contender> all(const Problem& p) { return {sgemm(p), halfhalf(p), tf32tf32(p), bf16x6(p), contract(p)}; }
 
   // `count` products of one shape, one behind the other in memory: the problem is the first of them.
   std::vector<Contender> batch(const Problem& p, std::int64_t count);

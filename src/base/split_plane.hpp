@@ -1,8 +1,8 @@
 // Split operands on a GPU: what the split writes and the product reads.
 //
-// A vector is a row of op(A) or a column of op(B). Its parts lie in lines of 128 bytes, one after the other along k: a
-// line holds part 0 and then part 1 of 32 consecutive k (fp16) or of 16 (tf32), zeros beyond k. A box of lines brings
-// both parts of a step of k at once, and both halves of a line are operands of the tensor cores.
+// A vector is a row of op(A) or a column of op(B). Its parts lie in lines of 128 bytes, step after step along k: of 32
+// consecutive k (fp16, bf16) or of 16 (tf32) half a line for each part, part 0 first, zeros beyond k. So two parts fill
+// a line a step, and three parts (bf16) three lines two steps. Every half of a line is an operand of the tensor cores.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct FloatVectors {
 };
 
 inline constexpr int split_line_bytes = 128;
-inline constexpr int half_line_k = 32, tf32_line_k = 16;
+inline constexpr int half_step_k = 32, tf32_step_k = 16;
 
 // A vector that holds an infinity or a NaN has this unscaling exponent; its entries of C are computed conventionally.
 // Any sum with it is beyond all others.
@@ -30,8 +30,8 @@ inline constexpr std::int32_t excluded_vector = 1 << 20;
 
 struct SplitPlane {
   std::byte* lines = nullptr;       // vectors x line_count lines
-  std::int64_t line_count = 0;      // of a vector; even
-  std::int32_t* unscale = nullptr;  // e of each vector: element = 2^e (part_0 + 2^-shift part_1)
+  std::int64_t line_count = 0;      // of a vector: of whole pairs of steps
+  std::int32_t* unscale = nullptr;  // e of each vector: element = 2^e (part_0 + 2^-shift part_1 + ...)
   std::uint32_t* status = nullptr;  // number of large elements, and tiny_element; or special_element
 };
 

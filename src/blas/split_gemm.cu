@@ -25,6 +25,8 @@ SplitForm form_of(SplitKernel kernel) {
       return SplitForm::tf32_shifted;
     case SplitKernel::tf32_folded_128x192:
       return SplitForm::tf32_unshifted;
+    case SplitKernel::bf16_128x128:
+      return SplitForm::bf16_three;
     default:
       return SplitForm::half_shifted;
   }
@@ -149,10 +151,10 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
 SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
   SplitGemmPlan plan{m, n, k, {}, true, 0, products, split_products_at_once(m, n, k, products)};
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
-  const bool wide = m >= 6144 && n >= 6144 && k >= 4096;
-  if (wide) plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
+  if (m >= 6144 && n >= 6144 && k >= 4096)
+    plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
   plan.attempts.push_back(separate(plan));
-  plan.attempts.push_back(wide ? attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192) : separate_tf32(plan));
+  plan.attempts.push_back(attempt("bf16x6_sep", SplitKernel::bf16_128x128));
   return sized(plan);
 }
 
@@ -166,6 +168,8 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
     plan.attempts = {separate_tf32(plan)};
   else if (scheme == "tf32tf32_fold")
     plan.attempts = {attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)};
+  else if (scheme == "bf16x6_sep")
+    plan.attempts = {attempt("bf16x6_sep", SplitKernel::bf16_128x128)};
   else
     fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
   return sized(plan);

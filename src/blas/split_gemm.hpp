@@ -54,7 +54,9 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
 // Scheme, engine, reason, bound and workspace of the plan that a person reads.
 void describe(const SplitGemmPlan& plan, Plan& printable);
 
-// halfhalf_sep, halfhalf_fold, tf32tf32_sep or tf32tf32_fold, whatever the data.
+// The schemes that have fast kernels; a plan for one of them, whatever the data.
+inline constexpr const char* split_kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold",
+                                                       "bf16x6_sep"};
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k);
 
 struct SplitOperands {

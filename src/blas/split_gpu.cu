@@ -22,6 +22,7 @@ SplitOrder order_of(const Scheme& s) {
     order.term[order.terms++] = {t.a, t.b, t.sum, t.from, t.length != 0 ? t.length : s.step};
   for (const Sum& sum : s.sums) {
     order.run[order.sums] = sum.run;
+    order.compensated[order.sums] = sum.compensated;
     order.shift[order.sums++] = sum.shift;
   }
   return order;
@@ -64,7 +65,7 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
 }
 
 bool has_kernel(const Scheme& s) {
-  return s.name == "halfhalf_sep" || s.name == "halfhalf_fold" || s.name == "tf32tf32_sep" || s.name == "tf32tf32_fold";
+  return std::ranges::find(split_kernel_schemes, s.name) != std::end(split_kernel_schemes);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "number/two_sum.hpp"
 #include "scheme/split_schemes.hpp"
 
 namespace vernier::split {
@@ -101,28 +102,66 @@ void check_engine(const Scheme& s, const model::Engine& e) {
   for (const Sum& sum : s.sums)
     require(sum.run >= 0 && sum.run % s.step == 0, "split: scheme {}: run is {}; expected a multiple of the step {}",
             s.name, sum.run, s.step);
+  for (std::size_t q = 0; q < s.sums.size(); ++q)
+    require(!s.sums[q].compensated ||
+                (s.sums[q].run > 0 && (q + 1 == s.sums.size() || s.sums[q].shift == s.sums[q + 1].shift)),
+            "split: scheme {}: sum {} is compensated; expected runs, and the shift of the sum that joins it", s.name,
+            q);
+}
+
+// The operands of one sum: its terms' parts, interleaved in each step.
+struct SumOperands {
+  std::vector<std::uint8_t> a, b;
+  std::int64_t in_step;  // products of a step
+
+  SumOperands(const Scheme& s, const Parts& pa, const Parts& pb, std::size_t sum) {
+    std::vector<Piece> pieces_a, pieces_b;
+    for (const Term& term : s.terms) {
+      if (term.sum != static_cast<int>(sum)) continue;
+      const int length = term.length != 0 ? term.length : s.step;
+      pieces_a.push_back({term.a, term.from, length});
+      pieces_b.push_back({term.b, term.from, length});
+    }
+    in_step = length_of(pieces_a);
+    a = pa.interleaved(s, pieces_a), b = pb.interleaved(s, pieces_b);
+  }
+};
+
+// Run by run, each inside the engine from what rounding took of the addition before; `sum` is what lies outside, `rest`
+// what the last addition left.
+void add_compensated(const model::Engine& engine, std::int64_t run, std::int64_t m, std::int64_t n, std::int64_t k,
+                     const std::uint8_t* a, const std::uint8_t* b, std::int64_t ld, std::vector<float>& sum,
+                     std::vector<float>& rest) {
+  const std::int64_t bytes = model::storage_bytes(engine.a), ldc = std::max<std::int64_t>(1, m);
+  for (std::int64_t at = 0; at < k; at += run) {
+    model::multiply(engine, {}, m, n, run, a + at * bytes, ld, b + at * bytes, ld, rest.data(), rest.data(), ldc);
+    for (std::size_t i = 0; i < sum.size(); ++i) two_sum(sum[i], rest[i]);
+  }
 }
 
 // One of `count` equal pieces of k: every sum of the scheme replayed, then joined by Horner's rule.
 std::vector<float> sum_of_piece(const Scheme& s, const model::Engine& engine, const Parts& a, const Parts& b, int piece,
                                 int count) {
-  const std::int64_t m = a.count(), n = b.count();
+  const std::int64_t m = a.count(), n = b.count(), ldc = std::max<std::int64_t>(1, m);
   const std::vector<float> zero(static_cast<std::size_t>(m * n), 0.0f);
-  std::vector<float> t, sum = zero;
+  std::vector<float> t;
   for (std::size_t q = s.sums.size(); q-- > 0;) {
-    std::vector<Piece> pieces_a, pieces_b;
-    for (const Term& term : s.terms) {
-      if (term.sum != static_cast<int>(q)) continue;
-      const int length = term.length != 0 ? term.length : s.step;
-      pieces_a.push_back({term.a, term.from, length});
-      pieces_b.push_back({term.b, term.from, length});
-    }
-    const std::int64_t in_step = length_of(pieces_a), ld = a.k() / s.step * in_step, k = ld / count;
+    const SumOperands x(s, a, b, q);
+    const std::int64_t ld = std::max<std::int64_t>(1, a.k() / s.step * x.in_step),
+                       k = a.k() / s.step * x.in_step / count;
+    const std::int64_t run = s.sums[q].run / s.step * x.in_step;
     const auto offset = static_cast<std::size_t>(piece * k * model::storage_bytes(s.low));
-    const model::Replay replay{.run = s.sums[q].run / s.step * in_step};
-    model::multiply(engine, replay, m, n, k, a.interleaved(s, pieces_a).data() + offset, std::max<std::int64_t>(1, ld),
-                    b.interleaved(s, pieces_b).data() + offset, std::max<std::int64_t>(1, ld), zero.data(), sum.data(),
-                    std::max<std::int64_t>(1, m));
+    std::vector<float> sum = zero;
+    if (s.sums[q].compensated) {
+      std::vector<float> rest = zero;
+      add_compensated(engine, run, m, n, k, x.a.data() + offset, x.b.data() + offset, ld, sum, rest);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = compensated_end(sum[i], rest[i], t.empty() ? 0.0f : t[i]);
+      t = sum;
+      continue;
+    }
+    const model::Replay replay{.run = run};
+    model::multiply(engine, replay, m, n, k, x.a.data() + offset, ld, x.b.data() + offset, ld, zero.data(), sum.data(),
+                    ldc);
     if (t.empty())
       t = sum;
     else

@@ -4,7 +4,7 @@
 namespace vernier::sm90 {
 
 void multiply_half_128x64(const SplitProduct& product, int multiprocessors, cudaStream_t stream) {
-  launch_split_product<SplitConfig<64, 1, false, false>>(product, multiprocessors, stream);
+  launch_split_product<SplitConfig<64, 1, false, Low::fp16>>(product, multiprocessors, stream);
 }
 
 }  // namespace vernier::sm90

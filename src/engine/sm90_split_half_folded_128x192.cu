@@ -4,7 +4,7 @@
 namespace vernier::sm90 {
 
 void multiply_half_folded_128x192(const SplitProduct& product, int multiprocessors, cudaStream_t stream) {
-  launch_split_product<SplitConfig<192, 2, true, false>>(product, multiprocessors, stream);
+  launch_split_product<SplitConfig<192, 2, true, Low::fp16>>(product, multiprocessors, stream);
 }
 
 }  // namespace vernier::sm90

@@ -4,7 +4,7 @@
 namespace vernier::sm90 {
 
 void update_half_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream) {
-  launch_split_product<SplitConfig<128, 2, false, false, false, true>>(product, multiprocessors, stream);
+  launch_split_product<SplitConfig<128, 2, false, Low::fp16, false, true>>(product, multiprocessors, stream);
 }
 
 }  // namespace vernier::sm90

@@ -1,6 +1,7 @@
 // The product of split operands: a persistent kernel of one producer thread and two consumer warpgroups (sm_90a).
 //
-// Supports any m, n, k and any C. Assumes planes as base/split_plane.hpp describes them, of an even number of lines.
+// Supports any m, n, k and any C. Assumes planes as base/split_plane.hpp describes them: an even number of lines, or of
+// three parts a multiple of three.
 //
 // wgmma's first operand are the columns of op(B) (P), its second the rows of op(A) (Q): a thread's neighbouring
 // accumulators are then neighbours in a column of C, and C is stored from registers in whole sectors.
@@ -18,6 +19,7 @@
 #include "engine/sm90_split_order.cuh"
 #include "engine/sm90_split_ring.cuh"
 #include "engine/sm90_wgmma_float.cuh"
+#include "number/two_sum.hpp"
 
 namespace vernier::sm90 {
 
@@ -93,8 +95,8 @@ struct Consumer {
   __device__ __forceinline__ void product(Accumulators& d, int stage, int a, int b, int keep) const {
     const auto offset = static_cast<std::uint64_t>(static_cast<std::uint32_t>(stage * (Config::stage_bytes / 16)));
     const std::uint64_t first = p + offset + 4 * b, second = q + offset + 4 * a;
-    wgmma<Config::Rows, Config::Tf32>(d, first, second, keep);
-    wgmma<Config::Rows, Config::Tf32>(d, first + 2, second + 2, 1);
+    wgmma<Config::Rows, Config::Input>(d, first, second, keep);
+    wgmma<Config::Rows, Config::Input>(d, first + 2, second + 2, 1);
   }
 
   static __device__ __forceinline__ void add(Accumulators& sum, Accumulators& run) {
@@ -129,6 +131,62 @@ struct Consumer {
     settle(corrections);
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = __fmaf_rn(corrections[i], 1.0f / 2048, sum[i]);
+  }
+
+  // Separate, by steps of 32 k, of three half lines each. What rounding takes of an addition outside stays in the run's
+  // registers, where the next run begins.
+  __device__ __forceinline__ void compensated(Accumulators& sum, int lines) {
+    Accumulators run, corrections;
+#pragma unroll
+    for (int i = 0; i < accumulators; ++i) sum[i] = 0, run[i] = 0, corrections[i] = 0;
+    const int steps = lines * 2 / 3;
+    // Known to us alone. Times this, a new sum goes where the old one was; else all 64 would take registers of their
+    // own, that are not there.
+    const float one = __uint_as_float(0x3f800000u | static_cast<std::uint32_t>(lines) >> 31);
+
+    int half = 2 * next.stage;  // of the ring: where part 0 of the step lies
+    for (int step = 0; step < steps; ++step) {
+      const bool odd = step % 2 != 0;  // begins in the middle of a line
+      std::uint64_t part[3];
+#pragma unroll
+      for (int i = 0; i < 3; ++i) {
+        part[i] = static_cast<std::uint32_t>(half / 2 * (Config::stage_bytes / 16) + half % 2 * 4);
+        if (++half == 2 * Config::stages) half = 0;
+      }
+      for (int i = odd; i < 2; ++i) arrived(), next.advance();
+      wgmma_fence();
+      product_of_step(run, part[0], part[0]);
+      wgmma_commit();
+      wgmma_wait<1>();  // the corrections of the step before
+      if (step > 0) release();
+      if (step > 0 && !odd) release();
+      wgmma_fence();
+      product_of_step(corrections, part[1], part[1]);
+      product_of_step(corrections, part[2], part[0]);
+      product_of_step(corrections, part[0], part[2]);
+      product_of_step(corrections, part[1], part[0]);
+      product_of_step(corrections, part[0], part[1]);
+      wgmma_commit();
+      wgmma_wait<1>();  // the main products of this step
+      settle(run);
+#pragma unroll
+      for (int i = 0; i < accumulators; ++i) {
+        float s = sum[i];
+        two_sum(s, run[i]);
+        sum[i] = __fmul_rn(s, one);
+      }
+    }
+    wgmma_wait<0>();
+    if (steps > 0) release(), release();
+    settle(corrections);
+#pragma unroll
+    for (int i = 0; i < accumulators; ++i) sum[i] = compensated_end(sum[i], run[i], corrections[i]);
+  }
+
+  // a, b: where the parts lie behind stage 0, in units of 16 bytes.
+  __device__ __forceinline__ void product_of_step(Accumulators& d, std::uint64_t a, std::uint64_t b) const {
+    wgmma<Config::Rows, Config::Input>(d, p + b, q + a, 1);
+    wgmma<Config::Rows, Config::Input>(d, p + b + 2, q + a + 2, 1);
   }
 
   // The corrections of a run first, line by line, then its main products: small numbers are cut less among small ones.
@@ -231,7 +289,7 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (decision == Decision::leave) return;
   const Scalars scalars{g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
                         g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
-  if constexpr (Config::Tf32)  // the last attempt of every chain
+  if constexpr (Config::Input == Low::bf16)  // the last attempt of every chain
     if (decision == Decision::conventional) {
       static_assert(sizeof(ConventionalTile<8>) <= ring_bytes && block_threads == conventional_threads);
       return conventional_product(g, scalars, raw);
@@ -262,7 +320,9 @@ __global__ void __launch_bounds__(block_threads, 1)
       const int row = at.q * Config::Rows;
       float sum[Config::Rows / 2];
       const auto multiply = [&] {
-        if constexpr (Config::Folded)
+        if constexpr (Config::Input == Low::bf16)
+          consumer.compensated(sum, lines);
+        else if constexpr (Config::Folded)
           consumer.folded(sum, lines);
         else
           consumer.separate(sum, lines);

@@ -2,6 +2,7 @@
 
 #include "cuda/status.hpp"
 #include "number/power_of_two.hpp"
+#include "number/two_sum.hpp"
 
 namespace vernier::sm90 {
 namespace {
@@ -80,8 +81,13 @@ __global__ void __launch_bounds__(32 * warps) plain_kernel(const __grid_constant
       for (int q = 0; q < g.order.terms; ++q)
         if (g.order.term[q].sum == s) add_term<Input>(inside[s], g, g.order.term[q], row, column, k0);
       const bool end_of_run = g.order.run[s] != 0 && (k0 + g.order.step) % g.order.run[s] == 0;
-      if (end_of_run)
-        for (int i = 0; i < 4; ++i) outside[s][i] = __fadd_rn(outside[s][i], inside[s][i]), inside[s][i] = 0;
+      if (!end_of_run) continue;
+      for (int i = 0; i < 4; ++i) {
+        if (g.order.compensated[s])
+          two_sum(outside[s][i], inside[s][i]);
+        else
+          outside[s][i] = __fadd_rn(outside[s][i], inside[s][i]), inside[s][i] = 0;
+      }
     }
   }
   const int group = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -92,7 +98,11 @@ __global__ void __launch_bounds__(32 * warps) plain_kernel(const __grid_constant
     for (int s = SplitOrder::max_sums - 1; s >= 0; --s) {
       if (s >= g.order.sums) continue;
       const float mine = g.order.run[s] != 0 ? outside[s][i] : inside[s][i];
-      sum = s == g.order.sums - 1 ? mine : __fmaf_rn(sum, power_of_two(g.order.shift[s] - g.order.shift[s + 1]), mine);
+      if (g.order.compensated[s])
+        sum = compensated_end(mine, inside[s][i], sum);
+      else
+        sum =
+            s == g.order.sums - 1 ? mine : __fmaf_rn(sum, power_of_two(g.order.shift[s] - g.order.shift[s + 1]), mine);
     }
     store_entry(g, sum, row + group + i / 2 * 8, column + 2 * t + i % 2);
   }

@@ -4,6 +4,7 @@
 #include "cuda/ptx.cuh"
 #include "engine/sm90_split_epilogue.cuh"
 #include "engine/sm90_split_staged.cuh"
+#include "engine/sm90_wgmma_float.cuh"
 
 namespace vernier::sm90 {
 
@@ -14,10 +15,11 @@ constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 // A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that. Or,
 // with Halves, two blocks that take one half of k each of one tile; each then finishes the columns of one warpgroup.
 // Staged: C by way of shared memory (sm90_split_staged.cuh).
-template <int Rows_, int Sharing_, bool Folded_, bool Tf32_, bool Halves_ = false, bool Staged_ = false>
+template <int Rows_, int Sharing_, bool Folded_, Low Input_, bool Halves_ = false, bool Staged_ = false>
 struct SplitConfig {
   static constexpr int Rows = Rows_, Sharing = Sharing_, Cluster = Halves_ ? 2 : Sharing_;
-  static constexpr bool Folded = Folded_, Tf32 = Tf32_, Halves = Halves_, Staged = Staged_;
+  static constexpr bool Folded = Folded_, Halves = Halves_, Staged = Staged_;
+  static constexpr Low Input = Input_;
   static_assert(!Halves || (Sharing == 1 && !Folded && !Staged));
   using Staging = StagedTile<Rows, tile_columns>;
   static constexpr int p_bytes = tile_columns * split_line_bytes, q_bytes = Rows * split_line_bytes;

@@ -4,7 +4,7 @@
 namespace vernier::sm90 {
 
 void multiply_tf32_halves_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream) {
-  launch_split_product<SplitConfig<128, 1, false, true, true>>(product, multiprocessors, stream);
+  launch_split_product<SplitConfig<128, 1, false, Low::tf32, true>>(product, multiprocessors, stream);
 }
 
 }  // namespace vernier::sm90

@@ -1,4 +1,4 @@
-// wgmma with fp16 or tf32 operands in shared memory and fp32 accumulators: m64nNk16 and m64nNk8, one function.
+// wgmma with fp16, bf16 or tf32 operands in shared memory and fp32 accumulators: m64nNk16 and m64nNk8, one function.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 #include "cuda/ptx.cuh"
 
 namespace vernier::sm90 {
+
+enum class Low { fp16, bf16, tf32 };  // what is multiplied
 
 // Accumulators are operands "+f" of the assembly, so each width needs its list of registers spelled out.
 #define VERNIER_ACC_0                                                                                                  \
@@ -28,23 +30,26 @@ namespace vernier::sm90 {
                : "l"(a), "l"(b), "r"(keep))
 
 // d = a b + (keep ? d : 0). d: N/2 floats a thread, of a warpgroup's 64 x N; a, b: wgmma_operand().
-template <int N, bool Tf32>
+template <int N, Low Input>
 __device__ __forceinline__ void wgmma(float (&d)[N / 2], std::uint64_t a, std::uint64_t b, int keep) {
-  static_assert(N == 64 || N == 128 || N == 192);
-  if constexpr (N == 64 && !Tf32)
+  static_assert(N == 128 || (Input != Low::bf16 && (N == 64 || N == 192)));
+  if constexpr (N == 64 && Input == Low::fp16)
     VERNIER_WGMMA("m64n64k16.f32.f16.f16", ", 0, 0", VERNIER_ACC_0, "%34", "%32", "%33", VERNIER_REG32(0));
-  if constexpr (N == 64 && Tf32)
+  if constexpr (N == 64 && Input == Low::tf32)
     VERNIER_WGMMA("m64n64k8.f32.tf32.tf32", "", VERNIER_ACC_0, "%34", "%32", "%33", VERNIER_REG32(0));
-  if constexpr (N == 128 && !Tf32)
+  if constexpr (N == 128 && Input == Low::fp16)
     VERNIER_WGMMA("m64n128k16.f32.f16.f16", ", 0, 0", VERNIER_ACC_0 "," VERNIER_ACC_32, "%66", "%64", "%65",
                   VERNIER_REG32(0), VERNIER_REG32(32));
-  if constexpr (N == 128 && Tf32)
+  if constexpr (N == 128 && Input == Low::tf32)
     VERNIER_WGMMA("m64n128k8.f32.tf32.tf32", "", VERNIER_ACC_0 "," VERNIER_ACC_32, "%66", "%64", "%65",
                   VERNIER_REG32(0), VERNIER_REG32(32));
-  if constexpr (N == 192 && !Tf32)
+  if constexpr (N == 128 && Input == Low::bf16)
+    VERNIER_WGMMA("m64n128k16.f32.bf16.bf16", ", 0, 0", VERNIER_ACC_0 "," VERNIER_ACC_32, "%66", "%64", "%65",
+                  VERNIER_REG32(0), VERNIER_REG32(32));
+  if constexpr (N == 192 && Input == Low::fp16)
     VERNIER_WGMMA("m64n192k16.f32.f16.f16", ", 0, 0", VERNIER_ACC_0 "," VERNIER_ACC_32 "," VERNIER_ACC_64, "%98", "%96",
                   "%97", VERNIER_REG32(0), VERNIER_REG32(32), VERNIER_REG32(64));
-  if constexpr (N == 192 && Tf32)
+  if constexpr (N == 192 && Input == Low::tf32)
     VERNIER_WGMMA("m64n192k8.f32.tf32.tf32", "", VERNIER_ACC_0 "," VERNIER_ACC_32 "," VERNIER_ACC_64, "%98", "%96",
                   "%97", VERNIER_REG32(0), VERNIER_REG32(32), VERNIER_REG32(64));
 }

@@ -73,7 +73,7 @@ __device__ __forceinline__ void join_parts(const AcrossJob& s, std::int64_t firs
 template <SplitForm Form>
 __device__ __forceinline__ void emit_tile(const AcrossJob& s, std::int64_t first, std::int64_t k0, const Tile& tile) {
   const int row = threadIdx.x / 4, quarter = threadIdx.x % 4;
-  const std::int64_t vector = first + row, padded = s.job.plane.line_count * line_k<Form>;
+  const std::int64_t vector = first + row, padded = padded_k<Form>(s.job.plane);
   const std::uint32_t largest = tile.largest[row];
   const int exponent = split_scale(largest);
   const SplitLimits limits(s.thresholds, exponent);
@@ -90,7 +90,7 @@ __device__ __forceinline__ void emit_tile(const AcrossJob& s, std::int64_t first
         tally.see(x, limits);
         v[i] = scaled(x);
       }
-      emit<Form>(v, lines + k0 / line_k<Form> * split_line_bytes + place_in_lines<Form>(l));
+      emit<Form>(v, lines + k0 / step_k<Form> * step_bytes<Form> + place_in_lines<Form>(l));
     }
   });
   int large = tally.large;
@@ -134,7 +134,7 @@ AcrossJob across_job(const SplitJob& job) {
   if (job.x.k_contiguous()) return {};
   AcrossJob s{job, split_thresholds(Form, job.x.k), quads_aligned(job.x), split_part_count(job.x), 0, 0};
   s.strips = pieces(job.x.count, strip_vectors);
-  s.items = s.strips * pieces(job.plane.line_count * line_k<Form>, block_k);
+  s.items = s.strips * pieces(padded_k<Form>(job.plane), block_k);
   return s;
 }
 
@@ -154,5 +154,6 @@ template void split_across<SplitForm::half_shifted>(const SplitJob&, const Split
 template void split_across<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_across<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_across<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void split_across<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

@@ -57,7 +57,7 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
   const std::int64_t in_product = block * (split_warps / s.share) + threadIdx.x / vector_threads;
   const std::int64_t vector = product * s.vectors + in_product;
   const bool exists = in_product < s.vectors;
-  const int k = exists ? static_cast<int>(x.k) : 0, padded = static_cast<int>(s.job.plane.line_count) * line_k<Form>;
+  const int k = exists ? static_cast<int>(x.k) : 0, padded = static_cast<int>(padded_k<Form>(s.job.plane));
   const int span = vector_threads * held_elements;
   const float* from = x.data + product * x.product_stride + in_product * x.vector_stride;
   float v[runs][run];
@@ -102,7 +102,7 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
           tally.see(v[g][i], limits);
           v[g][i] = scaled(v[g][i]);
         }
-        emit<Form>(v[g], to + static_cast<std::int64_t>(g) * vector_threads / 4 * split_line_bytes);
+        emit<Form>(v[g], to + static_cast<std::int64_t>(g) * vector_threads / 4 * step_bytes<Form>);
       }
     }
   });

@@ -10,8 +10,8 @@
 namespace vernier {
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k) {
-  const int line_k = is_tf32(form) ? tf32_line_k : half_line_k;
-  return 2 * pieces(k, 2 * line_k);
+  const int step_k = is_tf32(form) ? tf32_step_k : half_step_k;
+  return split_part_number(form) * pieces(k, 2 * step_k);
 }
 
 // docs/accuracy.md, "When a split is accurate enough": nothing below 2^-window of the largest element, or three
@@ -28,6 +28,7 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
       break;
     case SplitForm::tf32_shifted:
     case SplitForm::tf32_unshifted:
+    case SplitForm::bf16_three:
       window = 60, depth = 40;
       break;
   }
@@ -55,6 +56,8 @@ void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const 
       return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
     case SplitForm::tf32_unshifted:
       return split_both<SplitForm::tf32_unshifted>(a, b, gate, stream);
+    case SplitForm::bf16_three:
+      return split_both<SplitForm::bf16_three>(a, b, gate, stream);
   }
 }
 

@@ -10,11 +10,14 @@
 
 namespace vernier {
 
-enum class SplitForm { half_shifted, half_unshifted, tf32_shifted, tf32_unshifted };  // part 1 times 2^11, or as it is
+// Two parts, part 1 times 2^11 or as it is; or three of bf16.
+enum class SplitForm { half_shifted, half_unshifted, tf32_shifted, tf32_unshifted, bf16_three };
 
 constexpr bool is_tf32(SplitForm form) { return form == SplitForm::tf32_shifted || form == SplitForm::tf32_unshifted; }
 
-std::int64_t split_line_count(SplitForm form, std::int64_t k);  // of a vector of k; even
+constexpr int split_part_number(SplitForm form) { return form == SplitForm::bf16_three ? 3 : 2; }
+
+std::int64_t split_line_count(SplitForm form, std::int64_t k);  // of a vector of k
 
 // What the status words count, on scaled elements: |x| >= large, and 0 < |x| < tiny.
 struct SplitThresholds {

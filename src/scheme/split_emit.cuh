@@ -2,6 +2,7 @@
 // what scheme/split.hpp defines; a test compares them.
 #pragma once
 
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstdint>
@@ -13,11 +14,20 @@
 namespace vernier {
 
 template <SplitForm Form>
-constexpr int line_k = is_tf32(Form) ? tf32_line_k : half_line_k;
+constexpr int step_k = is_tf32(Form) ? tf32_step_k : half_step_k;
 
-// Consecutive elements that fill 16 bytes of each half of a line.
+// Half a line for each part.
 template <SplitForm Form>
-constexpr int emit_k = line_k<Form> / 4;
+constexpr int step_bytes = split_part_number(Form) * (split_line_bytes / 2);
+
+template <SplitForm Form>
+__host__ __device__ __forceinline__ std::int64_t padded_k(const SplitPlane& plane) {
+  return plane.line_count * split_line_bytes / step_bytes<Form> * step_k<Form>;
+}
+
+// Consecutive elements that fill 16 bytes of each part of a step.
+template <SplitForm Form>
+constexpr int emit_k = step_k<Form> / 4;
 
 // The larger magnitude, or NaN: one instruction.
 __device__ __forceinline__ float larger_magnitude(float largest, float x) {
@@ -75,7 +85,22 @@ __device__ __forceinline__ std::uint32_t tf32_word(float x) {
   return word;
 }
 
-// The parts of emit_k elements.
+// The three parts of eight elements.
+__device__ __forceinline__ void split_in_three(const float* v, uint4 (&parts)[3]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    float2 rest{v[2 * i], v[2 * i + 1]};
+#pragma unroll
+    for (int p = 0; p < 3; ++p) {
+      const __nv_bfloat162 part = __floats2bfloat162_rn(rest.x, rest.y);
+      reinterpret_cast<__nv_bfloat162*>(&parts[p])[i] = part;
+      const float2 back = __bfloat1622float2(part);
+      rest = {rest.x - back.x, rest.y - back.y};
+    }
+  }
+}
+
+// Both parts of emit_k elements.
 template <SplitForm Form>
 __device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& second) {
   constexpr float up = Form == SplitForm::half_unshifted || Form == SplitForm::tf32_unshifted ? 1.0f : 2048.0f;
@@ -99,19 +124,23 @@ __device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& s
   }
 }
 
-// to: the place of the first element in its line.
+// to: the place of the first element's part 0.
 template <SplitForm Form>
 __device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* to) {
-  uint4 first, second;
-  split_run<Form>(v, first, second);
-  *reinterpret_cast<uint4*>(to) = first;
-  *reinterpret_cast<uint4*>(to + split_line_bytes / 2) = second;
+  uint4 parts[split_part_number(Form)];
+  if constexpr (Form == SplitForm::bf16_three)
+    split_in_three(v, parts);
+  else
+    split_run<Form>(v, parts[0], parts[1]);
+#pragma unroll
+  for (int p = 0; p < split_part_number(Form); ++p)
+    *reinterpret_cast<uint4*>(to + p * (split_line_bytes / 2)) = parts[p];
 }
 
 // In a vector's lines; l: a multiple of emit_k.
 template <SplitForm Form>
 __device__ __forceinline__ int place_in_lines(int l) {
-  return l / line_k<Form> * split_line_bytes + l % line_k<Form> / emit_k<Form> * 16;
+  return l / step_k<Form> * step_bytes<Form> + l % step_k<Form> / emit_k<Form> * 16;
 }
 
 // The exponent that undoes a vector's scale.

@@ -141,7 +141,7 @@ __device__ __forceinline__ void meet(const float4& largest, Meeting& m) {
 template <SplitForm Form, int Strip>
 __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& place, int begin, int end,
                                            const float* tile, Meeting& m) {
-  constexpr int groups = Strip / 8, run = emit_k<Form>, step = split_warps / groups * line_k<Form>;
+  constexpr int groups = Strip / 8, run = emit_k<Form>, step = split_warps / groups * step_k<Form>;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp % groups * 8 + lane / 4, quarter = lane % 4;
   const std::int64_t vector = place.first + row;
@@ -151,12 +151,12 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& 
   SplitTally tally;
   with_scale(exponent, [&](auto scaled) {
     if (!exists) return;
-    int l = warp / groups * line_k<Form> + quarter * run;
+    int l = warp / groups * step_k<Form> + quarter * run;
     const float* from = tile + tile_words<Form, Strip>(l) + row;
     std::byte* to =
         s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes + place_in_lines<Form>(begin + l);
     for (; begin + l < end;
-         l += step, from += tile_words<Form, Strip>(step), to += step / line_k<Form> * split_line_bytes) {
+         l += step, from += tile_words<Form, Strip>(step), to += step / step_k<Form> * step_bytes<Form>) {
       float v[run];
 #pragma unroll
       for (int i = 0; i < run; ++i) {
@@ -188,7 +188,7 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
   if (threadIdx.x < Strip) m.largest[threadIdx.x] = m.large[threadIdx.x] = m.tiny[threadIdx.x] = 0;
   if constexpr (clustered<Strip>) cuda::cluster_arrive();
   const StripPlace place(s, product, static_cast<std::int64_t>(block / blocks) * Strip, Strip);
-  const int padded = static_cast<int>(s.job.plane.line_count) * line_k<Form>;
+  const int padded = static_cast<int>(padded_k<Form>(s.job.plane));
   const int begin = rank * part_k, end = min(begin + part_k, padded);
   meet<Strip>(load_strip<Form, Strip>(s, place, begin, end, tile), m);
   emit_strip<Form, Strip>(s, place, begin, end, tile, m);
@@ -259,7 +259,7 @@ void launch_split(const TwoJobs<ContiguousJob>& contiguous, TwoJobs<StripJob> st
                   std::int64_t products, const SplitGate& gate, cudaStream_t stream) {
   strips.first.blocks *= cluster;
   strips.second.blocks *= cluster;
-  const auto part_k = static_cast<int>(pieces(pieces(padded, cluster), half_line_k) * half_line_k);
+  const auto part_k = static_cast<int>(pieces(pieces(padded, cluster), half_step_k) * half_step_k);
   std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
   if (gate.before != nullptr)
     clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
@@ -285,7 +285,7 @@ bool split_once_serves(const SplitJob& a, const SplitJob& b) {
 
 template <SplitForm Form>
 void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  const std::int64_t padded = a.plane.line_count * line_k<Form>;
+  const std::int64_t padded = padded_k<Form>(a.plane);
   const std::int64_t products = a.x.count / a.x.of_product();
   const bool narrow = padded <= longest_narrow;
   TwoJobs<ContiguousJob> contiguous;
@@ -312,9 +312,11 @@ template bool split_once_serves<SplitForm::half_shifted>(const SplitJob&, const 
 template bool split_once_serves<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&);
 template bool split_once_serves<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&);
 template bool split_once_serves<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&);
+template bool split_once_serves<SplitForm::bf16_three>(const SplitJob&, const SplitJob&);
 template void split_once<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_once<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void split_once<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

@@ -66,6 +66,19 @@ Scheme scaled(Scheme s) {
   return s;
 }
 
+// For data whose sums are a few products: the parts hold every bit, the main product (8 x 8 bits) is mostly exact, and
+// outside nothing is lost. The corrections stay inside, the smaller ones first.
+Scheme compensated_bf16() {
+  return {.name = "bf16x6_sep",
+          .description = "six products of three bf16 parts on scaled rows and columns, compensated sum of runs of 32 k",
+          .low = Format::bf16,
+          .shifts = {0, 0, 0},
+          .terms = {{0, 0, 0}, {1, 1, 1}, {2, 0, 1}, {0, 2, 1}, {1, 0, 1}, {0, 1, 1}},
+          .sums = {{.run = 32, .compensated = true}, {}},
+          .step = 32,
+          .scaled = true};
+}
+
 // Nothing is shifted, so that all three products share one accumulator of two lines of k; the corrections, a line at a
 // time, come before the main product of each run.
 Scheme folded(const char* name, const char* description, Format low, Rounding rounding, int line) {
@@ -105,6 +118,7 @@ std::vector<Scheme> make_table() {
       corrected("tf32tf32_sep", "tf32tf32 on scaled rows and columns, runs of 16 k", Format::tf32, away, 16, 16)));
   t.push_back(folded("tf32tf32_fold", "tf32tf32 on scaled rows and columns, unshifted, one accumulator of 32 k",
                      Format::tf32, away, 16));
+  t.push_back(compensated_bf16());
   return t;
 }
 

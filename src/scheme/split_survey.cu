@@ -104,5 +104,6 @@ template void survey<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, 
 template void survey<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void survey<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void survey<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template void survey<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
 }  // namespace vernier

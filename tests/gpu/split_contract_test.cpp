@@ -42,7 +42,7 @@ TEST(SplitContract, TheDataChooseTheScheme) {
   };
   for (const Case& c :
        {Case{"even", 0.1, "halfhalf_fold", "halfhalf_sep"}, Case{"scattered", 1.5, "halfhalf_sep", "halfhalf_sep"},
-        Case{"wide", 5, "tf32tf32_sep", "tf32tf32_sep"}}) {
+        Case{"wide", 5, "bf16x6_sep", "bf16x6_sep"}}) {
     const auto a = scattered_matrix<float>(m, k, c.phi, 1), b = scattered_matrix<float>(k, n, c.phi, 2);
     for (bool with_folded : {true, false}) {
       const Made made = under_contract(a, b, chain(m, n, k, with_folded));
@@ -158,7 +158,7 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
   check(cudaStreamEndCapture(stream, &graph), "capture");
   check(cudaGraphInstantiate(&run, graph, 0), "graph");
-  for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "tf32tf32_sep"}, {&even, "halfhalf_sep"}}) {
+  for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "bf16x6_sep"}, {&even, "halfhalf_sep"}}) {
     copy_to_device(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4);
     check(cudaGraphLaunch(run, stream), "graph");
     EXPECT_EQ(split_gemm_made(plan, workspace.data(), stream), scheme);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "blas/device_state.hpp"
 #include "blas/split_gemm.hpp"
@@ -23,8 +22,6 @@ using cuda::check;
 using cuda::copy_to_device;
 using split::find_scheme;
 using split::Scheme;
-
-inline constexpr const char* kernel_schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold"};
 
 // A matrix in device memory, its guards included; shifted by some elements from the allocation's alignment.
 class OnDevice {
@@ -72,7 +69,7 @@ inline Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matri
 
 // Pieces of k in which the kernel of a scheme multiplies this shape.
 inline int pieces_of(const Scheme& s, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const bool has_kernel = std::ranges::find(kernel_schemes, std::string_view(s.name)) != std::end(kernel_schemes);
+  const bool has_kernel = std::ranges::find(split_kernel_schemes, s.name) != std::end(split_kernel_schemes);
   return has_kernel ? plan_split_gemm(s.name, m, n, k).attempts.front().split_k() : 1;
 }
 

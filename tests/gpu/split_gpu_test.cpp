@@ -153,8 +153,8 @@ Matrix<float> spread_vectors(std::int64_t vectors, std::int64_t k, const SplitTh
 
 TEST(SplitStatistics, CountWhatTheThresholdsSay) {
   constexpr std::int64_t vectors = 43;
-  for (const SplitForm form :
-       {SplitForm::half_shifted, SplitForm::half_unshifted, SplitForm::tf32_shifted, SplitForm::tf32_unshifted})
+  for (const SplitForm form : {SplitForm::half_shifted, SplitForm::half_unshifted, SplitForm::tf32_shifted,
+                               SplitForm::tf32_unshifted, SplitForm::bf16_three})
     for (const std::int64_t k : {100, 2500, 6000, 20000}) {
       const SplitThresholds thresholds = split_thresholds(form, k);
       const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
@@ -236,7 +236,7 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(kernel_schemes),
+INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(split_kernel_schemes),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -1,0 +1,22 @@
+// Sums whose rounding errors are kept (Knuth's TwoSum). Host and device: the same bits.
+#pragma once
+
+#include <cmath>
+
+#include "number/host_device.hpp"
+
+namespace vernier {
+
+// sum + rest stays what it was, exactly: sum is rounded to nearest, rest is what that took. Nothing overflows.
+VERNIER_HD inline void two_sum(float& sum, float& rest) {
+  const float s = sum + rest, back = s - sum;
+  rest = (sum - (s - back)) + (rest - back);
+  sum = s;
+}
+
+// The end of a compensated sum of an engine that cuts (vernier/split.hpp, Sum::compensated).
+VERNIER_HD inline float compensated_end(float sum, float rest, float corrections) {
+  return sum + std::fma(sum, 0x1p-25f, corrections + rest);
+}
+
+}  // namespace vernier
