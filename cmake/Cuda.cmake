@@ -14,9 +14,12 @@ find_package(CUDAToolkit REQUIRED)
 set(VERNIER_HAS_CUDA ON)
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # which CMake 3.25 does not know
 set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
-add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-gencode=arch=compute_90a,code=sm_90a;-fmad=false>"
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>"
                     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcudafe=--diag_suppress=20208>"  # constexpr serves the device too
                     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-Wall,-Wextra>")
 # fmt 9 switches its constexpr off for nvcc, and then misses it.
 add_compile_definitions("$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
-message(NOTICE "CUDA part: built for sm_90a with ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
+# What a source's kernels are compiled to: code of Hopper, or what the driver of any GPU from 8.0 on makes its code of.
+set(VERNIER_HOPPER -gencode=arch=compute_90a,code=sm_90a)
+set(VERNIER_ANY_GPU -gencode=arch=compute_80,code=compute_80)
+message(NOTICE "CUDA part: built for sm_90a and compute_80 with ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")

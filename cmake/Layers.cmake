@@ -1,10 +1,13 @@
-# vernier_layer(name [USES layer...] [LINKS library...])
+# vernier_layer(name [USES layer...] [LINKS library...] [ANY_GPU source...] [ALSO_ANY_GPU source...])
+#
+# Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too. Of ANY_GPU
+# Hopper has no code of its own: it runs what the others do.
 #
 # Makes the current folder the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself and to those that
 # use it, directly or not, and do not exist for anybody else: each folder has an include root of its own, which holds
 # nothing but a link to the folder.
 function(vernier_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;ANY_GPU;ALSO_ANY_GPU")
   set(root ${PROJECT_BINARY_DIR}/layers/${name})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
@@ -13,6 +16,7 @@ function(vernier_layer name)
   vernier_cpu_options(sources)
   if(VERNIER_HAS_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS *.cu */*.cu)
+    vernier_gpu_options("${kernels}" "${arg_ANY_GPU}" "${arg_ALSO_ANY_GPU}")
     list(APPEND sources ${kernels})
     list(APPEND arg_LINKS $<$<BOOL:${kernels}>:CUDA::cudart_static>)
   endif()
@@ -65,4 +69,17 @@ function(vernier_cpu_options variable)
     endif()
   endforeach()
   set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(vernier_gpu_options kernels any_gpu also_any_gpu)
+  foreach(kernel IN LISTS kernels)
+    cmake_path(GET kernel FILENAME name)
+    set(code ${VERNIER_HOPPER})
+    if(name IN_LIST any_gpu)
+      set(code ${VERNIER_ANY_GPU})
+    elseif(name IN_LIST also_any_gpu)
+      list(APPEND code ${VERNIER_ANY_GPU})
+    endif()
+    set_source_files_properties(${kernel} PROPERTIES COMPILE_OPTIONS "${code}")
+  endforeach()
 endfunction()

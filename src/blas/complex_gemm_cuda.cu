@@ -206,7 +206,8 @@ template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   Plan plan = explain<R>(Op::none, Op::none, 2 * m, n, 2 * k, options);
   relabel(plan, m, n, k);
-  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native") return plan;
+  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native" || !current_gpu().clusters)
+    return plan;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({m, n, k}, Op::none, Op::none, false, options, engine);
   if (!roots || !fits(*roots, options)) return plan;

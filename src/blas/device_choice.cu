@@ -17,6 +17,7 @@ constexpr std::size_t large_workspace = std::size_t{4} << 30;
 DeviceRequest request_of(const Options& options, bool may_be_lean) {
   DeviceRequest request;
   request.contract = options.contract;
+  request.gpu = current_gpu();
   request.engine = options.engine;
   request.own_workspace = options.workspace != nullptr;
   request.may_be_lean = may_be_lean;
@@ -26,6 +27,11 @@ DeviceRequest request_of(const Options& options, bool may_be_lean) {
 }
 
 }  // namespace
+
+GpuModel current_gpu() {
+  const Device& device = current_device();
+  return gpu_model({device.compute_capability, device.multiprocessors, device.clock, device.memory_rate});
+}
 
 std::size_t workspace_limit(std::size_t wanted, const Options& options) {
   if (options.workspace != nullptr) return options.workspace_bytes;
@@ -40,7 +46,9 @@ const DeviceInt8Engine& int8_engine(const Options& options) {
 }
 
 DeviceLimits limits_of(const DeviceInt8Engine& engine) {
-  return {.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
+  return {.longest_k = engine.longest_k(),
+          .int32_sums = engine.scratch_bytes(1, 1) != 0,
+          .strassen = current_device().hopper()};
 }
 
 template <class T>
@@ -91,13 +99,13 @@ Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductSha
 template <class T>
 bool surely_native(const ProductShape& shape, const Options& options) {
   if (!options.engine.empty()) return false;
-  return device_product_is_small<T>(shape, options.contract) ||
+  return device_product_is_small<T>(shape, options.contract, current_gpu()) ||
          device_takes_native<T>(shape, request_of(options, true));
 }
 
 template <class T>
 void describe_native(const ProductShape& shape, const Options& options, Plan& plan) {
-  if (device_product_is_small<T>(shape, options.contract))
+  if (device_product_is_small<T>(shape, options.contract, current_gpu()))
     describe_small_device_product<T>(shape, options.contract, plan);
   else
     plan = plan_of<T>(shape, options, true).printable;

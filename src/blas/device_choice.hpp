@@ -13,6 +13,7 @@ namespace vernier::cuda {
 
 inline constexpr std::string_view native_name = "native";
 
+GpuModel current_gpu();
 const DeviceInt8Engine& int8_engine(const Options& options);
 DeviceLimits limits_of(const DeviceInt8Engine& engine);
 

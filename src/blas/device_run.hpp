@@ -118,7 +118,10 @@ class DeviceRun {
             .recombination = gate};
   }
 
-  ConversionForm form(const DevicePass& pass) const { return {pass.blocking.moduli, pass.words, engine_.form()}; }
+  ConversionForm form(const DevicePass& pass) const {
+    return {pass.blocking.moduli, pass.words, engine_.form(), ModuliList::densest, clusters()};
+  }
+  bool clusters() const { return engine_.least_capability() >= 90; }
 
   struct Spans {
     std::unique_ptr<DeviceWorkspace> extra;  // only a small workspace has no room for them in that of the planes
@@ -225,7 +228,8 @@ class DeviceRun {
                             .ordinary_moduli = plan.ordinary.blocking.moduli,
                             .classes = plan.classes,
                             .spans_follow = spans_follow,
-                            .native = plan.native},
+                            .native = plan.native,
+                            .clusters = clusters()},
                            stream_);
   }
 

@@ -79,7 +79,10 @@ void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels
   lean = plan.lean;
   strassen = plan.ordinary.form.strassen;
   k_block = plan.ordinary.k_block;
-  form = {.moduli = plan.ordinary.moduli, .words = ordinary_device_pass(plan).words, .form = engine.form()};
+  form = {.moduli = plan.ordinary.moduli,
+          .words = ordinary_device_pass(plan).words,
+          .form = engine.form(),
+          .clusters = engine.least_capability() >= 90};
 }
 
 // All memory, and X in it.

@@ -18,7 +18,8 @@ void check_without_host(const Options& options, bool single_precision) {
   if (!current_device().hopper() || options.engine == cublas_int8_engine().name())
     fail(Status::unsupported,
          "gemm: contract {} by residues of engine cublas_int8 cannot be captured in a graph or be had asynchronously, "
-         "since it depends on the data how many moduli they take; expected fp64-normwise",
+         "since it depends on the data how many moduli they take; expected fp64-normwise, or engine sm90_int8 on a GPU "
+         "of compute capability 9.0",
          options.contract.text());
   if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
     fail(Status::unsupported,

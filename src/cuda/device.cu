@@ -7,6 +7,12 @@
 namespace vernier::cuda {
 namespace {
 
+double attribute(cudaDeviceAttr which, int number) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, number), "cudaDeviceGetAttribute");
+  return value;
+}
+
 Device query(int number) {
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, number), "cudaGetDeviceProperties");
@@ -15,6 +21,10 @@ Device query(int number) {
   device.name = properties.name;
   device.compute_capability = 10 * properties.major + properties.minor;
   device.multiprocessors = properties.multiProcessorCount;
+  device.clock = 1e3 * attribute(cudaDevAttrClockRate, number);
+  // Twice a cycle, a bus of so many bits.
+  device.memory_rate =
+      2 * 1e3 * attribute(cudaDevAttrMemoryClockRate, number) * attribute(cudaDevAttrGlobalMemoryBusWidth, number) / 8;
   device.shared_memory_per_block = properties.sharedMemPerBlockOptin;
   device.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   device.memory_bytes = properties.totalGlobalMem;

@@ -17,6 +17,7 @@ struct Device {
   std::string name;
   int compute_capability = 0;  // 90 for 9.0
   int multiprocessors = 0;
+  double clock = 0, memory_rate = 0;        // cycles a second at most; bytes a second
   std::size_t shared_memory_per_block = 0;  // that a block may opt in to
   std::size_t l2_bytes = 0, memory_bytes = 0;
   int driver_version = 0, runtime_version = 0;  // 13000 for 13.0

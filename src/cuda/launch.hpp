@@ -14,17 +14,19 @@ namespace vernier::cuda {
 
 struct LaunchShape {
   dim3 grid, block;
-  std::size_t shared_bytes = 0;   // dynamic; above 48 KiB the kernel is told so before its launch
-  dim3 cluster = dim3(1, 1, 1);   // in blocks; must divide the grid
-  bool overlap_previous = false;  // programmatic dependent launch: the kernel calls wait_for_previous_kernels() itself
+  std::size_t shared_bytes = 0;  // dynamic; above 48 KiB the kernel is told so before its launch
+  dim3 cluster = dim3(1, 1, 1);  // in blocks; must divide the grid
+  // Programmatic dependent launch where the GPU has it: the kernel calls wait_for_previous_kernels() itself.
+  bool overlap_previous = false;
 };
 
 // Tells the driver what a kernel may take: once for each kernel and device, and again when a limit rises. Limits never
-// fall, so that no thread's launch depends on what another one asks for.
-inline void grant(const char* name, const void* kernel, const LaunchShape& shape) {
+// fall, so that no thread's launch depends on what another one asks for. Returns whether the kernel waits for those
+// before it: code of GPUs before 9.0 does not.
+inline bool grant(const char* name, const void* kernel, const LaunchShape& shape) {
   struct Limits {
     std::size_t shared_bytes = 48 * 1024;
-    bool large_clusters = false;
+    bool known = false, waits = false, large_clusters = false;
   };
   static std::mutex mutex;
   static std::map<std::pair<const void*, int>, Limits> granted;
@@ -35,6 +37,12 @@ inline void grant(const char* name, const void* kernel, const LaunchShape& shape
   const auto set = [&](cudaFuncAttribute attribute, std::size_t value) {
     check(cudaFuncSetAttribute(kernel, attribute, static_cast<int>(value)), name);
   };
+  if (!limits.known) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), name);
+    limits.waits = attributes.ptxVersion >= 90;
+    limits.known = true;
+  }
   if (shape.shared_bytes > limits.shared_bytes) {
     set(cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
     limits.shared_bytes = shape.shared_bytes;
@@ -43,12 +51,13 @@ inline void grant(const char* name, const void* kernel, const LaunchShape& shape
     set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     limits.large_clusters = true;
   }
+  return limits.waits;
 }
 
 // LaunchShape as the runtime wants it.
 class LaunchConfig {
  public:
-  LaunchConfig(const LaunchShape& shape, cudaStream_t stream) {
+  LaunchConfig(const LaunchShape& shape, cudaStream_t stream, bool may_overlap = true) {
     config.gridDim = shape.grid;
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.shared_bytes;
@@ -61,7 +70,7 @@ class LaunchConfig {
       a.val.clusterDim.y = shape.cluster.y;
       a.val.clusterDim.z = shape.cluster.z;
     }
-    if (shape.overlap_previous) {
+    if (shape.overlap_previous && may_overlap) {
       cudaLaunchAttribute& a = attributes_[config.numAttrs++];
       a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
       a.val.programmaticStreamSerializationAllowed = 1;
@@ -80,8 +89,8 @@ class LaunchConfig {
 template <class... Parameters, class... Arguments>
 void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             Arguments&&... arguments) {
-  grant(name, reinterpret_cast<const void*>(kernel), shape);
-  const LaunchConfig config(shape, stream);
+  const bool waits = grant(name, reinterpret_cast<const void*>(kernel), shape);
+  const LaunchConfig config(shape, stream, waits);
   check(cudaLaunchKernelEx(&config.config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...),
         name);
 }

@@ -236,7 +236,16 @@ __device__ __forceinline__ void named_barrier_arrive(int name, int threads) {
 // ---- overlap of one kernel's end with the next one's start (LaunchShape::overlap_previous)
 // ---------------------------
 
-__device__ __forceinline__ void wait_for_previous_kernels() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-__device__ __forceinline__ void allow_next_kernel() { asm volatile("griddepcontrol.launch_dependents;"); }
+// Before 9.0 there is none, and launch() asks for none.
+__device__ __forceinline__ void wait_for_previous_kernels() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void allow_next_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
 
 }  // namespace vernier::cuda

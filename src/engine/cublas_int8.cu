@@ -1,5 +1,5 @@
-// The int8 products of cuBLAS, one modulus after another, and a kernel that reduces their 32-bit sums: a check of the
-// engine written by hand.
+// The int8 products of cuBLAS, one modulus after another, and a kernel that reduces their 32-bit sums: for every GPU
+// from compute capability 8.0 on, and on Hopper a check of the engine written by hand.
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
@@ -9,6 +9,7 @@ namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 128;
+constexpr std::int64_t row_unit = 4;
 
 // A thread: the 16 bytes of a unit that a thread of the wgmma kernel would hold.
 __global__ void __launch_bounds__(threads)
@@ -32,18 +33,18 @@ __global__ void __launch_bounds__(threads)
 class CublasInt8Engine final : public DeviceInt8Engine {
  public:
   std::string_view name() const override { return "cublas_int8"; }
-  std::string_view description() const override { return "cuBLAS int8 products, on Hopper"; }
+  std::string_view description() const override { return "cuBLAS int8 products, from compute capability 8.0 on"; }
   std::string missing() const override {
     const std::string none = missing_device();
     if (!none.empty()) return none;
-    // The product itself would run from 8.0 on; what makes and takes its residues is compiled for clusters of sm_90a.
-    if (!current_device().hopper()) return "a GPU of compute capability 9.0";
+    if (current_device().compute_capability < least_capability()) return "a GPU of compute capability 8.0 or later";
     return Cublas::missing();
   }
+  int least_capability() const override { return 80; }
   ByteForm form() const override { return ByteForm::symmetric; }
   std::int64_t longest_k() const override { return 65536; }  // sums of 128 * 128 below 2^31
   std::size_t scratch_bytes(std::int64_t m, std::int64_t n) const override {
-    return static_cast<std::size_t>(round_up(m, 4) * n) * sizeof(int);
+    return static_cast<std::size_t>(round_up(m, row_unit) * n) * sizeof(int);
   }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
@@ -51,14 +52,22 @@ class CublasInt8Engine final : public DeviceInt8Engine {
     cublas.set_stream(stream);
     cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
     const ProductUnits units = product_units(p.m, p.n);
-    const std::int64_t ld = round_up(p.m, 4);
+    const std::int64_t ld = round_up(p.m, row_unit);
     const int one = 1, zero = 0;
     auto* sums = static_cast<int*>(p.scratch);
-    for (int plane = 0; plane < p.moduli * p.products; ++plane) {
+    const int planes = p.moduli * p.products;
+    for (int plane = 0; plane < planes; ++plane) {
       const auto i = static_cast<std::size_t>(plane), q = static_cast<std::size_t>(p.first + plane / p.products);
-      cublas.gemm_ex(Op::transpose, Op::none, p.m, p.n, p.pitch, &one, p.rows + i * p.m * p.pitch, CUDA_R_8I, p.pitch,
-                     p.columns + i * p.n * p.pitch, CUDA_R_8I, p.pitch, &zero, sums, CUDA_R_32I, ld,
-                     CUBLAS_COMPUTE_32I);
+      const auto add_up = [&](std::int64_t first, std::int64_t rows) {
+        cublas.gemm_ex(Op::transpose, Op::none, rows, p.n, p.pitch, &one, p.rows + (i * p.m + first) * p.pitch,
+                       CUDA_R_8I, p.pitch, p.columns + i * p.n * p.pitch, CUDA_R_8I, p.pitch, &zero, sums + first,
+                       CUDA_R_32I, ld, CUBLAS_COMPUTE_32I);
+      };
+      // The tensor cores take rows by four (cuBLAS, "Tensor Core Usage"). Rows beyond m are the next plane's; behind
+      // the last plane there are none, and its last four rows are added up once more instead.
+      const bool last = plane + 1 == planes;
+      add_up(0, last && p.m > row_unit ? p.m / row_unit * row_unit : last ? p.m : ld);
+      if (last && p.m > row_unit && p.m % row_unit != 0) add_up(p.m - row_unit, row_unit);
       const auto reduction =
           make_byte_reduction<1>(modulus_of(p.list, q), p.factor[q], {{{0, 31}}}, ByteForm::symmetric);
       launch("reduce_sums", reduce_sums,

@@ -41,7 +41,9 @@ class DeviceInt8Engine {
   virtual std::string_view name() const = 0;
   virtual std::string_view description() const = 0;
   virtual std::string missing() const = 0;  // what the current device lacks; empty if the engine runs there
-  virtual ByteForm form() const = 0;        // of the operands' bytes
+  virtual int least_capability()
+      const = 0;                      // compute capability that its kernels take, and those around them; 90 for 9.0
+  virtual ByteForm form() const = 0;  // of the operands' bytes
   virtual std::int64_t longest_k() const = 0;
   virtual std::size_t scratch_bytes(std::int64_t m, std::int64_t n) const = 0;
   virtual void multiply(const DeviceInt8Product& product, cudaStream_t stream) const = 0;

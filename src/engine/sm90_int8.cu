@@ -81,6 +81,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
     if (!none.empty()) return none;
     return current_device().hopper() ? "" : "a GPU of compute capability 9.0";
   }
+  int least_capability() const override { return 90; }
   ByteForm form() const override { return ByteForm::natural; }
   std::int64_t longest_k() const override { return 65536; }
   std::size_t scratch_bytes(std::int64_t, std::int64_t) const override { return 0; }

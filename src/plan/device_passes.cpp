@@ -24,8 +24,8 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
 }
 
 bool irregular_products_lose(const DeviceProductPlan& plan) {
-  return native_is_allowed(plan) && irregular_device_seconds(plan.shape, {plan.ordinary.moduli}) >
-                                        device_native_seconds(plan.shape, plan.single_precision);
+  return native_is_allowed(plan) && irregular_device_seconds(plan.shape, {plan.ordinary.moduli}, plan.gpu) >
+                                        device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
@@ -45,8 +45,8 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
   list.native = list.beyond_scheme;
   if (!list.native && scaling.any_wide && native_is_allowed(plan)) {
     const double seconds =
-        irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli});
-    list.native = seconds > device_native_seconds(plan.shape, plan.single_precision);
+        irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli}, plan.gpu);
+    list.native = seconds > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
   }
   return list;
 }

@@ -63,7 +63,7 @@ DeviceBlocking choose_ordinary_blocking(const ProductShape& shape, int moduli, c
                                         const DeviceLimits& limits, std::size_t limit, bool exact,
                                         int strassen_levels) {
   const DeviceBlocking plain = choose_device_blocking(shape, moduli, limits, limit, {.exact = exact});
-  if (!strassen_possible(moduli, rule, exact, strassen_levels)) return plain;
+  if (!limits.strassen || !strassen_possible(moduli, rule, exact, strassen_levels)) return plain;
   const DeviceBlocking halved = choose_device_blocking(shape, moduli, limits, limit, {.strassen = true});
   if (halved.bytes > limit) return plain;
   if (strassen_levels > 0) return halved;
@@ -108,16 +108,20 @@ struct Estimates {
 template <class T>
 Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
   Estimates e;
-  e.native = device_native_seconds(shape, std::is_same_v<T, float>);
+  const GpuModel& gpu = request.gpu;
+  e.native = device_native_seconds(shape, std::is_same_v<T, float>, gpu);
+  if (!gpu.residues || (request.asynchronous && !gpu.clusters))
+    return e;  // where no host waits, the device must choose
   const ScalingRule rule = ordinary_rule<T>(shape, request);
   const int moduli = moduli_of(rule, shape.k);
-  e.residues = device_residue_seconds(shape, moduli);
-  if (strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
+  e.residues = device_residue_seconds(shape, moduli, false, gpu);
+  if (gpu.clusters &&
+      strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
     e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true));
   // Few long vectors are converted more slowly than estimated: 98 us for 66, 1024 x 384 x 4096 in single precision,
   // which cuBLAS has in 82.
   constexpr double single_margin = 1.5;
-  const bool refused = !request.may_be_lean && full_rule_loses<T>(shape, request.contract);
+  const bool refused = !request.may_be_lean && full_rule_loses<T>(shape, request.contract, gpu);
   e.residues_win = e.residues * (std::is_same_v<T, float> ? single_margin : 1) < e.native && !refused;
   return e;
 }
@@ -125,8 +129,9 @@ Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
 }  // namespace
 
 template <class T>
-bool device_product_is_small(const ProductShape& shape, const Contract& contract) {
-  return !shape.empty() && !contract.reproducible && native_keeps<T>(contract) && native_ends_before_residues(shape);
+bool device_product_is_small(const ProductShape& shape, const Contract& contract, const GpuModel& gpu) {
+  return !shape.empty() && !contract.reproducible && native_keeps<T>(contract) &&
+         native_ends_before_residues(shape, gpu);
 }
 
 namespace {
@@ -158,7 +163,7 @@ void describe_small_device_product(const ProductShape& shape, const Contract& co
 template <class T>
 bool device_takes_native(const ProductShape& shape, const DeviceRequest& request) {
   if (shape.empty() || forces_residues<T>(request)) return false;
-  if (device_product_is_small<T>(shape, request.contract)) return true;
+  if (device_product_is_small<T>(shape, request.contract, request.gpu)) return true;
   return !estimates<T>(shape, request).residues_win || shape.k > longest_device_k;
 }
 
@@ -167,6 +172,7 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   DeviceProductPlan plan;
   const Contract& contract = request.contract;
   plan.shape = shape;
+  plan.gpu = request.gpu;
   plan.limits = request.limits;
   plan.single_precision = std::is_same_v<T, float>;
   plan.exact = contract.kind == Contract::Kind::exact;
@@ -190,17 +196,21 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     plan.residues = true;
     p.reason = contract.reproducible ? "the contract asks for reproducible bits"
                                      : "the native product cannot keep the contract";
-  } else if (device_product_is_small<T>(shape, contract)) {
+  } else if (device_product_is_small<T>(shape, contract, request.gpu)) {
     describe_small_device_product<T>(shape, contract, p);
   } else {
     const Estimates e = estimates<T>(shape, request);
     plan.residues = e.residues_win && shape.k <= longest_device_k;
-    p.reason = fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", e.residues * 1e3, e.native * 1e3);
+    p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
+                               : fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", e.residues * 1e3,
+                                             e.native * 1e3);
   }
   if (!plan.residues) {
     describe_native(p);
     return plan;
   }
+  if (plan.exact && !request.gpu.clusters)
+    fail(Status::unsupported, "gemm: contract exact: on a GPU it takes one of compute capability 9.0");
   const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
   const std::size_t limit = request.workspace_limit;
   if (limit < least && native_is_allowed(plan)) {
@@ -248,8 +258,8 @@ template std::size_t device_workspace_bytes<double>(const ProductShape&, const C
                                                     std::size_t, bool, int);
 template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
                                                    std::size_t, bool, int);
-template bool device_product_is_small<double>(const ProductShape&, const Contract&);
-template bool device_product_is_small<float>(const ProductShape&, const Contract&);
+template bool device_product_is_small<double>(const ProductShape&, const Contract&, const GpuModel&);
+template bool device_product_is_small<float>(const ProductShape&, const Contract&, const GpuModel&);
 template void describe_small_device_product<double>(const ProductShape&, const Contract&, Plan&);
 template void describe_small_device_product<float>(const ProductShape&, const Contract&, Plan&);
 template bool device_takes_native<double>(const ProductShape&, const DeviceRequest&);

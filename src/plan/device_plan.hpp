@@ -26,6 +26,7 @@ inline constexpr std::int64_t longest_device_k = std::int64_t{1} << 26;
 struct DeviceLimits {
   std::int64_t longest_k = 65536;  // of one int8 product
   bool int32_sums = false;         // the engine keeps a block of C in 32 bits
+  bool strassen = true;            // there are kernels for it
 };
 
 struct PassForm {
@@ -84,6 +85,7 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
 
 struct DeviceProductPlan {
   ProductShape shape;
+  GpuModel gpu;
   bool single_precision = false;
   bool exact = false;                 // the contract asks for correct rounding
   bool forced = false;                // residues were asked for, or only they keep the contract
@@ -100,6 +102,7 @@ struct DeviceProductPlan {
 
 struct DeviceRequest {
   Contract contract;
+  GpuModel gpu = {};
   std::string engine;               // "" chooses
   std::string int8_engine;          // the one that would run
   DeviceLimits limits;              // of that one
@@ -113,7 +116,7 @@ struct DeviceRequest {
 // Is the native product taken because it ends before residues would begin, if no engine is named? Cheap to ask, for
 // such products are over soon; and what their plan says.
 template <class T>
-bool device_product_is_small(const ProductShape& shape, const Contract& contract);
+bool device_product_is_small(const ProductShape& shape, const Contract& contract, const GpuModel& gpu = {});
 template <class T>
 void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan);
 

@@ -40,6 +40,7 @@ struct ConversionForm {
   int words = 2;  // words_of() of the scaled elements
   ByteForm form = ByteForm::natural;
   ModuliList list = ModuliList::densest;
+  bool clusters = true;  // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
 };
 
 // Statistics and ordinary scales of both operands, and their residues.

@@ -80,12 +80,11 @@ template <class T, int Words>
 __global__ void __launch_bounds__(convert_threads, 4)
     convert_counting(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions, const DeviceGrains row_grains,
-                     const DeviceGrains column_grains, int parts) {
+                     const DeviceGrains column_grains) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
   auto& words = *reinterpret_cast<CountingStrip<Words>*>(dynamic);
   __shared__ ReductionTable<Words> table;
-  const int number = static_cast<int>(blockIdx.x) / parts;
-  const ConvertStrip<T> strip(task, number, static_cast<int>(blockIdx.x) - number * parts);
+  const ConvertStrip<T> strip(task);
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   store_reductions<Words>(table, reductions, task.moduli);
@@ -111,22 +110,24 @@ __global__ void __launch_bounds__(convert_threads, 4)
 template <class T, int Words>
 void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const DeviceGrains& row_grains,
                      const DeviceGrains& column_grains, const ConversionForm& form, cudaStream_t stream) {
+  constexpr std::int64_t chunk = counting_pieces * convert_k;
+  const std::int64_t pitch = device_pitch(a.x.k);
   const ConvertTask<T> task{.operand = {a, b},
                             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
-                            .pitch = device_pitch(a.x.k),
-                            .chunk = counting_pieces * convert_k,
+                            .pitch = pitch,
+                            .parts = static_cast<int>(divide_up(pitch, chunk)),
+                            .chunk = chunk,
                             .measure = false,
                             .chooser = ScaleChooser(ScalingRule{}, a.x.k),
                             .regularity = {},
                             .moduli = form.moduli,
                             .gate = {}};
-  const auto parts = static_cast<int>(divide_up(task.pitch, task.chunk));
   launch("convert_counting", convert_counting<T, Words>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * parts)),
+         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts)),
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(CountingStrip<Words>),
           .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form), row_grains, column_grains, parts);
+         stream, task, digit_reductions<Words>(form), row_grains, column_grains);
 }
 
 template <class T>

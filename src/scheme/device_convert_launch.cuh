@@ -1,15 +1,11 @@
-// Host side of the conversion kernels.
+// Host side of the conversion kernels that work in clusters.
 #pragma once
 
 #include "scheme/device_convert_resident.cuh"
 #include "scheme/device_convert_streamed.cuh"
+#include "scheme/device_convert_task.cuh"
 
 namespace vernier::cuda {
-
-template <class T>
-std::int64_t strips_of(const DeviceOperand<T>& operand) {
-  return divide_up(operand.x.vectors, convert_vectors);
-}
 
 inline constexpr int most_cluster_blocks = 8;  // that every device has
 
@@ -24,19 +20,13 @@ constexpr StripShare share_of_strip(std::int64_t k, std::int64_t wanted) {
   return {static_cast<int>(blocks), round_up(divide_up(k, blocks), convert_k)};
 }
 
-template <int Words>
-DigitReductions<Words> digit_reductions(const ConversionForm& form) {
-  DigitReductions<Words> reductions{};
-  for (int q = 0; q < form.moduli; ++q) reductions.of[q] = digit_reduction<Words>(modulus_of(form.list, q), form.form);
-  return reductions;
-}
-
 // Any words, with or without measuring; also without residues, where the planes are null.
 template <class T, int Words>
 void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   const StripShare share = share_of_strip(task.operand[0].x.k, 512);
+  task.parts = share.blocks;
   task.chunk = share.chunk;
-  launch("convert_operands", convert_operands<T, Words>,
+  launch("convert_operands", convert_operands<T, Words, ClusterOfBlocks>,
          {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
           .block = dim3(convert_threads),
           .cluster = dim3(static_cast<unsigned>(share.blocks)),
@@ -47,6 +37,7 @@ void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream
 template <class T, int Words, int Pieces, int Vectors>
 void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   const StripShare share = share_of_strip(task.operand[0].x.k, Pieces * convert_k);
+  task.parts = share.blocks;
   task.chunk = share.chunk;
   for (int side = 0; side < 2; ++side)
     task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, Vectors));
@@ -63,13 +54,13 @@ template <class T, int Words>
 void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   constexpr int pieces = 2;
   task.chunk = pieces * convert_k;
-  const auto parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
   launch("convert_scaled", convert_scaled<T, Words, pieces>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * parts)),
+         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts)),
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(ResidentStrip<pieces>),
           .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form), parts);
+         stream, task, digit_reductions<Words>(form));
 }
 
 template <class T, int Words>
@@ -90,17 +81,10 @@ void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStr
 }
 
 template <class T>
-void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure, const ScalingRule& rule,
-             const ConversionForm& form, const Regularity& regularity, const Gate& gate, cudaStream_t stream) {
-  const ConvertTask<T> task{.operand = {a, b},
-                            .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
-                            .pitch = device_pitch(a.x.k),
-                            .chunk = 0,
-                            .measure = measure,
-                            .chooser = ScaleChooser(rule, a.x.k),
-                            .regularity = regularity,
-                            .moduli = form.moduli,
-                            .gate = gate};
+void convert(const Conversion<T>& conversion, cudaStream_t stream) {
+  const ConversionForm& form = conversion.form;
+  if (!form.clusters) return convert_without_clusters(conversion, stream);
+  const ConvertTask<T> task = conversion.task();
   switch (form.words) {
     case 1:
       return launch_short_words<T, 1>(task, form, stream);
@@ -120,13 +104,13 @@ void convert(const DeviceOperand<T>& a, const DeviceOperand<T>& b, bool measure,
 template <class T>
 void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
                        const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
-  convert(a, b, true, rule, form, regularity, {}, stream);
+  convert<T>({.a = a, .b = b, .measure = true, .rule = rule, .form = form, .regularity = regularity}, stream);
 }
 
 template <class T>
 void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
                          cudaStream_t stream, const Gate& gate) {
-  convert(a, b, false, ScalingRule{}, form, {}, gate, stream);
+  convert<T>({.a = a, .b = b, .form = form, .gate = gate}, stream);
 }
 
 }  // namespace vernier::cuda

@@ -3,6 +3,7 @@
 // piece of 128 k, four elements a lane. Without, for any k.
 #pragma once
 
+#include "scheme/device_cluster.cuh"
 #include "scheme/device_resident_strip.cuh"
 
 namespace vernier::cuda {
@@ -71,7 +72,7 @@ struct ResidentFindings {
 
 // One lane a block of the cluster asks that block; all lanes get the result.
 __device__ __forceinline__ ExponentRange cluster_exponents(ResidentFindings& mine, int v, int lane) {
-  const cg::cluster_group cluster = cg::this_cluster();
+  const auto cluster = ClusterOfBlocks::here();
   ExponentRange r{nothing_found, -nothing_found, false};
   if (lane < static_cast<int>(cluster.num_blocks())) r = cluster.map_shared_rank(&mine, lane)->exponents[v];
   return {__reduce_max_sync(~0u, r.largest), __reduce_min_sync(~0u, r.lowest), __any_sync(~0u, r.nonfinite) != 0};
@@ -79,7 +80,7 @@ __device__ __forceinline__ ExponentRange cluster_exponents(ResidentFindings& min
 
 // sum v_l^2 of vector v in the whole cluster, in every lane.
 __device__ __forceinline__ std::uint64_t cluster_squares(ResidentFindings& mine, int v, int lane) {
-  const cg::cluster_group cluster = cg::this_cluster();
+  const auto cluster = ClusterOfBlocks::here();
   std::uint32_t low = 0, high = 0;
   if (lane < static_cast<int>(cluster.num_blocks())) {
     const ResidentFindings* theirs = cluster.map_shared_rank(&mine, lane);
@@ -91,7 +92,7 @@ __device__ __forceinline__ std::uint64_t cluster_squares(ResidentFindings& mine,
 
 // All that is known about vector v, in the one lane that asks.
 __device__ inline VectorStatistics cluster_statistics(ResidentFindings& mine, int v, std::int64_t k) {
-  const cg::cluster_group cluster = cg::this_cluster();
+  const auto cluster = ClusterOfBlocks::here();
   ExponentRange range{nothing_found, -nothing_found, false};
   VectorSums sums;
   for (unsigned r = 0; r < cluster.num_blocks(); ++r) {
@@ -261,8 +262,8 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
   __shared__ ResidentFindings findings;
   __shared__ StripResult result;
   __shared__ ReductionTable<Words> table;
-  const cg::cluster_group cluster = cg::this_cluster();
-  const ConvertStrip<T> strip(task, cluster, Vectors);
+  const auto cluster = ClusterOfBlocks::here();
+  const ConvertStrip<T> strip(task, Vectors);
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
@@ -327,12 +328,11 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
 template <class T, int Words, int Pieces>
 __global__ void __launch_bounds__(convert_threads, 4)
     convert_scaled(const __grid_constant__ ConvertTask<T> task,
-                   const __grid_constant__ DigitReductions<Words> reductions, int parts) {
+                   const __grid_constant__ DigitReductions<Words> reductions) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
   auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
   __shared__ ReductionTable<Words> table;
-  const int number = static_cast<int>(blockIdx.x) / parts;
-  const ConvertStrip<T> strip(task, number, static_cast<int>(blockIdx.x) - number * parts);
+  const ConvertStrip<T> strip(task);
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);

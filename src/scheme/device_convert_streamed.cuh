@@ -3,7 +3,8 @@
 // A cluster of blocks takes a strip of 16 vectors, each block a part of k. Three sweeps over the strip: the largest
 // exponents; the sums of quantised elements, which need them; the residues, which need the scales. Between sweeps the
 // blocks exchange what they found through distributed shared memory. The second and third sweep find the elements in
-// the first- or second-level cache unless k is very long.
+// the first- or second-level cache unless k is very long. Without clusters one block measures a strip, and residues are
+// a launch of their own, in which every block has a part of k.
 //
 // Elements of one index of k side by side in memory (rows of a column-major A) are turned in shared memory, so that
 // residues leave in runs along k.
@@ -43,6 +44,9 @@ struct Extremes {
     return other;
   }
 };
+
+// Of one vector, by the 16 or 32 threads that have it: what each sums fits 32 bits.
+inline constexpr std::int64_t longest_summed = std::int64_t{16} << (31 - quantum_bits);
 
 struct QuantisedSums {
   unsigned long long squares = 0;
@@ -171,17 +175,17 @@ __device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t p
 
 // ---- measuring -----------------------------------------------------------------------------------------------------
 
-// What the blocks of a cluster tell each other about their strip.
+// What blocks tell each other about their strip.
 struct StripFindings {
   unsigned long long largest[convert_vectors], smallest[convert_vectors];
   int nonfinite[convert_vectors];
   unsigned long long squares[convert_vectors], sum[convert_vectors], clipped[3][convert_vectors];
 };
 
-template <class T>
-__device__ __forceinline__ void find_extremes(const StripPart<T>& s, StripFindings& mine, StripResult& result) {
+template <class T, class Blocks>
+__device__ __forceinline__ void find_extremes(const StripPart<T>& s, StripFindings& mine, StripResult& result,
+                                              const Blocks& blocks) {
   using Bits = typename Ieee754<T>::Bits;
-  const cg::cluster_group cluster = cg::this_cluster();
   sweep<Extremes<T>>(
       s, [](int v) { return v; }, [](Extremes<T>& e, int, T x) { e.add(x); },
       [&](int v, const Extremes<T>& e) {
@@ -189,13 +193,13 @@ __device__ __forceinline__ void find_extremes(const StripPart<T>& s, StripFindin
         atomicMin(&mine.smallest[v], static_cast<unsigned long long>(e.smallest));
         if (e.nonfinite != 0) atomicOr(&mine.nonfinite[v], 1);
       });
-  cluster.sync();
+  blocks.sync();
   if (threadIdx.x < convert_vectors) {
     const int v = threadIdx.x;
     unsigned long long largest = 0, smallest = ~0ull;
     int nonfinite = 0;
-    for (unsigned r = 0; r < cluster.num_blocks(); ++r) {
-      const StripFindings* theirs = cluster.map_shared_rank(&mine, r);
+    for (unsigned r = 0; r < blocks.num_blocks(); ++r) {
+      const StripFindings* theirs = blocks.map_shared_rank(&mine, r);
       largest = max(largest, theirs->largest[v]);
       smallest = min(smallest, theirs->smallest[v]);
       nonfinite |= theirs->nonfinite[v];
@@ -212,24 +216,27 @@ __device__ __forceinline__ void find_extremes(const StripPart<T>& s, StripFindin
   __syncthreads();
 }
 
-template <class T>
+template <class T, class Blocks>
 __device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTask<T>& task, StripFindings& mine,
-                                          StripResult& result) {
-  const cg::cluster_group cluster = cg::this_cluster();
-  sweep<QuantisedSums>(
-      s, [&](int v) { return quantum_scale(result.statistics[v].exponent); },
-      [](QuantisedSums& sums, const QuantumScale& scale, T x) { sums.add(quantised(x, scale)); },
-      [&](int v, const QuantisedSums& sums) {
-        atomicAdd(&mine.squares[v], sums.squares);
-        atomicAdd(&mine.sum[v], static_cast<unsigned long long>(sums.sum));
-        for (int i = 0; i < 3; ++i) atomicAdd(&mine.clipped[i][v], static_cast<unsigned long long>(sums.clipped[i]));
-      });
-  cluster.sync();
+                                          StripResult& result, const Blocks& blocks) {
+  StripPart<T> piece = s;
+  for (; piece.begin < s.end; piece.begin = piece.end) {
+    piece.end = min(s.end, piece.begin + longest_summed);
+    sweep<QuantisedSums>(
+        piece, [&](int v) { return quantum_scale(result.statistics[v].exponent); },
+        [](QuantisedSums& sums, const QuantumScale& scale, T x) { sums.add(quantised(x, scale)); },
+        [&](int v, const QuantisedSums& sums) {
+          atomicAdd(&mine.squares[v], sums.squares);
+          atomicAdd(&mine.sum[v], static_cast<unsigned long long>(sums.sum));
+          for (int i = 0; i < 3; ++i) atomicAdd(&mine.clipped[i][v], static_cast<unsigned long long>(sums.clipped[i]));
+        });
+  }
+  blocks.sync();
   if (threadIdx.x < s.vectors) {
     const int v = threadIdx.x;
     VectorSums sums;
-    for (unsigned r = 0; r < cluster.num_blocks(); ++r) {
-      const StripFindings* theirs = cluster.map_shared_rank(&mine, r);
+    for (unsigned r = 0; r < blocks.num_blocks(); ++r) {
+      const StripFindings* theirs = blocks.map_shared_rank(&mine, r);
       sums.squares += theirs->squares[v];
       sums.sum += theirs->sum[v];
       for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs->clipped[i][v];
@@ -250,7 +257,7 @@ __device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTa
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
-template <class T, int Words>
+template <class T, int Words, class Blocks>
 __global__ void __launch_bounds__(convert_threads, 3)
     convert_operands(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
@@ -258,8 +265,8 @@ __global__ void __launch_bounds__(convert_threads, 3)
   __shared__ StripFindings findings;
   __shared__ StripResult result;
   __shared__ ReductionTable<Words> table;
-  const cg::cluster_group cluster = cg::this_cluster();
-  const ConvertStrip<T> strip(task, cluster);
+  const auto blocks = Blocks::here();
+  const ConvertStrip<T> strip(task);
   const StripPart<T>& part = strip.part;
   const Operand<T>& x = strip.operand->x;
   if (threadIdx.x < convert_vectors) {
@@ -275,10 +282,10 @@ __global__ void __launch_bounds__(convert_threads, 3)
   if (task.gate.closed()) return;
   __syncthreads();
   if (task.measure) {
-    find_extremes(part, findings, result);
-    find_sums(part, task, findings, result);
-    cluster.sync();  // nobody asks for the findings any more
-    if (result.deep) find_deep_flatness(part, x.k, buffer.depths, result.statistics);
+    find_extremes(part, findings, result, blocks);
+    find_sums(part, task, findings, result, blocks);
+    blocks.sync();  // nobody asks for the findings any more
+    if (result.deep) find_deep_flatness(part, x.k, buffer.depths, result.statistics, blocks);
     if (strip.rank == 0 && threadIdx.x < 32)
       publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
   }

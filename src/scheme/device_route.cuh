@@ -1,7 +1,5 @@
-// The kernel behind device_route.hpp: one cluster of blocks, whose threads take vectors in turn.
+// The kernel behind device_route.hpp: one cluster of blocks, or one block, whose threads take vectors in turn.
 #pragma once
-
-#include <cooperative_groups.h>
 
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -10,7 +8,7 @@
 
 namespace vernier::cuda {
 
-inline constexpr int route_threads = 512, route_blocks = 8;
+inline constexpr int route_threads = 512;
 inline constexpr double wide_log2_unit = 0x1p20;
 
 // What the vectors of one operand say together; scaling.cpp names the same things.
@@ -36,11 +34,11 @@ struct RouteFindings {
 struct RouteExchange {
   RouteFindings mine, all;
 
-  template <class Merge>
-  __device__ void meet(RouteExchange& first, Merge merge) {
+  template <class Blocks, class Merge>
+  __device__ void meet(RouteExchange& first, const Blocks& blocks, Merge merge) {
     __syncthreads();
     if (threadIdx.x == 0) merge(mine, first.all);
-    cooperative_groups::this_cluster().sync();
+    blocks.sync();
     if (threadIdx.x == 0 && blockIdx.x != 0) all = first.all;  // the first one's own may be under way to the next step
     __syncthreads();
   }
@@ -50,7 +48,7 @@ template <class Body>
 __device__ __forceinline__ void for_each_vector(const RouteTask& task, Body body) {
   for (int side = 0; side < 2; ++side)
     for (std::int64_t v = blockIdx.x * route_threads + threadIdx.x; v < task.operand[side].vectors;
-         v += route_blocks * route_threads)
+         v += gridDim.x * route_threads)
       body(side, task.operand[side], v);
 }
 
@@ -100,10 +98,11 @@ __device__ inline DeviceRoute route_of(const RouteTask& task, const RouteFinding
   return route;
 }
 
+template <class Blocks>
 __global__ void __launch_bounds__(route_threads) choose_route(const __grid_constant__ RouteTask task) {
   __shared__ RouteExchange exchange;
-  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  RouteExchange& first = *cluster.map_shared_rank(&exchange, 0);
+  const auto blocks = Blocks::here();
+  RouteExchange& first = *blocks.map_shared_rank(&exchange, 0);
   RouteFindings &mine = exchange.mine, &all = exchange.all;
   const ScaleChooser& chooser = task.chooser;
   wait_for_previous_kernels();
@@ -114,7 +113,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
     return;
   }
   if (threadIdx.x == 0) exchange = RouteExchange{};
-  cluster.sync();
+  blocks.sync();
   for_each_vector(task, [&](int side, const RouteOperand& x, std::int64_t v) {
     RouteSide& s = mine.side[side];
     if (x.statistics[v].nonfinite) atomicAdd(&s.nonfinite, 1);
@@ -124,7 +123,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
     atomicMax(&s.roughness_2, roughness);
     if (roughness <= most_ordinary_roughness_2) atomicMax(&s.ordinary_roughness_2, roughness);
   });
-  exchange.meet(first, [](const RouteFindings& from, RouteFindings& to) {
+  exchange.meet(first, blocks, [](const RouteFindings& from, RouteFindings& to) {
     for (int side = 0; side < 2; ++side) {
       atomicAdd(&to.side[side].nonfinite, from.side[side].nonfinite);
       atomicMax(&to.side[side].span, from.side[side].span);
@@ -139,14 +138,14 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
     x.kinds[v].proofs = static_cast<std::uint8_t>(proofs);
     atomicAdd(&mine.side[side].kinds[proofs], 1u);
   });
-  exchange.meet(first, [](const RouteFindings& from, RouteFindings& to) {
+  exchange.meet(first, blocks, [](const RouteFindings& from, RouteFindings& to) {
     for (int side = 0; side < 2; ++side)
       for (unsigned p = 0; p < proof_sets; ++p) atomicAdd(&to.side[side].kinds[p], from.side[side].kinds[p]);
   });
   double wide = wide_entries(all.side[0].kinds, all.side[1].kinds);
   const bool withdrawn = wide > most_wide_entries * static_cast<double>(task.operand[0].vectors) *
                                     static_cast<double>(task.operand[1].vectors);
-  cluster.sync();
+  blocks.sync();
   if (withdrawn) {
     wide = 1;
     if (threadIdx.x < 2)
@@ -181,7 +180,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
       atomicAdd(&first.all.side[side].wide_vectors, mine.side[side].wide_vectors);
     }
   }
-  cluster.sync();
+  blocks.sync();
   if (blockIdx.x == 0 && threadIdx.x == 0) *task.route = route_of(task, all, wide);
 }
 

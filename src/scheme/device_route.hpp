@@ -26,10 +26,12 @@ struct RouteTask {
   int ordinary_moduli = 0;  // of the rule
   RouteClasses classes;     // none: products with a wide entry or an element that is not finite are not for residues
   bool spans_follow = false;
-  bool native = false;  // what the classes do not hold goes to the conventional product
+  bool native = false;   // what the classes do not hold goes to the conventional product
+  bool clusters = true;  // as in ConversionForm
 };
 
 // Does nothing for regular products; with costs, nothing where the choice stands.
 void choose_route_on_device(const RouteTask& task, cudaStream_t stream);
+void choose_route_without_clusters(const RouteTask& task, cudaStream_t stream);
 
 }  // namespace vernier::cuda

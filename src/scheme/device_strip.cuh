@@ -1,8 +1,6 @@
-// What both conversion kernels share: how a cluster of blocks divides a strip of vectors, how a block goes over its
-// part, and what becomes of the findings.
+// What the conversion kernels share: how blocks divide a strip of vectors, how a block goes over its part, and what
+// becomes of the findings. Blocks: those that share a strip, ClusterOfBlocks or BlockAlone (device_blocks.cuh).
 #pragma once
-
-#include <cooperative_groups.h>
 
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -13,8 +11,6 @@
 
 namespace vernier::cuda {
 
-namespace cg = cooperative_groups;
-
 inline constexpr int convert_threads = 256, convert_warps = convert_threads / 32;
 inline constexpr int convert_vectors = 16;  // of a strip, or fewer
 inline constexpr int convert_k = 128;       // that is turned at a time: 4 elements a lane
@@ -24,7 +20,8 @@ struct ConvertTask {
   DeviceOperand<T> operand[2];
   int strips[2];
   std::int64_t pitch;  // of the planes
-  std::int64_t chunk;  // elements of k that a block takes, a multiple of convert_k
+  int parts;           // blocks that share a strip
+  std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
   bool measure;
   ScaleChooser chooser;
   Regularity regularity;
@@ -94,7 +91,7 @@ __device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_o
   }
 }
 
-// Which strip a cluster has, or some blocks have, and which part of it a block.
+// Which strip some blocks have, and which part of it a block.
 template <class T>
 struct ConvertStrip {
   const DeviceOperand<T>* operand;
@@ -103,13 +100,10 @@ struct ConvertStrip {
   std::int64_t padded_end;  // of the block's part in the planes
   StripPart<T> part;
 
-  __device__ ConvertStrip(const ConvertTask<T>& task, const cg::cluster_group& cluster, int vectors = convert_vectors)
-      : ConvertStrip(task, static_cast<int>(blockIdx.x / cluster.num_blocks()), static_cast<int>(cluster.block_rank()),
-                     vectors) {}
-
-  __device__ ConvertStrip(const ConvertTask<T>& task, int strip, int part_of_k, int vectors = convert_vectors) {
+  __device__ explicit ConvertStrip(const ConvertTask<T>& task, int vectors = convert_vectors) {
+    const int strip = static_cast<int>(blockIdx.x) / task.parts;
     side = strip < task.strips[0] ? 0 : 1;
-    rank = part_of_k;
+    rank = static_cast<int>(blockIdx.x) - strip * task.parts;
     operand = &task.operand[side];
     first = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * vectors;
     const Operand<T>& x = operand->x;
@@ -169,20 +163,19 @@ __device__ void set_deep_flatness(const StripPart<T>& s, std::int64_t k, const D
   __syncthreads();
 }
 
-// The deeper thresholds, for the vectors that need them, by all blocks of a cluster; the first one has the result.
-template <class T>
+// The deeper thresholds, for the vectors that need them, by all blocks of a strip; the first one has the result.
+template <class T, class Blocks>
 __device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthHistograms& mine,
-                                   VectorStatistics* statistics) {
-  const cg::cluster_group cluster = cg::this_cluster();
+                                   VectorStatistics* statistics, const Blocks& blocks) {
   count_depths(s, mine, statistics);
-  cluster.sync();
-  if (cluster.block_rank() == 0) {
+  blocks.sync();
+  if (blocks.block_rank() == 0) {
     for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads)
-      for (unsigned r = 1; r < cluster.num_blocks(); ++r) mine[0][i] += cluster.map_shared_rank(&mine[0][0], r)[i];
+      for (unsigned r = 1; r < blocks.num_blocks(); ++r) mine[0][i] += blocks.map_shared_rank(&mine[0][0], r)[i];
     __syncthreads();
     set_deep_flatness(s, k, mine, statistics);
   }
-  cluster.sync();
+  blocks.sync();
 }
 
 // By one block, which reads the whole strip again.
@@ -195,7 +188,7 @@ __device__ void find_deep_flatness_alone(StripPart<T> s, std::int64_t k, DepthHi
   set_deep_flatness(s, k, counts, statistics);
 }
 
-// The first warp of the first block of a cluster: results to memory, and the strip's share in what is known about the
+// The first warp of the first block of a strip: results to memory, and the strip's share in what is known about the
 // product. The last strip of all says whether the product is regular.
 template <class T>
 __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first, int vectors,

@@ -10,7 +10,8 @@ namespace vernier::test {
 namespace {
 
 template <class T>
-void equal_the_definition(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k, Op opa, Op opb) {
+void equal_the_definition(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k, Op opa, Op opb,
+                          bool clusters) {
   auto [a, b] = make_operands<T>(family, m, n, k, 5);
   a(0, k / 2) = std::numeric_limits<T>::infinity();
   const Matrix<T> stored_a = stored(opa, a, 1), stored_b = stored(opb, b, 2);
@@ -29,8 +30,8 @@ void equal_the_definition(const std::string& family, std::int64_t m, std::int64_
   const cuda::DeviceBuffer<int> scales(static_cast<std::size_t>(m + n));
   const ScalingRule rule = scaling_rule<T>(Contract::fp64(), k);
   cuda::measure_on_device<T>({device_rows, statistics.data(), scales.data(), nullptr},
-                             {device_columns, statistics.data() + m, scales.data() + m, nullptr}, rule, {15, 2}, {},
-                             nullptr);
+                             {device_columns, statistics.data() + m, scales.data() + m, nullptr}, rule,
+                             {.moduli = 15, .words = 2, .clusters = clusters}, {}, nullptr);
   std::vector<VectorStatistics> got(statistics.size());
   std::vector<int> got_scales(scales.size());
   cuda::check(cudaMemcpy(got.data(), statistics.data(), statistics.bytes(), cudaMemcpyDeviceToHost), "statistics");
@@ -48,18 +49,21 @@ void equal_the_definition(const std::string& family, std::int64_t m, std::int64_
   }
 }
 
-TEST(StatisticsOnGpu, equal_the_definition_in_every_layout) {
+class StatisticsOnGpu : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(WithClusters, StatisticsOnGpu, testing::Bool());
+
+TEST_P(StatisticsOnGpu, equal_the_definition_in_every_layout) {
   for (const std::string& family : operand_families())
     for (const Op opa : {Op::none, Op::transpose})
       for (const Op opb : {Op::none, Op::transpose}) {
-        equal_the_definition<double>(family, 50, 33, 700, opa, opb);
-        equal_the_definition<float>(family, 17, 40, 129, opa, opb);
+        equal_the_definition<double>(family, 50, 33, 700, opa, opb, GetParam());
+        equal_the_definition<float>(family, 17, 40, 129, opa, opb, GetParam());
       }
 }
 
-TEST(StatisticsOnGpu, equal_the_definition_for_short_and_long_vectors) {
+TEST_P(StatisticsOnGpu, equal_the_definition_for_short_and_long_vectors) {
   for (const std::int64_t k : {1, 2, 127, 128, 255, 257, 1024, 4097, 20000})
-    equal_the_definition<double>("random_phi_2", 20, 18, k, Op::none, Op::none);
+    equal_the_definition<double>("random_phi_2", 20, 18, k, Op::none, Op::none, GetParam());
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ namespace {
 
 constexpr DeviceLimits limits;
 
+// Public figures of an A100 (80 GB) and of an RTX 4090.
+const GpuModel a100 = gpu_model({80, 108, 1.41e9, 2.04e12}), rtx4090 = gpu_model({89, 128, 2.52e9, 1.01e12});
+
 // A grid has at most 2^31 - 1 blocks in its first direction, and 2^16 - 1 in the others.
 TEST(DevicePlan, counting_fits_one_launch_whatever_the_length) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
@@ -102,6 +105,49 @@ TEST(DevicePlan, small_products_are_native_and_large_ones_are_not) {
   EXPECT_TRUE(residues(512, reproducible));
   EXPECT_TRUE(residues(8192, Contract::fp64()));
   EXPECT_THROW(plan_device_product<double>({10, 10, 10}, {.contract = reproducible, .engine = "native"}), Error);
+}
+
+TEST(DevicePlan, other_gpus_take_residues_where_their_rates_say_so) {
+  const auto plan = [](const GpuModel& gpu, std::int64_t n, Contract contract = Contract::fp64()) {
+    return plan_device_product<double>({n, n, n}, {.contract = contract,
+                                                   .gpu = gpu,
+                                                   .int8_engine = "cublas_int8",
+                                                   .limits = {.int32_sums = true, .strassen = false},
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_be_lean = true});
+  };
+  EXPECT_FALSE(plan(rtx4090, 64).residues) << "launches take longer";
+  for (const std::int64_t n : {1024, 4096, 16384}) EXPECT_TRUE(plan(rtx4090, n).residues) << n;
+  EXPECT_FALSE(plan(a100, 2048).residues);
+  EXPECT_TRUE(plan(a100, 16384).residues);
+  EXPECT_FALSE(plan(rtx4090, 16384).ordinary.form.strassen);
+  const double gain = device_native_seconds({8192, 8192, 8192}, false, rtx4090) /
+                      device_residue_seconds({8192, 8192, 8192}, 14, false, rtx4090);
+  EXPECT_GT(gain, 10);
+  EXPECT_LT(gain, 40);
+  EXPECT_THROW(plan(rtx4090, 512, Contract::exact()), Error);
+}
+
+TEST(DevicePlan, single_precision_stays_with_cublas_where_its_units_are_fast) {
+  EXPECT_FALSE(plan_device_product<float>({8192, 8192, 8192}, {.contract = Contract::fp32(), .gpu = rtx4090}).residues);
+}
+
+// Only kernels of Hopper stand behind gates.
+TEST(DevicePlan, other_gpus_go_native_where_no_host_may_wait) {
+  const DeviceRequest request{.contract = Contract::fp64(), .gpu = rtx4090, .asynchronous = true};
+  EXPECT_TRUE(device_takes_native<double>({4096, 4096, 4096}, request));
+}
+
+TEST(DevicePlan, a_gpu_without_int8_engines_is_native) {
+  const GpuModel turing = gpu_model({75, 68, 1.6e9, 6e11});
+  EXPECT_FALSE(turing.residues);
+  EXPECT_TRUE(device_takes_native<double>({16384, 16384, 16384}, {.contract = Contract::fp64(), .gpu = turing}));
+}
+
+TEST(GpuModel, knows_hopper_by_measurement) {
+  EXPECT_TRUE(gpu_model({90, 132, 1.98e9, 4.8e12}).clusters);
+  EXPECT_EQ(gpu_model({90, 132, 1.98e9, 4.8e12}).int8, GpuModel{}.int8);
+  EXPECT_FALSE(a100.clusters || rtx4090.clusters);
 }
 
 // As measured on an H200: 15 moduli after a look in vain take 0.34 ms at n = 2048 and 0.44 at 2304, cuBLAS 0.29 and
