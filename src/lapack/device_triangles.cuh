@@ -2,9 +2,6 @@
 // substitution, so that nobody waits for one who has not begun. Unknowns are published as they are: a word of `out`
 // that is no longer `absent` is a solution. Diagonal blocks are inverted beforehand, what a block multiplies next is in
 // registers before its unknowns appear, and what comes then on its way.
-//
-// Inverses kept in floats multiply floats: their own rounding is as large, and to make doubles of them would take time
-// between the last unknowns that a block waits for and its own.
 #pragma once
 
 #include <type_traits>
@@ -90,10 +87,12 @@ __global__ void __launch_bounds__(solve_threads)
   if (is_short) inverse.load(my_inverse, triangle_block);
   if (number > 0) block.multiply(next, unknowns_of(number - 1));
   if (!is_short) inverse.load(my_inverse, triangle_block);
-  const double sum = block.sum(parts);
+  next.take(inverse);
+  const double sum = block.finish(parts);
   if (mine >= 0) rhs[mine] = right_side - sum;
   __syncthreads();
-  const double x = block.product(inverse, rhs, parts);
+  block.multiply(next, rhs);
+  const double x = block.finish(parts);
   if (mine >= 0) publish(out + first + mine, x);
 }
 
