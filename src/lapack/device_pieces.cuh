@@ -1,12 +1,16 @@
 // Pieces of a triangular matrix times vectors: 128 x 128 numbers in the registers of 512 threads.
 #pragma once
 
+#if defined(__CUDACC__)  // tests compile for the host
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#endif
 
 #include <cstdint>
 
-#include "lapack/device_triangles.hpp"
+#include "cuda/ptx.cuh"
+#include "lapack/device_panel.hpp"
+#include "lapack/device_triangle_block.hpp"
 
 namespace vernier {
 
@@ -18,8 +22,10 @@ struct alignas(sizeof(T) < 4 ? 8 : 16) FactorQuad {
 };
 
 // What factors are kept in, as numbers to compute with.
+#if defined(__CUDACC__)
 __device__ __forceinline__ float to_number(__half x) { return __half2float(x); }
 __device__ __forceinline__ float to_number(__nv_bfloat16 x) { return __bfloat162float(x); }
+#endif
 __device__ __forceinline__ float to_number(float x) { return x; }
 __device__ __forceinline__ double to_number(double x) { return x; }
 
