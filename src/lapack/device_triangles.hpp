@@ -4,19 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <type_traits>
 
 #include "blas/device_state.hpp"
 #include "lapack/device_panel.hpp"
+#include "lapack/device_triangle_block.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
-
-inline constexpr int triangle_block = 128;
-
-// What inverses of diagonal blocks are kept in: numbers of T, but at least floats.
-template <class T>
-using InverseOf = std::conditional_t<(sizeof(T) < sizeof(float)), float, T>;
 
 // The unit lower triangle L and the upper triangle U of an order x order matrix, order a multiple of triangle_block.
 template <class T>

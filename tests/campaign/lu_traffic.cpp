@@ -3,8 +3,8 @@
 //
 //     ncu --replay-mode app-range --metrics dram__bytes_read.sum,dram__bytes_write.sum lu_traffic N FORMAT
 //
-// FORMAT: fp16 or bf16, left-looking, stored in that; fp32 or tf32, right-looking, stored in floats. From A, floats by
-// columns, to the factors.
+// FORMAT: fp16 or bf16, left-looking, stored in that; fp32, right-looking, stored in floats; tf32, recursive (not
+// counted), too. From A, floats by columns, to the factors.
 #include <cuda_profiler_api.h>
 
 #include <cstdio>
@@ -73,9 +73,9 @@ int run(int argc, char** argv) {
   cuda::check(cudaDeviceSynchronize(), "LU");
   cuda::check(cudaProfilerStop(), "cudaProfilerStop");
   const bool left_looking = format->first == "fp16" || format->first == "bf16";
-  std::printf("{\"n\": %lld, \"factors\": \"%s\", \"counted_gb\": %.3f}\n", static_cast<long long>(n),
-              format->first.c_str(),
-              1e-9 * counted(static_cast<double>(n), left_looking, left_looking ? 512 : largest_block));
+  const double bytes = counted(static_cast<double>(n), left_looking, left_looking ? 2 * largest_block : largest_block);
+  std::printf("{\"n\": %lld, \"factors\": \"%s\", \"counted_gb\": %s}\n", static_cast<long long>(n),
+              format->first.c_str(), format->first == "tf32" ? "null" : std::to_string(1e-9 * bytes).c_str());
   return 0;
 }
 

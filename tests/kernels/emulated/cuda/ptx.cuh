@@ -6,8 +6,10 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -40,6 +42,9 @@ struct float2 {
 struct double2 {
   double x, y;
 };
+struct longlong2 {
+  long long x, y;
+};
 inline uint2 make_uint2(std::uint32_t x, std::uint32_t y) { return {x, y}; }
 inline uint4 make_uint4(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t w) { return {x, y, z, w}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
@@ -64,6 +69,15 @@ inline int atomicMin(int* p, int value) {
   *p = std::min(old, value);
   return old;
 }
+inline int atomicAdd(int* p, int value) {
+  const int old = *p;
+  *p += value;
+  return old;
+}
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+// Blocks run one after another: what a thread waits for would never come.
+inline void __nanosleep(unsigned) { std::abort(); }
 template <class T>
 T __ldcs(const T* p) {
   return *p;
@@ -150,11 +164,21 @@ class Block {
 
 inline void __syncthreads() { vernier::emulated::Block::wait_for_all(); }
 inline void __syncwarp() { vernier::emulated::Block::wait_for_warp(); }
+template <class T>
+T __shfl_xor_sync(unsigned, T x, unsigned mask) {
+  static T shared[1024];
+  shared[threadIdx.x] = x;
+  __syncwarp();
+  const T other = shared[threadIdx.x ^ mask];
+  __syncwarp();
+  return other;
+}
 
 namespace vernier::cuda {
 
 inline void wait_for_previous_kernels() {}
 inline void allow_next_kernel() {}
+inline longlong2 load_volatile(const longlong2* p) { return *p; }
 
 // Copies arrive at once.
 template <class T>
