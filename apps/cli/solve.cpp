@@ -98,7 +98,7 @@ SolveOptions options_of(const Arguments& arguments) {
 template <class T>
 SolveReport solve_on_gpu(Op op, std::int64_t n, std::int64_t nrhs, const std::vector<T>& a, std::int64_t ld,
                          const std::vector<T>& b, std::vector<T>& x, const SolveOptions& options) {
-  const DeviceArray<T> device_a(a), device_b(b), device_x(x);
+  const DeviceArray<T> device_a(a), device_b(b), device_x(static_cast<std::int64_t>(x.size()));
   const SolveReport report =
       cuda::solve<T>(op, n, nrhs, device_a.data(), ld, device_b.data(), ld, device_x.data(), ld, options);
   x = device_x.values();
@@ -126,6 +126,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
     print_json(json);
   } else {
     console.note(report.text());
+    if (on_gpu) console.note("device     " + cuda::device_name());
   }
   judge(report, arguments);
   if (file) {
@@ -178,7 +179,7 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--engine", options.products.engine, "int8 engine (see vernier info), or native");
-  command->add_option("--threads", options.products.threads, "threads; 0 leaves it to OMP_NUM_THREADS")
+  command->add_option("--threads", options.products.threads, "threads on a CPU; 0 leaves it to OMP_NUM_THREADS")
       ->check(at_least(0));
   add_output_flags(*command, console);
   command->footer(

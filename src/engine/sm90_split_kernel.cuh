@@ -411,6 +411,7 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                            ((p.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
                            ((q.count + Config::Rows - 1) / Config::Rows);
   const std::int64_t clusters = std::min<std::int64_t>(all, x.end_tile) - x.first_tile;
+  if (clusters <= 0) return;
   // Sums of halves have a place for one tile.
   const std::int64_t at_once = Config::Halves ? clusters : multiprocessors / Config::Cluster;
   const auto grid = static_cast<unsigned>(Config::Cluster * std::min(clusters, at_once));

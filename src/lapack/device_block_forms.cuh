@@ -1,4 +1,4 @@
-// Forms in which a block of threads leaves numbers for others: fp16, and planes of split parts.
+// Forms in which a block of threads leaves numbers for others: fp16 or bf16, and planes of split parts.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -60,7 +60,9 @@ TEST_F(ProgramSolve, SolvesOnAGpuOrSaysThatThereIsNone) {
       near(solution("X.npy"), {1, 2, 3, -1}, 1e-14);
     } else {
       EXPECT_EQ(outcome.code, 1);
-      EXPECT_NE(outcome.err.find("CUDA"), std::string::npos) << outcome.err;
+      const bool told = outcome.err.find("CUDA") != std::string::npos ||
+                        outcome.err.find("compute capability") != std::string::npos;  // of a GPU that is too old
+      EXPECT_TRUE(told) << outcome.err;
       EXPECT_FALSE(std::filesystem::exists(folder / "X.npy"));
     }
   }

@@ -82,7 +82,7 @@ TYPED_TEST(StoredLuOnGpu, FactorsHaveTheAccuracyOfTheFormat) {
     const Factored f = factor_stored<TypeParam>(a, 0, overflow);
     EXPECT_EQ(f.info, 0);
     EXPECT_FALSE(overflow);
-    constexpr double u = StoredWord<TypeParam>::unit_roundoff;
+    const double u = std::is_same_v<TypeParam, __half> ? 0x1p-11 : 0x1p-8;
     EXPECT_LE(lu_error(a, f.lu, f.pivots), 2 * u + u * u + static_cast<double>(n) * 0x1p-23) << n;
   }
 }
@@ -152,6 +152,8 @@ TEST(StoredBf16OnGpu, HoldsTheGrowthOfFp32AndSaysWhatLeavesIt) {
     Matrix<double> x = padded(b, 0);
     const SolveReport report = solve_with(Factors::bf16, wilkinson(n), b, x);
     EXPECT_EQ(report.reason == "growth left the range of bf16 factors", n == 200) << report.reason;
+    EXPECT_NE(report.verdict, Verdict::singular);
+    EXPECT_EQ(report.verdict == Verdict::ok, report.largest_backward_error() <= report.tolerance);
   }
 }
 
@@ -176,7 +178,7 @@ TEST(StoredBf16OnGpu, ASingularMatrixIsSingularInFp64FactorsAndXStays) {
   const SolveReport report = solve_with(Factors::bf16, a, b, x);
   EXPECT_EQ(report.verdict, Verdict::singular);
   EXPECT_EQ(report.info, 42);
-  EXPECT_EQ(x(0, 0), b(0, 0));
+  for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(x(i, 0), b(i, 0));
 }
 
 }  // namespace
