@@ -47,7 +47,7 @@ const DeviceInt8Engine& int8_engine(const Options& options) {
 
 DeviceLimits limits_of(const DeviceInt8Engine& engine) {
   return {.longest_k = engine.longest_k(),
-          .int32_sums = engine.scratch_bytes(1, 1) != 0,
+          .int32_sums = engine.sums_in_memory(),
           .strassen = current_device().hopper()};
 }
 
