@@ -46,7 +46,7 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
   gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);
   gpu.launches = 30e-6;
-  gpu.launch = 1e-6;
+  gpu.launch = 2e-6;
   gpu.native_double = native_share * a.fp64 * cycles;
   gpu.native_single = native_share * a.fp32 * cycles;
   return gpu;
