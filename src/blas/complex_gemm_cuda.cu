@@ -146,6 +146,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0;
+  planned.asynchronous = without_host(options);
   Report report;
   report.plan = complex_plan<R>(p.m, p.n, p.k, planned);
   const auto native = [&] {  // no copies for that one
