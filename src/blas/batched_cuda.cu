@@ -1,7 +1,9 @@
-// Batches on a GPU: products of one shape, all at once where they are float or native, else one after the other.
+// Batches on a GPU: products of one shape, all at once where they are float or native, many at once by residues, else
+// one after the other.
 #include <vector>
 
 #include "blas/batched_cuda.hpp"
+#include "blas/residue_batch_cuda.hpp"
 #include "blas/routine_cuda.hpp"
 
 namespace vernier::cuda {
@@ -30,14 +32,20 @@ void check_batch(const Batch<T>& p) {
 
 // addresses(i): the three matrices of product i.
 template <class T, class Addresses>
-Report run(const Batch<T>& p, Addresses addresses) {
-  RoutineReport report(p.routine);
+void add_one_by_one(const Batch<T>& p, std::int64_t first, std::int64_t end, Addresses addresses,
+                    RoutineReport& report) {
   Options options = p.options;
   options.outcome = nullptr;  // one would not tell what became of all
-  for (std::int64_t i = 0; i < p.count; ++i) {
+  for (std::int64_t i = first; i < end; ++i) {
     const auto [a, b, c] = addresses(i);
     report.add(gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.ldc, options));
   }
+}
+
+template <class T, class Addresses>
+Report run(const Batch<T>& p, Addresses addresses) {
+  RoutineReport report(p.routine);
+  add_one_by_one<T>(p, 0, p.count, addresses, report);
   if (p.count > 0) return report.finished();
   return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
 }
@@ -117,7 +125,27 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
     report.plan.routine = p.routine;
     return report;
   }
-  return run<T>(p, [&](std::int64_t i) { return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c}; });
+  const auto addresses = [&](std::int64_t i) {
+    return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c};
+  };
+  if constexpr (!is_complex<T>) {
+    StridedBatch<T> group{opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count};
+    if (const std::int64_t size = residue_batch_size<T>(group, options); size > 0) {
+      RoutineReport groups(p.routine);
+      for (std::int64_t first = 0; first < count; first += size) {
+        const auto [a, b, c] = addresses(first);
+        group.A = a, group.B = b, group.C = c;
+        group.count = std::min(size, count - first);
+        Report done;
+        if (residue_batch<T>(group, options, done))
+          groups.add(done);
+        else
+          add_one_by_one<T>(p, first, first + group.count, addresses, groups);
+      }
+      return groups.finished();
+    }
+  }
+  return run<T>(p, addresses);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                         \

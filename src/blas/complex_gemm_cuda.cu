@@ -95,8 +95,7 @@ template <class R>
 std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, Op opb, bool keep_t,
                                             const Options& options, const DeviceInt8Engine& engine) {
   if (engine.form() != ByteForm::natural || options.contract.kind == Contract::Kind::exact) return std::nullopt;
-  const DeviceLimits limits{.longest_k = engine.longest_k(), .int32_sums = engine.scratch_bytes(1, 1) != 0};
-  return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits);
+  return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits_of(engine));
 }
 
 bool fits(const DeviceComplexPlan& plan, const Options& options) {
@@ -147,6 +146,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0;
+  planned.asynchronous = without_host(options);
   Report report;
   report.plan = complex_plan<R>(p.m, p.n, p.k, planned);
   const auto native = [&] {  // no copies for that one

@@ -46,9 +46,8 @@ const DeviceInt8Engine& int8_engine(const Options& options) {
 }
 
 DeviceLimits limits_of(const DeviceInt8Engine& engine) {
-  return {.longest_k = engine.longest_k(),
-          .int32_sums = engine.scratch_bytes(1, 1) != 0,
-          .strassen = current_device().hopper()};
+  return {
+      .longest_k = engine.longest_k(), .int32_sums = engine.sums_in_memory(), .strassen = current_device().hopper()};
 }
 
 template <class T>

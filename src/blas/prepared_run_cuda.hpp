@@ -10,6 +10,7 @@
 #include "blas/device_state.hpp"
 #include "blas/prepared_operand_cuda.hpp"
 #include "blas/residue_gemm_cuda.hpp"
+#include "engine/summed_planes.hpp"
 #include "scheme/device_quarters.hpp"
 #include "scheme/residues.hpp"
 
@@ -104,7 +105,8 @@ class PreparedRun {
     const std::int64_t n = plane_vectors(side_ == Side::left ? problem_.b.vectors : block, fixed_.strassen);
     const auto planes = static_cast<std::size_t>(fixed_.form.moduli * (fixed_.strassen ? winograd_products : 1));
     c_ = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
-    if (limits_of(engine_).int32_sums) sums_ = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(m, 4) * n));
+    if (limits_of(engine_).int32_sums)
+      sums_ = arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
   }
 
   bool choose_block() {

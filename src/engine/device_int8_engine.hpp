@@ -32,7 +32,7 @@ struct DeviceInt8Product {
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)
   Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
-  void* scratch = nullptr;     // scratch_bytes(m, n)
+  std::int32_t* scratch = nullptr;
 };
 
 class DeviceInt8Engine {
@@ -45,7 +45,7 @@ class DeviceInt8Engine {
       const = 0;                      // compute capability that its kernels take, and those around them; 90 for 9.0
   virtual ByteForm form() const = 0;  // of the operands' bytes
   virtual std::int64_t longest_k() const = 0;
-  virtual std::size_t scratch_bytes(std::int64_t m, std::int64_t n) const = 0;
+  virtual bool sums_in_memory() const = 0;  // then scratch has room for sums_count() of them (summed_planes.hpp)
   virtual void multiply(const DeviceInt8Product& product, cudaStream_t stream) const = 0;
 };
 

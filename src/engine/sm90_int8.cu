@@ -84,7 +84,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   int least_capability() const override { return 90; }
   ByteForm form() const override { return ByteForm::natural; }
   std::int64_t longest_k() const override { return 65536; }
-  std::size_t scratch_bytes(std::int64_t, std::int64_t) const override { return 0; }
+  bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
     const int clusters = resident_clusters<TileOf<cooperative_256x192>>();

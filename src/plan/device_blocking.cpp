@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/summed_planes.hpp"
 #include "plan/device_plan.hpp"
 #include "plan/halving.hpp"
 #include "scheme/winograd.hpp"
@@ -30,7 +31,9 @@ DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const
   buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
   buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
   buffers.c = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
-  if (limits.int32_sums) buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(round_up(m, 4) * n));
+  if (limits.int32_sums)
+    buffers.sums =
+        arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
   if (b.form.exact) buffers.open = arena.take<std::uint32_t>(static_cast<std::size_t>(b.m_block * b.n_block));
   return buffers;
 }

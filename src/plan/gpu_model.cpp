@@ -3,17 +3,18 @@
 namespace vernier {
 namespace {
 
-// Operations of a multiprocessor in a cycle: NVIDIA's architecture white papers, dense, tensor cores where they are
-// faster.
+// Operations of a multiprocessor in a cycle, from the rates and clocks that NVIDIA publishes: dense, by tensor cores
+// where they are faster.
 struct Architecture {
   int first_capability;
   double int8, fp64, fp32;
 };
 constexpr Architecture architectures[] = {
     {80, 4096, 128, 128},    // A100
-    {86, 2048, 4, 256},      // RTX 30, A40; RTX 40, L40
+    {86, 2048, 4, 256},      // RTX 30, A40
     {87, 4096, 4, 256},      // Orin
-    {89, 2048, 4, 256},      //
+    {89, 2048, 4, 256},      // RTX 40, L40
+    {90, 8192, 256, 256},    // H100, H200
     {100, 16384, 128, 256},  // B200
     {103, 1024, 4, 256},     // B300
     {110, 2048, 4, 256},     // Thor
@@ -21,13 +22,16 @@ constexpr Architecture architectures[] = {
 };
 
 constexpr double int8_share = 0.7, native_share = 0.9, memory_share = 0.8;  // of the peak, in large products
-constexpr double fp64_of_element = 10, fp64_of_entry = 80;                  // instructions (kernels' listings)
+constexpr double fp64_of_element = 10, fp64_of_entry = 80;                  // instructions, by count
 
 }  // namespace
 
 GpuModel gpu_model(const GpuFacts& facts) {
+  return facts.compute_capability == 90 ? GpuModel{} : derived_gpu_model(facts);
+}
+
+GpuModel derived_gpu_model(const GpuFacts& facts) {
   GpuModel gpu;
-  if (facts.compute_capability == 90) return gpu;
   gpu.clusters = false;
   gpu.residues = facts.compute_capability >= architectures[0].first_capability;
   Architecture a = architectures[0];
@@ -41,8 +45,8 @@ GpuModel gpu_model(const GpuFacts& facts) {
   gpu.read_bytes = 24;  // in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
   gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);
-  gpu.launches = 40e-6;
-  gpu.launch = 6e-6;
+  gpu.launches = 30e-6;
+  gpu.launch = 2e-6;
   gpu.native_double = native_share * a.fp64 * cycles;
   gpu.native_single = native_share * a.fp32 * cycles;
   return gpu;

@@ -32,4 +32,7 @@ struct GpuModel {
 
 GpuModel gpu_model(const GpuFacts& facts);
 
+// By public figures and engine cublas_int8, whatever the GPU.
+GpuModel derived_gpu_model(const GpuFacts& facts);
+
 }  // namespace vernier

@@ -26,13 +26,15 @@ struct Regularity {
   unsigned* host = nullptr;
 };
 
-// One operand: vectors of x.k elements each. planes[modulus][vector][pitch].
+// One operand: vectors of x.k elements each. planes[modulus][vector][pitch]. Of a batch x is the first product's;
+// statistics and scales are [product][vector], planes [modulus][product][vector][pitch].
 template <class T>
 struct DeviceOperand {
   Operand<T> x;
   VectorStatistics* statistics = nullptr;  // written when measured
   int* scales = nullptr;                   // written when measured (the ordinary scales), else read
   std::uint8_t* planes = nullptr;          // null: no residues are written
+  std::int64_t product_stride = 0;         // elements from one product's operand to the next one's
 };
 
 struct ConversionForm {
@@ -41,6 +43,7 @@ struct ConversionForm {
   ByteForm form = ByteForm::natural;
   ModuliList list = ModuliList::densest;
   bool clusters = true;  // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
+  int products = 1;      // of a batch; at most 65535
 };
 
 // Statistics and ordinary scales of both operands, and their residues.

@@ -100,11 +100,10 @@ __global__ void __launch_bounds__(convert_threads, 4)
                               part.begin);
   }
   __syncwarp();
-  const std::int64_t plane = strip.operand->x.vectors * task.pitch;
   std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
-                     fragment_modulus(lane) * plane + fragment_byte(lane);
+                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
   write_counted<Words>(words, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                       convert_warps * task.pitch, plane, warp, lane);
+                       convert_warps * task.pitch, strip.plane, warp, lane);
 }
 
 template <class T, int Words>
@@ -114,6 +113,7 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
   const std::int64_t pitch = device_pitch(a.x.k);
   const ConvertTask<T> task{.operand = {a, b},
                             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
+                            .products = 1,
                             .pitch = pitch,
                             .parts = static_cast<int>(divide_up(pitch, chunk)),
                             .chunk = chunk,
@@ -123,7 +123,7 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                             .moduli = form.moduli,
                             .gate = {}};
   launch("convert_counting", convert_counting<T, Words>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts)),
+         {.grid = conversion_grid(task),
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(CountingStrip<Words>),
           .overlap_previous = true},

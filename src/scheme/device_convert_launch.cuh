@@ -27,7 +27,7 @@ void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream
   task.parts = share.blocks;
   task.chunk = share.chunk;
   launch("convert_operands", convert_operands<T, Words, ClusterOfBlocks>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
+         {.grid = conversion_grid(task),
           .block = dim3(convert_threads),
           .cluster = dim3(static_cast<unsigned>(share.blocks)),
           .overlap_previous = true},
@@ -42,7 +42,7 @@ void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream
   for (int side = 0; side < 2; ++side)
     task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, Vectors));
   launch("convert_resident", convert_resident<T, Words, Pieces, Vectors>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * share.blocks)),
+         {.grid = conversion_grid(task),
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(ResidentStrip<Pieces, Vectors>),
           .cluster = dim3(static_cast<unsigned>(share.blocks)),
@@ -56,7 +56,7 @@ void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t
   task.chunk = pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
   launch("convert_scaled", convert_scaled<T, Words, pieces>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts)),
+         {.grid = conversion_grid(task),
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(ResidentStrip<pieces>),
           .overlap_previous = true},

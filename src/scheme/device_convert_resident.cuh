@@ -308,11 +308,10 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
 #pragma unroll 1
     for (int g = 0; g < groups; ++g)
       scale_strip<T, Words>(elements, warp + convert_warps * g, chunk, scale_factors<Words>(scale[g]));
-    const std::int64_t plane = strip.operand->x.vectors * task.pitch;
     std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
-                       fragment_modulus(lane) * plane + fragment_byte(lane);
+                       fragment_modulus(lane) * strip.plane + fragment_byte(lane);
     write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                       convert_warps * task.pitch, plane, warp, lane);
+                       convert_warps * task.pitch, strip.plane, warp, lane);
   }
   cluster_wait();
   if (strip.rank != 0) return;
@@ -347,11 +346,10 @@ __global__ void __launch_bounds__(convert_threads, 4)
     keep_finite<T>(elements, v, chunk);
     scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
   }
-  const std::int64_t plane = strip.operand->x.vectors * task.pitch;
   std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
-                     fragment_modulus(lane) * plane + fragment_byte(lane);
+                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
   write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                     convert_warps * task.pitch, plane, warp, lane);
+                     convert_warps * task.pitch, strip.plane, warp, lane);
 }
 
 }  // namespace vernier::cuda

@@ -292,7 +292,7 @@ __global__ void __launch_bounds__(convert_threads, 3)
   if (strip.operand->planes == nullptr) return;
   write_part<T, Words>(part, strip.padded_end, task.measure ? result.scale : strip.operand->scales + strip.first,
                        buffer.turned, table, task.moduli, strip.operand->planes + strip.first * task.pitch, task.pitch,
-                       x.vectors * task.pitch);
+                       strip.plane);
 }
 
 }  // namespace vernier::cuda

@@ -17,6 +17,13 @@ DigitReductions<Words> digit_reductions(const ConversionForm& form) {
   return reductions;
 }
 
+// Blocks side by side share strips; those of each product are a row of the grid.
+template <class T>
+dim3 conversion_grid(const ConvertTask<T>& task) {
+  return dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts),
+              static_cast<unsigned>(task.products));
+}
+
 // What is asked for; parts and chunk are the launch's own.
 template <class T>
 struct Conversion {
@@ -30,6 +37,7 @@ struct Conversion {
   ConvertTask<T> task() const {
     return {.operand = {a, b},
             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
+            .products = form.products,
             .pitch = device_pitch(a.x.k),
             .parts = 1,
             .chunk = 0,

@@ -70,7 +70,11 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
   const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4;
   const std::int64_t i0 = down * unit_rows + half * 16 + lane % 4 * 2;
   const auto plane = static_cast<std::size_t>(task.plane_stride != 0 ? task.plane_stride : units.plane_bytes());
-  const auto* residues = reinterpret_cast<const uint2*>(task.residues + at * thread_elements);
+  const std::int64_t product = blockIdx.y;
+  const auto* residues =
+      reinterpret_cast<const uint2*>(task.residues + product * units.plane_bytes() + at * thread_elements);
+  const int *row_scales = task.row_scales + product * task.m, *column_scales = task.column_scales + product * task.n;
+  T* const result = task.c + product * task.product_stride_c;
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
@@ -86,14 +90,14 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
   const T alpha = task.alpha.in_device_memory != nullptr ? *task.alpha.in_device_memory : task.alpha.value;
   const T beta = task.beta.in_device_memory != nullptr ? *task.beta.in_device_memory : task.beta.value;
   const bool upper = j0 + 8 < task.n;
-  const int column_scale[2] = {task.column_scales[j0], upper ? task.column_scales[j0 + 8] : 0};
-  const bool pairs_aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.c) % (2 * sizeof(T)) == 0;
+  const int column_scale[2] = {column_scales[j0], upper ? column_scales[j0 + 8] : 0};
+  const bool pairs_aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(result) % (2 * sizeof(T)) == 0;
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
     const std::int64_t i = i0 + 8 * w;
     if (i >= task.m) return;
     const bool second = i + 1 < task.m;
-    const int row_scale[2] = {task.row_scales[i], second ? task.row_scales[i + 1] : 0};
+    const int row_scale[2] = {row_scales[i], second ? row_scales[i + 1] : 0};
     const int exponents[4] = {row_scale[0] + column_scale[0], row_scale[1] + column_scale[0],
                               row_scale[0] + column_scale[1], row_scale[1] + column_scale[1]};
     T t[4];
@@ -106,7 +110,7 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
     for (int h = 0; h < 2; ++h) {
       const std::int64_t j = j0 + 8 * h;
       if (h == 1 && !upper) break;
-      T* c = task.c + i + j * task.ldc;
+      T* c = result + i + j * task.ldc;
       if (Pairs > 0 && pairs_aligned && second) {
         using Two = std::conditional_t<sizeof(T) == 8, double2, float2>;
         auto* two = reinterpret_cast<Two*>(c);
@@ -156,8 +160,10 @@ void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t strea
   const ProductUnits units = task.units.down != 0 ? task.units : product_units(task.m, task.n);
   const auto blocks = static_cast<unsigned>(units.plane_bytes() / (recombine_threads * thread_elements));
   launch("recombine_product", recombine_product<T, Limbs, Pairs>,
-         {.grid = dim3(blocks), .block = dim3(recombine_threads), .overlap_previous = true}, stream, task,
-         CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
+         {.grid = dim3(blocks, static_cast<unsigned>(task.products)),
+          .block = dim3(recombine_threads),
+          .overlap_previous = true},
+         stream, task, CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
 }
 
 template <class T>

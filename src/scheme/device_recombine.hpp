@@ -33,6 +33,9 @@ struct DeviceRecombination {
   DeviceFactor<T> alpha, beta;
   T* c = nullptr;
   std::int64_t ldc = 0;
+  // Of a batch of regular products, at most 65535: residues and scales lie one product behind the other.
+  int products = 1;
+  std::int64_t product_stride_c = 0;
   Gate gate;  // where it is closed C is left as it is
   // Where NaN and infinities may be about: the block's operands, and statistics that name the vectors that hold one.
   bool specials = false;

@@ -18,7 +18,8 @@ inline constexpr int convert_k = 128;       // that is turned at a time: 4 eleme
 template <class T>
 struct ConvertTask {
   DeviceOperand<T> operand[2];
-  int strips[2];
+  int strips[2];       // of a product
+  int products;        // the grid's second dimension
   std::int64_t pitch;  // of the planes
   int parts;           // blocks that share a strip
   std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
@@ -96,8 +97,9 @@ template <class T>
 struct ConvertStrip {
   const DeviceOperand<T>* operand;
   int side, rank;
-  std::int64_t first;       // vector of the operand
+  std::int64_t first;       // vector, of those of all products
   std::int64_t padded_end;  // of the block's part in the planes
+  std::int64_t plane;       // bytes of all vectors
   StripPart<T> part;
 
   __device__ explicit ConvertStrip(const ConvertTask<T>& task, int vectors = convert_vectors) {
@@ -105,14 +107,17 @@ struct ConvertStrip {
     side = strip < task.strips[0] ? 0 : 1;
     rank = static_cast<int>(blockIdx.x) - strip * task.parts;
     operand = &task.operand[side];
-    first = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * vectors;
     const Operand<T>& x = operand->x;
+    const std::int64_t product = blockIdx.y,
+                       vector = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * vectors;
+    first = product * x.vectors + vector;
+    plane = task.products * x.vectors * task.pitch;
     const std::int64_t begin = rank * task.chunk;
     padded_end = min(begin + task.chunk, task.pitch);
-    part = {.data = x.at(first, 0),
+    part = {.data = x.at(vector, 0) + product * operand->product_stride,
             .vector_stride = x.vector_stride(),
             .k_stride = x.k_stride(),
-            .vectors = static_cast<int>(min(static_cast<std::int64_t>(vectors), x.vectors - first)),
+            .vectors = static_cast<int>(min(static_cast<std::int64_t>(vectors), x.vectors - vector)),
             .begin = begin,
             .end = min(begin + task.chunk, x.k),
             .k_contiguous = x.k_contiguous};
@@ -219,7 +224,8 @@ __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first
   if (not_own != 0) atomicOr(&all.some_not_own[side], 1);
   if (nonfinite != 0) atomicOr(&all.nonfinite, 1);
   __threadfence();
-  if (atomicAdd(&all.strips_done, 1u) + 1 != static_cast<unsigned>(task.strips[0] + task.strips[1])) return;
+  if (atomicAdd(&all.strips_done, 1u) + 1 != static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.products))
+    return;
   __threadfence();
   volatile RegularityState& found = all;
   const auto stands = [&](int x) {

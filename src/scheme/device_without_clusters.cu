@@ -11,9 +11,7 @@ namespace {
 template <class T, int Words>
 void launch_alone(const ConvertTask<T>& task, const ConversionForm& form, cudaStream_t stream) {
   launch("convert_operands", convert_operands<T, Words, BlockAlone>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts)),
-          .block = dim3(convert_threads)},
-         stream, task, digit_reductions<Words>(form));
+         {.grid = conversion_grid(task), .block = dim3(convert_threads)}, stream, task, digit_reductions<Words>(form));
 }
 
 // Residues, with the scales that are there: nobody waits for another's part of k.
