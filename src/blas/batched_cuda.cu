@@ -119,6 +119,10 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
+  const bool any = count > 0 && m > 0 && n > 0, reads = any && k > 0;
+  check_pointer(p.routine, "A", reads, A);
+  check_pointer(p.routine, "B", reads, B);
+  check_pointer(p.routine, "C", any, C);
   Report report;
   if (gemm_at_once<T>({opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count},
                       options, report)) {

@@ -69,6 +69,7 @@ void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels
   const ProductShape square{copy.vectors, copy.vectors, copy.k};
   const DeviceProductPlan plan =
       plan_device_product<T>(square, {.contract = contract,
+                                      .gpu = current_gpu(),
                                       .engine = this->engine,
                                       .int8_engine = this->engine,
                                       .limits = limits_of(engine),

@@ -63,16 +63,21 @@ std::int64_t residue_batch_size(const StridedBatch<T>& p, const Options& options
   if (p.count < 2 || p.stride_c == 0 || !reads || without_host(options)) return 0;
   const DeviceProductPlan plan = plan_of_one(p, options);
   if (!plan.residues || plan.exact || plan.ordinary.form.strassen || !plan.ordinary.whole(plan.shape)) return 0;
-  const std::size_t limit = workspace_limit(std::min(batch_bytes(plan, p.count), most_batch_bytes), options),
-                    room = std::min(limit, most_batch_bytes), one = batch_bytes(plan, 1);
-  const auto products = std::min({p.count, most_products, static_cast<std::int64_t>(room / one)});
+  const bool limited = options.workspace != nullptr || options.workspace_limit != 0;
+  const std::size_t wanted = std::min(batch_bytes(plan, p.count), most_batch_bytes),
+                    room = limited ? workspace_limit(wanted, options) : available_device_memory() / 2;
+  const auto products = std::min(
+      {p.count, most_products, static_cast<std::int64_t>(std::min(room, most_batch_bytes) / batch_bytes(plan, 1))});
   return products < 2 ? 0 : products;
 }
 
 template <class T>
 bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& report) {
+  const CaptureTolerance tolerance;
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceProductPlan plan = plan_of_one(p, options);
+  RegularityWords words(stream, plan.lean);
+  if (!words.was_regular()) return false;  // residues would likely be made in vain
   const DeviceInt8Engine& engine = int8_engine(options);
   const std::size_t bytes = batch_bytes(plan, p.count);
   const DeviceWorkspace workspace =
@@ -80,7 +85,6 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   std::byte* begin = align_to_page(workspace.data());
   Arena arena(begin, bytes - static_cast<std::size_t>(begin - workspace.data()));
   const BatchBuffers buffers = carve(arena, plan, p.count);
-  RegularityWords words(stream, plan.lean);
   const Regularity regularity = words.regularity();
   const Gate regular{regularity.hold};
   const auto products = static_cast<int>(p.count);

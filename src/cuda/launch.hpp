@@ -32,14 +32,16 @@ inline bool grant(const char* name, const void* kernel, const LaunchShape& shape
   static std::map<std::pair<const void*, int>, Limits> granted;
   int device = 0;
   check(cudaGetDevice(&device), name);
-  const std::lock_guard lock(mutex);
-  Limits& limits = granted[{kernel, device}];
+  std::unique_lock lock(mutex);
+  Limits& limits = granted[{kernel, device}];  // stays where it is when others are added
   const auto set = [&](cudaFuncAttribute attribute, std::size_t value) {
     check(cudaFuncSetAttribute(kernel, attribute, static_cast<int>(value)), name);
   };
   if (!limits.known) {
+    lock.unlock();  // the driver may have to compile the kernel first
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), name);
+    lock.lock();
     limits.waits = attributes.ptxVersion >= 90;
     limits.known = true;
   }

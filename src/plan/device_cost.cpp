@@ -62,7 +62,7 @@ double device_native_seconds(const ProductShape& s, bool single_precision, const
 }
 
 bool native_ends_before_residues(const ProductShape& shape, const GpuModel& gpu) {
-  return !gpu.residues || at_native_rate(shape, gpu.native_double) <= gpu.launches;
+  return at_native_rate(shape, gpu.native_double) <= gpu.launches;
 }
 
 template <class T>

@@ -110,8 +110,9 @@ Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
   Estimates e;
   const GpuModel& gpu = request.gpu;
   e.native = device_native_seconds(shape, std::is_same_v<T, float>, gpu);
-  if (!gpu.residues || (request.asynchronous && !gpu.clusters))
-    return e;  // where no host waits, the device must choose
+  // Where no host waits, the device must choose, if the contract leaves it a choice.
+  const bool chooses = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
+  if (!gpu.residues || (chooses && !gpu.clusters)) return e;
   const ScalingRule rule = ordinary_rule<T>(shape, request);
   const int moduli = moduli_of(rule, shape.k);
   e.residues = device_residue_seconds(shape, moduli, false, gpu);

@@ -18,8 +18,8 @@ bool may_end_natively(const DeviceProductPlan& plan) {
 cuda::RouteClasses route_classes(const DeviceProductPlan& plan) {
   cuda::RouteClasses classes;
   for (const int moduli : route_moduli) {
-    if (native_is_allowed(plan) &&
-        irregular_device_seconds(plan.shape, {moduli}) > device_native_seconds(plan.shape, plan.single_precision))
+    if (native_is_allowed(plan) && irregular_device_seconds(plan.shape, {moduli}, plan.gpu) >
+                                       device_native_seconds(plan.shape, plan.single_precision, plan.gpu))
       break;
     classes.moduli[classes.count] = moduli;
     classes.log2_bound[classes.count++] = log2_bound_of(moduli);

@@ -22,6 +22,7 @@ constexpr Architecture architectures[] = {
 };
 
 constexpr double int8_share = 0.7, native_share = 0.9, memory_share = 0.8;  // of the peak, in large products
+constexpr double least_clock = 1e9, least_memory_rate = 2e11;               // of GPUs whose driver does not tell
 constexpr double fp64_of_element = 10, fp64_of_entry = 80;                  // instructions, by count
 
 }  // namespace
@@ -37,7 +38,8 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   Architecture a = architectures[0];
   for (const Architecture& next : architectures)
     if (facts.compute_capability >= next.first_capability) a = next;
-  const double cycles = facts.multiprocessors * facts.clock, memory = memory_share * facts.memory_rate;
+  const double cycles = facts.multiprocessors * (facts.clock > 0 ? facts.clock : least_clock);
+  const double memory = memory_share * (facts.memory_rate > 0 ? facts.memory_rate : least_memory_rate);
   gpu.int8 = int8_share * a.int8 * cycles;
   gpu.half_k = 256;
   gpu.sums = 9 / memory;  // written, read, and a byte written

@@ -111,11 +111,27 @@ TEST_P(BatchedOnGpu, goes_in_groups_where_memory_is_short) {
                                               a.device.data(), n, a.stride, &zero, out.device.data(), n, out.stride,
                                               count, options);
   };
+  cuda::gemm<double>(Op::none, Op::transpose, n, n, n, &one, a.device.data(), n, a.device.data(), n, &zero,
+                     x.device.data(), n, options);  // the stream's last product is a regular one
   const std::size_t whole = multiply(x).plan.workspace;
   options.workspace_limit = cuda::gemm_workspace<double>(n, n, n, options, true);
   EXPECT_LT(multiply(y).plan.workspace, whole);
   cuda::check(cudaDeviceSynchronize(), "batch");
   EXPECT_EQ(x.read(), y.read());
+}
+
+TEST_P(BatchedOnGpu, missing_matrices_are_found_before_any_work) {
+  const double one = 1, zero = 0;
+  DeviceBatch<double> a(64 * 64, 4, 0);
+  const cuda::Options options{.contract = reproducible(Contract::fp64()), .engine = GetParam()};
+  const auto multiply = [&](const double* A, const double* B, double* C) {
+    cuda::gemm_strided_batched<double>(Op::none, Op::none, 64, 64, 64, &one, A, 64, 4096, B, 64, 4096, &zero, C, 64,
+                                       4096, 4, options);
+  };
+  double* x = a.device.data();
+  EXPECT_THROW(multiply(nullptr, x, x), Error);
+  EXPECT_THROW(multiply(x, nullptr, x), Error);
+  EXPECT_THROW(multiply(x, x, nullptr), Error);
 }
 
 }  // namespace

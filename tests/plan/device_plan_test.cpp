@@ -137,12 +137,25 @@ TEST(DevicePlan, single_precision_stays_with_cublas_where_its_units_are_fast) {
 TEST(DevicePlan, other_gpus_go_native_where_no_host_may_wait) {
   const DeviceRequest request{.contract = Contract::fp64(), .gpu = rtx4090, .asynchronous = true};
   EXPECT_TRUE(device_takes_native<double>({4096, 4096, 4096}, request));
+  DeviceRequest normwise = request;  // nothing is left to choose
+  normwise.contract = Contract::normwise();
+  EXPECT_FALSE(device_takes_native<double>({4096, 4096, 4096}, normwise));
 }
 
 TEST(DevicePlan, a_gpu_without_int8_engines_is_native) {
   const GpuModel turing = gpu_model({75, 68, 1.6e9, 6e11});
   EXPECT_FALSE(turing.residues);
   EXPECT_TRUE(device_takes_native<double>({16384, 16384, 16384}, {.contract = Contract::fp64(), .gpu = turing}));
+  EXPECT_EQ(plan_device_product<double>({16384, 16384, 16384}, {.contract = Contract::fp64(), .gpu = turing})
+                .printable.reason,
+            "no engine of this GPU serves the call");
+}
+
+TEST(GpuModel, is_finite_where_the_driver_tells_no_rates) {
+  const GpuModel integrated = gpu_model({121, 48, 0, 0});
+  const double seconds = device_residue_seconds({4096, 4096, 4096}, 14, false, integrated);
+  EXPECT_GT(seconds, 0);
+  EXPECT_LT(seconds, device_native_seconds({4096, 4096, 4096}, false, integrated));
 }
 
 // A block at the edge of C is smaller, and then sums of more planes go together.
