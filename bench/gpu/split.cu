@@ -168,7 +168,7 @@ void depth() {
   Contenders bench(std::int64_t{256} << 20);
   for (const std::string& kind : data_kinds())
     for (std::int64_t k = 1; k <= 1 << 20; k *= k < 64 ? 8 : k < 1024 ? 2 : 4) {
-      const int draws = k > 16384 ? 2 : kind == "scattered(4)" ? 32 : 4;
+      const int draws = k > 16384 ? 2 : kind != "scattered(4)" ? 4 : k <= 128 ? 256 : 32;
       errors(bench, k <= 16384 ? 1024 : 256, k <= 16384 ? 1024 : 256, k, kind, draws);
     }
 }
@@ -196,7 +196,7 @@ void square(const std::string& command, Contenders& bench, std::int64_t n) {
   if (command == "sustained") sustained(p, all);
   if (command == "energy") energy(p, all);
   if (command == "stages")
-    for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "bf16x6_sep"})
+    for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "bf16x6_sep", "bf16x6_short"})
       from_rest("stage", p, bench.stages(scheme, p), 21, 50000);
 }
 

@@ -65,10 +65,10 @@ struct VERNIER_API Options {
 //
 // Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
 //
-// float under contract fp32 goes to error-corrected products of fp16 and tf32 (split.hpp) on Hopper, if no engine is
+// float under contract fp32 goes to error-corrected products of fp16 and bf16 (split.hpp) on Hopper, if no engine is
 // named, they are faster than cuBLAS by estimate and the workspace holds them: fully asynchronous, fit for capture, and
 // the GPU chooses the scheme by the data. Their bits are not those of residues; `reproducible` contracts keep to those.
-// Data that even tf32 cannot hold (some element below 2^-60 of the largest of its row or column, and in some vector a
+// Data that even bf16 cannot hold (some element below 2^-60 of the largest of its row or column, and in some vector a
 // quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are multiplied by a conventional
 // kernel, which is slower than cuBLAS: engine "native" is for such data.
 //

@@ -25,14 +25,18 @@ struct Term {
   int from = 0, length = 0;  // the k of each step that it covers; length 0: the whole step
 };
 
+// What rounding takes of an addition outside is lost, or it begins the next run, inside the engine: all of it (TwoSum),
+// or, in half the operations, all of it where the run is no larger than what lies outside (Fast2Sum).
+enum class Carry { none, fast, exact };
+
 // Sums begin inside the engine.
 struct Sum {
   int run = 0;  // k whose products are added inside, from zero, before the sum moves outside (fp32, to nearest); 0: all
   int shift = 0;  // the sum counts 2^-shift
-  // Nothing is lost outside: what rounding takes of an addition begins the next run, inside the engine. The sum ends as
-  // T = RN(O + RN(2^-25 O + RN(sum_s+1 + rest))): O outside, the rest of the last addition, the sum that joins, of the
-  // same shift; and 2^-25 O, what an engine that cuts has taken on average, less where O is exact and stays so.
-  bool compensated = false;
+  // With a carry the sum ends as T = RN(O + RN(2^-25 O + RN(sum_s+1 + rest))): O outside, the rest of the last
+  // addition, and the sum that joins, of the same shift. 2^-25 O is what an engine that cuts takes on average, but no
+  // more than leaves an exact O as it is.
+  Carry carry = Carry::none;
 };
 
 // One scheme, as data. k is walked in steps; in each step the terms take turns in the order given. Where the sums of
@@ -52,7 +56,8 @@ struct Scheme {
 };
 
 // bare_fp16, bare_tf32, markidis, egemm, halfhalf, tf32tf32, bf16x3, bf16x6, bf16x9: as published. halfhalf_sep,
-// halfhalf_fold, tf32tf32_sep, tf32tf32_fold, bf16x6_sep: as the GPU kernels of this library compute them.
+// halfhalf_fold, tf32tf32_sep, tf32tf32_fold, bf16x6_sep, bf16x6_short: as the GPU kernels of this library compute
+// them.
 VERNIER_API const std::vector<Scheme>& schemes();
 VERNIER_API const Scheme& find_scheme(std::string_view name);  // throws Error, naming all
 
@@ -69,11 +74,11 @@ VERNIER_API void multiply(const Scheme& scheme, const model::Engine& engine, Op 
                           std::int64_t ldb, float* C, std::int64_t ldc, int split_k = 1);
 
 // C = alpha op(A) op(B) + beta C on the tensor cores of the current CUDA device: A, B and C in its memory, the work
-// queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_fold, tf32tf32_sep, tf32tf32_fold and bf16x6_sep
-// run on the fast kernels, the others (and all of them, if plain) on a simple one. The bits of T are those of
-// multiply() on engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most 66
-// tiles of 128 x 128. Then C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there is
-// no such device.
+// queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_fold, tf32tf32_sep, tf32tf32_fold, bf16x6_sep and
+// bf16x6_short run on the fast kernels, the others (and all of them, if plain) on a simple one. The bits of T are those
+// of multiply() on engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most
+// 66 tiles of 128 x 128. Then C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there
+// is no such device.
 VERNIER_API void multiply_on_gpu(const Scheme& scheme, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                  float alpha, const float* A, std::int64_t lda, const float* B, std::int64_t ldb,
                                  float beta, float* C, std::int64_t ldc, void* stream = nullptr, bool plain = false);

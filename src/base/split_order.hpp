@@ -15,7 +15,7 @@ struct SplitOrder {
   Term term[max_terms] = {};
   int run[max_sums] = {};    // 0: all of k
   int shift[max_sums] = {};  // ascending
-  bool compensated[max_sums] = {};
+  int carry[max_sums] = {};  // Carry: 1 fast, 2 exact
 };
 
 }  // namespace vernier

@@ -26,6 +26,7 @@ SplitForm form_of(SplitKernel kernel) {
     case SplitKernel::tf32_folded_128x192:
       return SplitForm::tf32_unshifted;
     case SplitKernel::bf16_128x128:
+    case SplitKernel::bf16_128x64:
       return SplitForm::bf16_three;
     default:
       return SplitForm::half_shifted;
@@ -56,6 +57,14 @@ SplitAttempt separate(const SplitGemmPlan& plan) {
 
 SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
   return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
+}
+
+// Runs of 16 for few runs: of the largest entries, each is one product, and cuBLAS rounds it seldom. They take 1.5
+// times as long, but narrow tiles make up for that where there are few.
+SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
+  const bool few = tiles(SplitKernel::bf16_128x64, plan) <= multiprocessors;
+  return plan.k < 256 || few ? attempt("bf16x6_short", SplitKernel::bf16_128x64)
+                             : attempt("bf16x6_sep", SplitKernel::bf16_128x128);
 }
 
 // Pieces of the workspace, in this order.
@@ -154,7 +163,7 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
   if (m >= 6144 && n >= 6144 && k >= 4096)
     plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
   plan.attempts.push_back(separate(plan));
-  plan.attempts.push_back(attempt("bf16x6_sep", SplitKernel::bf16_128x128));
+  plan.attempts.push_back(for_wide_data(plan));
   return sized(plan);
 }
 
@@ -170,6 +179,8 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
     plan.attempts = {attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)};
   else if (scheme == "bf16x6_sep")
     plan.attempts = {attempt("bf16x6_sep", SplitKernel::bf16_128x128)};
+  else if (scheme == "bf16x6_short")
+    plan.attempts = {attempt("bf16x6_short", SplitKernel::bf16_128x64)};
   else
     fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
   return sized(plan);

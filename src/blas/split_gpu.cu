@@ -22,7 +22,7 @@ SplitOrder order_of(const Scheme& s) {
     order.term[order.terms++] = {t.a, t.b, t.sum, t.from, t.length != 0 ? t.length : s.step};
   for (const Sum& sum : s.sums) {
     order.run[order.sums] = sum.run;
-    order.compensated[order.sums] = sum.compensated;
+    order.carry[order.sums] = static_cast<int>(sum.carry);
     order.shift[order.sums++] = sum.shift;
   }
   return order;

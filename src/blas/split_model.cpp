@@ -103,10 +103,9 @@ void check_engine(const Scheme& s, const model::Engine& e) {
     require(sum.run >= 0 && sum.run % s.step == 0, "split: scheme {}: run is {}; expected a multiple of the step {}",
             s.name, sum.run, s.step);
   for (std::size_t q = 0; q < s.sums.size(); ++q)
-    require(!s.sums[q].compensated ||
+    require(s.sums[q].carry == Carry::none ||
                 (s.sums[q].run > 0 && (q + 1 == s.sums.size() || s.sums[q].shift == s.sums[q + 1].shift)),
-            "split: scheme {}: sum {} is compensated; expected runs, and the shift of the sum that joins it", s.name,
-            q);
+            "split: scheme {}: sum {} has a carry; expected runs, and the shift of the sum that joins it", s.name, q);
 }
 
 // The operands of one sum: its terms' parts, interleaved in each step.
@@ -129,13 +128,14 @@ struct SumOperands {
 
 // Run by run, each inside the engine from what rounding took of the addition before; `sum` is what lies outside, `rest`
 // what the last addition left.
-void add_compensated(const model::Engine& engine, std::int64_t run, std::int64_t m, std::int64_t n, std::int64_t k,
-                     const std::uint8_t* a, const std::uint8_t* b, std::int64_t ld, std::vector<float>& sum,
-                     std::vector<float>& rest) {
+void add_compensated(const model::Engine& engine, Carry carry, std::int64_t run, std::int64_t m, std::int64_t n,
+                     std::int64_t k, const std::uint8_t* a, const std::uint8_t* b, std::int64_t ld,
+                     std::vector<float>& sum, std::vector<float>& rest) {
   const std::int64_t bytes = model::storage_bytes(engine.a), ldc = std::max<std::int64_t>(1, m);
   for (std::int64_t at = 0; at < k; at += run) {
     model::multiply(engine, {}, m, n, run, a + at * bytes, ld, b + at * bytes, ld, rest.data(), rest.data(), ldc);
-    for (std::size_t i = 0; i < sum.size(); ++i) two_sum(sum[i], rest[i]);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      carry == Carry::exact ? two_sum(sum[i], rest[i]) : fast_two_sum(sum[i], rest[i]);
   }
 }
 
@@ -152,9 +152,9 @@ std::vector<float> sum_of_piece(const Scheme& s, const model::Engine& engine, co
     const std::int64_t run = s.sums[q].run / s.step * x.in_step;
     const auto offset = static_cast<std::size_t>(piece * k * model::storage_bytes(s.low));
     std::vector<float> sum = zero;
-    if (s.sums[q].compensated) {
+    if (s.sums[q].carry != Carry::none) {
       std::vector<float> rest = zero;
-      add_compensated(engine, run, m, n, k, x.a.data() + offset, x.b.data() + offset, ld, sum, rest);
+      add_compensated(engine, s.sums[q].carry, run, m, n, k, x.a.data() + offset, x.b.data() + offset, ld, sum, rest);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = compensated_end(sum[i], rest[i], t.empty() ? 0.0f : t[i]);
       t = sum;
       continue;

@@ -14,6 +14,7 @@ SplitTile tile_of(SplitKernel kernel) {
     case SplitKernel::bf16_128x128:
       return {128, 128, 2};
     case SplitKernel::half_128x64:
+    case SplitKernel::bf16_128x64:
       return {128, 64, 1};
     case SplitKernel::tf32_halves_128x128:
       return {128, 128, 1, 2};
@@ -52,6 +53,8 @@ void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_
       return multiply_tf32_128x128(product, multiprocessors, stream);
     case SplitKernel::bf16_128x128:
       return multiply_bf16_128x128(product, multiprocessors, stream);
+    case SplitKernel::bf16_128x64:
+      return multiply_bf16_128x64(product, multiprocessors, stream);
     case SplitKernel::tf32_folded_128x192:
       return multiply_tf32_folded_128x192(product, multiprocessors, stream);
   }

@@ -18,8 +18,7 @@ namespace vernier::sm90 {
 //             but halves keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
 //   halves    separate; two blocks take one half of k each of a tile, and add their sums, the first half's first. For
 //             few tiles.
-//   bf16      separate, of three parts and without losses outside, for wide data; the one that ends a chain of
-//   attempts.
+//   bf16      separate, of three parts and next to no losses outside, for wide data; they end a chain of attempts.
 enum class SplitKernel {
   half_128x128,
   half_128x64,
@@ -27,11 +26,12 @@ enum class SplitKernel {
   tf32_128x128,
   tf32_halves_128x128,
   tf32_folded_128x192,
-  bf16_128x128
+  bf16_128x128,
+  bf16_128x64
 };
 
 // The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep (halves:
-// with split_k = 2), tf32tf32_fold, bf16x6_sep.
+// with split_k = 2), tf32tf32_fold, bf16x6_sep (128x64: bf16x6_short).
 
 struct SplitScalar {
   float value = 0;

@@ -13,5 +13,6 @@ void multiply_half_folded_128x192(const SplitProduct& product, int multiprocesso
 void multiply_tf32_folded_128x192(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
 void multiply_tf32_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
 void multiply_bf16_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
+void multiply_bf16_128x64(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
 
 }  // namespace vernier::sm90

@@ -13,13 +13,12 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
+#include "engine/sm90_split_consumer.cuh"
 #include "engine/sm90_split_conventional.cuh"
 #include "engine/sm90_split_decision.cuh"
 #include "engine/sm90_split_epilogue.cuh"
 #include "engine/sm90_split_order.cuh"
 #include "engine/sm90_split_ring.cuh"
-#include "engine/sm90_wgmma_float.cuh"
-#include "number/two_sum.hpp"
 
 namespace vernier::sm90 {
 
@@ -63,161 +62,6 @@ __device__ __forceinline__ void move_tiles(const SplitArguments& g, const CUtens
   });
   wait_for_stores();
 }
-
-// One consumer warpgroup: 64 columns by Rows rows of C.
-template <class Config>
-struct Consumer {
-  static constexpr int accumulators = Config::Rows / 2;
-  using Accumulators = float[accumulators];
-
-  const Ring<Config>& ring;
-  std::uint64_t p, q;  // operands in stage 0
-  RingPosition<Config::stages> next;
-  int released = 0;  // the stage to give back next
-
-  __device__ Consumer(const Ring<Config>& r, int warpgroup)
-      : ring(r), p(wgmma_operand(r.p(0) + warpgroup * consumer_columns * split_line_bytes)), q(wgmma_operand(r.q(0))) {}
-
-  __device__ __forceinline__ void arrived() { barrier_wait(ring.full(next.stage), next.parity); }
-
-  // Every block that filled a part of the stage hears of it, from every warp.
-  __device__ __forceinline__ void release() {
-    const int lane = threadIdx.x % 32;
-    if constexpr (Config::Sharing == 1) {
-      if (lane == 0) barrier_arrive(ring.empty(released));
-    } else {
-      if (lane < Config::Sharing) barrier_arrive_remote(ring.empty(released), lane);
-    }
-    if (++released == Config::stages) released = 0;
-  }
-
-  // Part a of op(A) times part b of op(B) over one line: two steps of 32 bytes. Part 1 begins 64 bytes into a line.
-  __device__ __forceinline__ void product(Accumulators& d, int stage, int a, int b, int keep) const {
-    const auto offset = static_cast<std::uint64_t>(static_cast<std::uint32_t>(stage * (Config::stage_bytes / 16)));
-    const std::uint64_t first = p + offset + 4 * b, second = q + offset + 4 * a;
-    wgmma<Config::Rows, Config::Input>(d, first, second, keep);
-    wgmma<Config::Rows, Config::Input>(d, first + 2, second + 2, 1);
-  }
-
-  static __device__ __forceinline__ void add(Accumulators& sum, Accumulators& run) {
-    settle(run);
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) sum[i] = __fadd_rn(sum[i], run[i]);
-  }
-
-  // Corrections follow each main product on the tensor cores, and a run is added outside while the last of them still
-  // execute: the queue never empties.
-  __device__ __forceinline__ void separate(Accumulators& sum, int lines) {
-    Accumulators run, corrections;
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) sum[i] = 0, corrections[i] = 0;
-    for (int line = 0; line < lines; ++line) {
-      arrived();
-      wgmma_fence();
-      product(run, next.stage, 0, 0, 0);
-      wgmma_commit();
-      wgmma_wait<1>();  // the corrections of the line before
-      if (line > 0) release();
-      wgmma_fence();
-      product(corrections, next.stage, 1, 0, 1);
-      product(corrections, next.stage, 0, 1, 1);
-      wgmma_commit();
-      next.advance();
-      wgmma_wait<1>();  // the main products of this line
-      add(sum, run);
-    }
-    wgmma_wait<0>();
-    if (lines > 0) release();
-    settle(corrections);
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) sum[i] = __fmaf_rn(corrections[i], 1.0f / 2048, sum[i]);
-  }
-
-  // Separate, by steps of 32 k, of three half lines each. What rounding takes of an addition outside stays in the run's
-  // registers, where the next run begins.
-  __device__ __forceinline__ void compensated(Accumulators& sum, int lines) {
-    Accumulators run, corrections;
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) sum[i] = 0, run[i] = 0, corrections[i] = 0;
-    const int steps = lines * 2 / 3;
-    // Known to us alone. Times this, a new sum goes where the old one was; else all 64 would take registers of their
-    // own, that are not there.
-    const float one = __uint_as_float(0x3f800000u | static_cast<std::uint32_t>(lines) >> 31);
-
-    int half = 2 * next.stage;  // of the ring: where part 0 of the step lies
-    for (int step = 0; step < steps; ++step) {
-      const bool odd = step % 2 != 0;  // begins in the middle of a line
-      std::uint64_t part[3];
-#pragma unroll
-      for (int i = 0; i < 3; ++i) {
-        part[i] = static_cast<std::uint32_t>(half / 2 * (Config::stage_bytes / 16) + half % 2 * 4);
-        if (++half == 2 * Config::stages) half = 0;
-      }
-      for (int i = odd; i < 2; ++i) arrived(), next.advance();
-      wgmma_fence();
-      product_of_step(run, part[0], part[0]);
-      wgmma_commit();
-      wgmma_wait<1>();  // the corrections of the step before
-      if (step > 0) release();
-      if (step > 0 && !odd) release();
-      wgmma_fence();
-      product_of_step(corrections, part[1], part[1]);
-      product_of_step(corrections, part[2], part[0]);
-      product_of_step(corrections, part[0], part[2]);
-      product_of_step(corrections, part[1], part[0]);
-      product_of_step(corrections, part[0], part[1]);
-      wgmma_commit();
-      wgmma_wait<1>();  // the main products of this step
-      settle(run);
-#pragma unroll
-      for (int i = 0; i < accumulators; ++i) {
-        float s = sum[i];
-        two_sum(s, run[i]);
-        sum[i] = __fmul_rn(s, one);
-      }
-    }
-    wgmma_wait<0>();
-    if (steps > 0) release(), release();
-    settle(corrections);
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) sum[i] = compensated_end(sum[i], run[i], corrections[i]);
-  }
-
-  // a, b: where the parts lie behind stage 0, in units of 16 bytes.
-  __device__ __forceinline__ void product_of_step(Accumulators& d, std::uint64_t a, std::uint64_t b) const {
-    wgmma<Config::Rows, Config::Input>(d, p + b, q + a, 1);
-    wgmma<Config::Rows, Config::Input>(d, p + b + 2, q + a + 2, 1);
-  }
-
-  // The corrections of a run first, line by line, then its main products: small numbers are cut less among small ones.
-  // All corrections of a line before the next is waited for: with two of four, stages run short (197 against 223
-  // TFLOP/s at n = 8192). One warpgroup adds while the other multiplies; with runs of one line it does so too often
-  // (189 against 234).
-  __device__ __forceinline__ void folded(Accumulators& sum, int lines) {
-    Accumulators run;
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) sum[i] = 0;
-    for (int line = 0; line < lines; line += folded_lines) {
-      int stage[folded_lines];
-#pragma unroll
-      for (int r = 0; r < folded_lines; ++r) {
-        stage[r] = next.stage;
-        arrived();
-        wgmma_fence();
-        product(run, stage[r], 1, 0, r > 0);
-        product(run, stage[r], 0, 1, 1);
-        next.advance();
-      }
-#pragma unroll
-      for (int r = 0; r < folded_lines; ++r) product(run, stage[r], 0, 0, 1);
-      wgmma_commit();
-      wgmma_wait<0>();
-#pragma unroll
-      for (int r = 0; r < folded_lines; ++r) release();
-      add(sum, run);
-    }
-  }
-};
 
 // What the other block of the cluster has summed of this warpgroup's columns over its half of k is added; or, in the
 // warpgroup whose columns the other block finishes, sent there.
@@ -391,7 +235,7 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       .ldc = x.ldc,
       .product_stride_c = x.product_stride_c,
       .lines = static_cast<int>(x.a_plane.line_count),
-      .group = 16,
+      .group = Config::Folded && Config::Input == Low::tf32 ? 8 : 16,  // 69.9 ms against 75.2, n = 16384
       .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
       .gate = x.gate,
       .beside_previous = x.beside_previous,

@@ -83,8 +83,10 @@ __global__ void __launch_bounds__(32 * warps) plain_kernel(const __grid_constant
       const bool end_of_run = g.order.run[s] != 0 && (k0 + g.order.step) % g.order.run[s] == 0;
       if (!end_of_run) continue;
       for (int i = 0; i < 4; ++i) {
-        if (g.order.compensated[s])
+        if (g.order.carry[s] == 2)
           two_sum(outside[s][i], inside[s][i]);
+        else if (g.order.carry[s] == 1)
+          fast_two_sum(outside[s][i], inside[s][i]);
         else
           outside[s][i] = __fadd_rn(outside[s][i], inside[s][i]), inside[s][i] = 0;
       }
@@ -98,7 +100,7 @@ __global__ void __launch_bounds__(32 * warps) plain_kernel(const __grid_constant
     for (int s = SplitOrder::max_sums - 1; s >= 0; --s) {
       if (s >= g.order.sums) continue;
       const float mine = g.order.run[s] != 0 ? outside[s][i] : inside[s][i];
-      if (g.order.compensated[s])
+      if (g.order.carry[s] != 0)
         sum = compensated_end(mine, inside[s][i], sum);
       else
         sum =

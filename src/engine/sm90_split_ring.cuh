@@ -20,6 +20,7 @@ struct SplitConfig {
   static constexpr int Rows = Rows_, Sharing = Sharing_, Cluster = Halves_ ? 2 : Sharing_;
   static constexpr bool Folded = Folded_, Halves = Halves_, Staged = Staged_;
   static constexpr Low Input = Input_;
+  static constexpr int run_k = Rows == 128 ? 32 : 16;  // of three parts: bf16x6_sep, bf16x6_short
   static_assert(!Halves || (Sharing == 1 && !Folded && !Staged));
   using Staging = StagedTile<Rows, tile_columns>;
   static constexpr int p_bytes = tile_columns * split_line_bytes, q_bytes = Rows * split_line_bytes;

@@ -32,11 +32,13 @@ enum class Low { fp16, bf16, tf32 };  // what is multiplied
 // d = a b + (keep ? d : 0). d: N/2 floats a thread, of a warpgroup's 64 x N; a, b: wgmma_operand().
 template <int N, Low Input>
 __device__ __forceinline__ void wgmma(float (&d)[N / 2], std::uint64_t a, std::uint64_t b, int keep) {
-  static_assert(N == 128 || (Input != Low::bf16 && (N == 64 || N == 192)));
+  static_assert(N == 64 || N == 128 || (N == 192 && Input != Low::bf16));
   if constexpr (N == 64 && Input == Low::fp16)
     VERNIER_WGMMA("m64n64k16.f32.f16.f16", ", 0, 0", VERNIER_ACC_0, "%34", "%32", "%33", VERNIER_REG32(0));
   if constexpr (N == 64 && Input == Low::tf32)
     VERNIER_WGMMA("m64n64k8.f32.tf32.tf32", "", VERNIER_ACC_0, "%34", "%32", "%33", VERNIER_REG32(0));
+  if constexpr (N == 64 && Input == Low::bf16)
+    VERNIER_WGMMA("m64n64k16.f32.bf16.bf16", ", 0, 0", VERNIER_ACC_0, "%34", "%32", "%33", VERNIER_REG32(0));
   if constexpr (N == 128 && Input == Low::fp16)
     VERNIER_WGMMA("m64n128k16.f32.f16.f16", ", 0, 0", VERNIER_ACC_0 "," VERNIER_ACC_32, "%66", "%64", "%65",
                   VERNIER_REG32(0), VERNIER_REG32(32));

@@ -14,7 +14,14 @@ VERNIER_HD inline void two_sum(float& sum, float& rest) {
   sum = s;
 }
 
-// The end of a compensated sum of an engine that cuts (vernier/split.hpp, Sum::compensated).
+// The same where |sum| >= |rest|, else off by a rounding of rest (Dekker's Fast2Sum).
+VERNIER_HD inline void fast_two_sum(float& sum, float& rest) {
+  const float s = sum + rest;
+  rest = rest - (s - sum);
+  sum = s;
+}
+
+// The end of a compensated sum of an engine that cuts (vernier/split.hpp, Sum::carry).
 VERNIER_HD inline float compensated_end(float sum, float rest, float corrections) {
   return sum + std::fma(sum, 0x1p-25f, corrections + rest);
 }

@@ -18,11 +18,11 @@ struct SplitBoundRule {
   double parts = 8;          // what the parts and the products left out lose
   int corrections = 2;       // products for each k, in one chain,
   int log2_correction = 10;  // below 2^-this growth |A||B|
-  bool compensated = false;  // outside, nothing is lost
+  bool carried = false;      // outside, next to nothing is lost
 };
 
 inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 32}, tf32tf32_bound{{8, 25}, 16},
-    bf16x6_bound{{16, 25}, 32, 1.02, 1.03, 5, 7, true};
+    bf16x6_bound{{16, 25}, 32, 1.02, 1.03, 5, 7, true}, bf16x6_short_bound{{16, 25}, 16, 1.02, 1.03, 5, 7, true};
 
 // The c in |T - AB| <= c u32 |A||B|, before T is unscaled and rounded, for data that the split's statistics permit.
 double split_error_bound(const SplitBoundRule& rule, std::int64_t k);

@@ -67,15 +67,15 @@ Scheme scaled(Scheme s) {
 }
 
 // For data whose sums are a few products: the parts hold every bit, the main product (8 x 8 bits) is mostly exact, and
-// outside nothing is lost. The corrections stay inside, the smaller ones first.
-Scheme compensated_bf16() {
-  return {.name = "bf16x6_sep",
-          .description = "six products of three bf16 parts on scaled rows and columns, compensated sum of runs of 32 k",
+// outside next to nothing is lost. The corrections stay inside, the smaller ones first.
+Scheme compensated_bf16(const char* name, const char* description, int run, Carry carry) {
+  return {.name = name,
+          .description = description,
           .low = Format::bf16,
           .shifts = {0, 0, 0},
           .terms = {{0, 0, 0}, {1, 1, 1}, {2, 0, 1}, {0, 2, 1}, {1, 0, 1}, {0, 1, 1}},
-          .sums = {{.run = 32, .compensated = true}, {}},
-          .step = 32,
+          .sums = {{.run = run, .carry = carry}, {}},
+          .step = run,
           .scaled = true};
 }
 
@@ -118,7 +118,10 @@ std::vector<Scheme> make_table() {
       corrected("tf32tf32_sep", "tf32tf32 on scaled rows and columns, runs of 16 k", Format::tf32, away, 16, 16)));
   t.push_back(folded("tf32tf32_fold", "tf32tf32 on scaled rows and columns, unshifted, one accumulator of 32 k",
                      Format::tf32, away, 16));
-  t.push_back(compensated_bf16());
+  t.push_back(compensated_bf16("bf16x6_sep", "bf16x6 on scaled rows and columns, compensated sum of runs of 32 k", 32,
+                               Carry::fast));
+  t.push_back(compensated_bf16("bf16x6_short", "bf16x6 on scaled rows and columns, compensated sum of runs of 16 k", 16,
+                               Carry::exact));
   return t;
 }
 

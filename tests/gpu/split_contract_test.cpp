@@ -42,7 +42,7 @@ TEST(SplitContract, TheDataChooseTheScheme) {
   };
   for (const Case& c :
        {Case{"even", 0.1, "halfhalf_fold", "halfhalf_sep"}, Case{"scattered", 1.5, "halfhalf_sep", "halfhalf_sep"},
-        Case{"wide", 5, "bf16x6_sep", "bf16x6_sep"}}) {
+        Case{"wide", 5, "bf16x6_short", "bf16x6_short"}}) {
     const auto a = scattered_matrix<float>(m, k, c.phi, 1), b = scattered_matrix<float>(k, n, c.phi, 2);
     for (bool with_folded : {true, false}) {
       const Made made = under_contract(a, b, chain(m, n, k, with_folded));
@@ -51,6 +51,14 @@ TEST(SplitContract, TheDataChooseTheScheme) {
       EXPECT_EQ(broken_bound(Contract::fp32(), a, b, made.c), "") << c.what;
     }
   }
+}
+
+TEST(SplitContract, WideDataTakeShortRunsWhereRunsOrTilesAreFew) {
+  const auto last = [](std::int64_t n, std::int64_t k) { return plan_split_gemm(n, n, k).attempts.back().scheme; };
+  EXPECT_EQ(last(4096, 64), "bf16x6_short");
+  EXPECT_EQ(last(4096, 256), "bf16x6_sep");
+  EXPECT_EQ(last(1024, 1024), "bf16x6_short");
+  EXPECT_EQ(last(16384, 16384), "bf16x6_sep");
 }
 
 // Each entry by fused multiply-adds in the order of k.
@@ -158,7 +166,7 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
   check(cudaStreamEndCapture(stream, &graph), "capture");
   check(cudaGraphInstantiate(&run, graph, 0), "graph");
-  for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "bf16x6_sep"}, {&even, "halfhalf_sep"}}) {
+  for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "bf16x6_short"}, {&even, "halfhalf_sep"}}) {
     copy_to_device(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4);
     check(cudaGraphLaunch(run, stream), "graph");
     EXPECT_EQ(split_gemm_made(plan, workspace.data(), stream), scheme);

@@ -13,8 +13,9 @@ TEST(SplitBounds, OneRunByHand) {
   EXPECT_NEAR(split_error_bound(halfhalf_bound, 64), 1.002 * (16 + 4 + 8 + 1 + 80 / 1024.0) + 8, 1e-5);
   // tf32: 16 products, 2 blocks of 8.
   EXPECT_NEAR(split_error_bound(tf32tf32_bound, 16), 1.002 * (8 + 4 + 8 + 24 / 1024.0) + 2, 1e-9);
-  // Three parts: 5 x 32 corrections 2^-7 (80 + 20) u; one more term to cut, half a unit for the average.
-  EXPECT_NEAR(split_error_bound(bf16x6_bound, 32), 1.02 * (16 + 4 + 1.03 + 0.5 + 0.5 + 100 / 128.0) + 4, 1e-5);
+  // Three parts: 5 x 32 corrections 2^-7 (80 + 20) u; one more term to cut, a unit for Fast2Sum, half of one for the
+  // average.
+  EXPECT_NEAR(split_error_bound(bf16x6_bound, 32), 1.02 * (16 + 4 + 1.03 + 0.5 + 1 + 0.5 + 100 / 128.0) + 4, 1e-5);
 }
 
 // Inside, a run of R costs 5/8 R u; outside, k / R u: the best R is near sqrt(8/5 k).
