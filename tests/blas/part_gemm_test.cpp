@@ -8,9 +8,11 @@
 #include <limits>
 
 #include "blas/arguments.hpp"
+#include "blas/native.hpp"
 #include "emulated_parts.hpp"
 #include "part_engine_under_test.hpp"
 #include "scheme/part_scheme.hpp"
+#include "support/bound.hpp"
 #include "support/compare.hpp"
 #include "support/generators.hpp"
 
@@ -196,11 +198,96 @@ TEST_P(PartGemmTest, IsExactOnSmallIntegers) {
             "");
 }
 
+TEST_P(PartGemmTest, KeepsTheContract) {
+  for (const double phi : {0.0, 0.5, 4.0})
+    for (const std::int64_t k : {1, 3, 17, 40, 300, 1100}) {
+      const Operands<float> x = scattered(9, 21, k, phi);
+      Matrix<float> c(9, 21);
+      ASSERT_TRUE(multiply(x.a, x.b, c));
+      EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, c), "") << "phi " << phi << ", k = " << k;
+    }
+}
+
+// Relative to |A||B|.
+struct Errors {
+  double mean = 0, largest = 0;
+};
+
+Errors errors_of(const Operands<float>& x, const Matrix<float>& c) {
+  Errors e;
+  for (std::int64_t j = 0; j < c.columns(); ++j)
+    for (std::int64_t i = 0; i < c.rows(); ++i) {
+      double sum = 0, size = 0;
+      for (std::int64_t l = 0; l < x.a.columns(); ++l) {
+        const double term = double{x.a(i, l)} * double{x.b(l, j)};
+        sum += term;
+        size += std::abs(term);
+      }
+      const double error = std::abs(c(i, j) - sum) / size;
+      e.mean += error / static_cast<double>(c.rows() * c.columns());
+      e.largest = std::max(e.largest, error);
+    }
+  return e;
+}
+
+TEST_P(PartGemmTest, ErrorsAreNoLargerThanTheNativeProducts) {
+  Random random(5);
+  const auto positive = [&](auto, auto) { return random.uniform(); };
+  for (const std::int64_t k : {64, 640})
+    for (const Operands<float>& x :
+         {scattered(64, 48, k), scattered(64, 48, k, 4),
+          Operands<float>{Matrix<float>::of(64, k, positive), Matrix<float>::of(k, 48, positive)}}) {
+      Matrix<float> c(64, 48), native(64, 48);
+      ASSERT_TRUE(multiply(x.a, x.b, c));
+      native_gemm(Op::none, Op::none, 64, 48, k, 1.0f, x.a.data(), x.a.ld(), x.b.data(), x.b.ld(), 0.0f, native.data(),
+                  native.ld(), 1);
+      const Errors ours = errors_of(x, c), theirs = errors_of(x, native);
+      EXPECT_LE(ours.mean, theirs.mean) << "k = " << k;
+      EXPECT_LE(ours.largest, theirs.largest) << "k = " << k;
+    }
+}
+
 std::vector<const PartEngine*> engines_under_test() {
   std::vector<const PartEngine*> list{&emulated_part_engine()};
   if (usable_part_engine() != nullptr) list.push_back(usable_part_engine());
   return list;
 }
+// Through the public interface, on machines that have the engine: the plan, what the data change, and whose bits.
+TEST(PartsByGemm, TakesThePlansWay) {
+  const PartEngine* engine = usable_part_engine();
+  if (engine == nullptr) GTEST_SKIP() << "NOT TESTED: this machine has no AMX with bf16";
+  const std::int64_t n = 700;
+  Operands<float> x = scattered(n, n, n);
+  Matrix<float> c(n, n), again(n, n);
+  const auto run = [&](Matrix<float>& out, const Options& options) {
+    return gemm(Op::none, Op::none, n, n, n, 1.0f, x.a.data(), n, x.b.data(), n, 0.0f, out.data(), n, options);
+  };
+  Options fp32{.contract = Contract::fp32()}, named = fp32, reproducible = fp32;
+  named.engine = engine->name;
+  reproducible.contract.reproducible = true;
+  EXPECT_EQ(run(c, named).plan.scheme, "bf16x6");
+  std::vector<std::byte> memory(gemm_workspace<float>(n, n, n, named));
+  named.workspace = memory.data();
+  named.workspace_bytes = memory.size();
+  EXPECT_EQ(run(again, named).plan.engine, "amx_bf16");
+  EXPECT_EQ(difference(again, c), "");
+  EXPECT_EQ(run(c, reproducible).plan.scheme, "residues");
+  named.contract = Contract::fp64();
+  EXPECT_THROW(run(c, named), Error);
+  named.contract = Contract::fp32();
+  x.a(5, 7) = std::numeric_limits<float>::quiet_NaN();
+  const Report report = run(c, named);
+  EXPECT_NE(report.plan.scheme, "bf16x6");
+  EXPECT_TRUE(std::isnan(c(5, 0)));
+  EXPECT_FALSE(std::isnan(c(6, 0)));
+}
+
+TEST(PartsByGemm, AnEngineThatIsNotThereIsAnError) {
+  if (usable_part_engine() != nullptr) GTEST_SKIP() << "NOT TESTED: this machine has the engine";
+  EXPECT_THROW(explain<float>(Op::none, Op::none, 9, 9, 9, Options{.contract = Contract::fp32(), .engine = "amx_bf16"}),
+               Error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, PartGemmTest, testing::ValuesIn(engines_under_test()),
                          [](const auto& info) { return std::string(info.param->name); });
 
