@@ -71,10 +71,10 @@ enum class Fallback {
 // If the output type is float, u32 |T| comes on top of each; where T is subnormal, half the smallest subnormal number;
 // a T beyond the largest number is an infinity. The result is then
 //     C = RN(alpha * T + RN(beta * C))      one fused multiply-add; RN(alpha * T) when beta = 0; T when alpha = 1 too.
-// The scheme's result is one definite set of bits: no engine, number of threads, workspace or blocking changes it; on a
-// GPU that holds for reproducible contracts and exact (cuda.hpp). (It is a function of all of A and B: the scale of a
-// row may depend on how wide the columns are.) The native product, where it is taken, has the classical bound k u
-// |A||B| of the type of C; it serves no contract that asks for more.
+// The residues' result is one definite set of bits: no engine, number of threads, workspace or blocking changes it; on
+// a GPU for reproducible contracts and exact alone (cuda.hpp). (It is a function of all of A and B.) bf16 parts (float
+// under fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
+// classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
 //
 // exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
 // (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that
@@ -109,7 +109,7 @@ struct VERNIER_API Contract {
 struct VERNIER_API Options {
   Contract contract = {};  // fp64, for float data too: then default_contract<float>() is usual
   // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), "native", or "model:NAME" for an engine of
-  // vernier/model.hpp: the same bits, slowly.
+  // vernier/model.hpp: the same bits, slowly. "amx_bf16" is the tiles of bf16, for float under contract fp32 alone.
   std::string engine = {};
   int threads = 0;                  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
   std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit. Larger products go block by block over m and
@@ -132,8 +132,8 @@ struct VERNIER_API Plan {
   std::string type;  // "float", "double", "complex float" or "complex double"
   std::int64_t m = 0, n = 0, k = 0;
   Contract contract;
-  std::string scheme;  // "residues", "split" (split.hpp; GPUs alone), "native" or "none" (nothing to multiply)
-  std::string engine;  // int8 engine, or the name of the BLAS for "native"
+  std::string scheme;  // "residues", "bf16x6", "split" (split.hpp; on GPUs), "native" or "none" (nothing to do)
+  std::string engine;  // int8 engine, "amx_bf16", or the name of the BLAS for "native"
   std::string reason;  // why this scheme
   int threads = 1;
   int moduli = 0;                   // pairwise coprime moduli = int8 products, of the ordinary entries

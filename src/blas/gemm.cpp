@@ -5,6 +5,7 @@
 #include "blas/arguments.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/native.hpp"
+#include "blas/part_gemm.hpp"
 #include "blas/residue_gemm.hpp"
 #include "blas/update.hpp"
 
@@ -22,6 +23,17 @@ void name_native(Plan& p) {
   if (p.scheme == "native") take_native(p);
 }
 
+// False where bf16 parts do not hold the data: these go as if there were no parts.
+bool multiply_parts(ProductPlan& plan, const ResidueProblem<float>& problem, const Options& options, Report& report) {
+  if (part_gemm(*plan.parts->engine, plan.parts->blocking, problem, options.workspace, report)) {
+    report.plan = std::move(plan.parts->printable);
+    return true;
+  }
+  report.seconds_residues = 0;
+  plan.printable.reason = "the data are not finite, or too wide for bf16 parts; " + plan.printable.reason;
+  return false;
+}
+
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
   if (beta == T{1}) return;
@@ -34,13 +46,15 @@ template <class T>
 void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
                const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options, Report& report) {
   ProductPlan plan = plan_product<T>({m, n, k}, options);
+  const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
+  if constexpr (std::is_same_v<T, float>)
+    if (plan.parts && multiply_parts(plan, problem, options, report)) return;
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
     name_native(report.plan);
   } else {
     report.plan = plan.printable;
-    const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
     done = residue_gemm(plan, problem, options, report);
   }
   if (!done) {
@@ -84,9 +98,10 @@ Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, con
   if constexpr (is_complex<T>) {
     return complex_plan<RealType<T>>(m, n, k, options);
   } else {
-    Plan plan = plan_product<T>({m, n, k}, options).printable;
-    name_native(plan);
-    return plan;
+    ProductPlan plan = plan_product<T>({m, n, k}, options);
+    if (plan.parts) return std::move(plan.parts->printable);
+    name_native(plan.printable);
+    return std::move(plan.printable);
   }
 }
 

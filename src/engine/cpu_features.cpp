@@ -79,6 +79,13 @@ void check_amx(Missing& missing) {
   if (tiles && int8) missing.unless(system_saves_tiles() && system_grants_tiles(), "the system's leave to use AMX");
 }
 
+void check_amx_bf16(Missing& missing) {
+  check_amx(missing);
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  missing.unless(__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0, "amx-bf16");
+  missing.unless(__builtin_cpu_supports("avx512bf16"), "avx512_bf16");
+}
+
 #endif
 
 std::string look_for(InstructionSet set) {
@@ -88,6 +95,7 @@ std::string look_for(InstructionSet set) {
   if (set == InstructionSet::avx2) check_avx2(missing);
   if (set == InstructionSet::avx512_vnni) check_avx512_vnni(missing);
   if (set == InstructionSet::amx) check_amx(missing);
+  if (set == InstructionSet::amx_bf16) check_amx_bf16(missing);
 #else
   missing.unless(set == InstructionSet::baseline, "x86-64");
 #endif
@@ -104,7 +112,9 @@ std::string missing_features(InstructionSet set) {
   static const std::string avx512_vnni = look_for(InstructionSet::avx512_vnni);
   if (set == InstructionSet::avx512_vnni) return avx512_vnni;
   static const std::string amx = look_for(InstructionSet::amx);
-  return amx;
+  if (set == InstructionSet::amx) return amx;
+  static const std::string amx_bf16 = look_for(InstructionSet::amx_bf16);
+  return amx_bf16;
 }
 
 }  // namespace vernier

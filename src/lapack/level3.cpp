@@ -26,6 +26,10 @@ constexpr double operations_for_gemm = 1 << 24, operations_for_threads = 1 << 24
 template <class T>
 constexpr std::int64_t shortest_for_gemm = std::is_same_v<T, float> ? 768 : 512;
 
+// The same for bf16 parts, which need neither.
+constexpr std::int64_t shortest_for_parts = 32;
+constexpr double operations_for_parts = 1 << 23;
+
 double operations(std::int64_t m, std::int64_t n, std::int64_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
@@ -66,10 +70,11 @@ template <class T>
 bool Level3<T>::through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const {
   if (reproducible()) return true;
   if (options_.contract.bits_asked > std::numeric_limits<T>::digits) return true;  // the BLAS underneath cannot keep it
-  if (k < shortest_for_gemm<T> || operations(m, n, k) < operations_for_gemm) {
-    if (options_.engine.empty()) return false;
-  }
-  return explain<T>(opa, opb, m, n, k, options_).scheme != "native";
+  const double size = operations(m, n, k);
+  const bool too_small = (k < shortest_for_gemm<T> || size < operations_for_gemm) && options_.engine.empty();
+  if (too_small && (std::is_same_v<T, double> || k < shortest_for_parts || size < operations_for_parts)) return false;
+  const std::string scheme = explain<T>(opa, opb, m, n, k, options_).scheme;
+  return scheme == "bf16x6" || (!too_small && scheme != "native");
 }
 
 template <class T>

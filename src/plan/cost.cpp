@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 
+#include "base/panel.hpp"
+#include "base/part_panel.hpp"
+
 namespace vernier {
 namespace {
 
@@ -22,6 +25,9 @@ constexpr std::array<EngineRates, 4> engines = {{
     {"portable", 0.1e11, 30, 5.0e7},
 }};
 
+// Products of bf16 parts, a second and core: operations of the fp32 product, elements split, entries of C written.
+constexpr double part_operations = 0.47e12, part_elements = 1.6e9, part_sums = 3e9;
+
 constexpr double native_double = 115e9, native_single = 230e9;  // operations a second and core, OpenBLAS, large sizes
 constexpr double native_half = 250;                             // size, as of a cube, at which half of that is reached
 
@@ -35,6 +41,14 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
   const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
   const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
   return moduli * (products + bytes) / threads + least_residue_seconds;
+}
+
+double part_seconds(const ProductShape& s, int threads) {
+  const double m = static_cast<double>(round_up(s.m, part_strip));
+  const double n = static_cast<double>(round_up(s.n, part_strip));
+  const double k = static_cast<double>(round_up(s.k, part_chunk));
+  const double elements = m * k + k * n, sums = m * n;
+  return (2 * m * n * k / part_operations + elements / part_elements + sums / part_sums) / threads + least_part_seconds;
 }
 
 double native_seconds(const ProductShape& s, bool single_precision, int threads) {

@@ -15,8 +15,12 @@ struct ProductShape {
 // Four parallel stages, however small the product.
 inline constexpr double least_residue_seconds = 4 * 5e-5;
 
+// Two parallel stages.
+inline constexpr double least_part_seconds = 2 * 2e-5;
+
 // Seconds on the given number of cores.
 double residue_seconds(std::string_view engine, const ProductShape& shape, int moduli, int threads);
+double part_seconds(const ProductShape& shape, int threads);  // bf16 parts on AMX
 double native_seconds(const ProductShape& shape, bool single_precision, int threads);
 
 }  // namespace vernier

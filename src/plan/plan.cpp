@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <type_traits>
 
@@ -8,6 +9,7 @@
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "plan/bounds.hpp"
+#include "plan/part_bounds.hpp"
 #include "scheme/residues.hpp"
 
 namespace vernier {
@@ -17,9 +19,35 @@ constexpr std::string_view native_name = "native";
 
 int thread_count(const Options& options) { return usable_threads(options.threads); }
 
+bool asks_for_parts(const std::string& requested) {
+  const PartEngine* engine = part_engine();
+  return engine != nullptr && requested == engine->name;
+}
+
+// The engine of what is not multiplied in parts.
+const Int8Engine& int8_engine(const Options& options) {
+  return asks_for_parts(requested_engine(options.engine)) ? preferred_int8_engine() : find_int8_engine(options.engine);
+}
+
+// float under contract fp32, where nobody asked for definite bits.
+template <class T>
+bool parts_keep_contract(const Contract& contract) {
+  return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible;
+}
+
 // Unknown and unsupported names are errors for every product, also where no engine is needed.
+template <class T>
 void check_engine_name(const std::string& requested, const Options& options) {
-  if (!requested.empty() && requested != native_name) find_int8_engine(options.engine);
+  if (asks_for_parts(requested)) {
+    const std::string missing = part_engine()->missing();
+    if (!missing.empty())
+      fail(Status::unsupported, "engine \"{}\" cannot run on this machine, which lacks {}", requested, missing);
+    require(parts_keep_contract<T>(options.contract),
+            "engine: \"{}\" multiplies float matrices under contract fp32; expected an int8 engine for {} and {}",
+            requested, std::is_same_v<T, float> ? "float" : "double", options.contract.text());
+  } else if (!requested.empty() && requested != native_name) {
+    find_int8_engine(options.engine);
+  }
 }
 
 std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact) {
@@ -53,9 +81,10 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
     reason = "the native product was asked for";
     return nullptr;
   }
-  const Int8Engine& engine = requested.empty() ? preferred_int8_engine() : find_int8_engine(options.engine);
-  plan.forced = contract.reproducible || !requested.empty();
-  if (!requested.empty()) {
+  const bool named = !requested.empty() && !asks_for_parts(requested);
+  const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
+  plan.forced = contract.reproducible || named;
+  if (named) {
     reason = fmt::format("engine {} was asked for", requested);
     return &engine;
   }
@@ -80,6 +109,44 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   return residues < native ? &engine : nullptr;
 }
 
+// Parts, if they are asked for or the estimates are for them.
+template <class T>
+std::optional<PartChoice> choose_parts(const ProductShape& shape, const std::string& requested, const Options& options,
+                                       std::size_t limit) {
+  const bool asked = asks_for_parts(requested);
+  const PartEngine* engine = usable_part_engine();
+  if (engine == nullptr || !parts_keep_contract<T>(options.contract) || (!requested.empty() && !asked)) return {};
+  const model::Engine& instruction = model::find_engine(engine->model).engine;
+  if (shape.k > part_longest_k || !parts_keep_fp32(instruction, shape.k)) return {};
+  const int threads = thread_count(options), moduli = ordinary_moduli<T>(options.contract, shape.k);
+  const std::string_view int8 = preferred_int8_engine().name();
+  const double parts = part_seconds(shape, threads), residues = residue_seconds(int8, shape, moduli, threads);
+  const double native = native_seconds(shape, true, threads);
+  if (!asked && parts >= std::min(residues, native)) return {};
+  PartChoice choice{.engine = engine, .blocking = choose_part_blocking(shape, threads, limit)};
+  if (choice.blocking.bytes > limit) return {};
+  choice.printable.reason =
+      asked ? fmt::format("engine {} was asked for", requested)
+            : fmt::format("estimates: {:.3g} ms by bf16 parts on {}, {:.3g} ms by residues on {}, {:.3g} ms natively",
+                          parts * 1e3, engine->name, residues * 1e3, int8, native * 1e3);
+  return choice;
+}
+
+void describe_parts(PartChoice& parts, const Plan& plan) {
+  const std::string reason = parts.printable.reason;
+  Plan& p = parts.printable;
+  p = plan;
+  p.reason = reason;
+  p.scheme = "bf16x6";
+  p.engine = std::string(parts.engine->name);
+  const double bound = part_error_bound(model::find_engine(parts.engine->model).engine, plan.k);
+  p.log2_bound = std::log2(bound + 1) - Ieee754<float>::precision;
+  p.m_block = std::min(parts.blocking.row_block, parts.blocking.shape.m);
+  p.n_block = std::min(parts.blocking.n_block, parts.blocking.shape.n);
+  p.k_block = std::min<std::int64_t>(part_group, parts.blocking.shape.k);
+  p.workspace = parts.blocking.bytes;
+}
+
 void describe_residues(ProductPlan& plan) {
   Plan& p = plan.printable;
   p.scheme = "residues";
@@ -98,7 +165,7 @@ template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
   if (shape.empty()) return 0;
   const bool native = requested_engine(options.engine) == native_name;
-  const Int8Engine& engine = native ? preferred_int8_engine() : find_int8_engine(options.engine);
+  const Int8Engine& engine = native ? preferred_int8_engine() : int8_engine(options);
   const auto bytes = [&](int moduli, std::size_t limit) {
     return vector_bytes(shape, thread_count(options), options.contract.kind == Contract::Kind::exact) +
            choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
@@ -106,7 +173,9 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
   if (least) return smallest;
   const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
-  return std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
+  const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
+  const auto parts = choose_parts<T>(shape, requested_engine(options.engine), options, limit);
+  return parts ? std::max(residues, parts->blocking.bytes) : residues;
 }
 
 template <class T>
@@ -126,11 +195,15 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   p.threads = thread_count(options);
   p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
   const std::string requested = requested_engine(options.engine);
-  check_engine_name(requested, options);
+  check_engine_name<T>(requested, options);
   if (shape.empty()) {
     p.scheme = "none";
     p.reason = "there is nothing to multiply";
     return plan;
+  }
+  if (!doubled) {
+    plan.parts = choose_parts<T>(shape, requested, options, workspace_limit(options, default_workspace_limit));
+    if (plan.parts) describe_parts(*plan.parts, p);
   }
   plan.engine = choose_engine<T>(plan, requested, options);
   if (plan.engine == nullptr) {

@@ -2,14 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "engine/int8_engine.hpp"
 #include "plan/blocking.hpp"
+#include "plan/part_plan.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
+
+// fp32 products of bf16 parts, tried first where there are any: data that they do not hold go the way that the rest
+// of the plan says.
+struct PartChoice {
+  const PartEngine* engine = nullptr;
+  PartBlocking blocking;
+  Plan printable;
+};
 
 struct ProductPlan {
   ProductShape shape;
@@ -25,6 +35,7 @@ struct ProductPlan {
   std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // ... and what it may be
   Blocking ordinary;
   Plan printable;
+  std::optional<PartChoice> parts;
 };
 
 // Throws Error on an unknown engine or where the workspace is too small.

@@ -22,9 +22,11 @@ Json to_json(const Plan& p) {
             {"reason", p.reason},
             {"threads", p.threads}};
   j["log2_bound"] = p.log2_bound;
-  if (p.scheme != "residues") return j;
-  j["moduli"] = p.moduli;
-  j["log2_modulus_product"] = p.log2_modulus_product;
+  if (p.scheme != "residues" && p.scheme != "bf16x6") return j;
+  if (p.scheme == "residues") {
+    j["moduli"] = p.moduli;
+    j["log2_modulus_product"] = p.log2_modulus_product;
+  }
   j["m_block"] = p.m_block;
   j["n_block"] = p.n_block;
   j["k_block"] = p.k_block;
@@ -48,8 +50,8 @@ std::string Plan::text() const {
   out += fmt::format("  because    {}\n", reason);
   if (scheme == "none") return out;
   out += fmt::format("  bound      {}\n", bound_text(*this));
-  if (scheme != "residues") return out;
-  out += fmt::format("  moduli     {} (log2 P = {:.1f})\n", moduli, log2_modulus_product);
+  if (scheme != "residues" && scheme != "bf16x6") return out;
+  if (scheme == "residues") out += fmt::format("  moduli     {} (log2 P = {:.1f})\n", moduli, log2_modulus_product);
   out += fmt::format("  blocks     {} x {} of C, {} of k; workspace {:.1f} MiB\n", m_block, n_block, k_block,
                      static_cast<double>(workspace) / (1 << 20));
   return out;

@@ -1,0 +1,33 @@
+#include "plan/part_bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/panel.hpp"
+#include "base/part_panel.hpp"
+
+namespace vernier {
+
+double part_error_bound(const model::Engine& e, std::int64_t k) {
+  const bool as_proven = e.a == model::Format::bf16 && e.b == model::Format::bf16 && e.c == model::Format::fp32 &&
+                         e.sum == model::Sum::chain && e.join == model::Join::last && e.sum_bits == 24 &&
+                         e.product_bits == 0 && e.rounding == model::Rounding::nearest_even &&
+                         e.join_rounding == model::Rounding::nearest_even && part_step % e.k == 0;
+  if (!as_proven) return std::numeric_limits<double>::infinity();
+  const std::int64_t chain = e.k / e.lanes, in_step = std::min<std::int64_t>(k, e.k);
+  const std::int64_t steps = divide_up(std::min<std::int64_t>(k, part_chunk), e.k);
+  const std::int64_t chunks = divide_up(std::min<std::int64_t>(k, part_group), part_chunk);
+  const auto inside = static_cast<double>(std::min(in_step, chain) - 1 + divide_up(in_step, chain) - 1);
+  const auto outside = static_cast<double>(chunks - 1 + divide_up(k, part_group) - 1);
+  constexpr double left_out = 1.01, parts = 1.02, corrections = 1.02 / 128;
+  const double all = static_cast<double>(steps);
+  // The addition that comes last is u32 |T|.
+  return left_out + parts * (inside + all + outside - 1) + corrections * (inside + 5 * all);
+}
+
+bool parts_keep_fp32(const model::Engine& engine, std::int64_t k) {
+  return part_error_bound(engine, k) <= static_cast<double>(k) + 1;
+}
+
+}  // namespace vernier
