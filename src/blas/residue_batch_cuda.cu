@@ -6,6 +6,7 @@
 #include "blas/device_choice.hpp"
 #include "blas/device_state.hpp"
 #include "blas/residue_gemm_cuda.hpp"
+#include "cuda/device.hpp"
 #include "engine/summed_planes.hpp"
 #include "scheme/device_convert.hpp"
 #include "scheme/device_recombine.hpp"
