@@ -1,6 +1,7 @@
 // A block's part of a strip in shared memory, and how it gets there.
 #pragma once
 
+#include "cuda/copy_ahead.cuh"
 #include "scheme/device_strip.cuh"
 
 namespace vernier::cuda {
@@ -37,7 +38,8 @@ __device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int war
       const T* from = s.data + v * s.vector_stride + s.begin + lane;
       std::uint64_t* const to[2] = {strip.at(v, 0, lane / 4, lane % 4), strip.at(v, 0, lane / 4, lane % 4) - 2 * turn};
 #pragma unroll
-      for (int i = 0; i < 4 * Pieces; ++i) copy_async(to[i % 2] + 8 * i % 32 + i / 4 * convert_k, from + 32 * i, true);
+      for (int i = 0; i < 4 * Pieces; ++i)
+        copy_async_ahead(to[i % 2] + 8 * i % 32 + i / 4 * convert_k, from + 32 * i, true);
     }
   } else {
     // Element 16 i + first of a piece: 4 (i ^ first % 4) further on, for i below 4. With 8 vectors the even ones.
@@ -49,7 +51,7 @@ __device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int war
     for (int j = 0; j < 4 / stride; ++j) to[j] = strip.at(v, 0, first / 4 + 4 * stride * j, first % 4);
 #pragma unroll
     for (int i = 0; i < Pieces * convert_k; i += step, from += step * s.k_stride)
-      copy_async(to[i / step % (4 / stride)] + i / 64 % 2 * 16 + i / convert_k * convert_k, from, true);
+      copy_async_ahead(to[i / step % (4 / stride)] + i / 64 % 2 * 16 + i / convert_k * convert_k, from, true);
   }
 }
 
@@ -67,8 +69,8 @@ __device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int
       const int v = s.k_contiguous ? i / (Pieces * convert_k) : i % Vectors,
                 l = s.k_contiguous ? i % (Pieces * convert_k) : i / Vectors;
       const bool exists = v < s.vectors && s.begin + l < s.end;
-      copy_async(strip.at(v, l / convert_k, l % convert_k / 4, l % 4),
-                 exists ? s.data + v * s.vector_stride + (s.begin + l) * s.k_stride : s.data, exists);
+      copy_async_ahead(strip.at(v, l / convert_k, l % convert_k / 4, l % 4),
+                       exists ? s.data + v * s.vector_stride + (s.begin + l) * s.k_stride : s.data, exists);
     }
   }
   wait_for_copies();
