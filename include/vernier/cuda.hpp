@@ -30,7 +30,7 @@ struct VERNIER_API Options {
   Contract contract = {};   // fp64, for float data too: then default_contract<float>() is usual
   std::string engine = {};  // "" chooses; else a name of engines(), or "native" for cuBLAS
   void* stream = nullptr;   // a cudaStream_t; null is the default stream
-  // Bytes of device memory that a product may take; 0: half of the device's, as far as it is free. Larger products go
+  // Bytes of device memory that a product may take; 0: 9/16 of the device's, as far as it is free. Larger products go
   // block by block over m, n and k.
   std::size_t workspace_limit = 0;
   void* workspace = nullptr;  // the caller's own, in device memory; nothing is allocated then, but see below

@@ -14,6 +14,9 @@ namespace {
 // From this size on the default limit looks at what is free.
 constexpr std::size_t large_workspace = std::size_t{4} << 30;
 
+// By default: n = 32768 with one level of Strassen-Winograd is one block on 141 GB, 79 of them for planes.
+std::size_t most_workspace() { return current_device().memory_bytes / 16 * 9; }
+
 DeviceRequest request_of(const Options& options, bool may_be_lean) {
   DeviceRequest request;
   request.contract = options.contract;
@@ -36,9 +39,9 @@ GpuModel current_gpu() {
 std::size_t workspace_limit(std::size_t wanted, const Options& options) {
   if (options.workspace != nullptr) return options.workspace_bytes;
   if (options.workspace_limit != 0) return options.workspace_limit;
-  const std::size_t half = current_device().memory_bytes / 2;
-  if (wanted <= large_workspace) return std::max(half, wanted);
-  return std::min(half, available_device_memory() / 16 * 15);
+  const std::size_t most = most_workspace();
+  if (wanted <= large_workspace) return std::max(most, wanted);
+  return std::min(most, available_device_memory() / 16 * 15);
 }
 
 const DeviceInt8Engine& int8_engine(const Options& options) {
@@ -52,9 +55,9 @@ DeviceLimits limits_of(const DeviceInt8Engine& engine) {
 
 template <class T>
 std::size_t residue_workspace_limit(const ProductShape& shape, const Options& options, const DeviceLimits& limits) {
-  const std::size_t half = current_device().memory_bytes / 2;
   return workspace_limit(
-      device_workspace_bytes<T>(shape, options.contract, limits, half, false, options.strassen_levels), options);
+      device_workspace_bytes<T>(shape, options.contract, limits, most_workspace(), false, options.strassen_levels),
+      options);
 }
 
 template <class T>

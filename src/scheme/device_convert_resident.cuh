@@ -16,11 +16,23 @@ struct ExponentRange {
 };
 inline constexpr int nothing_found = -(1 << 20);
 
-// Twice the leading word of |x|, with a last bit that tells whether anything follows: 0 for zero alone, and in order.
+// Twice the leading word of |x|: in order, but for numbers that differ in the rest alone.
 __device__ __forceinline__ std::uint32_t magnitude_key(double x) {
-  return (static_cast<std::uint32_t>(__double2hiint(x)) << 1) + min(static_cast<std::uint32_t>(__double2loint(x)), 1u);
+  return static_cast<std::uint32_t>(__double2hiint(x)) << 1;
 }
 __device__ __forceinline__ std::uint32_t magnitude_key(float x) { return __float_as_uint(x) << 1; }
+
+// Whether some element is not zero but has all of it in the word that keys do not have. By all lanes.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ bool some_tiny(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
+  bool tiny = false;
+#pragma unroll 1
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    const T x = *reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4));
+    tiny = tiny || (magnitude_key(x) == 0 && x != 0);
+  }
+  return __any_sync(~0u, tiny) != 0;
+}
 
 // Of the lane's elements of vector v; all lanes get the result. The common case, neither subnormal nor infinite
 // elements, looks at keys alone. Loops that are hardly ever taken are not unrolled: where one wave of blocks has all
@@ -32,6 +44,7 @@ __device__ __forceinline__ ExponentRange warp_exponents(ResidentStrip<Pieces, Ve
                                                                            << fraction_of_key;
   constexpr int together = ResidentStrip<Pieces, Vectors>::together;
   std::uint32_t largest = 0, smallest = ~0u;
+  bool some_zero = false;
 #pragma unroll 1
   for (int p = 0; p < Pieces; p += together) {
     T x[4 * together];
@@ -41,12 +54,14 @@ __device__ __forceinline__ ExponentRange warp_exponents(ResidentStrip<Pieces, Ve
       const std::uint32_t key = magnitude_key(x[i]);
       largest = max(largest, key);
       smallest = min(smallest, key - 1);  // zeros become the largest number
+      if (sizeof(T) == 8) some_zero = some_zero || key == 0;
     }
   }
+  const bool tiny = __any_sync(~0u, some_zero) != 0 && some_tiny<T>(strip, v, chunk);
   largest = __reduce_max_sync(~0u, largest);
   smallest = __reduce_min_sync(~0u, smallest);
-  if (largest == 0) return {nothing_found, -nothing_found, false};
-  if (smallest >= least_normal - 1 && largest < infinity)
+  if (largest == 0 && !tiny) return {nothing_found, -nothing_found, false};
+  if (smallest >= least_normal - 1 && largest < infinity && !tiny)
     return {static_cast<int>(largest >> fraction_of_key) - bias,
             static_cast<int>((smallest + 1) >> fraction_of_key) - bias, false};
   int high = nothing_found, low = -nothing_found;
@@ -177,59 +192,6 @@ __device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& s
   mine.squares_high[v] = high;
   mine.sum[v] = s.sum;
   for (int d = 0; d < 3; ++d) mine.clipped[d][v] = s.clipped[d];
-}
-
-// ---- writing -------------------------------------------------------------------------------------------------------
-
-template <class T, int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void scale_strip(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk,
-                                            const TwoFactors& scale) {
-  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
-#pragma unroll 1
-  for (int p = 0; p < Pieces; p += together) {
-    T x[4 * together];
-    strip.read(v, p, chunk, x);
-#pragma unroll
-    for (int i = 0; i < 4 * together; ++i) {
-      std::uint32_t words[Words];
-      scaled_words(static_cast<double>(x[i]), scale, words);
-      auto* to = reinterpret_cast<std::uint32_t*>(strip.at(v, p + i / 4, chunk, i % 4));
-      if constexpr (Words == 1)
-        *to = words[0];
-      else
-        *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
-    }
-  }
-}
-
-// width: bytes of k that belong to the block; to: of the lane, in the first of its moduli.
-template <int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& strip, int width, int vectors,
-                                            const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
-                                            std::int64_t stride, std::int64_t plane, int warp, int lane) {
-  const int chunk = chunk_of_lane(lane);
-#pragma unroll 1
-  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
-    const StoredReduction<Words> r = table[q];
-#pragma unroll
-    for (int p = 0; p < Pieces; ++p) {
-      if (p * convert_k >= width) break;
-#pragma unroll
-      for (int g = 0; g < Vectors / convert_warps; ++g) {
-        const int v = warp + convert_warps * g;
-        std::uint32_t words[4][Words];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const auto* from = reinterpret_cast<const std::uint32_t*>(strip.at(v, p, chunk, e));
-#pragma unroll
-          for (int w = 0; w < Words; ++w) words[e][w] = from[w];
-        }
-        const uint4 residues = sixteen_residues<Words>(words, r, lane);
-        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
-      }
-    }
-    to += fragment_moduli * plane;
-  }
 }
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@
 namespace vernier {
 
 // Four entries from one word of every plane, load(modulus): bytes 0 and 1 are rows of one column, 2 and 3 of another.
-// Pairs: how many pairs of moduli there are, or 0 for tables.pairs.
+// Pairs: how many pairs of moduli there are, or 0 for tables.pairs. Sums are not reduced: whoever rounds them does that
+// one entry at a time, for the registers.
 template <int Pairs, class Sums, class Tables, class Load>
 __device__ __forceinline__ void sum_four(const Tables& tables, int moduli, Load load, Sums (&sums)[4]) {
   const auto add_pair = [&](int g) {
@@ -24,8 +25,6 @@ __device__ __forceinline__ void sum_four(const Tables& tables, int moduli, Load 
 #pragma unroll 1
     for (int g = 0; g < tables.pairs; ++g) add_pair(g);
   }
-#pragma unroll
-  for (int e = 0; e < 4; ++e) sums[e].reduce(tables);
 }
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 // reduction modulo p for each byte that is written.
 #pragma once
 
+#include "cuda/copy_ahead.cuh"
 #include "cuda/launch.hpp"
 #include "scheme/device_quarters.hpp"
 #include "scheme/device_residues.cuh"
@@ -126,7 +127,8 @@ __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t
     for (int c = 0; c < quarters; ++c) {
       const T* part = from + (c / 2 != 0 ? next_vector : 0) + (c % 2 != 0 ? next_half : 0);
 #pragma unroll
-      for (int i = 0; i < quarter_k / step; ++i, part += step * x.k_stride()) copy_async(place_of(c, i), part, true);
+      for (int i = 0; i < quarter_k / step; ++i, part += step * x.k_stride())
+        copy_async_ahead(place_of(c, i), part, true);
     }
     return;
   }
@@ -135,8 +137,9 @@ __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t
 #pragma unroll
     for (int i = 0; i < quarter_k / step; ++i) {
       const bool exists = vector + c / 2 * half < x.vectors && l + c % 2 * half_k + i * step < x.k;
-      copy_async(place_of(c, i),
-                 exists ? from + c / 2 * next_vector + c % 2 * next_half + i * step * x.k_stride() : x.data, exists);
+      copy_async_ahead(place_of(c, i),
+                       exists ? from + c / 2 * next_vector + c % 2 * next_half + i * step * x.k_stride() : x.data,
+                       exists);
     }
 }
 

@@ -53,7 +53,10 @@ __device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int
   CrtSums<Limbs> sums[4];
   sum_four<Pairs>(tables, moduli, load, sums);
 #pragma unroll
-  for (int e = 0; e < 4; ++e) out[e] = rounded_crt<T>(sums[e], -exponents[e]);
+  for (int e = 0; e < 4; ++e) {
+    sums[e].reduce(tables);
+    out[e] = rounded_crt<T>(sums[e], -exponents[e]);
+  }
 }
 
 // Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product.

@@ -88,4 +88,37 @@ __device__ __forceinline__ uint4 sixteen_residues(const std::uint32_t (&words)[4
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
+// Words of four elements a lane of two pieces -> 16 residues a lane, of its shared_piece modulo the p of its
+// shared_modulus. Rows of weights are zero in the products with the other piece, so that one sum serves both.
+template <int Words>
+__device__ __forceinline__ uint4 residues_of_two_pieces(const std::uint32_t (&words)[2][4][Words],
+                                                        const StoredReduction<Words>& r, int lane) {
+  std::uint32_t bytes[4][4];
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    int sum[4] = {r.start[0], r.start[1], r.start[2], r.start[3]};
+#pragma unroll
+    for (int p = 0; p < 2; ++p) {
+      const bool mine = shared_piece(lane) == p, lower = mine && holds_weights(lane, false),
+                 upper = mine && holds_weights(lane, true);
+      if constexpr (Words == 1) {
+        const std::uint32_t weights[2] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0};
+        mma_bytes(sum, weights, words[p][e][0], sum);
+      } else {
+        const std::uint32_t weights[4] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0, lower ? r.weights[1] : 0,
+                                          upper ? r.weights[1] : 0};
+        mma_bytes(sum, weights, words[p][e][0], words[p][e][1], sum);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bytes[e][i] = remainder_byte(sum[i], r.reduction);
+  }
+  std::uint32_t out[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    out[i] = __byte_perm(__byte_perm(bytes[0][i], bytes[1][i], 0x0040), __byte_perm(bytes[2][i], bytes[3][i], 0x0040),
+                         0x5410);
+  return make_uint4(out[0], out[1], out[2], out[3]);
+}
+
 }  // namespace vernier::cuda

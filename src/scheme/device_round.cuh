@@ -135,6 +135,8 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
     };
     sum_four<Pairs>(tables, task.moduli, load, sums);
 #pragma unroll
+    for (int e = 0; e < 4; ++e) sums[e].reduce(tables);
+#pragma unroll
     for (int y = 0; y < 2; ++y) {
       T* c = task.c + i + (at.j0 + 8 * y) * task.ldc;
       T result[2];

@@ -29,4 +29,12 @@ VERNIER_HD constexpr bool holds_weights(int lane, bool upper) { return lane % 4 
 // Where the lane's 16 residues begin in the piece.
 VERNIER_HD constexpr int fragment_byte(int lane) { return lane % 4 * 32 + lane / 4 % 2 * 16; }
 
+// Where one or two moduli are left over by groups of four, two pieces share the instruction's rows: those of modulus 2
+// h + j serve modulus j for piece h. A lane then has weights for one piece alone, and gets residues of that one.
+VERNIER_HD constexpr int shared_modulus(int lane) { return fragment_modulus(lane) % 2; }
+VERNIER_HD constexpr int shared_piece(int lane) { return fragment_modulus(lane) / 2; }
+
+// What groups of four take of so many moduli, so that none, one or two are left.
+VERNIER_HD constexpr int grouped_moduli(int moduli) { return (moduli + 1) / fragment_moduli * fragment_moduli; }
+
 }  // namespace vernier

@@ -91,5 +91,51 @@ TEST(ResidueFragments, of_a_piece_of_128_elements) {
       ASSERT_EQ(got[q][l], expected(words[l], reductions[q])) << "modulus " << q << ", element " << l;
 }
 
+TEST(ResidueFragments, of_two_pieces_modulo_two_that_are_left) {
+  constexpr std::size_t first_modulus = 12;
+  static_assert(grouped_moduli(14) == 12 && grouped_moduli(13) == 12 && grouped_moduli(15) == 16);
+  std::mt19937_64 random(2);
+  std::array<std::array<std::array<std::uint32_t, 2>, 128>, 2> words{};
+  for (auto& piece : words)
+    for (auto& w : piece) w = {static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random())};
+  std::array<ByteReduction<2>, 2> reductions;
+  for (std::size_t q = 0; q < 2; ++q) reductions[q] = digit_reduction<2>(moduli[first_modulus + q], ByteForm::natural);
+  std::array<std::array<std::array<int, 128>, 2>, 2> got{};  // [piece][modulus]
+  for (auto& piece : got)
+    for (auto& plane : piece) plane.fill(-1);
+  for (int t = 0; t < 4; ++t) {
+    std::array<std::array<int, 4>, lanes> d{};
+    for (int p = 0; p < 2; ++p) {
+      Fragments f;
+      for (int lane = 0; lane < lanes; ++lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        const auto& r = reductions[static_cast<std::size_t>(shared_modulus(lane))];
+        const bool mine = shared_piece(lane) == p;
+        const bool lower = mine && holds_weights(lane, false), upper = mine && holds_weights(lane, true);
+        f.a[l] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0, lower ? r.weights[1] : 0,
+                  upper ? r.weights[1] : 0};
+        f.b[l] = words[static_cast<std::size_t>(p)][static_cast<std::size_t>(4 * chunk_of_lane(lane) + t)];
+      }
+      const auto product = multiplied(f);
+      for (std::size_t l = 0; l < lanes; ++l)
+        for (std::size_t i = 0; i < 4; ++i) d[l][i] += product[l][i];
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto q = static_cast<std::size_t>(shared_modulus(lane)), p = static_cast<std::size_t>(shared_piece(lane));
+      for (int i = 0; i < 4; ++i) {
+        int& residue = got[p][q][static_cast<std::size_t>(fragment_byte(lane) + 4 * i + t)];
+        EXPECT_EQ(residue, -1) << "written twice";
+        const int sum = d[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)];
+        residue = static_cast<int>(remainder_byte(reductions[q].start + sum, reductions[q]) & 255);
+      }
+    }
+  }
+  for (std::size_t p = 0; p < 2; ++p)
+    for (std::size_t q = 0; q < 2; ++q)
+      for (std::size_t l = 0; l < 128; ++l)
+        ASSERT_EQ(got[p][q][l], expected(words[p][l], reductions[q]))
+            << "piece " << p << ", modulus " << q << ", element " << l;
+}
+
 }  // namespace
 }  // namespace vernier
