@@ -250,6 +250,19 @@ TEST(SplitModel, WhatRoundingTakesOutsideIsKept) {
   EXPECT_EQ(product("bf16x6_short", a, b)(0, 0), 1.0f + 0x1p-22f);
 }
 
+TEST(SplitModel, ThreePartsTimesAPermutationAreExact) {
+  for (const std::int64_t n : {20, 100}) {
+    const auto a = scattered_matrix<float>(n, n, 4, 3);
+    const auto p = Matrix<float>::of(n, n, [&](auto i, auto j) { return (i + 7) % n == j ? 1.0f : 0.0f; });
+    for (const char* name : {"bf16x6_sep", "bf16x6_short"}) {
+      const Matrix<float> c = product(name, a, p);
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j)
+          ASSERT_EQ(c(i, j), a(i, (j - 7 + n) % n)) << name << ", " << i << ", " << j;
+    }
+  }
+}
+
 // Largest elements carry such products: the residual is that of a handful of entries. Root mean squares of many draws.
 TEST(SplitModel, VeryWideDataHaveNoLargerResidualThanAChainInPieces) {
   const auto in_pieces = [](const Matrix<float>& a, const Matrix<float>& b) {
