@@ -23,6 +23,7 @@ VERNIER_HD inline void fast_two_sum(float& sum, float& rest) {
 
 // The end of a compensated sum of an engine that cuts (vernier/split.hpp, Sum::carry).
 VERNIER_HD inline float compensated_end(float sum, float rest, float corrections) {
+  fast_two_sum(sum, rest);                // as another run of zeros would
   const float cut = rest != 0 ? sum : 0;  // a sum that is exact so far stays: A I is A
   return sum + std::fma(cut, 0x1p-25f, corrections + rest);
 }
