@@ -163,6 +163,9 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
   if (m >= 6144 && n >= 6144 && k >= 4096)
     plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
   plan.attempts.push_back(separate(plan));
+  // The one chain of bf16x6's corrections errs more than a conventional chain from about here on; it still ends the
+  // attempts.
+  if (k > (std::int64_t{1} << 19)) plan.attempts.push_back(separate_tf32(plan));
   plan.attempts.push_back(for_wide_data(plan));
   return sized(plan);
 }

@@ -59,6 +59,8 @@ TEST(SplitContract, WideDataTakeShortRunsWhereRunsOrTilesAreFew) {
   EXPECT_EQ(last(4096, 256), "bf16x6_sep");
   EXPECT_EQ(last(1024, 1024), "bf16x6_short");
   EXPECT_EQ(last(16384, 16384), "bf16x6_sep");
+  const SplitGemmPlan longest = plan_split_gemm(4096, 4096, 1 << 20);
+  EXPECT_EQ(longest.attempts[longest.attempts.size() - 2].scheme, "tf32tf32_sep");
 }
 
 // Each entry by fused multiply-adds in the order of k.
