@@ -263,6 +263,24 @@ TEST(SplitModel, ThreePartsTimesAPermutationAreExact) {
   }
 }
 
+// A kernel may walk further than k, over zeros.
+TEST(SplitModel, RunsOfZerosBehindKChangeNoBit) {
+  const auto with_zeros = [](const Matrix<float>& x, std::int64_t rows, std::int64_t columns) {
+    return Matrix<float>::of(rows, columns,
+                             [&](auto i, auto j) { return i < x.rows() && j < x.columns() ? x(i, j) : 0.0f; });
+  };
+  for (const double width : {0.5, 4.0})
+    for (const std::int64_t k : {70, 333}) {
+      const auto a = scattered_matrix<float>(150, k, width, 7), b = scattered_matrix<float>(k, 100, width, 8);
+      for (const char* name : {"bf16x6_sep", "bf16x6_short"})
+        for (const std::int64_t more : {32, 96})
+          EXPECT_EQ(difference(product(name, with_zeros(a, 150, k + more), with_zeros(b, k + more, 100)),
+                               product(name, a, b)),
+                    "")
+              << name << ", k = " << k << " and " << more;
+    }
+}
+
 // Largest elements carry such products: the residual is that of a handful of entries. Root mean squares of many draws.
 TEST(SplitModel, VeryWideDataHaveNoLargerResidualThanAChainInPieces) {
   const auto in_pieces = [](const Matrix<float>& a, const Matrix<float>& b) {
