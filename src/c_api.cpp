@@ -79,9 +79,9 @@ vernier_status vernier_set_next_contract(vernier_handle handle, const char* cont
 
 vernier_status vernier_set_engine(vernier_handle handle, const char* engine) {
   return with_handle(handle, [&] {
-    Options asked;
+    Options asked{.contract = vernier::Contract::fp32()};  // which every engine keeps for float
     asked.engine = engine != nullptr ? engine : "";
-    vernier::explain<double>(Op::none, Op::none, 1, 1, 1, asked);  // throws on a name that is none
+    vernier::explain<float>(Op::none, Op::none, 1, 1, 1, asked);  // throws on a name that is none
     handle->options.engine = asked.engine;
   });
 }

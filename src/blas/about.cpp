@@ -14,7 +14,7 @@ std::vector<EngineInfo> engines() {
 
 std::string default_engine() {
   const std::string requested = requested_engine("");
-  return requested == "native" ? requested : std::string(find_int8_engine(requested).name());
+  return requested == "native" ? requested : std::string(find_int8_engine("").name());
 }
 
 bool cuda_compiled() { return VERNIER_HAS_CUDA != 0; }

@@ -23,14 +23,20 @@ void name_native(Plan& p) {
   if (p.scheme == "native") take_native(p);
 }
 
-// False where bf16 parts do not hold the data: these go as if there were no parts.
+// False where bf16 parts do not hold the data, or memory does not hold the parts: then all goes as if there were none.
 bool multiply_parts(ProductPlan& plan, const ResidueProblem<float>& problem, const Options& options, Report& report) {
-  if (part_gemm(*plan.parts->engine, plan.parts->blocking, problem, options.workspace, report)) {
-    report.plan = std::move(plan.parts->printable);
-    return true;
+  const char* reason = "the data are not finite, or too wide for bf16 parts; ";
+  try {
+    if (part_gemm(*plan.parts->engine, plan.parts->blocking, problem, options, report)) {
+      report.plan = std::move(plan.parts->printable);
+      return true;
+    }
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory) throw;
+    reason = "there is no memory for bf16 parts; ";
   }
   report.seconds_residues = 0;
-  plan.printable.reason = "the data are not finite, or too wide for bf16 parts; " + plan.printable.reason;
+  plan.printable.reason = reason + plan.printable.reason;
   return false;
 }
 

@@ -3,12 +3,16 @@
 #include <omp.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "base/environment.hpp"
 #include "blas/stage_clock.hpp"
 
 namespace vernier {
+
+#if VERNIER_X86
+
 namespace {
 
 // Elements of C from which its lines are written past the caches.
@@ -17,8 +21,8 @@ constexpr std::int64_t large_c = std::int64_t{1} << 21;
 class PartRun {
  public:
   PartRun(const PartEngine& engine, const PartBlocking& blocking, const ResidueProblem<float>& problem,
-          const PartBuffers& buffers, Report& report)
-      : engine_(engine), b_(blocking), problem_(problem), buffers_(buffers), report_(report) {}
+          const PartBuffers& buffers, const std::function<void(double)>& progress, Report& report)
+      : engine_(engine), b_(blocking), problem_(problem), buffers_(buffers), progress_(progress), report_(report) {}
 
   // Shared among the threads of a parallel region.
   void run() {
@@ -42,6 +46,8 @@ class PartRun {
       }
       multiply(j);
       clock.lap(report_.seconds_products);
+      const double done = static_cast<double>(std::min(j + b_.n_block, b_.shape.n)) / static_cast<double>(b_.shape.n);
+      if (progress_ && omp_get_thread_num() == 0) progress_(done);
     }
     engine_.leave_thread();
   }
@@ -175,6 +181,7 @@ class PartRun {
   const PartBlocking& b_;
   const ResidueProblem<float>& problem_;
   const PartBuffers& buffers_;
+  const std::function<void(double)>& progress_;
   Report& report_;
   MagnitudeRange all_;
   bool scaled_ = false, fits_ = true;
@@ -184,13 +191,13 @@ class PartRun {
 }  // namespace
 
 bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const ResidueProblem<float>& problem,
-               void* memory, Report& report) {
-  const auto workspace = memory != nullptr ? std::make_unique<Workspace>(memory, blocking.bytes)
-                                           : std::make_unique<Workspace>(blocking.bytes);
+               const Options& options, Report& report) {
+  const auto workspace = options.workspace != nullptr ? std::make_unique<Workspace>(options.workspace, blocking.bytes)
+                                                      : std::make_unique<Workspace>(blocking.bytes);
   std::byte* begin = align_to_page(workspace->data());
   Arena arena(begin, blocking.bytes - static_cast<std::size_t>(begin - workspace->data()));
   const PartBuffers buffers = carve_parts(arena, blocking);
-  PartRun run(engine, blocking, problem, buffers, report);
+  PartRun run(engine, blocking, problem, buffers, options.progress, report);
 #pragma omp parallel num_threads(blocking.threads)
   {
     const FloatingEnvironment environment;
@@ -198,5 +205,13 @@ bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const Res
   }
   return run.fits();
 }
+
+#else
+
+bool part_gemm(const PartEngine&, const PartBlocking&, const ResidueProblem<float>&, const Options&, Report&) {
+  return false;  // there are no tiles
+}
+
+#endif
 
 }  // namespace vernier

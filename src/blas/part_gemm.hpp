@@ -7,8 +7,8 @@
 namespace vernier {
 
 // C = alpha T + beta C on the engine. Returns false, with C untouched, if the data hold a NaN or an infinity, or a
-// vector spans more than the engine's exponents take. memory: blocking.bytes, or null to allocate.
+// vector spans more than the engine's exponents take. Of the options: workspace, blocking.bytes or null; progress.
 bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const ResidueProblem<float>& problem,
-               void* memory, Report& report);
+               const Options& options, Report& report);
 
 }  // namespace vernier

@@ -131,7 +131,7 @@ class PendingColumns {
     if (++column_ < part_strip) return;
     column_ = 0;
     row_ += part_strip;
-    begin_block();
+    if (left_ > 1) begin_block();  // the last block has none behind it
   }
 
   void update_line(__m512 t, int half, float* c) {

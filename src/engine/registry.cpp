@@ -3,6 +3,7 @@
 #include "base/status.hpp"
 #include "engine/cpu_features.hpp"
 #include "engine/int8_kernels.hpp"
+#include "engine/part_engine.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier {
@@ -98,7 +99,8 @@ const Int8Engine& preferred_int8_engine() {
 
 const Int8Engine& find_int8_engine(std::string_view name) {
   const std::string wanted = requested_engine(name);
-  if (wanted.empty()) return preferred_int8_engine();
+  const bool for_parts = name.empty() && part_engine() != nullptr && wanted == part_engine()->name;
+  if (wanted.empty() || for_parts) return preferred_int8_engine();
   if (wanted.starts_with("model:")) return modelled_int8_engine(std::string_view(wanted).substr(6));
   const char* source = name.empty() ? "VERNIER_ENGINE" : "engine";
   for (const Int8Engine* engine : int8_engines()) {

@@ -35,16 +35,26 @@ bool parts_keep_contract(const Contract& contract) {
   return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible;
 }
 
+// The engine's name, but for one in the environment that multiplies products of another kind.
+template <class T>
+std::string engine_asked_for(const Options& options, bool doubled) {
+  std::string requested = requested_engine(options.engine);
+  if (options.engine.empty() && asks_for_parts(requested) && (doubled || !parts_keep_contract<T>(options.contract)))
+    requested.clear();
+  return requested;
+}
+
 // Unknown and unsupported names are errors for every product, also where no engine is needed.
 template <class T>
-void check_engine_name(const std::string& requested, const Options& options) {
+void check_engine_name(const std::string& requested, bool doubled, const Options& options) {
   if (asks_for_parts(requested)) {
     const std::string missing = part_engine()->missing();
     if (!missing.empty())
       fail(Status::unsupported, "engine \"{}\" cannot run on this machine, which lacks {}", requested, missing);
-    require(parts_keep_contract<T>(options.contract),
-            "engine: \"{}\" multiplies float matrices under contract fp32; expected an int8 engine for {} and {}",
-            requested, std::is_same_v<T, float> ? "float" : "double", options.contract.text());
+    require(parts_keep_contract<T>(options.contract) && !doubled,
+            "engine: \"{}\" multiplies float matrices under contract fp32; expected an int8 engine for {}{} and {}",
+            requested, doubled ? "complex " : "", std::is_same_v<T, float> ? "float" : "double",
+            options.contract.text());
   } else if (!requested.empty() && requested != native_name) {
     find_int8_engine(options.engine);
   }
@@ -116,15 +126,25 @@ std::optional<PartChoice> choose_parts(const ProductShape& shape, const std::str
   const bool asked = asks_for_parts(requested);
   const PartEngine* engine = usable_part_engine();
   if (engine == nullptr || !parts_keep_contract<T>(options.contract) || (!requested.empty() && !asked)) return {};
+  const int threads = thread_count(options);
+  if (!asked && native_seconds(shape, true, threads) <= least_part_seconds) return {};
   const model::Engine& instruction = model::find_engine(engine->model).engine;
-  if (shape.k > part_longest_k || !parts_keep_fp32(instruction, shape.k)) return {};
-  const int threads = thread_count(options), moduli = ordinary_moduli<T>(options.contract, shape.k);
+  const bool keeps = shape.k <= part_longest_k && parts_keep_fp32(instruction, shape.k);
+  require(keeps || !asked, "engine: \"{}\" cannot keep contract fp32 for k = {}", requested, shape.k);
+  if (!keeps) return {};
+  const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
   const double parts = part_seconds(shape, threads), residues = residue_seconds(int8, shape, moduli, threads);
   const double native = native_seconds(shape, true, threads);
   if (!asked && parts >= std::min(residues, native)) return {};
   PartChoice choice{.engine = engine, .blocking = choose_part_blocking(shape, threads, limit)};
-  if (choice.blocking.bytes > limit) return {};
+  if (choice.blocking.bytes > limit) {
+    if (asked)
+      fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
+           "{}: {} bytes are too few for engine {}; expected at least {}",
+           options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
+    return {};
+  }
   choice.printable.reason =
       asked ? fmt::format("engine {} was asked for", requested)
             : fmt::format("estimates: {:.3g} ms by bf16 parts on {}, {:.3g} ms by residues on {}, {:.3g} ms natively",
@@ -164,7 +184,8 @@ void describe_residues(ProductPlan& plan) {
 template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
   if (shape.empty()) return 0;
-  const bool native = requested_engine(options.engine) == native_name;
+  const std::string requested = engine_asked_for<T>(options, false);
+  const bool native = requested == native_name;
   const Int8Engine& engine = native ? preferred_int8_engine() : int8_engine(options);
   const auto bytes = [&](int moduli, std::size_t limit) {
     return vector_bytes(shape, thread_count(options), options.contract.kind == Contract::Kind::exact) +
@@ -174,7 +195,7 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   if (least) return smallest;
   const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
   const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
-  const auto parts = choose_parts<T>(shape, requested_engine(options.engine), options, limit);
+  const auto parts = choose_parts<T>(shape, requested, options, limit);
   return parts ? std::max(residues, parts->blocking.bytes) : residues;
 }
 
@@ -194,8 +215,8 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   p.contract = options.contract;
   p.threads = thread_count(options);
   p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
-  const std::string requested = requested_engine(options.engine);
-  check_engine_name<T>(requested, options);
+  const std::string requested = engine_asked_for<T>(options, doubled);
+  check_engine_name<T>(requested, doubled, options);
   if (shape.empty()) {
     p.scheme = "none";
     p.reason = "there is nothing to multiply";
