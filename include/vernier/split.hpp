@@ -34,8 +34,9 @@ struct Sum {
   int run = 0;  // k whose products are added inside, from zero, before the sum moves outside (fp32, to nearest); 0: all
   int shift = 0;  // the sum counts 2^-shift
   // With a carry the sum ends as T = RN(O + RN(2^-25 O + RN(sum_s+1 + rest))): O outside, the rest of the last
-  // addition, and the sum that joins, of the same shift. 2^-25 O is what an engine that cuts takes on average. Where
-  // the rest is 0, as where A or B is a permutation, it is left out: then O is mostly exact.
+  // addition, both once more made Fast2Sum(O, rest), and the sum that joins, of the same shift. 2^-25 O is what an
+  // engine that cuts takes on average. Where the rest is 0, as where A or B is a permutation, it is left out: then O is
+  // mostly exact.
   Carry carry = Carry::none;
 };
 

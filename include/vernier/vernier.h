@@ -64,7 +64,8 @@ VERNIER_C_API const char* vernier_last_error(vernier_handle handle);
 VERNIER_C_API vernier_status vernier_set_contract(vernier_handle handle, const char* contract);
 /* The contract of the next product alone; null takes it back. */
 VERNIER_C_API vernier_status vernier_set_next_contract(vernier_handle handle, const char* contract);
-/* A name that `vernier info` lists, or "native"; null or "": the library chooses. */
+/* A name that `vernier info` lists, or "native"; null or "": the library chooses. "amx_bf16" serves single precision
+ * under fp32 alone: other products fail with it. */
 VERNIER_C_API vernier_status vernier_set_engine(vernier_handle handle, const char* engine);
 VERNIER_C_API vernier_status vernier_set_threads(vernier_handle handle, int threads);          /* 0: OpenMP's choice */
 VERNIER_C_API vernier_status vernier_set_workspace_limit(vernier_handle handle, size_t bytes); /* 0: the default */

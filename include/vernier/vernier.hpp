@@ -213,8 +213,8 @@ struct VERNIER_API EngineInfo {
   std::string missing;     // what the machine lacks, if not
 };
 
-VERNIER_API std::vector<EngineInfo> engines();  // in order of preference
-VERNIER_API std::string default_engine();       // what "" means now, VERNIER_ENGINE included; throws if that names none
+VERNIER_API std::vector<EngineInfo> engines();  // for int8, in order of preference
+VERNIER_API std::string default_engine();       // of these, what "" means now, VERNIER_ENGINE included; or it throws
 VERNIER_API std::string native_blas();          // name and configuration of the BLAS underneath
 VERNIER_API bool cuda_compiled();               // was the CUDA part built?
 VERNIER_API const char* version();

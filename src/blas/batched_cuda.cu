@@ -119,7 +119,8 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
-  const bool any = count > 0 && m > 0 && n > 0, reads = any && k > 0;
+  const bool any = count > 0 && m > 0 && n > 0;
+  const bool reads = any && k > 0 && (options.pointer_mode == PointerMode::device || *alpha != T{0});
   check_pointer(p.routine, "A", reads, A);
   check_pointer(p.routine, "B", reads, B);
   check_pointer(p.routine, "C", any, C);

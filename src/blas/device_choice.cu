@@ -14,7 +14,7 @@ namespace {
 // From this size on the default limit looks at what is free.
 constexpr std::size_t large_workspace = std::size_t{4} << 30;
 
-// By default: n = 32768 with one level of Strassen-Winograd is one block on 141 GB, 79 of them for planes.
+// By default: n = 32768 with one level of Strassen-Winograd is one block on 150 10^9 bytes: 79 of 84 for planes.
 std::size_t most_workspace() { return current_device().memory_bytes / 16 * 9; }
 
 DeviceRequest request_of(const Options& options, bool may_be_lean) {

@@ -46,8 +46,6 @@ class PartRun {
       }
       multiply(j);
       clock.lap(report_.seconds_products);
-      const double done = static_cast<double>(std::min(j + b_.n_block, b_.shape.n)) / static_cast<double>(b_.shape.n);
-      if (progress_ && omp_get_thread_num() == 0) progress_(done);
     }
     engine_.leave_thread();
   }
@@ -125,7 +123,18 @@ class PartRun {
       for (std::int64_t range = 0; range < b_.column_ranges; ++range) {
         const std::int64_t begin = range * in_range, end = std::min(begin + in_range, strips);
         if (begin < end) multiply_task(block * b_.row_block, j, begin, end);
+        tell_progress();
       }
+  }
+
+  // By the calling thread, without tiles: what it calls may use them.
+  void tell_progress() {
+    const std::int64_t done = ++tasks_done_;
+    if (!progress_ || omp_get_thread_num() != 0) return;
+    engine_.leave_thread();
+    const std::int64_t all = b_.row_blocks * b_.column_ranges * divide_up(b_.shape.n, b_.n_block);
+    progress_(static_cast<double>(done) / static_cast<double>(all));
+    engine_.enter_thread();
   }
 
   // Rows from i on, column strips begin to end of the block at j.
@@ -186,6 +195,7 @@ class PartRun {
   MagnitudeRange all_;
   bool scaled_ = false, fits_ = true;
   std::atomic<bool> misfit_ = false;
+  std::atomic<std::int64_t> tasks_done_ = 0;
 };
 
 }  // namespace
@@ -203,6 +213,7 @@ bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const Res
     const FloatingEnvironment environment;
     run.run();
   }
+  if (run.fits() && options.progress) options.progress(1.0);
   return run.fits();
 }
 

@@ -50,7 +50,8 @@ PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t 
          routine);
   const Int8Engine& found = engine_of(options);
   engine = std::string(found.name());
-  if (const std::string requested = requested_engine(options.engine); !requested.empty()) engine = requested;
+  if (const std::string requested = requested_engine(options.engine); requested.starts_with("model:"))
+    engine = requested;
   if (rows == 0 || columns == 0) return;
   own_copy(op, X, ldx);
   make_planes(found, usable_threads(options.threads));

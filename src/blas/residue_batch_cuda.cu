@@ -15,8 +15,9 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr std::int64_t most_products = 65535;                   // of a grid's second direction
-constexpr std::size_t most_batch_bytes = std::size_t{1} << 30;  // beyond, a launch is long anyway
+constexpr std::int64_t most_products = 65535;                     // of a grid's second direction
+constexpr std::size_t most_batch_bytes = std::size_t{1} << 30;    // beyond, a launch is long anyway
+constexpr std::size_t small_batch_bytes = std::size_t{64} << 20;  // nobody asks what is free
 
 // One group of products: vectors and planes of all of them.
 struct BatchBuffers {
@@ -60,13 +61,16 @@ DeviceProductPlan plan_of_one(const StridedBatch<T>& p, const Options& options) 
 
 template <class T>
 std::int64_t residue_batch_size(const StridedBatch<T>& p, const Options& options) {
+  const CaptureTolerance tolerance;
   const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
   if (p.count < 2 || p.stride_c == 0 || !reads || without_host(options)) return 0;
   const DeviceProductPlan plan = plan_of_one(p, options);
   if (!plan.residues || plan.exact || plan.ordinary.form.strassen || !plan.ordinary.whole(plan.shape)) return 0;
   const bool limited = options.workspace != nullptr || options.workspace_limit != 0;
   const std::size_t wanted = std::min(batch_bytes(plan, p.count), most_batch_bytes),
-                    room = limited ? workspace_limit(wanted, options) : available_device_memory() / 2;
+                    room = limited                       ? workspace_limit(wanted, options)
+                           : wanted <= small_batch_bytes ? wanted
+                                                         : available_device_memory() / 2;
   const auto products = std::min(
       {p.count, most_products, static_cast<std::int64_t>(std::min(room, most_batch_bytes) / batch_bytes(plan, 1))});
   return products < 2 ? 0 : products;

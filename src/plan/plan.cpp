@@ -123,14 +123,14 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
 template <class T>
 std::optional<PartChoice> choose_parts(const ProductShape& shape, const std::string& requested, const Options& options,
                                        std::size_t limit) {
-  const bool asked = asks_for_parts(requested);
+  const bool asked = asks_for_parts(requested), named = asked && !options.engine.empty();
   const PartEngine* engine = usable_part_engine();
   if (engine == nullptr || !parts_keep_contract<T>(options.contract) || (!requested.empty() && !asked)) return {};
   const int threads = thread_count(options);
   if (!asked && native_seconds(shape, true, threads) <= least_part_seconds) return {};
   const model::Engine& instruction = model::find_engine(engine->model).engine;
   const bool keeps = shape.k <= part_longest_k && parts_keep_fp32(instruction, shape.k);
-  require(keeps || !asked, "engine: \"{}\" cannot keep contract fp32 for k = {}", requested, shape.k);
+  require(keeps || !named, "engine: \"{}\" cannot keep contract fp32 for k = {}", requested, shape.k);
   if (!keeps) return {};
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
@@ -139,7 +139,7 @@ std::optional<PartChoice> choose_parts(const ProductShape& shape, const std::str
   if (!asked && parts >= std::min(residues, native)) return {};
   PartChoice choice{.engine = engine, .blocking = choose_part_blocking(shape, threads, limit)};
   if (choice.blocking.bytes > limit) {
-    if (asked)
+    if (named)
       fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
            "{}: {} bytes are too few for engine {}; expected at least {}",
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
@@ -192,7 +192,10 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
            choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
   };
   const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
-  if (least) return smallest;
+  if (least && options.engine.empty()) return smallest;
+  if (least)
+    return asks_for_parts(requested) ? std::max(smallest, choose_part_blocking(shape, thread_count(options), 0).bytes)
+                                     : smallest;
   const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
   const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
   const auto parts = choose_parts<T>(shape, requested, options, limit);
