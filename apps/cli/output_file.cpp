@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "input_file.hpp"
+#include "temporary_name.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -63,7 +64,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
 
 void OutputFile::open_temporary(unsigned mode) {
   const std::filesystem::path target(target_);
-  temporary_ = (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
+  temporary_ = temporary_name(target.parent_path() / ("." + target.filename().string()));
   descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) {
     const int why = errno;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "temporary_name.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cli {
@@ -91,7 +92,7 @@ class TemporaryReport {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = (std::filesystem::temp_directory_path() / "vernier-run-XXXXXX").string();
+  std::string path_ = temporary_name(std::filesystem::temp_directory_path() / "vernier-run");
 };
 
 // What exec says where there is no such program: over a pipe that a program which starts closes.

@@ -69,10 +69,10 @@ VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, 
 // float under contract fp32 go to error-corrected products all at once where a batch of them is faster than cuBLAS's,
 // native ones to cuBLAS's, and real ones by residues go many at once, with the bits that each has alone, where none of
 // those together holds wide exponents, a NaN or an infinity, the stream's product before them held none either, and a
-// host may wait; what is left goes one by one. One
-// scheme serves all products that are split together, by their data. The arrays of addresses are in device memory, as
-// cuBLAS has them. Real matrices whose products are small go to cuBLAS as they are; otherwise the host waits until the
-// stream has come so far and reads the addresses, with options.asynchronous too. No capture lets it.
+// host may wait; what is left goes one by one. One scheme serves all products that are split together, by their data.
+// The arrays of addresses are in device memory, as cuBLAS has them. Real matrices whose products are small go to cuBLAS
+// as they are; otherwise the host waits until the stream has come so far and reads the addresses, with
+// options.asynchronous too. No capture lets it.
 template <class T>
 VERNIER_API Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
                                 const T* const* A, std::int64_t lda, const T* const* B, std::int64_t ldb, const T* beta,

@@ -121,7 +121,7 @@ class DeviceRun {
   ConversionForm form(const DevicePass& pass) const {
     return {pass.blocking.moduli, pass.words, engine_.form(), ModuliList::densest, clusters()};
   }
-  bool clusters() const { return engine_.least_capability() >= 90; }
+  bool clusters() const { return engine_.takes_clusters(); }
 
   struct Spans {
     std::unique_ptr<DeviceWorkspace> extra;  // only a small workspace has no room for them in that of the planes

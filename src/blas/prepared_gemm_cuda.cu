@@ -83,7 +83,7 @@ void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels
   form = {.moduli = plan.ordinary.moduli,
           .words = ordinary_device_pass(plan).words,
           .form = engine.form(),
-          .clusters = engine.least_capability() >= 90};
+          .clusters = engine.takes_clusters()};
 }
 
 // All memory, and X in it.

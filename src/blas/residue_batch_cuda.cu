@@ -99,7 +99,7 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
                        {.moduli = plan.ordinary.moduli,
                         .words = ordinary_words(plan.rule),
                         .form = engine.form(),
-                        .clusters = engine.least_capability() >= 90,
+                        .clusters = engine.takes_clusters(),
                         .products = products},
                        regularity, stream);
   engine.multiply({.rows = buffers.a,

@@ -192,10 +192,9 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
            choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
   };
   const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
-  if (least && options.engine.empty()) return smallest;
-  if (least)
-    return asks_for_parts(requested) ? std::max(smallest, choose_part_blocking(shape, thread_count(options), 0).bytes)
-                                     : smallest;
+  const bool named_parts = !options.engine.empty() && asks_for_parts(requested);
+  if (least && named_parts) return std::max(smallest, choose_part_blocking(shape, thread_count(options), 0).bytes);
+  if (least) return smallest;
   const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
   const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
   const auto parts = choose_parts<T>(shape, requested, options, limit);

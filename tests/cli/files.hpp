@@ -13,12 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "temporary_name.hpp"
+
 namespace vernier::cli::testing {
 
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "vernier-cli-XXXXXX").string();
+    std::string name = temporary_name(std::filesystem::temp_directory_path() / "vernier-cli");
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder: " + name);
     path_ = name;
   }
