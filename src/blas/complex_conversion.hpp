@@ -23,6 +23,7 @@ struct ComplexSide {
   ComplexVectors vectors;
   std::int8_t* planes;  // of the block at hand
   std::size_t plane_bytes, part_bytes;
+  bool cached;  // as in DecomposeTask
 };
 
 // Elements between the vectors of a gathered strip, so that they do not fall into the same cache sets.
@@ -91,7 +92,8 @@ void convert_complex_strips(const ComplexSide<R>& side, const SchemeBackend<R>& 
                                .layout = layout,
                                .strip = index,
                                .has_nonfinite = std::any_of(statistics, statistics + strip.vectors,
-                                                            [](const VectorStatistics& v) { return v.nonfinite; })},
+                                                            [](const VectorStatistics& v) { return v.nonfinite; }),
+                               .cached = side.cached},
                               side.part_bytes);
   }
 }

@@ -72,14 +72,16 @@ class ComplexRun {
            buffers_.a,
            buffers_.pass.a,
            buffers_.pass.a_stride,
-           part_bytes(buffers_.pass.a_stride)},
+           part_bytes(buffers_.pass.a_stride),
+           plan.blocking.cached},
         b_{columns_of(problem.opb, problem.b, problem.n, problem.k, problem.ldb),
            problem.opb == Op::conjugate_transpose,
            digits(PanelSide::columns),
            buffers_.b,
            buffers_.pass.b,
            buffers_.pass.b_stride,
-           part_bytes(buffers_.pass.b_stride)} {}
+           part_bytes(buffers_.pass.b_stride),
+           plan.blocking.cached} {}
 
   // Statistics of all vectors, and with them the planes of the first block.
   void measure() {

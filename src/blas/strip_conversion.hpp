@@ -75,7 +75,8 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
                              .plane_bytes = block.plane_bytes,
                              .layout = layout,
                              .strip = index,
-                             .has_nonfinite = nonfinite});
+                             .has_nonfinite = nonfinite,
+                             .cached = state.blocking.cached});
   }
 }
 

@@ -4,10 +4,11 @@
 #include <cpuid.h>
 #ifdef __linux__
 #include <sys/syscall.h>
+#endif
+#endif
 #include <unistd.h>
-#endif
-#endif
 
+#include <algorithm>
 #include <cstdint>
 
 namespace vernier {
@@ -115,6 +116,15 @@ std::string missing_features(InstructionSet set) {
   if (set == InstructionSet::amx) return amx;
   static const std::string amx_bf16 = look_for(InstructionSet::amx_bf16);
   return amx_bf16;
+}
+
+std::size_t last_level_cache_bytes() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  static const long bytes = std::max({sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE), 0L});
+  return static_cast<std::size_t>(bytes);
+#else
+  return 0;
+#endif
 }
 
 }  // namespace vernier

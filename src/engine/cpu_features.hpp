@@ -1,6 +1,7 @@
 // What this machine can execute.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace vernier {
@@ -12,5 +13,7 @@ enum class InstructionSet { baseline, avx2, avx512_vnni, amx, amx_bf16 };
 // The features of the set that this machine or its system lacks, as "avx512_vbmi, amx-tile"; empty if the set can be
 // used. The first question about amx asks the system to let this process use the tile registers.
 std::string missing_features(InstructionSet set);
+
+std::size_t last_level_cache_bytes();  // as the system tells; 0 if it does not
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu_features.hpp"
 #include "plan/halving.hpp"
 
 namespace vernier {
@@ -38,6 +39,8 @@ void set_bytes(Blocking& b, const Int8Engine& engine) {
 std::int64_t largest_k_block(std::int64_t k, const Int8Engine& engine) {
   return round_up(divide_up(k, divide_up(k, engine.longest_k())), step_size);
 }
+
+bool fits_caches(std::size_t bytes) { return bytes <= last_level_cache_bytes() / 2; }
 
 std::size_t plane_stride(std::int64_t bytes) {
   return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
@@ -106,6 +109,8 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
   halve_until_it_fits(b, limit,
                       {.vectors = strip_size, .k = std::max(least_k_block, prepared.k_block), .k_unit = step_size},
                       [&](Blocking& x) { set_bytes(x, engine); });
+  b.cached = fits_caches(static_cast<std::size_t>(b.moduli) *
+                         (plane_stride(b.m_block * b.k_block) + plane_stride(b.n_block * b.k_block)));
   return b;
 }
 

@@ -27,6 +27,7 @@ struct Blocking {
   std::int64_t row_block_strips = 1;                   // strips of A that a thread streams at a time
   int threads = 1;
   PreparedSides prepared;  // take no memory here
+  bool cached = false;     // residues of A and B stay in the caches until they are multiplied
   std::size_t bytes = 0;   // of PassBuffers
 };
 
@@ -39,6 +40,9 @@ std::size_t plane_stride(std::int64_t bytes);
 // The largest blocks that fit, whole C if they can; bytes > limit in the result if even the smallest do not.
 Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
                          std::size_t limit, const PreparedSides& prepared = {});
+
+// Half of the last-level cache, since C and other processes want some of it.
+bool fits_caches(std::size_t bytes);
 
 // Planes of one modulus start plane_stride bytes after those of the one before.
 struct PassBuffers {

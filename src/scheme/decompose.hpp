@@ -24,6 +24,7 @@ struct DecomposeTask {
   PanelLayout layout;
   std::int64_t strip = 0;  // in the layout
   bool has_nonfinite = false;
+  bool cached = false;  // planes that the caches hold until they are read; others are written past them
 };
 
 template <class T>

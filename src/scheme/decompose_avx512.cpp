@@ -26,9 +26,11 @@ inline __m512i next_limb(__m512d& rest, bool last) {
   return _mm512_xor_si512(_mm512_cvtpd_epi64(whole), sign);
 }
 
-// From a plane to that of the next modulus, and from one part of complex numbers to the next.
+// From a plane to that of the next modulus, and from one part of complex numbers to the next; and whether planes are
+// written through the caches.
 struct PlaneStrides {
   std::size_t plane, part;
+  bool cached;
 };
 
 // Low and high dwords of two registers of eight digits an element, in the order of the side.
@@ -93,8 +95,11 @@ __m512i residue_bytes(const Digits<Limbs>& digits, const DigitWeights& w) {
   return Side == PanelSide::rows ? _mm512_shuffle_epi8(bytes, turn) : bytes;
 }
 
-inline void stream(std::int8_t* out, __m512i bytes) {  // not read again before all planes are written
-  _mm512_stream_si512(reinterpret_cast<__m512i*>(out), bytes);
+inline void store(std::int8_t* out, __m512i bytes, bool cached) {
+  if (cached)
+    _mm512_store_si512(out, bytes);
+  else
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(out), bytes);
 }
 
 // All residues of 64 elements, real or complex.
@@ -102,7 +107,7 @@ template <PanelSide Side, int Limbs>
 void store_residues(const Digits<Limbs> (&digits)[1], const DigitTables& tables, std::int8_t* out,
                     const PlaneStrides& strides) {
   for (int q = 0; q < tables.count; ++q, out += strides.plane)
-    stream(out, residue_bytes<Side, Limbs>(digits[0], tables.weights[static_cast<std::size_t>(q)]));
+    store(out, residue_bytes<Side, Limbs>(digits[0], tables.weights[static_cast<std::size_t>(q)]), strides.cached);
 }
 template <PanelSide Side, int Limbs>
 void store_residues(const Digits<Limbs> (&digits)[2], const DigitTables& tables, std::int8_t* out,
@@ -110,9 +115,9 @@ void store_residues(const Digits<Limbs> (&digits)[2], const DigitTables& tables,
   for (int q = 0; q < tables.count; ++q, out += strides.plane) {
     const DigitWeights& w = tables.weights[static_cast<std::size_t>(q)];
     const __m512i x = residue_bytes<Side, Limbs>(digits[0], w), y = residue_bytes<Side, Limbs>(digits[1], w);
-    stream(out, x);
-    stream(out + strides.part, y);
-    stream(out + 2 * strides.part, ByteModulus(w.modulus).sum(x, y));
+    store(out, x, strides.cached);
+    store(out + strides.part, y, strides.cached);
+    store(out + 2 * strides.part, ByteModulus(w.modulus).sum(x, y), strides.cached);
   }
 }
 
@@ -187,13 +192,13 @@ void decompose_parts(const Operand<T> (&strips)[Parts], const DigitTables& table
 
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
-  decompose_parts({strip}, tables, task, {task.plane_bytes, 0});
+  decompose_parts({strip}, tables, task, {task.plane_bytes, 0, task.cached});
 }
 
 template <class T>
 void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
                               std::size_t part_bytes) {
-  decompose_parts({strip.real, strip.imaginary}, tables, task, {task.plane_bytes, part_bytes});
+  decompose_parts({strip.real, strip.imaginary}, tables, task, {task.plane_bytes, part_bytes, task.cached});
 }
 
 template void decompose_avx512(const Operand<double>&, const DigitTables&, const DecomposeTask&);

@@ -22,12 +22,12 @@ struct Form {
   PanelSide side;
   bool k_contiguous, narrow;
   int limbs;
-  bool nonfinite;
+  bool nonfinite, cached;
 
   int largest() const { return narrow ? narrow_exponent : largest_exponent(limbs); }
   std::string text() const {
     return joined(side == PanelSide::rows ? "rows" : "columns", k_contiguous ? ", k contiguous, " : ", k strided, ",
-                  narrow ? 0 : limbs, " limbs", nonfinite ? ", not finite" : "");
+                  narrow ? 0 : limbs, " limbs", nonfinite ? ", not finite" : "", cached ? ", cached" : "");
   }
 };
 
@@ -37,7 +37,8 @@ std::vector<Form> all_forms() {
     for (const bool k_contiguous : {false, true})
       for (int limbs = 0; limbs <= max_limbs; ++limbs)
         for (const bool nonfinite : {false, true})
-          forms.push_back({side, k_contiguous, limbs == 0, std::max(limbs, 1), nonfinite});
+          for (const bool cached : {false, true})
+            forms.push_back({side, k_contiguous, limbs == 0, std::max(limbs, 1), nonfinite, cached});
   return forms;
 }
 
@@ -93,7 +94,8 @@ Planes decomposed(decltype(SchemeBackend<T>::decompose) decompose, const Case<T>
              .plane_bytes = planes.stride,
              .layout = planes.layout,
              .strip = 1,
-             .has_nonfinite = form.nonfinite});
+             .has_nonfinite = form.nonfinite,
+             .cached = form.cached});
   return planes;
 }
 
@@ -209,7 +211,8 @@ void expect_complex(decltype(SchemeBackend<T>::decompose_complex) decompose) {
                  .plane_bytes = all.stride,
                  .layout = all.layout,
                  .strip = 1,
-                 .has_nonfinite = form.nonfinite},
+                 .has_nonfinite = form.nonfinite,
+                 .cached = form.cached},
                 part);
       for (int q = 0; q < count; ++q)
         for (std::size_t b = 0; b < all.stride; ++b) {
