@@ -52,6 +52,8 @@ void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
   const std::int64_t nb = long_c || (long_b && opb == Op::none) ? 1 : block;
   const std::int64_t kb = (long_a && opa == Op::none) || (long_b && opb != Op::none) ? 1 : block;
   const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
+  if (m <= mb && n <= nb && k <= kb)
+    return call(opa, opb, as_int(m), as_int(n), as_int(k), alpha, a, as_int(lda), b, as_int(ldb), beta, c, as_int(ldc));
   for (std::int64_t j = 0; j < n; j += nb)
     for (std::int64_t i = 0; i < m; i += mb)
       for (std::int64_t l = 0; l < std::max<std::int64_t>(k, 1); l += kb) {

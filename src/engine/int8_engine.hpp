@@ -69,6 +69,8 @@ const Int8Engine& find_int8_engine(std::string_view name);
 // The first that runs here, whatever the environment says.
 const Int8Engine& preferred_int8_engine();
 
+const char* engine_in_environment();  // VERNIER_ENGINE, or null
+
 // name, or VERNIER_ENGINE if name is empty, or "".
 std::string requested_engine(std::string_view name);
 

@@ -82,9 +82,11 @@ const std::vector<const Int8Engine*>& int8_engines() {
   return list;
 }
 
+const char* engine_in_environment() { return std::getenv("VERNIER_ENGINE"); }
+
 std::string requested_engine(std::string_view name) {
   if (!name.empty()) return std::string(name);
-  const char* variable = std::getenv("VERNIER_ENGINE");
+  const char* variable = engine_in_environment();
   return variable != nullptr ? variable : "";
 }
 

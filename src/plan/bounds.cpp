@@ -74,8 +74,9 @@ std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k) {
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k) {
   if (contract.kind == Contract::Kind::exact) return -Ieee754<T>::precision;
-  const double u = std::ldexp(1.0, -contract.bits_asked), final_rounding = std::ldexp(1.0, -Ieee754<T>::precision);
-  return std::log2(static_cast<double>(k) * u + final_rounding);
+  constexpr int precision = Ieee754<T>::precision;
+  if (contract.bits_asked == precision) return std::log2(static_cast<double>(k + 1)) - precision;
+  return std::log2(static_cast<double>(k) * std::ldexp(1.0, -contract.bits_asked) + std::ldexp(1.0, -precision));
 }
 
 int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list) {

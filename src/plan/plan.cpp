@@ -35,6 +35,19 @@ bool parts_keep_contract(const Contract& contract) {
   return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible;
 }
 
+constexpr const char* small_product_reason = "so small a product is done before residues are made";
+
+template <class T>
+void describe_request(const ProductShape& shape, const Options& options, Plan& p) {
+  p.type = std::is_same_v<T, float> ? "float" : "double";
+  p.m = shape.m;
+  p.n = shape.n;
+  p.k = shape.k;
+  p.contract = options.contract;
+  p.threads = thread_count(options);
+  p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
+}
+
 // The engine's name, but for one in the environment that multiplies products of another kind.
 template <class T>
 std::string engine_asked_for(const Options& options, bool doubled) {
@@ -109,7 +122,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   const int threads = plan.printable.threads;
   const double native = native_seconds(plan.shape, plan.single_precision, threads);
   if (native <= least_residue_seconds) {
-    reason = "so small a product is done before residues are made";
+    reason = small_product_reason;
     return nullptr;
   }
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
@@ -202,6 +215,18 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
 }
 
 template <class T>
+bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
+  const Contract& c = options.contract;
+  if (!is_small_product(s) || c.reproducible || c.kind == Contract::Kind::exact ||
+      c.bits_asked > Ieee754<T>::precision || !options.engine.empty() || engine_in_environment() != nullptr)
+    return false;
+  describe_request<T>(s, options, p);
+  p.scheme = native_name;
+  p.reason = small_product_reason;
+  return true;
+}
+
+template <class T>
 ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled) {
   ProductPlan plan;
   plan.shape = shape;
@@ -210,13 +235,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   plan.exact = options.contract.kind == Contract::Kind::exact;
   plan.native_keeps_contract = !plan.exact && options.contract.bits_asked <= Ieee754<T>::precision;
   Plan& p = plan.printable;
-  p.type = plan.single_precision ? "float" : "double";
-  p.m = shape.m;
-  p.n = shape.n;
-  p.k = shape.k;
-  p.contract = options.contract;
-  p.threads = thread_count(options);
-  p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
+  describe_request<T>(shape, options, p);
   const std::string requested = engine_asked_for<T>(options, doubled);
   check_engine_name<T>(requested, doubled, options);
   if (shape.empty()) {
@@ -309,6 +328,8 @@ PassList plan_passes(const ProductPlan& plan, const Scaling& scaling) {
 
 template std::size_t workspace_bytes<double>(const ProductShape&, const Options&, bool);
 template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
+template bool plan_small_product<double>(const ProductShape&, const Options&, Plan&);
+template bool plan_small_product<float>(const ProductShape&, const Options&, Plan&);
 template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
 template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
 

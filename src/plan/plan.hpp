@@ -38,6 +38,11 @@ struct ProductPlan {
   std::optional<PartChoice> parts;
 };
 
+// The plan of a product so small that the native one is taken, in a tenth of a microsecond: what plan_product() comes
+// to. False, and nothing is written, where that has to look further.
+template <class T>
+bool plan_small_product(const ProductShape& shape, const Options& options, Plan& plan);
+
 // Throws Error on an unknown engine or where the workspace is too small.
 template <class T>
 ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled = false);

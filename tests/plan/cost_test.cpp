@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "engine/int8_engine.hpp"
+#include "plan/plan.hpp"
 
 namespace vernier::test {
 namespace {
@@ -48,6 +52,49 @@ TEST(Cost, KnowsEveryEngine) {
     if (engine->name() == "portable") continue;
     EXPECT_LT(residue_seconds(engine->name(), {4096, 4096, 4096}, 15, 1), unknown) << engine->name();
   }
+}
+
+TEST(Cost, SmallProductsEndBeforeResiduesOrPartsBegin) {
+  const ProductShape largest[] = {{64, 64, 64}, {1, 1, 1 << 18}, {1 << 18, 1, 1}, {2, 1 << 9, 1 << 8}};
+  for (const ProductShape& s : largest) {
+    EXPECT_TRUE(is_small_product(s));
+    EXPECT_LE(native_seconds(s, false, 1), least_residue_seconds);
+    EXPECT_LE(native_seconds(s, true, 1), std::min(least_residue_seconds, least_part_seconds));
+  }
+  const std::int64_t huge = std::int64_t{1} << 40;
+  const ProductShape larger[] = {{64, 64, 65}, {1, 1, (1 << 18) + 1}, {huge, huge, huge}, {huge, 1, 1}};
+  for (const ProductShape& s : larger) EXPECT_FALSE(is_small_product(s));
+}
+
+template <class T>
+void expect_plan_of_small_products(const Contract& contract) {
+  for (const ProductShape& s : {ProductShape{1, 1, 1}, {64, 64, 64}, {3, 500, 7}, {1, 2, 100000}})
+    for (const int threads : {0, 1, 2}) {
+      const Options options{.contract = contract, .threads = threads};
+      Plan small;
+      ASSERT_TRUE(plan_small_product<T>(s, options, small)) << contract.text();
+      EXPECT_EQ(small.json(), plan_product<T>(s, options).printable.json());
+    }
+}
+
+TEST(Cost, PlansOfSmallProductsAreTheUsualOnes) {
+  unsetenv("VERNIER_ENGINE");
+  for (const Contract& contract : {Contract::fp64(), Contract::normwise(), Contract::fp32(), Contract::bits(20)})
+    expect_plan_of_small_products<double>(contract);
+  for (const Contract& contract : {Contract::fp32(), Contract::bits(20)})
+    expect_plan_of_small_products<float>(contract);
+}
+
+TEST(Cost, SmallProductsOfWhichMoreIsAskedArePlannedInFull) {
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  Plan plan;
+  for (const Options& options : {Options{.contract = reproducible}, Options{.contract = Contract::exact()},
+                                 Options{.contract = Contract::bits(60)}, Options{.engine = "portable"}})
+    EXPECT_FALSE(plan_small_product<double>({8, 8, 8}, options, plan));
+  EXPECT_FALSE(plan_small_product<float>({8, 8, 8}, {.contract = Contract::fp64()}, plan));
+  EXPECT_FALSE(plan_small_product<double>({65, 64, 64}, {}, plan));
+  EXPECT_EQ(plan.type, "");
 }
 
 }  // namespace
