@@ -217,13 +217,15 @@ class DeviceRun {
                                          .vectors = plan_.shape.m,
                                          .kinds = vectors_.a_kinds,
                                          .ordinary = vectors_.a_scales,
-                                         .wide = vectors_.a_wide_scales},
+                                         .wide = vectors_.a_wide_scales,
+                                         .groups = vectors_.a_groups},
                                         {.statistics = vectors_.b_statistics,
                                          .costs = b_costs,
                                          .vectors = plan_.shape.n,
                                          .kinds = vectors_.b_kinds,
                                          .ordinary = vectors_.b_scales,
-                                         .wide = vectors_.b_wide_scales}},
+                                         .wide = vectors_.b_wide_scales,
+                                         .groups = vectors_.b_groups}},
                             .route = vectors_.route,
                             .ordinary_moduli = plan.ordinary.blocking.moduli,
                             .classes = plan.classes,
@@ -307,9 +309,17 @@ class DeviceRun {
                       .factor = residue_system(blocking.moduli).row_factor,
                       .accumulate = accumulate,
                       .out = buffers.c,
+                      .wanted = wanted(gated.pass, rows, columns),
                       .gate = gated.products,
                       .scratch = buffers.sums},
                      stream_);
+  }
+
+  // The entries that the recombination will write.
+  EntryFilter wanted(const DevicePass& pass, Range rows, Range columns) const {
+    constexpr std::int64_t group = EntryFilter::group;
+    if (pass.every_entry || rows.begin % group != 0 || columns.begin % group != 0) return {};
+    return {vectors_.a_groups + rows.begin / group, vectors_.b_groups + columns.begin / group, pass.ordinary};
   }
 
   void recombine(const GatedPass& gated, const DevicePassBuffers& buffers, Range rows, Range columns,

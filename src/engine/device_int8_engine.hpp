@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/device_planes.hpp"
+#include "base/entry_filter.hpp"
 #include "base/gate.hpp"
 #include "number/byte_reduction.hpp"
 
@@ -32,6 +33,7 @@ struct DeviceInt8Product {
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)
   Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
+  EntryFilter wanted = {};  // what has no entry of these may be left as it was
   std::int32_t* scratch = nullptr;
 };
 

@@ -57,6 +57,9 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .products = p.products,
                       .accumulate = p.accumulate,
                       .out = p.out,
+                      .m = p.m,
+                      .n = p.n,
+                      .wanted = p.wanted,
                       .gate = p.gate};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)

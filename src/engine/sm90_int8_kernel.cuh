@@ -44,6 +44,8 @@ struct Sm90Task {
   int products;                  // planes of one modulus
   bool accumulate;
   std::int8_t* out;
+  std::int64_t m, n;
+  EntryFilter wanted;
   Gate gate;
 };
 
@@ -61,6 +63,37 @@ __device__ __forceinline__ Sm90Job job_of(int id, const Sm90Task& task) {
   const int height = min(task.band, task.down - band * task.band), x = in_band / height;
   return {q, x, band * task.band + in_band - x * height};
 }
+
+// The tiles of a cluster: first, first + step, ..., but for those of which nobody wants an entry.
+template <class T>
+class Sm90Jobs {
+ public:
+  __device__ __forceinline__ Sm90Jobs(const Sm90Task& task, int first, int step) : task_(task), step_(step) {
+    id_ = first - step;
+    advance();
+  }
+  __device__ __forceinline__ bool done() const { return id_ >= task_.jobs; }
+  __device__ __forceinline__ Sm90Job job() const { return job_of(id_, task_); }
+  __device__ __forceinline__ void advance() {
+    do id_ += step_;
+    while (!done() && task_.wanted.any() && !wanted());
+  }
+
+ private:
+  __device__ bool wanted() const {
+    constexpr int columns = T::columns * T::cluster_columns, rows = T::rows * T::cluster_rows;
+    const Sm90Job here = job();
+    const auto sets = [](const unsigned* groups, std::int64_t begin, std::int64_t size, std::int64_t end) {
+      return EntryFilter::sets_of(groups, begin, min(begin + size, end));
+    };
+    return task_.wanted.wants_some(
+        sets(task_.wanted.rows, static_cast<std::int64_t>(here.y) * rows, rows, task_.m),
+        sets(task_.wanted.columns, static_cast<std::int64_t>(here.x) * columns, columns, task_.n));
+  }
+
+  const Sm90Task& task_;
+  int id_, step_;
+};
 
 // Keeps the compiler from moving accumulators across a point.
 template <int Blocks, int Registers>
@@ -113,9 +146,9 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
                                      const Sm90Task& task, int first, int step, bool closed, int rank_x, int rank_y) {
   const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
   const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
-  int slot = 0, phase = 0;
-  for (int id = first; id < (closed && id != first ? 0 : task.jobs); id += step) {
-    const Sm90Job job = job_of(id, task);
+  int slot = 0, phase = 0, turn = 0;
+  for (Sm90Jobs<T> jobs(task, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
+    const Sm90Job job = jobs.job();
     const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
     const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
     for (int kb = 0; kb < task.k_blocks; ++kb) {
@@ -230,15 +263,16 @@ __global__ void __launch_bounds__(384, 1)
     take_registers<232>();
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
     int acc[T::blocks][T::registers];
-    for (int turn = T::cooperative ? 0 : group;; turn += T::cooperative ? 1 : 2) {
-      const int id = first + turn * step;
-      if (id >= task.jobs || (turn > 0 && closed)) break;
-      const Sm90Job job = job_of(id, task);
+    Sm90Jobs<T> jobs(task, first, step);
+    for (int turn = 0; !jobs.done() && (turn == 0 || !closed); ++turn) {
+      const Sm90Job job = jobs.job();
+      jobs.advance();
+      if (!T::cooperative && turn % 2 != group) continue;
       // A wait by parity cannot tell "not yet" from "two phases ago": no warpgroup may look at a stage before the other
       // has seen all of its own.
       if (!T::cooperative && turn > 0) named_barrier_sync(1 + group, 256);
       multiply_tile<T>(acc, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, half, thread, [&] {
-        if (!T::cooperative && id + step < task.jobs && !closed) named_barrier_arrive(2 - group, 256);
+        if (!T::cooperative && !jobs.done() && !closed) named_barrier_arrive(2 - group, 256);
       });
       store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
                     (job.x * T::cluster_columns + rank_x) * T::columns + half * T::group_columns,

@@ -70,6 +70,7 @@ struct DeviceVectorBuffers {
   VectorScales *a_kinds = nullptr, *b_kinds = nullptr;
   // Where no host decides: scales of wide entries, and the words of the decision.
   int *a_wide_scales = nullptr, *b_wide_scales = nullptr;
+  unsigned *a_groups = nullptr, *b_groups = nullptr;  // EntryFilter
   cuda::DeviceRoute* route = nullptr;
   cuda::RegularityState* regularity = nullptr;
   // Contract exact alone:

@@ -1,6 +1,7 @@
 // The kernel behind device_route.hpp: one cluster of blocks, or one block, whose threads take vectors in turn.
 #pragma once
 
+#include "base/entry_filter.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "scheme/device_route.hpp"
@@ -116,6 +117,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
   blocks.sync();
   for_each_vector(task, [&](int side, const RouteOperand& x, std::int64_t v) {
     RouteSide& s = mine.side[side];
+    if (v % EntryFilter::group == 0) x.groups[v / EntryFilter::group] = 0;
     if (x.statistics[v].nonfinite) atomicAdd(&s.nonfinite, 1);
     if (x.statistics[v].zero()) return;
     atomicMax(&s.span, x.statistics[v].span());
@@ -168,6 +170,7 @@ __global__ void __launch_bounds__(route_threads) choose_route(const __grid_const
         atomicMax(&mine.wide_log2[side], static_cast<int>(ceil(norm_log2(st, task.k, scaled) * wide_log2_unit)));
       }
     }
+    atomicOr(&x.groups[v / EntryFilter::group], 1u << scales.proofs);
     x.kinds[v] = scales;
     x.ordinary[v] = scales.ordinary;
     x.wide[v] = scales.wide;

@@ -16,6 +16,7 @@ struct RouteOperand {
   std::int64_t vectors = 0;
   VectorScales* kinds = nullptr;
   int *ordinary = nullptr, *wide = nullptr;  // the scales of kinds, one by one
+  unsigned* groups = nullptr;                // the sets of proofs in kinds, as EntryFilter has them
 };
 
 struct RouteTask {
