@@ -1,5 +1,5 @@
 // Plans and reports as text and as JSON.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
