@@ -32,8 +32,8 @@ namespace vernier {
 struct PreparedFacts {
   Side side = Side::left;
   std::int64_t rows = 0, columns = 0;  // of op(X)
-  Contract contract;
-  std::string engine;
+  Contract contract = {};
+  std::string engine = {};
   int moduli = 0;         // of the residues held
   std::size_t bytes = 0;  // held, the copy included
   int device = 0;         // on a GPU
