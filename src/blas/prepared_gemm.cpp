@@ -151,12 +151,8 @@ void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
   plan.printable.reason = prepared_reason(f.prepared_a != nullptr, f.prepared_b != nullptr, any.engine);
   report.plan = plan.printable;
   bool planes_read = false;
-  ResidueProblem<T> problem{f.prepared_a != nullptr ? f.prepared_a->copy : f.a,
-                            f.prepared_b != nullptr ? f.prepared_b->copy : f.b,
-                            alpha,
-                            beta,
-                            C,
-                            ldc};
+  ResidueProblem<T> problem{{f.prepared_a != nullptr ? f.prepared_a->copy : f.a,
+                             f.prepared_b != nullptr ? f.prepared_b->copy : f.b, alpha, beta, C, ldc}};
   if (f.prepared_a != nullptr) problem.prepared_a = &f.prepared_a->planes;
   if (f.prepared_b != nullptr) problem.prepared_b = &f.prepared_b->planes;
   problem.prepared_planes_read = &planes_read;
