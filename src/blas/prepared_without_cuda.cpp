@@ -35,7 +35,8 @@ PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::i
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
-  template class PreparedOperand<T>;                                                                              \
+  template PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t,      \
+                                               const Options&);                                                   \
   template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
                                const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
   template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \
