@@ -49,6 +49,7 @@ Json describe(const Default& chosen) {
   const std::vector<EngineInfo> on_gpu = cuda::engines();
   Json json = {{"version", version()},
                {"engines", list_of(engines(), chosen.engine)},
+               {"part_engines", list_of(part_engines(), chosen.engine)},
                {"cuda_engines", list_of(on_gpu, preferred(on_gpu))}};
   json["default_engine"] = chosen.engine.empty() ? Json() : Json(chosen.engine);
   json["threads"] = omp_get_max_threads();
@@ -80,6 +81,8 @@ void print_engines(const Json& engines, const std::string& title) {
 void print_text(const Json& json, const Console& console) {
   fmt::print("{} {}\n\n", console.strong("vernier"), json["version"].get<std::string>());
   print_engines(json["engines"], console.strong("int8 engines, in order of preference"));
+  if (!json["part_engines"].empty())
+    print_engines(json["part_engines"], console.strong("engines of bf16 parts, for float under contract fp32"));
   if (!json["cuda_engines"].empty()) print_engines(json["cuda_engines"], console.strong("int8 engines of the GPU"));
   const Json& chosen = json["default_engine"];
   fmt::print("\ndefault      {}\n", chosen.is_null() ? "none" : chosen.get<std::string>());

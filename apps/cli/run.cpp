@@ -72,7 +72,8 @@ void check(const RunOptions& options) {
   Options asked;
   if (const std::string contract = asked_or_set(options.contract, "VERNIER_CONTRACT"); !contract.empty())
     asked.contract = Contract::parse(contract);
-  const bool for_floats = options.engine == "amx_bf16";  // which multiplies nothing else
+  bool for_floats = false;
+  for (const EngineInfo& engine : part_engines()) for_floats = for_floats || options.engine == engine.name;
   asked.engine = for_floats ? "portable" : options.engine;
   if (options.engine != "native") explain<double>(Op::none, Op::none, 1, 1, 1, asked);
   if (for_floats) explain<float>(Op::none, Op::none, 1, 1, 1, {.contract = Contract::fp32(), .engine = options.engine});

@@ -45,8 +45,8 @@ bool valid_product(const Call& call) {
 }  // namespace
 
 const char* name(Routine routine) {
-  constexpr const char* names[] = {"gemm",  "symm", "hemm", "syrk",  "herk",  "syr2k",
-                                   "her2k", "trmm", "trsm", "gemmt", "syrkx", "herkx"};
+  constexpr const char* names[routine_count] = {"gemm",  "symm", "hemm", "syrk",  "herk",  "syr2k",
+                                                "her2k", "trmm", "trsm", "gemmt", "syrkx", "herkx"};
   return names[static_cast<int>(routine)];
 }
 

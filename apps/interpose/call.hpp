@@ -10,6 +10,7 @@
 namespace vernier::interpose {
 
 enum class Routine { gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm, trsm, gemmt, syrkx, herkx };
+inline constexpr int routine_count = 12;
 
 // A letter that is none of the BLAS is 0. What a routine does not have stays as it is here.
 struct Call {

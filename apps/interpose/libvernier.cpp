@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+
 #include "preload.hpp"
 #include "settings.hpp"
 
@@ -14,8 +16,8 @@ Libvernier load_functions() {
   load("vernier_destroy", l.destroy);
   load("vernier_last_error", l.last_error);
   load("vernier_set_contract", l.set_contract);
-  load(preload.set_engine, l.set_engine);
-  load(preload.explain, l.explain);
+  load(own_name("set_engine"), l.set_engine);
+  load(own_name("explain"), l.explain);
   load("vernier_get_report", l.get_report);
   return l;
 }
@@ -38,18 +40,64 @@ struct ThreadHandle {
   }
 };
 
+vernier_op op(char letter) { return static_cast<vernier_op>(letter); }
+
+// libvernier's function for that routine, looked up once.
+void* function_of(Routine routine) {
+  static std::atomic<void*> functions[routine_count];
+  std::atomic<void*>& function = functions[static_cast<int>(routine)];
+  if (function == nullptr) function = find_in_libvernier(own_name(name(routine)));
+  return function;
+}
+
 }  // namespace
+
+std::string own_name(const char* function) { return std::string(preload.prefix) + function; }
+
+vernier_status call_routine(vernier_handle h, const Call& c) {
+  const auto side = static_cast<vernier_side>(c.side);
+  const auto uplo = static_cast<vernier_uplo>(c.uplo);
+  const auto diag = static_cast<vernier_diag>(c.diag);
+  void* const function = function_of(c.routine);
+  switch (c.routine) {
+    case Routine::gemm:
+      return reinterpret_cast<decltype(&vernier_gemm)>(function)(h, c.type, op(c.opa), op(c.opb), c.m, c.n, c.k,
+                                                                 c.alpha, c.a, c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::gemmt:
+      return reinterpret_cast<decltype(&vernier_gemmt)>(function)(h, c.type, uplo, op(c.opa), op(c.opb), c.n, c.k,
+                                                                  c.alpha, c.a, c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::symm:
+    case Routine::hemm:
+      return reinterpret_cast<decltype(&vernier_symm)>(function)(h, c.type, side, uplo, c.m, c.n, c.alpha, c.a, c.lda,
+                                                                 c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::syrk:
+    case Routine::herk:
+      return reinterpret_cast<decltype(&vernier_syrk)>(function)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
+                                                                 c.lda, c.beta, c.c, c.ldc);
+    case Routine::syr2k:
+    case Routine::her2k:
+    case Routine::syrkx:
+    case Routine::herkx:
+      return reinterpret_cast<decltype(&vernier_syr2k)>(function)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
+                                                                  c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+    case Routine::trmm:
+    case Routine::trsm:
+      return reinterpret_cast<decltype(&vernier_trmm)>(function)(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n,
+                                                                 c.alpha, c.a, c.lda, c.c, c.ldc);
+  }
+  return VERNIER_INTERNAL_ERROR;
+}
 
 // Out of the global scope, so that neither it nor the BLAS that it is linked to takes over other symbols of the
 // program. Its own calls of a BLAS arrive at the preload again, and are passed on.
-void* find_in_libvernier(const char* name) {
+void* find_in_libvernier(const std::string& name) {
   static void* const handle = [] {
     void* opened = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) fatal(std::string("libvernier: ") + dlerror());
     return opened;
   }();
-  void* found = dlsym(handle, name);
-  if (found == nullptr) fatal(std::string("libvernier lacks ") + name + ": it is of another version");
+  void* found = dlsym(handle, name.c_str());
+  if (found == nullptr) fatal("libvernier lacks " + name + ": it is of another version");
   return found;
 }
 

@@ -3,15 +3,25 @@
 
 #include <vernier/vernier.h>
 
+#include <string>
+
+#include "call.hpp"
+
 namespace vernier::interpose {
 
 // Its function of that name; ends the program where it has none.
-void* find_in_libvernier(const char* name);
+void* find_in_libvernier(const std::string& name);
 
 template <class Function>
-void load(const char* name, Function& function) {
+void load(const std::string& name, Function& function) {
   function = reinterpret_cast<Function>(find_in_libvernier(name));
 }
+
+// "symm": vernier_symm or vernier_cuda_symm.
+std::string own_name(const char* function);
+
+// Has it do the call, one product and in place.
+vernier_status call_routine(vernier_handle handle, const Call& call);
 
 // What every preload calls.
 struct Libvernier {

@@ -8,8 +8,7 @@ namespace vernier::interpose {
 struct Preload {
   const char* name;             // before messages and in reports
   const char* engine_variable;  // of the environment
-  const char* set_engine;       // functions of libvernier
-  const char* explain;
+  const char* prefix;           // of the functions of libvernier that are there for CPUs and for GPUs
 };
 
 // Each preload defines these.

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "level3_calls.hpp"
 #include "symbol.hpp"
 
 namespace vernier::interpose {
@@ -100,22 +101,9 @@ template <class Int, class Scalar>
 void symm(Symbol& symbol, Routine routine, vernier_type type, int order, int side, int uplo, Int m, Int n, Scalar alpha,
           const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
   const bool rows = order == by_rows;
-  const Int of_a = side == 142 ? n : m;
-  const Call call{.routine = routine,
-                  .type = type,
-                  .side = known(order) ? side_letter(side, rows) : '\0',
-                  .uplo = uplo_letter(uplo, rows),
-                  .m = rows ? n : m,
-                  .n = rows ? m : n,
-                  .k = of_a,
-                  .alpha = address(alpha),
-                  .a = a,
-                  .lda = lda,
-                  .b = b,
-                  .ldb = ldb,
-                  .beta = address(beta),
-                  .c = c,
-                  .ldc = ldc};
+  const Call call =
+      symmetric_call(routine, type, known(order) ? side_letter(side, rows) : '\0', uplo_letter(uplo, rows),
+                     rows ? n : m, rows ? m : n, address(alpha), a, lda, b, ldb, address(beta), c, ldc);
   if (!symbol.take(call)) symbol.pass_on(order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
@@ -124,19 +112,9 @@ void rank_k(Symbol& symbol, Routine routine, vernier_type type, int order, int u
             const void* a, Int lda, Scalar beta, void* c, Int ldc) {
   const bool rows = order == by_rows;
   const char given = op_letter(op, type);
-  const Call call{.routine = routine,
-                  .type = type,
-                  .uplo = known(order) ? uplo_letter(uplo, rows) : '\0',
-                  .opa = rows ? turned(given, routine == Routine::herk) : given,
-                  .m = n,
-                  .n = n,
-                  .k = k,
-                  .alpha = address(alpha),
-                  .a = a,
-                  .lda = lda,
-                  .beta = address(beta),
-                  .c = c,
-                  .ldc = ldc};
+  const Call call = update_call(routine, type, known(order) ? uplo_letter(uplo, rows) : '\0',
+                                rows ? turned(given, routine == Routine::herk) : given, n, k, address(alpha), a, lda,
+                                nullptr, 0, address(beta), c, ldc);
   if (!symbol.take(call)) symbol.pass_on(order, uplo, op, n, k, alpha, a, lda, beta, c, ldc);
 }
 
@@ -152,21 +130,9 @@ void rank_2k(Symbol& symbol, Routine routine, vernier_type type, int order, int 
              const void* a, Int lda, const void* b, Int ldb, Beta beta, void* c, Int ldc) {
   const bool rows = order == by_rows, hermitian = routine == Routine::her2k;
   const char given = op_letter(op, type);
-  Call call{.routine = routine,
-            .type = type,
-            .uplo = known(order) ? uplo_letter(uplo, rows) : '\0',
-            .opa = rows ? turned(given, hermitian) : given,
-            .m = n,
-            .n = n,
-            .k = k,
-            .alpha = address(alpha),
-            .a = a,
-            .lda = lda,
-            .b = b,
-            .ldb = ldb,
-            .beta = address(beta),
-            .c = c,
-            .ldc = ldc};
+  Call call =
+      update_call(routine, type, known(order) ? uplo_letter(uplo, rows) : '\0', rows ? turned(given, hermitian) : given,
+                  n, k, address(alpha), a, lda, b, ldb, address(beta), c, ldc);
   bool done;
   if constexpr (std::is_floating_point_v<Beta> && std::is_pointer_v<Alpha>) {  // her2k
     const Conjugate<Beta> conjugate(alpha);
@@ -182,21 +148,9 @@ template <class Int, class Scalar>
 void triangular(Symbol& symbol, Routine routine, vernier_type type, int order, int side, int uplo, int op, int diag,
                 Int m, Int n, Scalar alpha, const void* a, Int lda, void* b, Int ldb) {
   const bool rows = order == by_rows;
-  const Int of_a = side == 142 ? n : m;
-  const Call call{.routine = routine,
-                  .type = type,
-                  .side = known(order) ? side_letter(side, rows) : '\0',
-                  .uplo = uplo_letter(uplo, rows),
-                  .opa = op_letter(op, type),
-                  .diag = diag_letter(diag),
-                  .m = rows ? n : m,
-                  .n = rows ? m : n,
-                  .k = of_a,
-                  .alpha = address(alpha),
-                  .a = a,
-                  .lda = lda,
-                  .c = b,
-                  .ldc = ldb};
+  const Call call = triangular_call(routine, type, known(order) ? side_letter(side, rows) : '\0',
+                                    uplo_letter(uplo, rows), op_letter(op, type), diag_letter(diag), rows ? n : m,
+                                    rows ? m : n, address(alpha), a, lda, nullptr, 0, b, ldb);
   if (!symbol.take(call)) symbol.pass_on(order, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);
 }
 

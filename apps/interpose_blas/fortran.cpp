@@ -1,6 +1,7 @@
 // The Fortran symbols of level 3: dgemm_ with integers of 32 bits, dgemm_64_ with 64.
 //
 // Callers may append the lengths of character arguments; they are not read, and passed on as 1 each.
+#include "level3_calls.hpp"
 #include "symbol.hpp"
 
 namespace vernier::interpose {
@@ -70,41 +71,16 @@ template <class Int>
 void symm(Symbol& symbol, Routine routine, vernier_type type, const char* side, const char* uplo, const Int* m,
           const Int* n, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
           const void* beta, void* c, const Int* ldc) {
-  const char s = letter(side, "LR");
-  const Call call{.routine = routine,
-                  .type = type,
-                  .side = s,
-                  .uplo = letter(uplo, "LU"),
-                  .m = *m,
-                  .n = *n,
-                  .k = s == 'R' ? *n : *m,
-                  .alpha = alpha,
-                  .a = a,
-                  .lda = *lda,
-                  .b = b,
-                  .ldb = *ldb,
-                  .beta = beta,
-                  .c = c,
-                  .ldc = *ldc};
+  const Call call = symmetric_call(routine, type, letter(side, "LR"), letter(uplo, "LU"), *m, *n, alpha, a, *lda, b,
+                                   *ldb, beta, c, *ldc);
   if (!symbol.take(call)) symbol.pass_on(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
 }
 
 template <class Int>
 void rank_k(Symbol& symbol, Routine routine, vernier_type type, const char* uplo, const char* op, const Int* n,
             const Int* k, const void* alpha, const void* a, const Int* lda, const void* beta, void* c, const Int* ldc) {
-  const Call call{.routine = routine,
-                  .type = type,
-                  .uplo = letter(uplo, "LU"),
-                  .opa = op_letter(op, type),
-                  .m = *n,
-                  .n = *n,
-                  .k = *k,
-                  .alpha = alpha,
-                  .a = a,
-                  .lda = *lda,
-                  .beta = beta,
-                  .c = c,
-                  .ldc = *ldc};
+  const Call call = update_call(routine, type, letter(uplo, "LU"), op_letter(op, type), *n, *k, alpha, a, *lda, nullptr,
+                                0, beta, c, *ldc);
   if (!symbol.take(call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, beta, c, ldc, one, one);
 }
 
@@ -112,21 +88,8 @@ template <class Int>
 void rank_2k(Symbol& symbol, Routine routine, vernier_type type, const char* uplo, const char* op, const Int* n,
              const Int* k, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
              const void* beta, void* c, const Int* ldc) {
-  const Call call{.routine = routine,
-                  .type = type,
-                  .uplo = letter(uplo, "LU"),
-                  .opa = op_letter(op, type),
-                  .m = *n,
-                  .n = *n,
-                  .k = *k,
-                  .alpha = alpha,
-                  .a = a,
-                  .lda = *lda,
-                  .b = b,
-                  .ldb = *ldb,
-                  .beta = beta,
-                  .c = c,
-                  .ldc = *ldc};
+  const Call call = update_call(routine, type, letter(uplo, "LU"), op_letter(op, type), *n, *k, alpha, a, *lda, b, *ldb,
+                                beta, c, *ldc);
   if (!symbol.take(call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
 }
 
@@ -134,21 +97,8 @@ template <class Int>
 void triangular(Symbol& symbol, Routine routine, vernier_type type, const char* side, const char* uplo, const char* op,
                 const char* diag, const Int* m, const Int* n, const void* alpha, const void* a, const Int* lda, void* b,
                 const Int* ldb) {
-  const char s = letter(side, "LR");
-  const Call call{.routine = routine,
-                  .type = type,
-                  .side = s,
-                  .uplo = letter(uplo, "LU"),
-                  .opa = op_letter(op, type),
-                  .diag = letter(diag, "NU"),
-                  .m = *m,
-                  .n = *n,
-                  .k = s == 'R' ? *n : *m,
-                  .alpha = alpha,
-                  .a = a,
-                  .lda = *lda,
-                  .c = b,
-                  .ldc = *ldb};
+  const Call call = triangular_call(routine, type, letter(side, "LR"), letter(uplo, "LU"), op_letter(op, type),
+                                    letter(diag, "NU"), *m, *n, alpha, a, *lda, nullptr, 0, b, *ldb);
   if (!symbol.take(call)) symbol.pass_on(side, uplo, op, diag, m, n, alpha, a, lda, b, ldb, one, one, one, one);
 }
 

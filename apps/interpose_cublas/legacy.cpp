@@ -70,15 +70,15 @@ using namespace vernier::interpose::cublas;
   VERNIER_ENTRY void NAME(char side, char uplo, int m, int n, T alpha, const void* a, int lda, const void* b, int ldb, \
                           T beta, void* c, int ldc) {                                                                  \
     VERNIER_STATE(NAME);                                                                                               \
-    if (!take(symbol, symmetric(Routine::ROUTINE, TYPE, side_of(side), uplo_of(uplo), m, n, &alpha, a, lda, b, ldb,    \
-                                &beta, c, ldc)))                                                                       \
+    if (!take(symbol, symmetric_call(Routine::ROUTINE, TYPE, side_of(side), uplo_of(uplo), m, n, &alpha, a, lda, b,    \
+                                     ldb, &beta, c, ldc)))                                                             \
       symbol.pass_on(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);                                           \
   }
 #define VERNIER_LEGACY_RANK_K(NAME, ROUTINE, TYPE, T)                                                           \
   VERNIER_ENTRY void NAME(char uplo, char op, int n, int k, T alpha, const void* a, int lda, T beta, void* c,   \
                           int ldc) {                                                                            \
     VERNIER_STATE(NAME);                                                                                        \
-    if (!take(symbol, rank_update(Routine::ROUTINE, TYPE, uplo_of(uplo), op_of(op, TYPE), n, k, &alpha, a, lda, \
+    if (!take(symbol, update_call(Routine::ROUTINE, TYPE, uplo_of(uplo), op_of(op, TYPE), n, k, &alpha, a, lda, \
                                   nullptr, 0, &beta, c, ldc)))                                                  \
       symbol.pass_on(uplo, op, n, k, alpha, a, lda, beta, c, ldc);                                              \
   }
@@ -86,18 +86,18 @@ using namespace vernier::interpose::cublas;
   VERNIER_ENTRY void NAME(char uplo, char op, int n, int k, ALPHA alpha, const void* a, int lda, const void* b,    \
                           int ldb, BETA beta, void* c, int ldc) {                                                  \
     VERNIER_STATE(NAME);                                                                                           \
-    if (!take(symbol, rank_update(Routine::ROUTINE, TYPE, uplo_of(uplo), op_of(op, TYPE), n, k, &alpha, a, lda, b, \
+    if (!take(symbol, update_call(Routine::ROUTINE, TYPE, uplo_of(uplo), op_of(op, TYPE), n, k, &alpha, a, lda, b, \
                                   ldb, &beta, c, ldc)))                                                            \
       symbol.pass_on(uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                         \
   }
-#define VERNIER_LEGACY_TRIANGULAR(NAME, ROUTINE, TYPE, T)                                                              \
-  VERNIER_ENTRY void NAME(char side, char uplo, char op, char diag, int m, int n, T alpha, const void* a, int lda,     \
-                          void* b, int ldb) {                                                                          \
-    VERNIER_STATE(NAME);                                                                                               \
-    const void* operand = Routine::ROUTINE == Routine::trmm ? b : nullptr;                                             \
-    if (!take(symbol, triangular(Routine::ROUTINE, TYPE, side_of(side), uplo_of(uplo), op_of(op, TYPE), diag_of(diag), \
-                                 m, n, &alpha, a, lda, operand, ldb, b, ldb)))                                         \
-      symbol.pass_on(side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);                                               \
+#define VERNIER_LEGACY_TRIANGULAR(NAME, ROUTINE, TYPE, T)                                                          \
+  VERNIER_ENTRY void NAME(char side, char uplo, char op, char diag, int m, int n, T alpha, const void* a, int lda, \
+                          void* b, int ldb) {                                                                      \
+    VERNIER_STATE(NAME);                                                                                           \
+    const void* operand = Routine::ROUTINE == Routine::trmm ? b : nullptr;                                         \
+    if (!take(symbol, triangular_call(Routine::ROUTINE, TYPE, side_of(side), uplo_of(uplo), op_of(op, TYPE),       \
+                                      diag_of(diag), m, n, &alpha, a, lda, operand, ldb, b, ldb)))                 \
+      symbol.pass_on(side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);                                           \
   }
 
 #define VERNIER_LEGACY(P, TYPE, T)                            \

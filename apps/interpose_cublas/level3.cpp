@@ -23,22 +23,22 @@ bool take_typed(Symbol& symbol, Handle handle, int type_a, int type_c, Call&& ca
 using namespace vernier::interpose;
 using namespace vernier::interpose::cublas;
 
-#define VERNIER_SYMM(NAME, ROUTINE, TYPE, INT)                                                                    \
-  VERNIER_SYMBOL NAME(Handle handle, int side, int uplo, INT m, INT n, const void* alpha, const void* a, INT lda, \
-                      const void* b, INT ldb, const void* beta, void* c, INT ldc) {                               \
-    VERNIER_STATE(NAME);                                                                                          \
-    if (take(symbol, handle,                                                                                      \
-             symmetric(Routine::ROUTINE, TYPE, side_letter(side), uplo_letter(uplo), m, n, alpha, a, lda, b, ldb, \
-                       beta, c, ldc)))                                                                            \
-      return success;                                                                                             \
-    return symbol.pass_on<Status>(handle, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);                 \
+#define VERNIER_SYMM(NAME, ROUTINE, TYPE, INT)                                                                         \
+  VERNIER_SYMBOL NAME(Handle handle, int side, int uplo, INT m, INT n, const void* alpha, const void* a, INT lda,      \
+                      const void* b, INT ldb, const void* beta, void* c, INT ldc) {                                    \
+    VERNIER_STATE(NAME);                                                                                               \
+    if (take(symbol, handle,                                                                                           \
+             symmetric_call(Routine::ROUTINE, TYPE, side_letter(side), uplo_letter(uplo), m, n, alpha, a, lda, b, ldb, \
+                            beta, c, ldc)))                                                                            \
+      return success;                                                                                                  \
+    return symbol.pass_on<Status>(handle, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);                      \
   }
 #define VERNIER_RANK_K(NAME, ROUTINE, TYPE, INT)                                                                       \
   VERNIER_SYMBOL NAME(Handle handle, int uplo, int op, INT n, INT k, const void* alpha, const void* a, INT lda,        \
                       const void* beta, void* c, INT ldc) {                                                            \
     VERNIER_STATE(NAME);                                                                                               \
     if (take(symbol, handle,                                                                                           \
-             rank_update(Routine::ROUTINE, TYPE, uplo_letter(uplo), op_letter(op, TYPE), n, k, alpha, a, lda, nullptr, \
+             update_call(Routine::ROUTINE, TYPE, uplo_letter(uplo), op_letter(op, TYPE), n, k, alpha, a, lda, nullptr, \
                          0, beta, c, ldc)))                                                                            \
       return success;                                                                                                  \
     return symbol.pass_on<Status>(handle, uplo, op, n, k, alpha, a, lda, beta, c, ldc);                                \
@@ -48,7 +48,7 @@ using namespace vernier::interpose::cublas;
                       INT lda, const void* beta, void* c, int type_c, INT ldc) {                                      \
     VERNIER_STATE(NAME);                                                                                              \
     if (take_typed(symbol, handle, type_a, type_c,                                                                    \
-                   rank_update(Routine::ROUTINE, VERNIER_C, uplo_letter(uplo), op_letter(op, VERNIER_C), n, k, alpha, \
+                   update_call(Routine::ROUTINE, VERNIER_C, uplo_letter(uplo), op_letter(op, VERNIER_C), n, k, alpha, \
                                a, lda, nullptr, 0, beta, c, ldc)))                                                    \
       return success;                                                                                                 \
     return symbol.pass_on<Status>(handle, uplo, op, n, k, alpha, a, type_a, lda, beta, c, type_c, ldc);               \
@@ -58,30 +58,30 @@ using namespace vernier::interpose::cublas;
                       const void* b, INT ldb, const void* beta, void* c, INT ldc) {                                   \
     VERNIER_STATE(NAME);                                                                                              \
     if (take(symbol, handle,                                                                                          \
-             rank_update(Routine::ROUTINE, TYPE, uplo_letter(uplo), op_letter(op, TYPE), n, k, alpha, a, lda, b, ldb, \
+             update_call(Routine::ROUTINE, TYPE, uplo_letter(uplo), op_letter(op, TYPE), n, k, alpha, a, lda, b, ldb, \
                          beta, c, ldc)))                                                                              \
       return success;                                                                                                 \
     return symbol.pass_on<Status>(handle, uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                       \
   }
-#define VERNIER_TRSM(NAME, TYPE, INT)                                                                       \
-  VERNIER_SYMBOL NAME(Handle handle, int side, int uplo, int op, int diag, INT m, INT n, const void* alpha, \
-                      const void* a, INT lda, void* b, INT ldb) {                                           \
-    VERNIER_STATE(NAME);                                                                                    \
-    if (take(symbol, handle,                                                                                \
-             triangular(Routine::trsm, TYPE, side_letter(side), uplo_letter(uplo), op_letter(op, TYPE),     \
-                        diag_letter(diag), m, n, alpha, a, lda, nullptr, 0, b, ldb)))                       \
-      return success;                                                                                       \
-    return symbol.pass_on<Status>(handle, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);               \
+#define VERNIER_TRSM(NAME, TYPE, INT)                                                                        \
+  VERNIER_SYMBOL NAME(Handle handle, int side, int uplo, int op, int diag, INT m, INT n, const void* alpha,  \
+                      const void* a, INT lda, void* b, INT ldb) {                                            \
+    VERNIER_STATE(NAME);                                                                                     \
+    if (take(symbol, handle,                                                                                 \
+             triangular_call(Routine::trsm, TYPE, side_letter(side), uplo_letter(uplo), op_letter(op, TYPE), \
+                             diag_letter(diag), m, n, alpha, a, lda, nullptr, 0, b, ldb)))                   \
+      return success;                                                                                        \
+    return symbol.pass_on<Status>(handle, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);                \
   }
-#define VERNIER_TRMM(NAME, TYPE, INT)                                                                       \
-  VERNIER_SYMBOL NAME(Handle handle, int side, int uplo, int op, int diag, INT m, INT n, const void* alpha, \
-                      const void* a, INT lda, const void* b, INT ldb, void* c, INT ldc) {                   \
-    VERNIER_STATE(NAME);                                                                                    \
-    if (take(symbol, handle,                                                                                \
-             triangular(Routine::trmm, TYPE, side_letter(side), uplo_letter(uplo), op_letter(op, TYPE),     \
-                        diag_letter(diag), m, n, alpha, a, lda, b, ldb, c, ldc)))                           \
-      return success;                                                                                       \
-    return symbol.pass_on<Status>(handle, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb, c, ldc);       \
+#define VERNIER_TRMM(NAME, TYPE, INT)                                                                        \
+  VERNIER_SYMBOL NAME(Handle handle, int side, int uplo, int op, int diag, INT m, INT n, const void* alpha,  \
+                      const void* a, INT lda, const void* b, INT ldb, void* c, INT ldc) {                    \
+    VERNIER_STATE(NAME);                                                                                     \
+    if (take(symbol, handle,                                                                                 \
+             triangular_call(Routine::trmm, TYPE, side_letter(side), uplo_letter(uplo), op_letter(op, TYPE), \
+                             diag_letter(diag), m, n, alpha, a, lda, b, ldb, c, ldc)))                       \
+      return success;                                                                                        \
+    return symbol.pass_on<Status>(handle, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb, c, ldc);        \
   }
 
 #define VERNIER_REAL_AND_COMPLEX(P, TYPE, SUFFIX, INT)           \

@@ -3,6 +3,7 @@
 #include <vernier/vernier_cuda.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "journal.hpp"
 #include "libvernier.hpp"
@@ -11,7 +12,7 @@
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_set_engine", "vernier_cuda_explain"};
+const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_"};
 
 namespace {
 
@@ -35,19 +36,21 @@ void* loaded_cublas_lt() {
   return found;
 }
 
+// call_routine() takes these for their namesakes on CPUs.
+static_assert(std::is_same_v<decltype(vernier_cuda_gemm), decltype(vernier_gemm)> &&
+              std::is_same_v<decltype(vernier_cuda_symm), decltype(vernier_symm)> &&
+              std::is_same_v<decltype(vernier_cuda_syrk), decltype(vernier_syrk)> &&
+              std::is_same_v<decltype(vernier_cuda_syrkx), decltype(vernier_syr2k)> &&
+              std::is_same_v<decltype(vernier_cuda_trsm), decltype(vernier_trsm)>);
+
 struct Library {
   decltype(&vernier_cuda_set_stream) set_stream;
   decltype(&vernier_cuda_set_pointer_mode) set_pointer_mode;
   decltype(&vernier_cuda_set_workspace) set_workspace;
   decltype(&vernier_cuda_gemm_workspace) gemm_workspace;
-  decltype(&vernier_cuda_gemm) gemm;
   decltype(&vernier_cuda_gemm_batched) gemm_batched;
   decltype(&vernier_cuda_gemm_strided_batched) gemm_strided_batched;
-  decltype(&vernier_cuda_symm) symm, hemm;
-  decltype(&vernier_cuda_syrk) syrk, herk;
-  decltype(&vernier_cuda_syr2k) syr2k, her2k, syrkx, herkx;
   decltype(&vernier_cuda_trmm) trmm;
-  decltype(&vernier_cuda_trsm) trsm;
 };
 
 const Library& library() {
@@ -57,19 +60,9 @@ const Library& library() {
     load("vernier_cuda_set_workspace", l.set_workspace);
     load("vernier_cuda_gemm_workspace", l.gemm_workspace);
     load("vernier_cuda_set_pointer_mode", l.set_pointer_mode);
-    load("vernier_cuda_gemm", l.gemm);
     load("vernier_cuda_gemm_batched", l.gemm_batched);
     load("vernier_cuda_gemm_strided_batched", l.gemm_strided_batched);
-    load("vernier_cuda_symm", l.symm);
-    load("vernier_cuda_hemm", l.hemm);
-    load("vernier_cuda_syrk", l.syrk);
-    load("vernier_cuda_herk", l.herk);
-    load("vernier_cuda_syr2k", l.syr2k);
-    load("vernier_cuda_her2k", l.her2k);
-    load("vernier_cuda_syrkx", l.syrkx);
-    load("vernier_cuda_herkx", l.herkx);
     load("vernier_cuda_trmm", l.trmm);
-    load("vernier_cuda_trsm", l.trsm);
     return l;
   }();
   return once;
@@ -77,11 +70,12 @@ const Library& library() {
 
 vernier_op op(char letter) { return static_cast<vernier_op>(letter); }
 
-vernier_status multiply(const Library& l, vernier_handle h, const Call& c) {
+vernier_status compute(const Library& l, vernier_handle h, const Call& c) {
   switch (c.batch) {
     case Call::Batch::none:
-      return l.gemm(h, c.type, op(c.opa), op(c.opb), c.m, c.n, c.k, c.alpha, c.a, c.lda, c.b, c.ldb, c.beta, c.c,
-                    c.ldc);
+      if (c.routine != Routine::trmm) return call_routine(h, c);
+      return l.trmm(h, c.type, static_cast<vernier_side>(c.side), static_cast<vernier_uplo>(c.uplo), op(c.opa),
+                    static_cast<vernier_diag>(c.diag), c.m, c.n, c.alpha, c.a, c.lda, c.b, c.ldb, c.c, c.ldc);
     case Call::Batch::strided:
       return l.gemm_strided_batched(h, c.type, op(c.opa), op(c.opb), c.m, c.n, c.k, c.alpha, c.a, c.lda, c.stride_a,
                                     c.b, c.ldb, c.stride_b, c.beta, c.c, c.ldc, c.stride_c, c.count);
@@ -91,39 +85,6 @@ vernier_status multiply(const Library& l, vernier_handle h, const Call& c) {
                             c.beta, static_cast<void* const*>(c.c), c.ldc, c.count);
   }
   return VERNIER_INTERNAL_ERROR;
-}
-
-vernier_status compute(const Library& l, vernier_handle h, const Call& c) {
-  const auto side = static_cast<vernier_side>(c.side);
-  const auto uplo = static_cast<vernier_uplo>(c.uplo);
-  const auto diag = static_cast<vernier_diag>(c.diag);
-  switch (c.routine) {
-    case Routine::gemm:
-      return multiply(l, h, c);
-    case Routine::symm:
-    case Routine::hemm:
-      return (c.routine == Routine::symm ? l.symm : l.hemm)(h, c.type, side, uplo, c.m, c.n, c.alpha, c.a, c.lda, c.b,
-                                                            c.ldb, c.beta, c.c, c.ldc);
-    case Routine::syrk:
-    case Routine::herk:
-      return (c.routine == Routine::syrk ? l.syrk : l.herk)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a, c.lda,
-                                                            c.beta, c.c, c.ldc);
-    case Routine::syr2k:
-    case Routine::her2k:
-      return (c.routine == Routine::syr2k ? l.syr2k : l.her2k)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
-                                                               c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
-    case Routine::syrkx:
-    case Routine::herkx:
-      return (c.routine == Routine::syrkx ? l.syrkx : l.herkx)(h, c.type, uplo, op(c.opa), c.n, c.k, c.alpha, c.a,
-                                                               c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
-    case Routine::trmm:
-      return l.trmm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.b, c.ldb, c.c, c.ldc);
-    case Routine::trsm:
-      return l.trsm(h, c.type, side, uplo, op(c.opa), diag, c.m, c.n, c.alpha, c.a, c.lda, c.c, c.ldc);
-    case Routine::gemmt:
-      break;  // which cuBLAS has not
-  }
-  return VERNIER_UNSUPPORTED;
 }
 
 // Does the program's workspace hold all that the call is made of?

@@ -21,18 +21,48 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "vernier/cuda.hpp"
 #include "vernier/level3.hpp"
 
 namespace vernier {
 
+// What an operand was prepared for, and holds.
+struct PreparedFacts {
+  Side side = Side::left;
+  std::int64_t rows = 0, columns = 0;  // of op(X)
+  Contract contract = {};
+  std::string engine = {};
+  int moduli = 0;         // of the residues held
+  std::size_t bytes = 0;  // held, the copy included
+  int device = 0;         // on a GPU
+  bool strassen = false;  // on a GPU: are the residues those of Strassen-Winograd?
+};
+
+// What prepared operands on CPUs and GPUs tell of themselves.
+class AnyPreparedOperand {
+ public:
+  Side side() const { return facts_->side; }
+  std::int64_t rows() const { return facts_->rows; }
+  std::int64_t columns() const { return facts_->columns; }
+  const Contract& contract() const { return facts_->contract; }
+  const std::string& engine() const { return facts_->engine; }
+  int moduli() const { return facts_->moduli; }
+  std::size_t bytes() const { return facts_->bytes; }
+
+ protected:
+  explicit AnyPreparedOperand(std::shared_ptr<const PreparedFacts> facts) : facts_(std::move(facts)) {}
+
+  std::shared_ptr<const PreparedFacts> facts_;
+};
+
 template <class T>
-struct PreparedData;
+struct PreparedData;  // facts, and what is held
 
 // T is float or double.
 template <class T>
-class VERNIER_API PreparedOperand {
+class VERNIER_API PreparedOperand : public AnyPreparedOperand {
  public:
   // For products op(X) B (left) or A op(X) (right).
   //
@@ -45,17 +75,7 @@ class VERNIER_API PreparedOperand {
   PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                   const Options& options = Options{.contract = default_contract<T>()});
 
-  Side side() const;
-  std::int64_t rows() const, columns() const;  // of op(X)
-  const Contract& contract() const;
-  const std::string& engine() const;
-  int moduli() const;         // of the residues held
-  std::size_t bytes() const;  // held, the copy included
-
-  const PreparedData<T>& data() const { return *data_; }  // for the library
-
- private:
-  std::shared_ptr<const PreparedData<T>> data_;
+  const PreparedData<T>& data() const { return static_cast<const PreparedData<T>&>(*facts_); }  // for the library
 };
 
 // A product's report, and whether it read the residues that were prepared: not where the native product was taken, all
@@ -97,26 +117,17 @@ struct PreparedData;
 // The same for a matrix in memory of the current device, where the object's memory is taken from the device itself and
 // given back, which waits for the device, with its last copy. Preparing waits until the residues are there.
 template <class T>
-class VERNIER_API PreparedOperand {
+class VERNIER_API PreparedOperand : public AnyPreparedOperand {
  public:
   // options: contract, engine, stream and strassen_levels count: with 1 the residues are those of Strassen-Winograd,
   // and with -1 where that is faster for another factor of as many vectors.
   PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                   const Options& options = Options{.contract = default_contract<T>()});
 
-  Side side() const;
-  std::int64_t rows() const, columns() const;  // of op(X)
-  const Contract& contract() const;
-  const std::string& engine() const;
-  int moduli() const;         // of the residues held
-  std::size_t bytes() const;  // held, the copy included
-  int device() const;
-  bool strassen() const;  // are they those of Strassen-Winograd?
+  int device() const { return facts_->device; }
+  bool strassen() const { return facts_->strassen; }
 
-  const PreparedData<T>& data() const { return *data_; }  // for the library
-
- private:
-  std::shared_ptr<const PreparedData<T>> data_;
+  const PreparedData<T>& data() const { return static_cast<const PreparedData<T>&>(*facts_); }  // for the library
 };
 
 // C = alpha op(A) op(B) + beta C, as cuda::gemm with an engine named: float too by residues, never by split matrices.

@@ -79,7 +79,7 @@ VERNIER_C_API vernier_status vernier_gemm_workspace(vernier_handle handle, verni
  */
 
 typedef struct vernier_report {
-  char scheme[16]; /* "residues", "bf16x6", "split" (on GPUs), "native" or "none" */
+  char scheme[16]; /* "residues", "bf16x6" (on CPUs), "split" (on GPUs), "native" or "none" */
   char engine[32]; /* cut to fit */
   int64_t m, n, k; /* of the product, or of the largest one that the routine was made of */
   int moduli;      /* int8 products, 0 if there were none */

@@ -108,8 +108,8 @@ struct VERNIER_API Contract {
 
 struct VERNIER_API Options {
   Contract contract = {};  // fp64, for float data too: then default_contract<float>() is usual
-  // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), "native", or "model:NAME" for an engine of
-  // vernier/model.hpp: the same bits, slowly. "amx_bf16" is the tiles of bf16, for float under contract fp32 alone.
+  // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), of part_engines() for float under contract
+  // fp32, "native", or "model:NAME" for an engine of vernier/model.hpp: the same bits, slowly.
   std::string engine = {};
   int threads = 0;                  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
   std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit. Larger products go block by block over m and
@@ -132,8 +132,10 @@ struct VERNIER_API Plan {
   std::string type;  // "float", "double", "complex float" or "complex double"
   std::int64_t m = 0, n = 0, k = 0;
   Contract contract;
-  std::string scheme;  // "residues", "bf16x6", "split" (split.hpp; on GPUs), "native" or "none" (nothing to do)
-  std::string engine;  // int8 engine, "amx_bf16", or the name of the BLAS for "native"
+  // "residues"; "bf16x6": bf16 parts on a CPU, summed in an order of its own (text() names it; a GPU's schemes of three
+  // bf16 parts have others); "split" (split.hpp; on GPUs); "native"; or "none" (nothing to do)
+  std::string scheme;
+  std::string engine;  // of engines() or part_engines(), or the name of the BLAS for "native"
   std::string reason;  // why this scheme
   int threads = 1;
   int moduli = 0;                   // pairwise coprime moduli = int8 products, of the ordinary entries
@@ -157,7 +159,7 @@ struct VERNIER_API Report {
   // contract exact: entries that the residues leave open, and those of them that only the sum of all products decided
   std::int64_t undecided = 0, accumulated = 0;
   bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
-  // seconds, wall clock
+  // seconds, wall clock; those of residues are of all conversions, of bf16 parts too
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
   double seconds_undecided = 0;
 
@@ -207,16 +209,18 @@ VERNIER_API void release_workspace();
 // ---- engines and version -------------------------------------------------------------------------------------------
 
 struct VERNIER_API EngineInfo {
-  std::string name;  // "amx", "avx512_vnni", "avx2", "portable"
+  std::string name;  // "amx", "avx512_vnni", "avx2", "portable"; "amx_bf16"
   std::string description;
   bool supported = false;  // by this machine
   std::string missing;     // what the machine lacks, if not
 };
 
 VERNIER_API std::vector<EngineInfo> engines();  // for int8, in order of preference
-VERNIER_API std::string default_engine();       // of these, what "" means now, VERNIER_ENGINE included; or it throws
-VERNIER_API std::string native_blas();          // name and configuration of the BLAS underneath
-VERNIER_API bool cuda_compiled();               // was the CUDA part built?
+VERNIER_API std::vector<EngineInfo>
+part_engines();                            // for bf16 parts: float under contract fp32, where estimated to win
+VERNIER_API std::string default_engine();  // of engines(), what "" means now, VERNIER_ENGINE included; or it throws
+VERNIER_API std::string native_blas();     // name and configuration of the BLAS underneath
+VERNIER_API bool cuda_compiled();          // was the CUDA part built?
 VERNIER_API const char* version();
 
 template <>

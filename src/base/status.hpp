@@ -1,7 +1,7 @@
 // Errors with formatted messages.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

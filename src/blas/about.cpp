@@ -1,15 +1,28 @@
 #include "engine/int8_engine.hpp"
+#include "engine/part_engine.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
 
+namespace {
+
+EngineInfo info(std::string_view name, std::string_view description, const std::string& missing) {
+  return {std::string(name), std::string(description), missing.empty(), missing};
+}
+
+}  // namespace
+
 std::vector<EngineInfo> engines() {
   std::vector<EngineInfo> list;
-  for (const Int8Engine* engine : int8_engines()) {
-    const std::string missing = engine->missing();
-    list.push_back({std::string(engine->name()), std::string(engine->description()), missing.empty(), missing});
-  }
+  for (const Int8Engine* engine : int8_engines())
+    list.push_back(info(engine->name(), engine->description(), engine->missing()));
   return list;
+}
+
+std::vector<EngineInfo> part_engines() {
+  const PartEngine* engine = part_engine();
+  if (engine == nullptr) return {};
+  return {info(engine->name, engine->description, engine->missing())};
 }
 
 std::string default_engine() {

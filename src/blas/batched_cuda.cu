@@ -30,6 +30,13 @@ void check_batch(const Batch<T>& p) {
   require(p.beta != nullptr, "{}: beta is null", p.routine);
 }
 
+// Are A and B read? An alpha in device memory is not known to be 0.
+template <class T>
+bool reads(const Batch<T>& p) {
+  return p.count > 0 && p.m > 0 && p.n > 0 && p.k > 0 &&
+         (p.options.pointer_mode == PointerMode::device || *p.alpha != T{0});
+}
+
 // addresses(i): the three matrices of product i.
 template <class T, class Addresses>
 void add_one_by_one(const Batch<T>& p, std::int64_t first, std::int64_t end, Addresses addresses,
@@ -82,9 +89,9 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
                     std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
-  const bool any = count > 0 && m > 0 && n > 0;
-  check_pointer(p.routine, "A", any && k > 0, A);
-  check_pointer(p.routine, "B", any && k > 0, B);
+  const bool any = count > 0 && m > 0 && n > 0, read = reads(p);
+  check_pointer(p.routine, "A", read, A);
+  check_pointer(p.routine, "B", read, B);
   check_pointer(p.routine, "C", any, C);
   if (!any) return run<T>(p, [](std::int64_t) { return Addresses<T>{}; });
   Report native;
@@ -96,10 +103,13 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   if (capturing(stream))
     fail(Status::unsupported, "gemm_batched: the addresses are not known in a stream that is being captured");
   std::vector<const T*> a(static_cast<std::size_t>(count)), b = a;
-  if (k > 0) a = on_host(A, count, stream), b = on_host(B, count, stream);
+  if (read) a = on_host(A, count, stream), b = on_host(B, count, stream);
   const std::vector<T*> c = on_host(C, count, stream);
   check(cudaStreamSynchronize(stream), "addresses of a batch");
-  if (k > 0 && equally_far(a) && equally_far(b) && equally_far(c)) {
+  for (std::size_t i = 0; i < c.size(); ++i)
+    require((!read || (a[i] != nullptr && b[i] != nullptr)) && c[i] != nullptr,
+            "gemm_batched: a matrix of product {} is null", i);
+  if (read && equally_far(a) && equally_far(b) && equally_far(c)) {
     const auto stride = [&](const auto& array) { return count > 1 ? array[1] - array[0] : 0; };
     Report report = gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta,
                                             c[0], ldc, stride(c), count, options);
@@ -119,11 +129,10 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t count, const Options& options) {
   const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check_batch(p);
-  const bool any = count > 0 && m > 0 && n > 0;
-  const bool reads = any && k > 0 && (options.pointer_mode == PointerMode::device || *alpha != T{0});
-  check_pointer(p.routine, "A", reads, A);
-  check_pointer(p.routine, "B", reads, B);
-  check_pointer(p.routine, "C", any, C);
+  const bool read = reads(p);
+  check_pointer(p.routine, "A", read, A);
+  check_pointer(p.routine, "B", read, B);
+  check_pointer(p.routine, "C", count > 0 && m > 0 && n > 0, C);
   Report report;
   if (gemm_at_once<T>({opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count},
                       options, report)) {

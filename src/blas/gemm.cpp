@@ -24,7 +24,7 @@ void name_native(Plan& p) {
 }
 
 // False where bf16 parts do not hold the data, or memory does not hold the parts: then all goes as if there were none.
-bool multiply_parts(ProductPlan& plan, const ResidueProblem<float>& problem, const Options& options, Report& report) {
+bool multiply_parts(ProductPlan& plan, const GemmProblem<float>& problem, const Options& options, Report& report) {
   const char* reason = "the data are not finite, or too wide for bf16 parts; ";
   try {
     if (part_gemm(*plan.parts->engine, plan.parts->blocking, problem, options, report)) {
@@ -57,7 +57,7 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
     return;
   }
   ProductPlan plan = plan_product<T>({m, n, k}, options);
-  const ResidueProblem<T> problem{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc};
+  const ResidueProblem<T> problem{{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc}};
   if constexpr (std::is_same_v<T, float>)
     if (plan.parts && multiply_parts(plan, problem, options, report)) return;
   bool done = false;
@@ -75,6 +75,16 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
 }
 
 }  // namespace
+
+bool gemm_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* A,
+                   std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C, std::int64_t ldc,
+                   const Options& options) {
+  ProductPlan plan = plan_product<float>({m, n, k}, options);
+  if (!plan.parts) return false;
+  Report report;
+  return multiply_parts(plan, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc}, options,
+                        report);
+}
 
 template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,

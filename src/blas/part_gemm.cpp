@@ -7,7 +7,9 @@
 #include <memory>
 
 #include "base/environment.hpp"
+#include "base/panel.hpp"
 #include "blas/stage_clock.hpp"
+#include "number/ieee754.hpp"
 
 namespace vernier {
 
@@ -20,7 +22,7 @@ constexpr std::int64_t large_c = std::int64_t{1} << 21;
 
 class PartRun {
  public:
-  PartRun(const PartEngine& engine, const PartBlocking& blocking, const ResidueProblem<float>& problem,
+  PartRun(const PartEngine& engine, const PartBlocking& blocking, const GemmProblem<float>& problem,
           const PartBuffers& buffers, const std::function<void(double)>& progress, Report& report)
       : engine_(engine), b_(blocking), problem_(problem), buffers_(buffers), progress_(progress), report_(report) {}
 
@@ -188,7 +190,7 @@ class PartRun {
 
   const PartEngine& engine_;
   const PartBlocking& b_;
-  const ResidueProblem<float>& problem_;
+  const GemmProblem<float>& problem_;
   const PartBuffers& buffers_;
   const std::function<void(double)>& progress_;
   Report& report_;
@@ -200,7 +202,7 @@ class PartRun {
 
 }  // namespace
 
-bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const ResidueProblem<float>& problem,
+bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const GemmProblem<float>& problem,
                const Options& options, Report& report) {
   const auto workspace = options.workspace != nullptr ? std::make_unique<Workspace>(options.workspace, blocking.bytes)
                                                       : std::make_unique<Workspace>(blocking.bytes);
@@ -219,7 +221,7 @@ bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const Res
 
 #else
 
-bool part_gemm(const PartEngine&, const PartBlocking&, const ResidueProblem<float>&, const Options&, Report&) {
+bool part_gemm(const PartEngine&, const PartBlocking&, const GemmProblem<float>&, const Options&, Report&) {
   return false;  // there are no tiles
 }
 

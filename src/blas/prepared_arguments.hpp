@@ -1,4 +1,4 @@
-// Does a prepared operand fit a product? For operands in any memory.
+// What is asked of prepared operands, in any memory: when they are made, and by a product with one.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,31 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier {
+
+// The arguments of preparing, before the options.
+inline void check_preparation(Side side, Op op, std::int64_t rows, std::int64_t columns, const void* X,
+                              std::int64_t ldx) {
+  constexpr const char* routine = "PreparedOperand";
+  require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
+          static_cast<int>(side));
+  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
+  check_dimension(routine, "rows", rows);
+  check_dimension(routine, "columns", columns);
+  check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);
+  check_pointer(routine, "X", rows > 0 && columns > 0, X);
+}
+
+// After them: contract and engine.
+inline void check_residues_asked(const Contract& contract, const std::string& engine) {
+  require(engine != "native", "PreparedOperand: engine \"native\" has no residues; expected an int8 engine");
+  if (contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported,
+         "PreparedOperand: contract exact chooses its moduli by both factors; expected another contract");
+}
 
 // name: A or B; the product wants op(name) of rows x columns on that side.
 template <class Prepared, class AnyOptions>

@@ -20,12 +20,6 @@ namespace {
 
 constexpr const char* routine = "PreparedOperand";
 
-const Int8Engine& engine_of(const Options& options) {
-  const std::string requested = requested_engine(options.engine);
-  require(requested != "native", "{}: engine \"native\" has no residues; expected an int8 engine", routine);
-  return find_int8_engine(options.engine);
-}
-
 template <class T>
 std::int64_t vectors_of(const PreparedData<T>& d) {
   return d.side == Side::left ? d.rows : d.columns;
@@ -36,22 +30,13 @@ std::int64_t vectors_of(const PreparedData<T>& d) {
 template <class T>
 PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                               const Options& options)
-    : side(side), rows(rows), columns(columns), contract(options.contract) {
-  require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
-          static_cast<int>(side));
-  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
-  check_dimension(routine, "rows", rows);
-  check_dimension(routine, "columns", columns);
-  check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);
-  check_pointer(routine, "X", rows > 0 && columns > 0, X);
+    : PreparedFacts{side, rows, columns, options.contract} {
+  check_preparation(side, op, rows, columns, X, ldx);
   check_options(routine, options);
-  if (contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "{}: contract exact chooses its moduli by both factors; expected another contract",
-         routine);
-  const Int8Engine& found = engine_of(options);
-  engine = std::string(found.name());
-  if (const std::string requested = requested_engine(options.engine); requested.starts_with("model:"))
-    engine = requested;
+  const std::string requested = requested_engine(options.engine);
+  check_residues_asked(contract, requested);
+  const Int8Engine& found = find_int8_engine(options.engine);
+  engine = requested.starts_with("model:") ? requested : std::string(found.name());
   if (rows == 0 || columns == 0) return;
   own_copy(op, X, ldx);
   make_planes(found, usable_threads(options.threads));
@@ -64,7 +49,7 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
   const std::int64_t lines = op == Op::none ? columns : rows, length = op == Op::none ? rows : columns;
   const auto padded = static_cast<std::size_t>(round_up(vectors, strip_size));
   planes.vectors = vectors;
-  planes.moduli = ordinary_moduli<T>(contract, k);
+  planes.moduli = moduli = ordinary_moduli<T>(contract, k);
   planes.k_block = largest_k_block(k, find_int8_engine(engine));
   planes.stride = plane_stride(static_cast<std::int64_t>(padded) * planes.k_block);
   const auto blocks = static_cast<std::size_t>(divide_up(k, planes.k_block));
@@ -133,36 +118,7 @@ void PreparedData<T>::make_planes(const Int8Engine& engine, int threads) {
 template <class T>
 PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
                                     std::int64_t ldx, const Options& options)
-    : data_(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
-
-template <class T>
-Side PreparedOperand<T>::side() const {
-  return data_->side;
-}
-template <class T>
-std::int64_t PreparedOperand<T>::rows() const {
-  return data_->rows;
-}
-template <class T>
-std::int64_t PreparedOperand<T>::columns() const {
-  return data_->columns;
-}
-template <class T>
-const Contract& PreparedOperand<T>::contract() const {
-  return data_->contract;
-}
-template <class T>
-const std::string& PreparedOperand<T>::engine() const {
-  return data_->engine;
-}
-template <class T>
-int PreparedOperand<T>::moduli() const {
-  return data_->planes.moduli;
-}
-template <class T>
-std::size_t PreparedOperand<T>::bytes() const {
-  return data_->bytes;
-}
+    : AnyPreparedOperand(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
 
 // ---- products
 
@@ -195,12 +151,8 @@ void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
   plan.printable.reason = prepared_reason(f.prepared_a != nullptr, f.prepared_b != nullptr, any.engine);
   report.plan = plan.printable;
   bool planes_read = false;
-  ResidueProblem<T> problem{f.prepared_a != nullptr ? f.prepared_a->copy : f.a,
-                            f.prepared_b != nullptr ? f.prepared_b->copy : f.b,
-                            alpha,
-                            beta,
-                            C,
-                            ldc};
+  ResidueProblem<T> problem{{f.prepared_a != nullptr ? f.prepared_a->copy : f.a,
+                             f.prepared_b != nullptr ? f.prepared_b->copy : f.b, alpha, beta, C, ldc}};
   if (f.prepared_a != nullptr) problem.prepared_a = &f.prepared_a->planes;
   if (f.prepared_b != nullptr) problem.prepared_b = &f.prepared_b->planes;
   problem.prepared_planes_read = &planes_read;

@@ -30,22 +30,13 @@ void decompose(Side side, const DeviceOperand<T>& x, const ConversionForm& form,
 template <class T>
 PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                               const Options& options)
-    : side(side), rows(rows), columns(columns), contract(options.contract) {
+    : PreparedFacts{side, rows, columns, options.contract} {
   const CaptureTolerance tolerance;
-  require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
-          static_cast<int>(side));
-  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
-  check_dimension(routine, "rows", rows);
-  check_dimension(routine, "columns", columns);
-  check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);
-  check_pointer(routine, "X", rows > 0 && columns > 0, X);
+  check_preparation(side, op, rows, columns, X, ldx);
   check_contract(routine, contract);
   require(options.strassen_levels >= -1 && options.strassen_levels <= 1,
           "{}: strassen_levels = {}: expected -1, 0 or 1", routine, options.strassen_levels);
-  require(options.engine != "native", "{}: engine \"native\" has no residues; expected an int8 engine", routine);
-  if (contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "{}: contract exact chooses its moduli by both factors; expected another contract",
-         routine);
+  check_residues_asked(contract, options.engine);
   const auto stream = static_cast<cudaStream_t>(options.stream);
   if (capturing(stream))
     fail(Status::unsupported, "{}: the stream is being captured; expected one that is not", routine);
@@ -80,7 +71,8 @@ void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels
   lean = plan.lean;
   strassen = plan.ordinary.form.strassen;
   k_block = plan.ordinary.k_block;
-  form = {.moduli = plan.ordinary.moduli,
+  moduli = plan.ordinary.moduli;
+  form = {.moduli = moduli,
           .words = ordinary_device_pass(plan).words,
           .form = engine.form(),
           .clusters = engine.takes_clusters()};
@@ -156,44 +148,7 @@ void PreparedData<T>::summarise(cudaStream_t stream) {
 template <class T>
 PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
                                     std::int64_t ldx, const Options& options)
-    : data_(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
-
-template <class T>
-Side PreparedOperand<T>::side() const {
-  return data_->side;
-}
-template <class T>
-std::int64_t PreparedOperand<T>::rows() const {
-  return data_->rows;
-}
-template <class T>
-std::int64_t PreparedOperand<T>::columns() const {
-  return data_->columns;
-}
-template <class T>
-const Contract& PreparedOperand<T>::contract() const {
-  return data_->contract;
-}
-template <class T>
-const std::string& PreparedOperand<T>::engine() const {
-  return data_->engine;
-}
-template <class T>
-int PreparedOperand<T>::moduli() const {
-  return data_->form.moduli;
-}
-template <class T>
-std::size_t PreparedOperand<T>::bytes() const {
-  return data_->bytes;
-}
-template <class T>
-int PreparedOperand<T>::device() const {
-  return data_->device;
-}
-template <class T>
-bool PreparedOperand<T>::strassen() const {
-  return data_->strassen;
-}
+    : AnyPreparedOperand(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
 
 // ---- products
 

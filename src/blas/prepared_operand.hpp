@@ -12,17 +12,12 @@
 namespace vernier {
 
 template <class T>
-struct PreparedData {
+struct PreparedData : PreparedFacts {
   PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                const Options& options);
 
-  Side side;
-  std::int64_t rows, columns;  // of op(X)
-  Contract contract;
-  std::string engine;  // as found: "" and the environment are resolved
-  Operand<T> copy;     // rows of op(X), or columns
+  Operand<T> copy;  // rows of op(X), or columns
   PreparedPlanes planes;
-  std::size_t bytes = 0;
 
  private:
   void own_copy(Op op, const T* X, std::int64_t ldx);

@@ -12,7 +12,7 @@
 namespace vernier::cuda {
 
 template <class T>
-struct PreparedData {
+struct PreparedData : PreparedFacts {
   PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                const Options& options);
   ~PreparedData() {
@@ -20,22 +20,15 @@ struct PreparedData {
     memory_ = {};
   }
 
-  Side side;
-  std::int64_t rows, columns;  // of op(X)
-  Contract contract;
-  std::string engine;
-  int device = 0;
   Operand<T> copy;  // rows of op(X), or columns; everything below is of all its vectors
   ScalingRule rule;
   bool lean = false;  // rule is lean_rule()
   ConversionForm form;
-  bool strassen = false;
   std::int64_t k_block = 0;
   VectorStatistics* statistics = nullptr;
   int* scales = nullptr;
   RegularityState regularity{};  // this operand's part in it, and the same on the device:
   RegularityState* device_regularity = nullptr;
-  std::size_t bytes = 0;
 
   // Residues of the block of k that begins there.
   std::uint8_t* planes(std::int64_t k_begin) const {

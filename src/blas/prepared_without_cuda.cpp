@@ -14,43 +14,8 @@ namespace {
 }  // namespace
 
 template <class T>
-PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t, const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-Side PreparedOperand<T>::side() const {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t PreparedOperand<T>::rows() const {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t PreparedOperand<T>::columns() const {
-  fail_without_cuda();
-}
-template <class T>
-const Contract& PreparedOperand<T>::contract() const {
-  fail_without_cuda();
-}
-template <class T>
-const std::string& PreparedOperand<T>::engine() const {
-  fail_without_cuda();
-}
-template <class T>
-int PreparedOperand<T>::moduli() const {
-  fail_without_cuda();
-}
-template <class T>
-std::size_t PreparedOperand<T>::bytes() const {
-  fail_without_cuda();
-}
-template <class T>
-int PreparedOperand<T>::device() const {
-  fail_without_cuda();
-}
-template <class T>
-bool PreparedOperand<T>::strassen() const {
+PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t, const Options&)
+    : AnyPreparedOperand(nullptr) {
   fail_without_cuda();
 }
 template <class T>
@@ -70,7 +35,8 @@ PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::i
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
-  template class PreparedOperand<T>;                                                                              \
+  template PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t,      \
+                                               const Options&);                                                   \
   template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
                                const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
   template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \

@@ -3,19 +3,15 @@
 
 #include <functional>
 
+#include "blas/gemm_problem.hpp"
 #include "blas/prepared_planes.hpp"
 #include "plan/plan.hpp"
 #include "scheme/backend.hpp"
-#include "scheme/operand.hpp"
 
 namespace vernier {
 
 template <class T>
-struct ResidueProblem {
-  Operand<T> a, b;  // rows of op(A), columns of op(B)
-  T alpha, beta;
-  T* c;
-  std::int64_t ldc;
+struct ResidueProblem : GemmProblem<T> {
   // of the caller's prepared operands, for ordinary entries; null: none
   const PreparedPlanes *prepared_a = nullptr, *prepared_b = nullptr;
   bool* prepared_planes_read = nullptr;  // set if the product reads them

@@ -8,6 +8,7 @@
 #include "base/status.hpp"
 #include "blas/native.hpp"
 #include "blas/native_threads.hpp"
+#include "blas/part_gemm.hpp"
 #include "lapack/small_triangle.hpp"
 
 namespace vernier {
@@ -26,7 +27,7 @@ constexpr double operations_for_gemm = 1 << 24, operations_for_threads = 1 << 24
 template <class T>
 constexpr std::int64_t shortest_for_gemm = std::is_same_v<T, float> ? 768 : 512;
 
-// The same for bf16 parts, which need neither.
+// The same for bf16 parts, which need neither; what they do not hold goes natively there.
 constexpr std::int64_t shortest_for_parts = 32;
 constexpr double operations_for_parts = 1 << 23;
 
@@ -70,11 +71,18 @@ template <class T>
 bool Level3<T>::through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const {
   if (reproducible()) return true;
   if (options_.contract.bits_asked > std::numeric_limits<T>::digits) return true;  // the BLAS underneath cannot keep it
-  const double size = operations(m, n, k);
-  const bool too_small = (k < shortest_for_gemm<T> || size < operations_for_gemm) && options_.engine.empty();
-  if (too_small && (std::is_same_v<T, double> || k < shortest_for_parts || size < operations_for_parts)) return false;
-  const std::string scheme = explain<T>(opa, opb, m, n, k, options_).scheme;
-  return scheme == "bf16x6" || (!too_small && scheme != "native");
+  if (options_.engine.empty() && (k < shortest_for_gemm<T> || operations(m, n, k) < operations_for_gemm)) return false;
+  return explain<T>(opa, opb, m, n, k, options_).scheme != "native";
+}
+
+template <class T>
+bool Level3<T>::subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+                                  std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
+  if constexpr (std::is_same_v<T, float>) {
+    if (k >= shortest_for_parts && operations(m, n, k) >= operations_for_parts)
+      return gemm_by_parts(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
+  }
+  return false;
 }
 
 template <class T>
@@ -100,7 +108,7 @@ void Level3<T>::subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n,
   if (m == 0 || n == 0 || k == 0) return;
   if (through_gemm(opa, opb, m, n, k))
     gemm<T>(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
-  else
+  else if (!subtract_by_parts(opa, opb, m, n, k, a, lda, b, ldb, c, ldc))
     subtract_natively(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
 }
 

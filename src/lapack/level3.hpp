@@ -40,6 +40,9 @@ class Level3 {
 
  private:
   bool through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  // Of floats that are too small for residues: false where bf16 parts are not faster, or do not hold the data.
+  bool subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
+                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
   void subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
                          const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
 

@@ -1,5 +1,5 @@
 // SolveReport as text and as JSON.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,9 @@
 // Plans and reports as text and as JSON.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
+#include "scheme/part_scheme.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier {
@@ -21,6 +22,7 @@ Json to_json(const Plan& p) {
             {"engine", p.engine},
             {"reason", p.reason},
             {"threads", p.threads}};
+  if (p.scheme == "bf16x6") j["order"] = part_scheme().name;
   j["log2_bound"] = p.log2_bound;
   if (p.scheme != "residues" && p.scheme != "bf16x6") return j;
   if (p.scheme == "residues") {
@@ -47,6 +49,8 @@ std::string Plan::text() const {
       fmt::format("{} {}, m = {}, n = {}, k = {}, contract {}\n", routine, type, m, n, k, contract.text());
   out += fmt::format("  scheme     {} on {}, {} thread{}\n", scheme, engine.empty() ? "nothing" : engine, threads,
                      threads == 1 ? "" : "s");
+  if (const split::Scheme order = part_scheme(); scheme == "bf16x6")
+    out += fmt::format("  order      {}: {}\n", order.name, order.description);
   out += fmt::format("  because    {}\n", reason);
   if (scheme == "none") return out;
   out += fmt::format("  bound      {}\n", bound_text(*this));

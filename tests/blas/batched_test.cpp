@@ -1,6 +1,8 @@
 // Batches against single products.
 #include "array.hpp"
 #include "fixture.hpp"
+#include "support/error_message.hpp"
+#include "vernier/cuda_level3.hpp"
 #include "vernier/level3.hpp"
 
 namespace vernier::test {
@@ -60,6 +62,31 @@ TYPED_TEST(Batch, wrong_arguments_are_refused_before_any_product) {
                                        c.data(), 2, 1, 2),
                Error);  // the results would overlap
   EXPECT_EQ(c, std::vector<T>(12, T(5)));
+}
+
+// A batch of which nothing is there: which array is missed first? (Found before a GPU is looked for.)
+template <class T, class Scalar>
+std::string missed(Scalar alpha, Scalar beta) {
+  const T* const* none = nullptr;
+  T* const* no_result = nullptr;
+  const auto call = [&](const auto& options) {
+    return gemm_batched(Op::none, Op::none, 2, 2, 2, alpha, none, 2, none, 2, beta, no_result, 2, 3, options);
+  };
+  if constexpr (std::is_pointer_v<Scalar>)
+    return message([&] { call(cuda::Options{}); });
+  else
+    return message([&] { call(Options{}); });
+}
+
+TYPED_TEST(Batch, a_and_b_are_asked_for_where_they_are_read) {
+  using T = TypeParam;
+  const T zero = 0, one = 1;
+  EXPECT_EQ((missed<T, T>(one, zero)), "gemm_batched: A is null");
+  EXPECT_EQ((missed<T, T>(zero, one)), "gemm_batched: C is null");
+#if VERNIER_HAS_CUDA
+  EXPECT_EQ((missed<T, const T*>(&one, &zero)), "gemm_batched: A is null");
+  EXPECT_EQ((missed<T, const T*>(&zero, &one)), "gemm_batched: C is null");
+#endif
 }
 
 }  // namespace

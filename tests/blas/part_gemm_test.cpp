@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/panel.hpp"
 #include "blas/arguments.hpp"
 #include "emulated_parts.hpp"
 #include "part_engine_under_test.hpp"
@@ -42,12 +43,12 @@ class PartGemmTest : public testing::TestWithParam<const PartEngine*> {
     const ProductShape shape{a.rows(), b.columns(), a.columns()};
     blocking_ = choose_part_blocking(shape, call.threads, call.limit);
     EXPECT_LE(blocking_.bytes, call.limit);
-    const ResidueProblem<float> problem{rows_of(call.opa, A.data(), shape.m, shape.k, A.ld()),
-                                        columns_of(call.opb, B.data(), shape.n, shape.k, B.ld()),
-                                        call.alpha,
-                                        call.beta,
-                                        c.data(),
-                                        c.ld()};
+    const GemmProblem<float> problem{rows_of(call.opa, A.data(), shape.m, shape.k, A.ld()),
+                                     columns_of(call.opb, B.data(), shape.n, shape.k, B.ld()),
+                                     call.alpha,
+                                     call.beta,
+                                     c.data(),
+                                     c.ld()};
     Report report;
     std::vector<std::byte> memory(blocking_.bytes);
     const bool done = part_gemm(*GetParam(), blocking_, problem,
@@ -304,6 +305,23 @@ TEST(PartsByGemm, TakesThePlansWay) {
   EXPECT_NE(report.plan.scheme, "bf16x6");
   EXPECT_TRUE(std::isnan(c(5, 0)));
   EXPECT_FALSE(std::isnan(c(6, 0)));
+}
+
+// What is listed as supported can be named, and what is not says what it lacks; none of them is an int8 engine.
+TEST(PartsByGemm, TheEngineIsListed) {
+  ASSERT_EQ(part_engines().size(), part_engine() != nullptr ? 1U : 0U);
+  for (const EngineInfo& engine : part_engines()) {
+    EXPECT_EQ(engine.supported, usable_part_engine() != nullptr);
+    EXPECT_EQ(engine.missing.empty(), engine.supported);
+    EXPECT_FALSE(engine.description.empty());
+    for (const EngineInfo& other : engines()) EXPECT_NE(other.name, engine.name);
+    const Options named{.contract = Contract::fp32(), .engine = engine.name};
+    const auto plan = [&] { return explain<float>(Op::none, Op::none, 9, 9, 9, named); };
+    if (engine.supported)
+      EXPECT_EQ(plan().engine, engine.name);
+    else
+      EXPECT_THROW(plan(), Error);
+  }
 }
 
 TEST(PartsByGemm, AnEngineThatIsNotThereIsAnError) {

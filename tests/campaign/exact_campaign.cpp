@@ -3,7 +3,7 @@
 //
 //     exact_campaign --results 1e8 --engine avx512_vnni --output bench/results/exact_campaign.json
 //     exact_campaign --results 1e8 --device gpu --output bench/results/exact_campaign_gpu.json
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cmath>

@@ -55,11 +55,14 @@ TEST_F(Program, InfoTellsTheEngines) {
   const Json json = Json::parse(run("info --json").out);
   EXPECT_EQ(json["version"], vernier::version());
   EXPECT_EQ(json["cuda"], cuda_compiled());
-  ASSERT_EQ(json["engines"].size(), engines().size());
-  for (std::size_t e = 0; e < engines().size(); ++e) {
-    EXPECT_EQ(json["engines"][e]["name"], engines()[e].name);
-    EXPECT_EQ(json["engines"][e]["supported"], engines()[e].supported);
-    EXPECT_NE(text.out.find(engines()[e].name), std::string::npos);
+  for (const auto& [key, list] : {std::pair{"engines", engines()}, {"part_engines", part_engines()}}) {
+    ASSERT_EQ(json[key].size(), list.size());
+    for (std::size_t e = 0; e < list.size(); ++e) {
+      EXPECT_EQ(json[key][e]["name"], list[e].name);
+      EXPECT_EQ(json[key][e]["supported"], list[e].supported);
+      EXPECT_EQ(json[key][e]["missing"], list[e].missing);
+      EXPECT_NE(text.out.find("  " + list[e].name + " "), std::string::npos) << text.out;
+    }
   }
   const Json forced = Json::parse(run("--json info", "VERNIER_ENGINE=portable").out);
   EXPECT_EQ(forced["default_engine"], "portable");

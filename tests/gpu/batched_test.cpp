@@ -1,5 +1,6 @@
 // Batches whose products go together, by residues: the bits of the products one by one.
 #include "gpu/fixture.hpp"
+#include "support/error_message.hpp"
 #include "vernier/cuda_level3.hpp"
 
 namespace vernier::test {
@@ -132,6 +133,30 @@ TEST_P(BatchedOnGpu, missing_matrices_are_found_before_any_work) {
   EXPECT_THROW(multiply(nullptr, x, x), Error);
   EXPECT_THROW(multiply(x, nullptr, x), Error);
   EXPECT_THROW(multiply(x, x, nullptr), Error);
+}
+
+// By arrays of addresses: a matrix that is missing is found before any work, and A and B are not looked at for alpha =
+// 0.
+TEST_P(BatchedOnGpu, addresses_are_looked_at_where_matrices_are_read) {
+  const double zero = 0, one = 1, half = 0.5;
+  constexpr std::int64_t n = 4, count = 3;
+  DeviceBatch<double> x(n * n, count, 0);
+  x.upload();
+  double* const base = x.device.data();
+  const std::vector<double*> all = {base, base + n * n, base + 2 * n * n}, gap = {base, nullptr, base + 2 * n * n};
+  cuda::DeviceBuffer<double*> in(count), out(count);
+  cuda::copy_to_device(out.data(), all.data(), out.bytes());
+  cuda::copy_to_device(in.data(), gap.data(), in.bytes());
+  const cuda::Options options{.contract = reproducible(Contract::fp64()), .engine = GetParam()};
+  const auto multiply = [&](const double& alpha, double* const* a, double* const* c) {
+    cuda::gemm_batched<double>(Op::none, Op::none, n, n, n, &alpha, a, n, a, n, &half, c, n, count, options);
+  };
+  EXPECT_EQ(message([&] { multiply(one, in.data(), out.data()); }), "gemm_batched: a matrix of product 1 is null");
+  EXPECT_EQ(message([&] { multiply(zero, nullptr, in.data()); }), "gemm_batched: a matrix of product 1 is null");
+  EXPECT_EQ(x.read(), x.host);
+  multiply(zero, nullptr, out.data());
+  cuda::check(cudaDeviceSynchronize(), "batch");
+  EXPECT_EQ(x.read(), std::vector<double>(n * n * count, 3.5));
 }
 
 }  // namespace

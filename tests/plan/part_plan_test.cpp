@@ -56,5 +56,15 @@ TEST(PartPlan, TextTellsBlocksAndNoModuli) {
   EXPECT_EQ(plan.json().find("moduli"), std::string::npos);
 }
 
+// By name: schemes of GPUs have three bf16 parts as well.
+TEST(PartPlan, TextTellsTheOrderOfSums) {
+  const Plan parts{.type = "float", .scheme = "bf16x6", .engine = "amx_bf16"}, residues{.scheme = "residues"};
+  const auto tells = [](const std::string& text) { return text.find("bf16x6_tiles") != std::string::npos; };
+  EXPECT_TRUE(tells(parts.text())) << parts.text();
+  EXPECT_TRUE(tells(parts.json())) << parts.json();
+  EXPECT_FALSE(tells(residues.text())) << residues.text();
+  EXPECT_FALSE(tells(residues.json())) << residues.json();
+}
+
 }  // namespace
 }  // namespace vernier

@@ -3,11 +3,11 @@
 
 #include "call.hpp"
 
-namespace vernier::interpose::cublas {
+namespace vernier::interpose {
 
-inline Call symmetric(Routine routine, vernier_type type, char side, char uplo, std::int64_t m, std::int64_t n,
-                      const void* alpha, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
-                      const void* beta, void* c, std::int64_t ldc) {
+inline Call symmetric_call(Routine routine, vernier_type type, char side, char uplo, std::int64_t m, std::int64_t n,
+                           const void* alpha, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
+                           const void* beta, void* c, std::int64_t ldc) {
   return {.routine = routine,
           .type = type,
           .side = side,
@@ -26,7 +26,7 @@ inline Call symmetric(Routine routine, vernier_type type, char side, char uplo, 
 }
 
 // Of one matrix (b null) or of two.
-inline Call rank_update(Routine routine, vernier_type type, char uplo, char op, std::int64_t n, std::int64_t k,
+inline Call update_call(Routine routine, vernier_type type, char uplo, char op, std::int64_t n, std::int64_t k,
                         const void* alpha, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
                         const void* beta, void* c, std::int64_t ldc) {
   return {.routine = routine,
@@ -46,10 +46,10 @@ inline Call rank_update(Routine routine, vernier_type type, char uplo, char op, 
           .ldc = ldc};
 }
 
-// B is null for trsm, whose right-hand sides are C.
-inline Call triangular(Routine routine, vernier_type type, char side, char uplo, char op, char diag, std::int64_t m,
-                       std::int64_t n, const void* alpha, const void* a, std::int64_t lda, const void* b,
-                       std::int64_t ldb, void* c, std::int64_t ldc) {
+// B is null where the right-hand sides are C.
+inline Call triangular_call(Routine routine, vernier_type type, char side, char uplo, char op, char diag,
+                            std::int64_t m, std::int64_t n, const void* alpha, const void* a, std::int64_t lda,
+                            const void* b, std::int64_t ldb, void* c, std::int64_t ldc) {
   return {.routine = routine,
           .type = type,
           .side = side,
@@ -68,4 +68,4 @@ inline Call triangular(Routine routine, vernier_type type, char side, char uplo,
           .ldc = ldc};
 }
 
-}  // namespace vernier::interpose::cublas
+}  // namespace vernier::interpose
