@@ -309,8 +309,8 @@ class DeviceRun {
                       .factor = residue_system(blocking.moduli).row_factor,
                       .accumulate = accumulate,
                       .out = buffers.c,
-                      .wanted = wanted(gated.pass, rows, columns),
                       .gate = gated.products,
+                      .wanted = wanted(gated.pass, rows, columns),
                       .scratch = buffers.sums},
                      stream_);
   }

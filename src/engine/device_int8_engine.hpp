@@ -33,7 +33,7 @@ struct DeviceInt8Product {
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)
   Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
-  EntryFilter wanted = {};  // what has no entry of these may be left as it was
+  EntryFilter wanted = {};     // what has no entry of these may be left as it was
   std::int32_t* scratch = nullptr;
 };
 

@@ -28,13 +28,15 @@ struct ChosenSide {
   cuda::DeviceBuffer<unsigned> costs;
   cuda::DeviceBuffer<VectorScales> kinds;
   cuda::DeviceBuffer<int> ordinary, wide;
+  cuda::DeviceBuffer<unsigned> groups;
 
   ChosenSide(const std::vector<VectorStatistics>& s, const std::vector<std::uint8_t>& c)
       : statistics(upload(s)),
         costs(upload(std::vector<unsigned>(c.begin(), c.end()))),
         kinds(s.size()),
         ordinary(s.size()),
-        wide(s.size()) {}
+        wide(s.size()),
+        groups(static_cast<std::size_t>(divide_up(static_cast<std::int64_t>(s.size()), EntryFilter::group))) {}
 
   cuda::RouteOperand operand() const {
     return {statistics.data(),
@@ -42,7 +44,8 @@ struct ChosenSide {
             static_cast<std::int64_t>(statistics.size()),
             kinds.data(),
             ordinary.data(),
-            wide.data()};
+            wide.data(),
+            groups.data()};
   }
 };
 
@@ -54,6 +57,9 @@ void expect_scales(const ChosenSide& have, const std::vector<VectorScales>& want
     ASSERT_EQ(ordinary[v], want[v].ordinary) << where << ", vector " << v;
     ASSERT_EQ(wide[v], want[v].wide) << where << ", vector " << v;
   }
+  std::vector<unsigned> sets(have.groups.size());
+  for (std::size_t v = 0; v < want.size(); ++v) sets[v / EntryFilter::group] |= 1u << want[v].proofs;
+  EXPECT_EQ(download(have.groups), sets) << where;
 }
 
 // Scales, and a number of moduli that is enough and no more than the next class.
