@@ -154,8 +154,12 @@ __global__ void __launch_bounds__(block_threads, 1)
     give_registers<40>();
     if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, g, order, lines, rank);
     if constexpr (Config::SplitsLater)
-      if (g.later.progress != nullptr && lines > 0 && threadIdx.x >= producer_warpgroup * 128 + 32)
-        split_later<Config::form>(g);
+      if (g.later.progress != nullptr && lines > 0 && threadIdx.x >= producer_warpgroup * 128 + 32) {
+        if constexpr (Config::Rows == 128)
+          split_later<Config::form>(g);
+        else
+          split_later_apart<Config::form>(g);
+      }
     if constexpr (Config::Staged)
       if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(begin), order, rank);
   } else {

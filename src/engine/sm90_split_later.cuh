@@ -54,10 +54,8 @@ __device__ __forceinline__ void split_vector(const SplitArguments& g, std::int64
   if (lane == 0) g.unscale_p[vector] = unscaling(largest);
 }
 
-// A function of its own: inline, it lies between the products' loop and where that waits, and the wide kernel takes 42
-// to 44 ms at n = 16384 in place of 40, even where nothing is left to it.
 template <SplitForm Form>
-__device__ __noinline__ void split_later(const SplitArguments& g) {
+__device__ __forceinline__ void split_later(const SplitArguments& g) {
   const int lane = threadIdx.x % 32;
   while (true) {
     std::uint32_t begun = 0;
@@ -70,6 +68,14 @@ __device__ __noinline__ void split_later(const SplitArguments& g) {
     __syncwarp();
     if (lane == 0) atomicAdd(g.later.progress + 1 + vector / later_tile, 1u);
   }
+}
+
+// A function of its own for the kernels of 192 rows: inline, it lies between their loop and where that waits, and n =
+// 16384 takes 42 to 44 ms in place of 40, even where nothing is left to the product. Those of 128 rows have no such
+// loss, and a call, which spills, takes 105 us in place of 95 at n = 2048.
+template <SplitForm Form>
+__device__ __noinline__ void split_later_apart(const SplitArguments& g) {
+  split_later<Form>(g);
 }
 
 // Until a tile's vectors are split; bulk copies of this thread, and what waits for them, then see them.
