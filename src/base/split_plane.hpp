@@ -21,6 +21,19 @@ struct FloatVectors {
   constexpr std::int64_t of_product() const { return in_product != 0 ? in_product : count; }
 };
 
+// Can groups of four floats be read at once along the contiguous direction?
+inline bool quads_aligned(const FloatVectors& x) {
+  const std::int64_t stride = x.k_contiguous() ? x.vector_stride : x.k_stride;
+  return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && stride % 4 == 0 && x.product_stride % 4 == 0;
+}
+
+// Two parts, part 1 times 2^11 or as it is; or three of bf16.
+enum class SplitForm { half_shifted, half_unshifted, tf32_shifted, tf32_unshifted, bf16_three };
+
+constexpr bool is_tf32(SplitForm form) { return form == SplitForm::tf32_shifted || form == SplitForm::tf32_unshifted; }
+
+constexpr int split_part_number(SplitForm form) { return form == SplitForm::bf16_three ? 3 : 2; }
+
 inline constexpr int split_line_bytes = 128;
 inline constexpr int half_step_k = 32, tf32_step_k = 16;
 
@@ -32,18 +45,29 @@ struct SplitPlane {
   std::byte* lines = nullptr;       // vectors x line_count lines
   std::int64_t line_count = 0;      // of a vector: of whole pairs of steps
   std::int32_t* unscale = nullptr;  // e of each vector: element = 2^e (part_0 + 2^-shift part_1 + ...)
-  std::uint32_t* status = nullptr;  // number of large elements, and tiny_element; or special_element
+  std::uint32_t* status = nullptr;  // number of large elements, and tiny_element; or special_element: if judged
 };
 
 // Bits of SplitPlane::status.
 inline constexpr std::uint32_t tiny_element = 0x80000000u;
 inline constexpr std::uint32_t special_element = 0x40000000u;  // an infinity or a NaN
 
+// The last columns of op(B) may be left to the product, which splits them itself before it comes to their tiles.
+struct SplitLater {
+  std::int64_t first = 0;             // of them; a multiple of later_tile
+  std::uint32_t* progress = nullptr;  // null: none is left. Cleared by the split: vectors begun; those done, by tiles
+};
+inline constexpr int later_tile = 128;  // vectors
+
+constexpr int progress_words(std::int64_t vectors) {
+  return 1 + static_cast<int>((vectors + later_tile - 1) / later_tile);
+}
+
 // Attempts follow each other on a stream; each leaves a verdict, and those behind a success return at once.
 struct SplitGate {
   const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open
   std::uint32_t* verdict = nullptr;       // of this attempt; null: not asked for
-  bool judged = false;                    // the status words decide whether the attempt is made
+  bool judged = false;                    // the split counts, and its status words decide whether the attempt is made
   bool last = false;                      // it is made in any case: if judged unfit, as a conventional product
 };
 

@@ -69,7 +69,7 @@ SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
 
 // Pieces of the workspace, in this order.
 struct Layout {
-  std::uint32_t* verdicts;
+  std::uint32_t *verdicts, *progress;
   SplitJob a, b;
 };
 
@@ -78,6 +78,7 @@ constexpr int max_attempts = 4;
 Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) {
   Layout w{};
   w.verdicts = arena.take<std::uint32_t>(max_attempts);
+  w.progress = arena.take<std::uint32_t>(static_cast<std::size_t>(progress_words(plan.n)));
   for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
     const auto count = static_cast<std::size_t>(vectors->count);
     std::int64_t lines = 0;
@@ -191,6 +192,15 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
 
 namespace {
 
+// Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
+// nothing.
+SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, std::uint32_t* progress) {
+  const int first = sm90::later_group(plan.attempts.front().kernel) * later_tile;
+  const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
+  if (plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
+  return {first, progress};
+}
+
 // Products that are split before they are multiplied.
 void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::SplitScalar alpha,
                       sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream) {
@@ -202,7 +212,8 @@ void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::S
                          .verdict = plan.judged ? w.verdicts + i : nullptr,
                          .judged = plan.judged,
                          .last = i + 1 == plan.attempts.size()};
-    split_operands(t.form, w.a, w.b, gate, stream);
+    const SplitLater later = later_columns(plan, x, w.progress);
+    split_operands(t.form, w.a, w.b, gate, stream, later);
     sm90::multiply_split(t.kernel,
                          {.a = x.a,
                           .b = x.b,
@@ -213,7 +224,8 @@ void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::S
                           .c = C,
                           .ldc = ldc,
                           .product_stride_c = x.product_stride_c,
-                          .gate = gate},
+                          .gate = gate,
+                          .later = later},
                          stream);
   }
 }

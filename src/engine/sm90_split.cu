@@ -25,6 +25,10 @@ SplitTile tile_of(SplitKernel kernel) {
   return {};
 }
 
+int later_group(SplitKernel kernel) {
+  return tile_of(kernel).blocks_sharing == 2 && kernel != SplitKernel::bf16_128x128 ? 8 : 0;
+}
+
 namespace {
 
 int multiprocessors_for(const SplitProduct& product) {

@@ -45,6 +45,7 @@ struct SplitProduct {
   float* c = nullptr;
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
+  SplitLater later = {};  // of b, where later_group() allows it
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
   int multiprocessors = 0;  // that it may take; 0: all
@@ -61,6 +62,10 @@ struct SplitTile {
   int split_k = 1;  // as vernier/split.hpp's multiply() has it
 };
 SplitTile tile_of(SplitKernel kernel);
+
+// Columns that are left to the product (SplitLater) begin behind so many tiles, which run side by side; 0: the kernel
+// splits none. They are contiguous, their quads aligned, and k is a multiple of 64.
+int later_group(SplitKernel kernel);
 
 void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream);
 

@@ -14,7 +14,9 @@ namespace vernier::sm90 {
 struct SplitArguments {
   FloatVectors p, q;
   int products;
-  const std::int32_t *unscale_p, *unscale_q;
+  std::byte* p_lines;
+  std::int32_t* unscale_p;
+  const std::int32_t* unscale_q;
   const std::uint32_t *status_p, *status_q;
   SplitScalar alpha, beta;
   float* c;
@@ -23,6 +25,7 @@ struct SplitArguments {
   int group;  // P tiles that run side by side, for the second-level cache
   bool pairs_aligned;
   SplitGate gate;
+  SplitLater later;
   bool beside_previous;
   bool triangle;
   int first_tile, end_tile;

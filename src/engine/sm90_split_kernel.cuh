@@ -17,6 +17,7 @@
 #include "engine/sm90_split_conventional.cuh"
 #include "engine/sm90_split_decision.cuh"
 #include "engine/sm90_split_epilogue.cuh"
+#include "engine/sm90_split_later.cuh"
 #include "engine/sm90_split_order.cuh"
 #include "engine/sm90_split_ring.cuh"
 
@@ -33,6 +34,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
   for_tiles<Config::Cluster>(order, [&](const TilePlace& place) {
     const int row_p = place.product * static_cast<int>(g.p.count) + (place.p * Config::Sharing + side) * tile_columns;
     const int row_q = place.product * static_cast<int>(g.q.count) + place.q * Config::Rows + side * share;
+    if (Config::SplitsLater && lines > 0) wait_until_split(g, place.p * Config::Sharing + side);
     for (int line = begin; line < begin + lines; ++line, at.advance()) {
       barrier_wait(ring.empty(at.stage), at.parity);
       const std::uint32_t full = ring.full(at.stage);
@@ -151,6 +153,13 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
     if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, g, order, lines, rank);
+    if constexpr (Config::SplitsLater)
+      if (g.later.progress != nullptr && lines > 0 && threadIdx.x >= producer_warpgroup * 128 + 32) {
+        if constexpr (Config::Rows == 128)
+          split_later<Config::form>(g);
+        else
+          split_later_apart<Config::form>(g);
+      }
     if constexpr (Config::Staged)
       if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(begin), order, rank);
   } else {
@@ -185,6 +194,7 @@ __global__ void __launch_bounds__(block_threads, 1)
         auto& exponents = reinterpret_cast<TileExponents<Config::Rows>*>(begin + Config::exponents_at)[warpgroup];
         const bool finishes = !Config::Halves || warpgroup == rank;
         named_barrier_sync(1 + warpgroup, 128);  // the exponents before have been read
+        if (Config::SplitsLater && g.later.progress != nullptr && lines > 0) consumer.arrived();  // exponents too
         exponents.fetch(g, at.product, column, row);
         multiply();
         if constexpr (Config::Halves) join_halves<Config>(ring, begin + Config::sums_at, sum, finishes, rank);
@@ -225,6 +235,7 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       .p = p,
       .q = q,
       .products = static_cast<int>(products),
+      .p_lines = x.b_plane.lines,
       .unscale_p = x.b_plane.unscale,
       .unscale_q = x.a_plane.unscale,
       .status_p = x.b_plane.status,
@@ -235,9 +246,10 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       .ldc = x.ldc,
       .product_stride_c = x.product_stride_c,
       .lines = static_cast<int>(x.a_plane.line_count),
-      .group = Config::Folded && Config::Input == Low::tf32 ? 8 : 16,  // 69.9 ms against 75.2, n = 16384
+      .group = x.later.progress != nullptr ? static_cast<int>(x.later.first / later_tile) : Config::group,
       .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
       .gate = x.gate,
+      .later = x.later,
       .beside_previous = x.beside_previous,
       .triangle = x.triangle,
       .first_tile = x.first_tile,

@@ -1,14 +1,17 @@
-// Vectors that are contiguous in memory: a group of warps takes one, keeps its elements in registers from the maximum
-// to the store, and reads it once (twice beyond 16384 elements).
+// Vectors that are contiguous in memory: a group of warps takes one, keeps its elements in shared memory from the
+// maximum to the store, and reads it once (twice beyond 16384 elements).
 #pragma once
 
+#include "cuda/handover.cuh"
+#include "cuda/ptx.cuh"
 #include "scheme/split_emit.cuh"
 #include "scheme/split_kernels.hpp"
 
 namespace vernier {
 
 constexpr int split_threads = 512, split_warps = split_threads / 32;
-constexpr int held_elements = 32;  // by a thread
+constexpr int held_elements = 32;                                            // for a thread
+constexpr std::size_t contiguous_bytes = split_threads * held_elements * 4;  // of shared memory
 
 struct ContiguousJob {
   SplitJob job;
@@ -26,15 +29,6 @@ struct ContiguousJob {
   }
 };
 
-template <int Count>
-__device__ __forceinline__ void load_run(float (&x)[Count], const float* from) {
-#pragma unroll
-  for (int i = 0; i < Count; i += 4) {
-    const float4 v = *reinterpret_cast<const float4*>(from + i);
-    x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
-  }
-}
-
 // What the warps that share a vector found, joined. shared: a word for each warp of the block.
 template <class Join>
 __device__ __forceinline__ std::uint32_t over_vector(std::uint32_t mine, int share, std::uint32_t* shared, Join join) {
@@ -48,39 +42,50 @@ __device__ __forceinline__ std::uint32_t over_vector(std::uint32_t mine, int sha
   return all;
 }
 
+// A warp's elements into its part of shared memory: 32 lanes by held_elements of the vector from `begin` on, zeros
+// beyond k. Copies wait for nothing and hold no registers, so that three blocks fit a multiprocessor.
+__device__ __forceinline__ void fetch_held(const float* from, int begin, int k, bool aligned, float* held) {
+  const int lane = threadIdx.x % 32;
+  const std::uint32_t to = cuda::shared_address(held);
+  if (aligned && begin + 32 * held_elements <= k) {
+#pragma unroll
+    for (int i = 4 * lane; i < 32 * held_elements; i += 128) cuda::copy_quad_async(to + 4 * i, from + begin + i);
+  } else {
+#pragma unroll 4
+    for (int i = lane; i < 32 * held_elements; i += 32) {
+      const bool exists = begin + i < k;
+      cuda::copy_word_async(to + 4 * i, exists ? from + begin + i : from, exists);
+    }
+  }
+  cuda::wait_for_copies();
+  __syncwarp();
+}
+
+// shared: a word for each warp of the block; held: contiguous_bytes of shared memory.
 template <SplitForm Form>
 __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::int64_t product, std::int64_t block,
-                                                 std::uint32_t* shared) {
+                                                 bool counted, std::uint32_t* shared, float* held) {
   constexpr int run = emit_k<Form>, runs = held_elements / run;
   const FloatVectors& x = s.job.x;
-  const int vector_threads = 32 * s.share, t = threadIdx.x % vector_threads;
-  const std::int64_t in_product = block * (split_warps / s.share) + threadIdx.x / vector_threads;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::int64_t in_product = block * (split_warps / s.share) + warp / s.share;
   const std::int64_t vector = product * s.vectors + in_product;
   const bool exists = in_product < s.vectors;
   const int k = exists ? static_cast<int>(x.k) : 0, padded = static_cast<int>(padded_k<Form>(s.job.plane));
-  const int span = vector_threads * held_elements;
+  const int first = warp % s.share * 32 * held_elements, span = s.share * 32 * held_elements;
   const float* from = x.data + product * x.product_stride + in_product * x.vector_stride;
-  float v[runs][run];
-  const auto load = [&](int base) {
-    const float* begin = from + base + t * run;
-    if (s.aligned && base + span <= k) {  // one branch, so that all loads are on their way at once
-#pragma unroll
-      for (int g = 0; g < runs; ++g) load_run(v[g], begin + g * vector_threads * run);
-    } else {
-#pragma unroll
-      for (int g = 0; g < runs; ++g)
-#pragma unroll
-        for (int i = 0; i < run; ++i)
-          v[g][i] = base + (g * vector_threads + t) * run + i < k ? begin[g * vector_threads * run + i] : 0.0f;
-    }
-  };
+  held += warp * 32 * held_elements;
+
   float seen = 0;
-  for (int base = 0; base < padded; base += span) {
-    load(base);
+  for (int begin = first; begin < padded; begin += span) {
+    fetch_held(exists ? from : x.data, begin, k, s.aligned, held);
 #pragma unroll
-    for (int g = 0; g < runs; ++g)
-#pragma unroll
-      for (int i = 0; i < run; ++i) seen = larger_magnitude(seen, v[g][i]);
+    for (int i = 4 * lane; i < 32 * held_elements; i += 128) {
+      const float4 v = *reinterpret_cast<const float4*>(held + i);
+      seen = larger_magnitude(larger_magnitude(seen, v.x), v.y);
+      seen = larger_magnitude(larger_magnitude(seen, v.z), v.w);
+    }
+    __syncwarp();
   }
   const std::uint32_t largest =
       over_vector(__reduce_max_sync(~0u, float_word(seen)), s.share, shared, [](auto p, auto q) { return max(p, q); });
@@ -90,26 +95,32 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
   SplitTally tally;
   std::byte* lines = s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes;
   with_scale(exponent, [&](auto scaled) {
-    for (int base = 0; base < padded; base += span) {
-      if (padded > span) load(base);
-      std::byte* to = lines + place_in_lines<Form>(base + t * run);
-#pragma unroll
+    for (int begin = first; begin < padded; begin += span) {
+      if (padded > span) fetch_held(from, begin, k, s.aligned, held);
+#pragma unroll 2
       for (int g = 0; g < runs; ++g) {
-        const int l = base + (g * vector_threads + t) * run;
-        if (!exists || l >= padded) continue;
+        const int i = (g * 32 + lane) * run;
+        if (!exists || begin + i >= padded) break;
+        float v[run];
 #pragma unroll
-        for (int i = 0; i < run; ++i) {
-          tally.see(v[g][i], limits);
-          v[g][i] = scaled(v[g][i]);
+        for (int j = 0; j < run; j += 4) {
+          const float4 q = *reinterpret_cast<const float4*>(held + i + j);
+          v[j] = q.x, v[j + 1] = q.y, v[j + 2] = q.z, v[j + 3] = q.w;
         }
-        emit<Form>(v[g], to + static_cast<std::int64_t>(g) * vector_threads / 4 * step_bytes<Form>);
+        if (counted)
+#pragma unroll
+          for (const float x : v) tally.see(x, limits);
+#pragma unroll
+        for (float& x : v) x = scaled(x);
+        emit<Form>(v, lines + place_in_lines<Form>(begin + i));
       }
+      __syncwarp();
     }
   });
   const std::uint32_t mine =
       __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny(limits)) ? tiny_element : 0u);
   const std::uint32_t word = over_vector(mine, s.share, shared, join_status);
-  if (t == 0 && exists) {
+  if (warp % s.share == 0 && lane == 0 && exists) {
     s.job.plane.unscale[vector] = unscaling(largest);
     s.job.plane.status[vector] = final_status(largest, word, x.k);
   }

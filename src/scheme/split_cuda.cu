@@ -38,26 +38,28 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
 namespace {
 
 template <SplitForm Form>
-void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  if (split_once_serves<Form>(a, b)) return split_once<Form>(a, b, gate, stream);
+void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const SplitLater& later,
+                cudaStream_t stream) {
+  if (split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
   survey<Form>(a, b, gate, stream);
   split_across<Form>(a, b, gate, stream);
 }
 
 }  // namespace
 
-void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream,
+                    const SplitLater& later) {
   switch (form) {
     case SplitForm::half_shifted:
-      return split_both<SplitForm::half_shifted>(a, b, gate, stream);
+      return split_both<SplitForm::half_shifted>(a, b, gate, later, stream);
     case SplitForm::half_unshifted:
-      return split_both<SplitForm::half_unshifted>(a, b, gate, stream);
+      return split_both<SplitForm::half_unshifted>(a, b, gate, later, stream);
     case SplitForm::tf32_shifted:
-      return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
+      return split_both<SplitForm::tf32_shifted>(a, b, gate, later, stream);
     case SplitForm::tf32_unshifted:
-      return split_both<SplitForm::tf32_unshifted>(a, b, gate, stream);
+      return split_both<SplitForm::tf32_unshifted>(a, b, gate, later, stream);
     case SplitForm::bf16_three:
-      return split_both<SplitForm::bf16_three>(a, b, gate, stream);
+      return split_both<SplitForm::bf16_three>(a, b, gate, later, stream);
   }
 }
 

@@ -10,13 +10,6 @@
 
 namespace vernier {
 
-// Two parts, part 1 times 2^11 or as it is; or three of bf16.
-enum class SplitForm { half_shifted, half_unshifted, tf32_shifted, tf32_unshifted, bf16_three };
-
-constexpr bool is_tf32(SplitForm form) { return form == SplitForm::tf32_shifted || form == SplitForm::tf32_unshifted; }
-
-constexpr int split_part_number(SplitForm form) { return form == SplitForm::bf16_three ? 3 : 2; }
-
 std::int64_t split_line_count(SplitForm form, std::int64_t k);  // of a vector of k
 
 // What the status words count, on scaled elements: |x| >= large, and 0 < |x| < tiny.
@@ -32,7 +25,12 @@ struct SplitJob {
 };
 int split_part_count(const FloatVectors& x);
 
-// Splits both operands.
-void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
+// Vectors that lie across memory are read once up to this k.
+inline constexpr std::int64_t longest_split_once = 16384;
+
+// Splits both operands, b up to later.first where some of it is left to the product: k is then at most
+// longest_split_once.
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream,
+                    const SplitLater& later = {});
 
 }  // namespace vernier

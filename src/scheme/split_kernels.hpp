@@ -6,10 +6,9 @@
 namespace vernier {
 
 // One kernel, where no vector that lies across memory is longer than 16384.
-template <SplitForm Form>
 bool split_once_serves(const SplitJob& a, const SplitJob& b);
 template <SplitForm Form>
-void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
+void split_once(const SplitJob& a, SplitJob b, const SplitGate& gate, const SplitLater& later, cudaStream_t stream);
 
 // Two kernels for any length. The first splits contiguous vectors; of the others it finds the largest elements, part by
 // part, and clears the status. The second splits those.
@@ -19,11 +18,5 @@ template <SplitForm Form>
 void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
-
-// Can groups of four floats be read at once along the contiguous direction?
-inline bool quads_aligned(const FloatVectors& x) {
-  const std::int64_t stride = x.k_contiguous() ? x.vector_stride : x.k_stride;
-  return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && stride % 4 == 0 && x.product_stride % 4 == 0;
-}
 
 }  // namespace vernier

@@ -55,13 +55,14 @@ template <SplitForm Form>
 __global__ void __launch_bounds__(split_threads, 2)
     survey_kernel(const __grid_constant__ ContiguousJob contiguous, const __grid_constant__ MaximaJob first,
                   const __grid_constant__ MaximaJob second, const SplitGate gate) {
+  extern __shared__ __align__(16) float held[];
   __shared__ std::uint32_t maxima[split_warps][strip];
   cuda::allow_next_kernel();
   cuda::wait_for_previous_kernels();
   if (gate_closed(gate)) return;
   const std::int64_t block = blockIdx.x;
   if (block < contiguous.blocks)
-    split_contiguous<Form>(contiguous, 0, block, maxima[0]);
+    split_contiguous<Form>(contiguous, 0, block, true, maxima[0], held);
   else if (block < contiguous.blocks + first.blocks)
     maxima_across(first, block - contiguous.blocks, maxima);
   else
@@ -96,6 +97,7 @@ void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStr
   cuda::launch("survey_kernel", survey_kernel<Form>,
                {.grid = static_cast<unsigned>(contiguous.blocks + across[0].blocks + across[1].blocks),
                 .block = split_threads,
+                .shared_bytes = contiguous.blocks > 0 ? contiguous_bytes : std::size_t{0},
                 .overlap_previous = gate.before != nullptr},
                stream, contiguous, across[0], across[1], gate);
 }

@@ -62,6 +62,23 @@ TEST_P(SplitKernelTest, EqualsThePlainKernelWhereManyTilesRun) {
   }
 }
 
+// With a gap between columns that keeps quads from being aligned, the split takes all columns.
+TEST_P(SplitKernelTest, ColumnsLeftToTheProductHaveTheBitsOfTheSplit) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2048, 1100, 64}, {2301, 1999, 640}}) {
+    Operands<float> x = sample(3, m, n, k);
+    x.b(3, 1030) = inf, x.b(50, 1031) = nan, x.b(63, n - 1) = -inf;
+    for (std::int64_t l = 0; l < k; ++l) x.b(l, 1032) = 0, x.b(l, 1033) = std::ldexp(x.b(l, 1033), -140);
+    const Matrix<float> old = sample(0, m, n, n).a, expected = on_gpu(scheme(), x.a, x.b, {.pad = 1});
+    EXPECT_EQ(difference_but_for_nans(on_gpu(scheme(), x.a, x.b), expected), "") << n;
+    for (const Update u : {Update{-1.5f, 0.7f}, Update{0, 3}})
+      EXPECT_EQ(difference_but_for_nans(on_gpu(scheme(), x.a, x.b, {}, false, u, &old),
+                                        on_gpu(scheme(), x.a, x.b, {.pad = 1}, false, u, &old)),
+                "")
+          << n << " alpha " << u.alpha;
+  }
+}
+
 TEST_P(SplitKernelTest, TakesEveryExponent) {
   Operands<float> x = sample(0, 40, 40, 80);
   for (std::int64_t v = 0; v < 40; ++v)
@@ -170,7 +187,7 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
             {lines.data() + static_cast<std::size_t>(i) * bytes, split_line_count(form, k),
              reinterpret_cast<std::int32_t*>(words.data()) + 2 * i * vectors, words.data() + (2 * i + 1) * vectors},
             maxima.data()};
-      split_operands(form, jobs[0], jobs[1], {}, nullptr);
+      split_operands(form, jobs[0], jobs[1], {.judged = true}, nullptr);
       std::vector<std::uint32_t> got(words.size());
       check(cudaMemcpy(got.data(), words.data(), words.bytes(), cudaMemcpyDeviceToHost), "words");
       for (std::int64_t v = 0; v < vectors; ++v) {
