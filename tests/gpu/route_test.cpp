@@ -1,4 +1,6 @@
 // Products about which the device decides, asynchronous or replayed from a graph: scales, bits, and what is told later.
+#include "base/entry_filter.hpp"
+#include "base/panel.hpp"
 #include "engine/sm90_conventional.hpp"
 #include "gpu/fixture.hpp"
 #include "plan/bounds.hpp"
