@@ -1,12 +1,13 @@
 // vernier-gpu-bench: products on a GPU beside cuBLAS's own, in one process and in turns: one JSON object a line.
 //
 //     vernier-gpu-bench [--contract fp64] [--phi 0.5] [--engine NAME] [--groups 7] [--seconds 0.05] [--once]
-//     [--strassen -1|0|1] [--asynchronous] [--batch COUNT] [--rest] [--energy] M,N,K[,BETA] ...
+//     [--strassen -1|0|1] [--asynchronous] [--batch COUNT] [--rest] [--energy] [--wide-rows COUNT] M,N,K[,BETA]
+//     ...
 //
 // Times are medians over groups of calls, each about --seconds long; errors are relative to |A||B|, of 64 x 64 sampled
 // entries against sums in twice the working precision. --rest adds the median of single calls after a pause, --energy
 // the joules of a product over a second of them, as the card counts. --batch: that many products at a time. --once runs
-// each product once, for a profiler.
+// each product once, for a profiler. --wide-rows: that many rows of A, the first ones, have exponents up to 40 apart.
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -60,9 +61,17 @@ struct Settings {
   std::string contract = "fp64", engine;
   double phi = 0.5, seconds = 0.05;
   int groups = 7, strassen_levels = -1;
+  std::int64_t wide_rows = 0;
   std::int64_t batch = 0;  // products of a strided batch; 0: one product
   bool once = false, rest = false, energy = false, asynchronous = false;
 };
+
+// Neighbours along k are up to 2^40 apart.
+__global__ void widen_rows(double* a, std::int64_t lda, std::int64_t k, std::int64_t rows) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < rows * k; at += step)
+    a[at % rows + at / rows * lda] *= ldexp(1.0, static_cast<int>(at / rows * 7 % 41));
+}
 
 double* device_array(std::size_t count) {
   double* x = nullptr;
@@ -99,6 +108,7 @@ void run(const Case& c, const Settings& settings) {
   double *a = device_array(size(c.m, c.k)), *b = device_array(size(c.k, c.n)), *x = device_array(size(c.m, c.n)),
          *y = device_array(size(c.m, c.n)), *errors = device_array(2 * samples * samples);
   fill<<<1024, 256>>>(a, size(c.m, c.k), 1, settings.phi);
+  if (settings.wide_rows > 0) widen_rows<<<256, 256>>>(a, c.m, c.k, std::min(settings.wide_rows, c.m));
   fill<<<1024, 256>>>(b, size(c.k, c.n), 2, settings.phi);
   const double one = 1;
   vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract),
@@ -149,7 +159,8 @@ void run(const Case& c, const Settings& settings) {
     }
     const double operations = 2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k);
     std::printf(
-        "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"beta\": %g, \"phi\": %g, \"contract\": \"%s\", \"scheme\": \"%s\", "
+        "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"beta\": %g, \"phi\": %g, \"wide_rows\": %lld, \"contract\": "
+        "\"%s\", \"scheme\": \"%s\", "
         "\"engine\": \"%s\", \"asynchronous\": %s, \"strassen\": %s, \"moduli\": %d, \"wide_moduli\": %d, "
         "\"fallback\": %s, \"seconds\": "
         "%.4e, "
@@ -157,8 +168,8 @@ void run(const Case& c, const Settings& settings) {
         "\"ratio_high\": %.3f, \"mean_error\": %.2e, \"largest_error\": %.2e, \"cublas_mean_error\": %.2e, "
         "\"cublas_largest_error\": %.2e",
         static_cast<long long>(c.m), static_cast<long long>(c.n), static_cast<long long>(c.k), c.beta, settings.phi,
-        settings.contract.c_str(), settled.plan.scheme.c_str(), settled.plan.engine.c_str(),
-        settings.asynchronous ? "true" : "false",
+        static_cast<long long>(settings.wide_rows), settings.contract.c_str(), settled.plan.scheme.c_str(),
+        settled.plan.engine.c_str(), settings.asynchronous ? "true" : "false",
         settled.plan.reason.find("Strassen") != std::string::npos ? "true" : "false", settled.plan.moduli,
         settled.wide_moduli, settled.fallback ? "true" : "false", median(t_ours), median(t_cublas),
         operations / median(t_ours) * 1e-12, operations / median(t_cublas) * 1e-12, median(ratios),
@@ -239,6 +250,8 @@ int main(int argc, char** argv) try {
       settings.seconds = std::atof(value());
     else if (word == "--groups")
       settings.groups = std::max(1, std::atoi(value()));
+    else if (word == "--wide-rows")
+      settings.wide_rows = std::atoll(value());
     else if (word == "--strassen")
       settings.strassen_levels = std::atoi(value());
     else if (word == "--batch")
