@@ -85,8 +85,8 @@ void check_variant(Sm90Variant variant, const Case& c, bool accumulate, const Wa
   const DeviceBuffer<unsigned> row_sets(std::max<std::size_t>(wanted.rows.size(), 1)),
       column_sets(std::max<std::size_t>(wanted.columns.size(), 1));
   if (wanted.entry) {
-    copy_to_device(row_sets.data(), wanted.rows.data(), wanted.rows.size());
-    copy_to_device(column_sets.data(), wanted.columns.data(), wanted.columns.size());
+    copy_to_device(row_sets.data(), wanted.rows.data(), row_sets.bytes());
+    copy_to_device(column_sets.data(), wanted.columns.data(), column_sets.bytes());
     product.wanted = {row_sets.data(), column_sets.data(), wanted.sharing};
     *wanted.left_alone = 0;
   }
