@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <map>
+#include <mutex>
+
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "engine/sm90_int8.hpp"
@@ -9,27 +13,27 @@ namespace {
 constexpr int threads = 384;
 constexpr int band = 8;  // 2, 4 and 16 were as fast or slower (docs/performance.md)
 
-// Clusters that the device runs at once; asked once a process, since all devices that run this code are alike.
 template <class T>
-int resident_clusters() {
-  static const int clusters = [] {
-    check(cudaFuncSetAttribute(residue_products<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::shared_bytes),
-          "residue_products");
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = T::cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(current_device().multiprocessors / T::cluster * T::cluster));
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = T::shared_bytes;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    int count = 0;
-    check(cudaOccupancyMaxActiveClusters(&count, residue_products<T>, &config), "residue_products");
-    return std::max(count, 1);
-  }();
-  return clusters;
+LaunchShape shape_of(int clusters) {
+  return {.grid = dim3(static_cast<unsigned>(clusters * T::cluster)),
+          .block = dim3(threads),
+          .shared_bytes = T::shared_bytes,
+          .cluster = dim3(T::cluster),
+          .overlap_previous = true};
+}
+
+// Clusters that the current device runs at once: asked once for each device.
+template <class T>
+int clusters_at_once() {
+  static std::mutex mutex;
+  static std::map<int, int> known;
+  const Device& device = current_device();
+  const std::lock_guard lock(mutex);
+  int& count = known[device.number];
+  if (count == 0)
+    count = std::max(1, resident_clusters("residue_products", residue_products<T>,
+                                          shape_of<T>(device.multiprocessors / T::cluster)));
+  return count;
 }
 
 CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows) {
@@ -65,14 +69,9 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
                                               p.factor[static_cast<std::size_t>(p.first + q)], {}, ByteForm::symmetric);
-  const auto clusters = static_cast<unsigned>(std::min<std::int64_t>(grid.jobs, resident_clusters<T>()));
-  launch("residue_products", residue_products<T>,
-         {.grid = dim3(clusters * T::cluster),
-          .block = dim3(threads),
-          .shared_bytes = T::shared_bytes,
-          .cluster = dim3(T::cluster),
-          .overlap_previous = true},
-         stream, map_of(p.columns, p.n, p, T::x_box), map_of(p.rows, p.m, p, T::y_box), reductions, task);
+  const auto clusters = static_cast<int>(std::min<std::int64_t>(grid.jobs, clusters_at_once<T>()));
+  launch("residue_products", residue_products<T>, shape_of<T>(clusters), stream, map_of(p.columns, p.n, p, T::x_box),
+         map_of(p.rows, p.m, p, T::y_box), reductions, task);
 }
 
 class Sm90Int8Engine final : public DeviceInt8Engine {
@@ -90,7 +89,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    const int clusters = resident_clusters<TileOf<cooperative_256x192>>();
+    const int clusters = clusters_at_once<TileOf<cooperative_256x192>>();
     multiply_sm90(choose_sm90_tile(p.m, p.n, p.pitch, p.moduli * p.products, clusters), p, stream);
   }
 };
