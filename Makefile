@@ -22,8 +22,9 @@ bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON 
 	@$(BUILD)/bin/vernier bench gemm --contract fp64 $(BENCH)
 	@$(BUILD)/bin/vernier bench gemm --type float $(BENCH)
 
-gpu-test: gpu build  ## the tests of the CUDA part, on a machine with a GPU
+gpu-test: gpu build  ## the tests of the CUDA part, and compute-sanitizer on small ones, on a machine with a GPU
 	@ctest --preset $(PRESET) -L gpu --no-tests=error
+	@tools/gpu_sanitize $(BUILD)/bin/test_gpu -o $(BUILD)/gpu_sanitizer.json --commit $$(git rev-parse --short HEAD)
 
 gpu-bench: gpu build  ## fp64 on this GPU beside cuBLAS, and the time of each stage, into build/gemm_gpu.json
 	@tools/gpu_bench $(BUILD)/bin/vernier-gpu-bench -o $(BUILD)/gemm_gpu.json --commit $$(git rev-parse --short HEAD)

@@ -14,7 +14,8 @@ struct vernier_context {
   std::optional<vernier::Contract> contract, next_contract;
   vernier::Options options;
   vernier::cuda::Options on_gpu;
-  std::optional<vernier::Report> report;
+  std::optional<vernier::Report> report,
+      unsettled;  // the last product's; as it was before a GPU's outcome completed it
   std::string error, text;
 };
 
@@ -167,6 +168,7 @@ vernier_status product(vernier_handle handle, vernier_type type, Body body) noex
       ~UseUp() { context.next_contract.reset(); }
     } const use_up{*handle};
     with_type(type, [&]<class T>(T) { handle->report = body(T{}, options_of<T>(*handle)); });
+    handle->unsettled.reset();
   });
 }
 

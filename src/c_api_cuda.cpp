@@ -39,6 +39,24 @@ vernier_status vernier_cuda_set_asynchronous(vernier_handle handle, int asynchro
   return with_handle(handle, [&] { handle->on_gpu.asynchronous = asynchronous != 0; });
 }
 
+vernier_status vernier_cuda_set_outcome(vernier_handle handle, vernier_cuda_outcome* outcome) {
+  static_assert(sizeof(vernier_cuda_outcome) == sizeof(cuda::Outcome));
+  return with_handle(handle, [&] { handle->on_gpu.outcome = reinterpret_cast<cuda::Outcome*>(outcome); });
+}
+
+vernier_status vernier_cuda_settle(vernier_handle handle, const vernier_cuda_outcome* outcome) {
+  return with_handle(handle, [&] {
+    require(outcome != nullptr, "vernier_cuda_settle: outcome is null");
+    require(handle->report.has_value(), "vernier_cuda_settle: no product has succeeded on this handle");
+    cuda::Outcome words;
+    std::copy(std::begin(outcome->words), std::end(outcome->words), words.words);
+    if (!handle->unsettled) handle->unsettled = handle->report;
+    Report settled = *handle->unsettled;
+    cuda::settle(settled, words);
+    handle->report = std::move(settled);
+  });
+}
+
 vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine) {
   return with_handle(handle, [&] {
     const std::string name = engine != nullptr ? engine : "";

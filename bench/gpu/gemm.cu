@@ -3,11 +3,13 @@
 //     vernier-gpu-bench [--contract fp64] [--phi 0.5] [--engine NAME] [--groups 7] [--seconds 0.05] [--once]
 //     [--strassen -1|0|1] [--asynchronous] [--batch COUNT] [--rest] [--energy] [--wide-rows COUNT] M,N,K[,BETA]
 //     ...
+//     vernier-gpu-bench [--groups 7] --sweep
 //
 // Times are medians over groups of calls, each about --seconds long; errors are relative to |A||B|, of 64 x 64 sampled
 // entries against sums in twice the working precision. --rest adds the median of single calls after a pause, --energy
 // the joules of a product over a second of them, as the card counts. --batch: that many products at a time. --once runs
 // each product once, for a profiler. --wide-rows: that many rows of A, the first ones, have exponents up to 40 apart.
+// --sweep: many shapes, and data of two kinds, as gemm_sweep.hpp has them.
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "cuda/energy.hpp"
+#include "gemm_sweep.hpp"
 #include "measure.cuh"
 #include "vernier/cuda_level3.hpp"
 
@@ -63,7 +66,7 @@ struct Settings {
   int groups = 7, strassen_levels = -1;
   std::int64_t wide_rows = 0;
   std::int64_t batch = 0;  // products of a strided batch; 0: one product
-  bool once = false, rest = false, energy = false, asynchronous = false;
+  bool once = false, rest = false, energy = false, asynchronous = false, sweep = false;
 };
 
 // Neighbours along k are up to 2^40 apart.
@@ -262,6 +265,8 @@ int main(int argc, char** argv) try {
       settings.rest = true;
     else if (word == "--energy")
       settings.energy = true;
+    else if (word == "--sweep")
+      settings.sweep = true;
     else if (word == "--once")
       settings.once = true;
     else if (std::sscanf(word.c_str(), "%lld,%lld,%lld,%lf", &m, &n, &k, &c.beta) >= 3)
@@ -271,6 +276,7 @@ int main(int argc, char** argv) try {
       return 2;
     }
   }
+  if (settings.sweep) bench::sweep_gemm(settings.groups);
   for (const Case& c : cases)
     if (settings.batch > 0)
       run_batch(c, settings);

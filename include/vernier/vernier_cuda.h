@@ -17,9 +17,19 @@ typedef enum vernier_pointer_mode { VERNIER_POINTER_HOST = 0, VERNIER_POINTER_DE
 VERNIER_C_API vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream); /* a cudaStream_t */
 /* Where the factors of gemm and its batches are; those of the other routines are on the host. */
 VERNIER_C_API vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode);
-/* Not 0: products never wait for the GPU, which decides what the data need (Options::asynchronous in cuda.hpp); those
- * under contracts that must be given an outcome are errors. */
+/* Not 0: products never wait for the GPU, which decides what the data need (Options::asynchronous in cuda.hpp). */
 VERNIER_C_API vernier_status vernier_cuda_set_asynchronous(vernier_handle handle, int asynchronous);
+/* Where gemm, but neither its batches nor level 3, leaves behind the product what was decided on the GPU: in memory
+ * that it reaches, its own or pinned. Contracts that no kernel may keep for some data must be given one where no host
+ * waits. Null: nowhere. */
+typedef struct vernier_cuda_outcome {
+  int32_t words[24];
+} vernier_cuda_outcome;
+VERNIER_C_API vernier_status vernier_cuda_set_outcome(vernier_handle handle, vernier_cuda_outcome* outcome);
+/* Completes the report of the handle's last product, once its stream has come so far and the outcome is in memory of
+ * the host; anew after each replay of a graph. VERNIER_BOUND_NOT_MET: the data were too wide for the contract, and C
+ * was left as it was. */
+VERNIER_C_API vernier_status vernier_cuda_settle(vernier_handle handle, const vernier_cuda_outcome* outcome);
 /* A GPU engine that `vernier info` lists, or "native"; null or "": the library chooses. */
 VERNIER_C_API vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine);
 /* Device memory for gemm; null, 0: none. */

@@ -231,11 +231,22 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   double c[4] = {7, 7, 7, 7};
   char memory[16];
   size_t bytes = 0;
+  const vernier_cuda_outcome regular = {{0}};
+  vernier_report report;
   EXPECT(vernier_cuda_set_stream(NULL, NULL) == VERNIER_NOT_INITIALIZED);
   EXPECT(vernier_cuda_set_stream(handle, NULL) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_pointer_mode(handle, (vernier_pointer_mode)2) == VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_set_pointer_mode(handle, VERNIER_POINTER_HOST) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_asynchronous(handle, 1) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_settle(NULL, &regular) == VERNIER_NOT_INITIALIZED);
+  EXPECT(vernier_cuda_settle(handle, &regular) == VERNIER_INVALID_ARGUMENT); /* no product yet */
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_settle(handle, NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_settle(handle, &regular) == VERNIER_SUCCESS); /* nothing was to be decided */
+  EXPECT(vernier_get_report(handle, &report) == VERNIER_SUCCESS && report.fallback == 0 && report.span_a > 0);
+  EXPECT(vernier_cuda_set_outcome(NULL, NULL) == VERNIER_NOT_INITIALIZED);
+  EXPECT(vernier_cuda_set_outcome(handle, NULL) == VERNIER_SUCCESS);
+  c[0] = c[1] = c[2] = c[3] = 7;
   EXPECT(vernier_cuda_set_engine(handle, "abacus") == VERNIER_INVALID_ARGUMENT);
   EXPECT(strstr(vernier_last_error(handle), "abacus") != NULL);
   EXPECT(vernier_cuda_set_engine(handle, "native") == VERNIER_SUCCESS);

@@ -14,7 +14,7 @@ TEST(Energy, GrowsWithTimeAsACardMayTakeOrSaysWhatIsMissing) {
   const std::string missing = cuda::EnergyMeter::missing();
   if (!missing.empty()) {
     EXPECT_THROW(cuda::EnergyMeter(), Error) << missing;
-    return;
+    GTEST_SKIP() << "NOT TESTED: " << missing;
   }
   const cuda::EnergyMeter meter;
   const cuda::DeviceBuffer<char> memory(std::size_t{1} << 28);

@@ -7,15 +7,18 @@
 
 namespace vernier::test {
 
+// shift: elements that the matrix lies behind an address that any vector load may take.
 template <class T>
 class DeviceCopy {
  public:
-  explicit DeviceCopy(const Matrix<T>& x) : memory_(size(x)) {
-    cuda::copy_to_device(memory_.data(), start(x), bytes(x));
+  explicit DeviceCopy(const Matrix<T>& x, std::int64_t shift = 0)
+      : shift_(shift), memory_(size(x) + static_cast<std::size_t>(shift)) {
+    cuda::copy_to_device(memory_.data() + shift_, start(x), bytes(x));
   }
-  T* data() const { return memory_.data() + Matrix<T>::guard; }
+  T* data() const { return memory_.data() + shift_ + Matrix<T>::guard; }
   void read(Matrix<T>& x) const {
-    cuda::check(cudaMemcpy(const_cast<T*>(start(x)), memory_.data(), bytes(x), cudaMemcpyDeviceToHost), "to the host");
+    cuda::check(cudaMemcpy(const_cast<T*>(start(x)), memory_.data() + shift_, bytes(x), cudaMemcpyDeviceToHost),
+                "to the host");
   }
 
  private:
@@ -25,17 +28,22 @@ class DeviceCopy {
   static std::size_t bytes(const Matrix<T>& x) { return size(x) * sizeof(T); }
   static const T* start(const Matrix<T>& x) { return x.data() - Matrix<T>::guard; }
 
+  std::int64_t shift_;
   cuda::DeviceBuffer<T> memory_;
+};
+
+struct Shifts {
+  std::int64_t a = 0, b = 0, c = 0;
 };
 
 // Calls cuda::gemm, and waits; asserts that nothing was written around C.
 template <class T>
-Outcome<T> multiply_on_gpu(const Call<T>& call, const cuda::Options& options) {
+Outcome<T> multiply_on_gpu(const Call<T>& call, const cuda::Options& options, Shifts shifts = {}) {
   const std::int64_t m = call.a.rows(), n = call.b.columns(), k = call.a.columns();
   const Matrix<T> a = stored(call.opa, call.a, call.pad_a), b = stored(call.opb, call.b, call.pad_b);
   const bool given = call.c.rows() == m && call.c.columns() == n && m * n != 0;
   Outcome<T> out{given ? padded(call.c, call.pad_c) : Matrix<T>(m, n, call.pad_c), Report{}};
-  const DeviceCopy<T> device_a(a), device_b(b), device_c(out.c);
+  const DeviceCopy<T> device_a(a, shifts.a), device_b(b, shifts.b), device_c(out.c, shifts.c);
   out.report = cuda::gemm(call.opa, call.opb, m, n, k, &call.alpha, device_a.data(), a.ld(), device_b.data(), b.ld(),
                           &call.beta, device_c.data(), out.c.ld(), options);
   cuda::check(cudaDeviceSynchronize(), "cuda::gemm");

@@ -3,6 +3,7 @@
 
 #include "gpu/fixture.hpp"
 #include "gpu/hashed.hpp"
+#include "gpu/split_fixture.hpp"
 #include "support/bound.hpp"
 
 namespace vernier::test {
@@ -11,6 +12,7 @@ namespace {
 struct Shape {
   std::int64_t m, n, k;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  // 0: dense
+  const char* floats = "native";           // the scheme that floats take by estimate
 };
 
 constexpr std::int64_t samples = 6;
@@ -73,9 +75,12 @@ class LargeProduct {
 constexpr std::int64_t past_31_bits = (std::int64_t{1} << 31) + 64;
 
 const std::pair<const char*, Shape> shapes[] = {
-    {"C_of_more_than_2_31_entries", {66000, 33000, 96}},  {"A_of_more_than_2_31_entries", {140000, 64, 16000}},
-    {"B_of_more_than_2_31_entries", {64, 140000, 16000}}, {"lda_past_2_31", {50, 70, 2, past_31_bits, 0, 0}},
-    {"ldb_past_2_31", {50, 2, 70, 0, past_31_bits, 0}},   {"ldc_past_2_31", {50, 2, 70, 0, 0, past_31_bits}},
+    {"C_of_more_than_2_31_entries", {66000, 33000, 96, 0, 0, 0, "split"}},
+    {"A_of_more_than_2_31_entries", {140000, 64, 16000}},
+    {"B_of_more_than_2_31_entries", {64, 140000, 16000, 0, 0, 0, "split"}},
+    {"lda_past_2_31", {50, 70, 2, past_31_bits, 0, 0}},
+    {"ldb_past_2_31", {50, 2, 70, 0, past_31_bits, 0}},
+    {"ldc_past_2_31", {50, 2, 70, 0, 0, past_31_bits}},
 };
 
 #define VERNIER_NEEDS_DEVICE_MEMORY(bytes) \
@@ -97,8 +102,56 @@ TEST_P(LargeOnGpu, doubles_by_residues_have_the_bits_of_the_cpu) {
 TEST_P(LargeOnGpu, floats_keep_the_bound) {
   LargeProduct<float> product(GetParam().second);
   VERNIER_NEEDS_DEVICE_MEMORY(product.bytes() * 2);
-  product.run({.contract = Contract::fp32()});
+  EXPECT_EQ(product.run({.contract = Contract::fp32()}).plan.scheme, GetParam().second.floats);
   EXPECT_EQ(broken_bound(Contract::fp32(), product.a(), product.b(), product.got()), "");
+}
+
+// Leading dimensions, or the way to the last column, beyond 32 bits: the bits are those of the model.
+struct FarColumns {
+  std::int64_t m, n, k;
+  Op opa, opb;
+  std::int64_t lda, ldb, ldc;  // 0: dense
+};
+
+TEST(LargeSplit, far_columns_are_found_in_every_layout) {
+  constexpr Op none = Op::none, transpose = Op::transpose;
+  constexpr std::int64_t spread = past_31_bits / 16;  // 70 columns end behind 2^33 elements
+  const auto at = [](Op op, int seed, std::int64_t i, std::int64_t j) {
+    return op == none ? hashed(seed, i, j) : hashed(seed, j, i);
+  };
+  for (const FarColumns& s : {FarColumns{50, 4, 70, none, none, spread, 0, 0},
+                              {50, 4, 3, none, none, past_31_bits, 0, 0},
+                              {4, 50, 70, transpose, none, past_31_bits, 0, 0},
+                              {50, 4, 70, none, none, 0, past_31_bits, 0},
+                              {50, 4, 70, transpose, transpose, 0, spread, 0},
+                              {50, 4, 3, transpose, transpose, 0, past_31_bits, 0},
+                              {50, 4, 70, none, none, 0, 0, past_31_bits}}) {
+    const bool a_none = s.opa == none, b_none = s.opb == none;
+    const std::int64_t a_rows = a_none ? s.m : s.k, a_columns = a_none ? s.k : s.m, b_rows = b_none ? s.k : s.n,
+                       b_columns = b_none ? s.n : s.k;
+    const std::int64_t lda = std::max(s.lda, a_rows), ldb = std::max(s.ldb, b_rows), ldc = std::max(s.ldc, s.m);
+    const auto a_size = static_cast<std::size_t>(lda * a_columns), b_size = static_cast<std::size_t>(ldb * b_columns),
+               c_size = static_cast<std::size_t>(ldc * s.n);
+    VERNIER_NEEDS_DEVICE_MEMORY((a_size + b_size + c_size) * sizeof(float) + (std::size_t{1} << 30));
+    const cuda::DeviceBuffer<float> a(a_size), b(b_size), c(c_size);
+    fill_hashed(1, a_rows, a_columns, a.data(), lda);
+    fill_hashed(2, b_rows, b_columns, b.data(), ldb);
+    const auto on_host_a = Matrix<float>::of(s.m, s.k, [&](auto i, auto l) { return at(s.opa, 1, i, l); });
+    const auto on_host_b = Matrix<float>::of(s.k, s.n, [&](auto l, auto j) { return at(s.opb, 2, l, j); });
+    for (const char* name : split_kernel_schemes)
+      for (const bool plain : {false, true}) {
+        const Scheme& scheme = find_scheme(name);
+        split::multiply_on_gpu(scheme, s.opa, s.opb, s.m, s.n, s.k, 1, a.data(), lda, b.data(), ldb, 0, c.data(), ldc,
+                               nullptr, plain);
+        Matrix<float> got(s.m, s.n);
+        for (std::int64_t j = 0; j < s.n; ++j)
+          cuda::check(cudaMemcpy(&got(0, j), c.data() + j * ldc, static_cast<std::size_t>(s.m) * sizeof(float),
+                                 cudaMemcpyDeviceToHost),
+                      "a column");
+        EXPECT_EQ(difference(got, on_model(scheme, on_host_a, on_host_b)), "")
+            << name << (plain ? ", plain" : "") << ", lda " << lda << ", ldb " << ldb << ", ldc " << ldc;
+      }
+  }
 }
 
 // 103 GB of matrices: what is left is the workspace, and C is computed in blocks.

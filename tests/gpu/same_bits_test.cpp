@@ -16,8 +16,8 @@ class SameBitsOnGpu : public testing::TestWithParam<std::string> {
   }
 
   template <class T>
-  std::string difference_from_cpu(const Call<T>& call, const Contract& contract) {
-    return difference_but_for_nans(multiply_on_gpu(call, options(contract)).c, on_cpu(call, contract));
+  std::string difference_from_cpu(const Call<T>& call, const Contract& contract, Shifts shifts = {}) {
+    return difference_but_for_nans(multiply_on_gpu(call, options(contract), shifts).c, on_cpu(call, contract));
   }
 };
 INSTANTIATE_TEST_SUITE_P(Engines, SameBitsOnGpu,
@@ -42,7 +42,7 @@ TEST_P(SameBitsOnGpu, for_every_family_and_contract) {
     });
 }
 
-// Sizes around tiles, units, warps and strips.
+// Sizes around tiles, units, warps and strips; matrices at odd addresses, whatever their leading dimensions.
 TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
   Random random(7);
   const auto size = [&](std::int64_t most) {
@@ -60,6 +60,7 @@ TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
     const double alpha = random.integer(0, 2) == 0 ? 1 : random.normal(),
                  beta = random.integer(0, 1) == 0 ? 0 : random.normal();
     const auto pad = random.integer(0, 5);
+    const Shifts shifts{random.integer(0, 1), random.integer(0, 1), random.integer(0, 1)};
     with_type(i % 4 == 0 ? Type::float32 : Type::float64, [&]<class T>(T) {
       const std::vector<Contract> list = contracts<T>();
       const Contract contract = i % 3 == 0 ? list[static_cast<std::size_t>(random.integer(0, 5))] : Contract::fp64();
@@ -74,9 +75,10 @@ TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
                          .pad_a = pad,
                          .pad_b = 5 - pad,
                          .pad_c = pad};
-      EXPECT_EQ(difference_from_cpu(call, contract), "")
+      EXPECT_EQ(difference_from_cpu(call, contract, shifts), "")
           << "case " << i << ": " << family << ", m = " << m << ", n = " << n << ", k = " << k << ", op " << text(opa)
-          << text(opb) << ", " << contract.text() << ", sizeof(T) = " << sizeof(T);
+          << text(opb) << ", " << contract.text() << ", sizeof(T) = " << sizeof(T) << ", pad " << pad << ", shifts "
+          << shifts.a << shifts.b << shifts.c;
     });
   }
 }
