@@ -98,6 +98,68 @@ TEST_F(SplitStream, ACaptureGivesTheSameBitsWithAWorkspaceAndWithout) {
   }
 }
 
+// Data of one kind, and the scheme that they take.
+struct Choice {
+  const char* made;
+  double phi;
+  bool special;
+
+  Matrix<float> data(std::uint64_t seed) const {
+    Matrix<float> x = scattered_matrix<float>(n, n, phi, seed);
+    if (special) x(3, 4) = std::numeric_limits<float>::quiet_NaN();
+    return x;
+  }
+  void expect(Report report, const cuda::DeviceBuffer<cuda::Outcome>& outcome) const {
+    cuda::Outcome found;
+    cuda::check(cudaMemcpy(&found, outcome.data(), sizeof found, cudaMemcpyDeviceToHost), "outcome");
+    EXPECT_EQ(report.plan.scheme, "split");
+    EXPECT_FALSE(report.fallback);
+    cuda::settle(report, found);
+    const bool conventional = std::string(made) == "conventional";
+    EXPECT_EQ(report.plan.reason.find(std::string(made) + " was made: "), 0U) << phi << ' ' << report.plan.reason;
+    EXPECT_EQ(report.fallback, conventional) << phi;
+    EXPECT_EQ(report.plan.scheme, conventional ? "native" : "split") << phi;
+    EXPECT_EQ(report.plan.engine, conventional ? "conventional" : "hopper-wgmma") << phi;
+  }
+};
+constexpr Choice choices[] = {
+    {"halfhalf_sep", 0.5, false}, {"bf16x6_short", 4, false}, {"conventional", 20, false}, {"conventional", 0.5, true}};
+
+TEST_F(SplitStream, TheOutcomeTellsWhatTheDataTook) {
+  const cuda::DeviceBuffer<cuda::Outcome> outcome(1);
+  const DeviceCopy<float> c(Matrix<float>(n, n));
+  for (const Choice& x : choices) {
+    cuda::check(cudaMemset(outcome.data(), 0x5a, outcome.bytes()), "cudaMemset");
+    const DeviceCopy<float> a(x.data(1)), b(x.data(2));
+    const Report report = gemm(a, b, c, {.outcome = outcome.data()});
+    cuda::check(cudaDeviceSynchronize(), "gemm");
+    x.expect(report, outcome);
+  }
+}
+
+TEST_F(SplitStream, AReplayTellsWhatTheDataThatItFoundTook) {
+  const cuda::Stream stream;
+  const cuda::DeviceBuffer<cuda::Outcome> outcome(1);
+  const DeviceCopy<float> a(matrix(1)), b(matrix(2)), c(Matrix<float>(n, n));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  const Report report = gemm(a, b, c, {.stream = stream, .outcome = outcome.data()});
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&run, graph, 0), "graph");
+  for (const Choice& x : choices) {
+    for (const auto& [device, seed] : {std::pair{&a, 1}, std::pair{&b, 2}}) {
+      const Matrix<float> data = x.data(static_cast<std::uint64_t>(seed));
+      cuda::copy_to_device(device->data(), data.data(), n * n * sizeof(float));
+    }
+    cuda::check(cudaGraphLaunch(run, stream), "graph");
+    stream.wait();
+    x.expect(report, outcome);
+  }
+  (void)cudaGraphExecDestroy(run);
+  (void)cudaGraphDestroy(graph);
+}
+
 TEST_F(SplitStream, TwoHostThreadsOnTwoStreamsGetTheirOwnProducts) {
   struct Case {
     DeviceCopy<float> a, b, c{Matrix<float>(n, n)};
