@@ -64,13 +64,14 @@ TEST_F(SplitStream, AlphaOfZeroInDeviceMemoryReadsNeitherNanNorInfinity) {
   Matrix<float> poisoned = matrix(1), factors(2, 1);
   for (std::int64_t i = 0; i < n; ++i) poisoned(i, i) = std::numeric_limits<float>::quiet_NaN();
   poisoned(3, 4) = std::numeric_limits<float>::infinity();
-  const Matrix<float> old = matrix(3);
-  for (const float beta : {0.0f, -0.5f}) {
+  Matrix<float> old = matrix(3);
+  old(0, 0) = 0.0f, old(1, 0) = -0.0f;
+  for (const float beta : {0.0f, -0.5f, 1.0f, -1.0f}) {
     factors(0, 0) = 0, factors(1, 0) = beta;
     const DeviceCopy<float> a(poisoned), b(matrix(2)), c(old), scalars(factors);
     cuda::gemm<float>(Op::none, Op::none, n, n, n, scalars.data(), a.data(), n, b.data(), n, scalars.data() + 1,
                       c.data(), n, {.contract = Contract::fp32(), .pointer_mode = cuda::PointerMode::device});
-    const auto scaled = Matrix<float>::of(n, n, [&](auto i, auto j) { return beta == 0 ? 0 : beta * old(i, j); });
+    const auto scaled = Matrix<float>::of(n, n, [&](auto i, auto j) { return beta == 0 ? 0.0f : beta * old(i, j); });
     EXPECT_EQ(difference(read(c), scaled), "") << beta;
   }
 }
