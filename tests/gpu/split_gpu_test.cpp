@@ -125,6 +125,28 @@ TEST_P(SplitKernelTest, AlphaAndBetaAddOneRoundingEach) {
   }
 }
 
+// The kernels have one length of run and one order of terms each; a scheme of that name may have others.
+TEST_P(SplitKernelTest, ACopyWithOtherRunsOrAnotherOrderIsMultipliedAsItSays) {
+  const Operands<float> x = sample(1, 45, 37, 700);
+  const Matrix<float> usual = on_gpu(scheme(), x.a, x.b);
+  for (const int run : {16, 64, 128}) {
+    Scheme s = scheme();
+    for (split::Sum& sum : s.sums)
+      if (sum.run != 0) sum.run = run;
+    if (run % s.step != 0) {
+      EXPECT_THROW(on_gpu(s, x.a, x.b), Error) << run;
+      continue;
+    }
+    EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "") << run;
+    if (!(s == scheme())) {
+      EXPECT_NE(difference(on_gpu(s, x.a, x.b), usual), "") << run;
+    }
+  }
+  Scheme s = scheme();
+  std::ranges::reverse(s.terms);
+  EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "");
+}
+
 // One tile a block, several, and both widths of tile.
 TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
   const Scheme& s = find_scheme("halfhalf_sep");
