@@ -38,10 +38,6 @@ inline constexpr std::int64_t longest_split_k = std::int64_t{1} << 26;
 // Of batches: one kernel splits them.
 inline constexpr std::int64_t longest_batched_k = 8192;
 
-// From about here on errors are below those of a conventional product (bench/results/split_errors.json); the bound of
-// the contract holds from 36 on.
-inline constexpr std::int64_t shortest_split_k = 64;
-
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
