@@ -70,7 +70,8 @@ struct VERNIER_API Options {
 // the GPU chooses the scheme by the data. Their bits are not those of residues; `reproducible` contracts keep to those.
 // Data that even bf16 cannot hold (some element below 2^-60 of the largest of its row or column, and in some vector a
 // quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are multiplied by a conventional
-// kernel, which is slower than cuBLAS: engine "native" is for such data.
+// kernel, which is slower than cuBLAS: engine "native" is for such data. The report names what may be taken; settle()
+// puts what was at the head of plan.reason, and where that is "conventional" makes the report one of a fallback.
 //
 // Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and
 // for all others but those of contract exact, and those of engine "cublas_int8" but for fp64-normwise:
@@ -85,8 +86,9 @@ VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
                         std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 
-// Completes the report of a product that was decided on the device, once its stream has come that far and the outcome
-// is in memory of the host. Throws Error(Status::bound_not_met) where the data were too wide for the contract.
+// Completes the report, as gemm returned it, of a product that was decided on the device, once its stream has come that
+// far and the outcome is in memory of the host. Throws Error(Status::bound_not_met) where the data were too wide for
+// the contract.
 VERNIER_API void settle(Report& report, const Outcome& outcome);
 
 // The plan that gemm would follow for data of ordinary exponents.

@@ -23,6 +23,8 @@ namespace vernier::split {
 struct Term {
   int a = 0, b = 0, sum = 0;
   int from = 0, length = 0;  // the k of each step that it covers; length 0: the whole step
+
+  bool operator==(const Term&) const = default;
 };
 
 // What rounding takes of an addition outside is lost, or it begins the next run, inside the engine: all of it (TwoSum),
@@ -38,6 +40,8 @@ struct Sum {
   // engine that cuts takes on average. Where the rest is 0, as where A or B is a permutation, it is left out: then O is
   // mostly exact.
   Carry carry = Carry::none;
+
+  bool operator==(const Sum&) const = default;
 };
 
 // One scheme, as data. k is walked in steps; in each step the terms take turns in the order given. Where the sums of
@@ -54,6 +58,8 @@ struct Scheme {
   std::vector<Sum> sums;
   int step = 16;
   bool scaled = false;  // rows of A and columns of B are scaled by powers of two into [2^14, 2^15) first
+
+  bool operator==(const Scheme&) const = default;
 };
 
 // bare_fp16, bare_tf32, markidis, egemm, halfhalf, tf32tf32, bf16x3, bf16x6, bf16x9: as published. halfhalf_sep,
@@ -76,10 +82,11 @@ VERNIER_API void multiply(const Scheme& scheme, const model::Engine& engine, Op 
 
 // C = alpha op(A) op(B) + beta C on the tensor cores of the current CUDA device: A, B and C in its memory, the work
 // queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_fold, tf32tf32_sep, tf32tf32_fold, bf16x6_sep and
-// bf16x6_short run on the fast kernels, the others (and all of them, if plain) on a simple one. The bits of T are those
-// of multiply() on engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most
-// 66 tiles of 128 x 128. Then C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there
-// is no such device.
+// bf16x6_short, as find_scheme() has them, run on the fast kernels; all other schemes, copies of these with other runs
+// or terms among them (and all, if plain), on a simple one. The bits of T are those of multiply() on
+// engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most 66 tiles of
+// 128 x 128. Then C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there is no such
+// device.
 VERNIER_API void multiply_on_gpu(const Scheme& scheme, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                  float alpha, const float* A, std::int64_t lda, const float* B, std::int64_t ldb,
                                  float beta, float* C, std::int64_t ldc, void* stream = nullptr, bool plain = false);

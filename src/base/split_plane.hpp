@@ -66,9 +66,11 @@ constexpr int progress_words(std::int64_t vectors) {
 // Attempts follow each other on a stream; each leaves a verdict, and those behind a success return at once.
 struct SplitGate {
   const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open
-  std::uint32_t* verdict = nullptr;       // of this attempt; null: not asked for
+  std::uint32_t* verdict = nullptr;       // after this attempt, what was made so far; null: not asked for
   bool judged = false;                    // the split counts, and its status words decide whether the attempt is made
   bool last = false;                      // it is made in any case: if judged unfit, as a conventional product
+  std::uint32_t mark = 1;                 // this attempt's verdict of itself, if it is made; 0 says that nothing was
 };
+inline constexpr std::uint32_t conventional_mark = 0x80000000u;  // the verdict where no attempt was made
 
 }  // namespace vernier

@@ -29,6 +29,14 @@ DeviceRequest request_of(const Options& options, bool may_be_lean) {
   return request;
 }
 
+// Do contract and engine let the product be split?
+template <class T>
+bool split_is_asked_for(const Options& options) {
+  const Contract& contract = options.contract;
+  return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible &&
+         options.engine.empty();
+}
+
 }  // namespace
 
 GpuModel current_gpu() {
@@ -74,9 +82,8 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, boo
 
 template <class T>
 std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options, std::int64_t products) {
-  if (!std::is_same_v<T, float> || options.contract.kind != Contract::Kind::fp32) return {};
-  if (options.contract.reproducible || !options.engine.empty()) return {};
-  if (!split_gemm_pays(s.m, s.n, s.k, products) || !current_device().hopper()) return {};
+  if (!split_is_asked_for<T>(options) || !split_gemm_pays(s.m, s.n, s.k, products) || !current_device().hopper())
+    return {};
   SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products);
   if (plan.workspace > workspace_limit(plan.workspace, options)) return {};
   return plan;
@@ -89,9 +96,24 @@ bool addresses_are_worth_a_wait(const ProductShape& s, const Options& options, s
          split_gemm_seconds(s.m, s.n, s.k, products) + wait < device_sgemm_seconds(s.m, s.n, s.k, products);
 }
 
+namespace {
+
+std::string why_not_split(const ProductShape& s, const Options& options) {
+  const bool pays = split_gemm_pays(s.m, s.n, s.k);
+  const std::size_t needed = pays ? plan_split_gemm(s.m, s.n, s.k).workspace : 0;
+  return vernier::why_not_split(s.m, s.n, s.k, needed, pays ? workspace_limit(needed, options) : 0);
+}
+
+}  // namespace
+
 template <class T>
 Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options) {
-  if (!split) return plan_of<T>(shape, options, true).printable;
+  if (!split) {
+    Plan plan = plan_of<T>(shape, options, true).printable;
+    if (!shape.empty() && split_is_asked_for<T>(options) && current_device().hopper())
+      plan.reason += "; " + why_not_split(shape, options);
+    return plan;
+  }
   const Options native{.contract = options.contract, .engine = std::string(native_name)};
   Plan plan = plan_of<T>(shape, native, false).printable;
   describe(*split, plan);
@@ -110,7 +132,7 @@ void describe_native(const ProductShape& shape, const Options& options, Plan& pl
   if (device_product_is_small<T>(shape, options.contract, current_gpu()))
     describe_small_device_product<T>(shape, options.contract, plan);
   else
-    plan = plan_of<T>(shape, options, true).printable;
+    plan = describe_choice<T>({}, shape, options);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                \

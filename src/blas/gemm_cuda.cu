@@ -14,6 +14,7 @@
 #include "blas/exact_gemm_cuda.hpp"
 #include "blas/residue_gemm_cuda.hpp"
 #include "blas/split_gemm.hpp"
+#include "blas/split_verdict.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "number/complex.hpp"
@@ -31,13 +32,18 @@ void check_options(const Options& o) {
 }
 
 void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
-                    const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options) {
+                    const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options,
+                    Outcome* outcome) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace = options.workspace != nullptr
                                         ? DeviceWorkspace(options.workspace, options.workspace_bytes)
                                         : DeviceWorkspace(plan.workspace, stream);
   split_gemm(plan, operands, {alpha.value, alpha.in_device_memory}, {beta.value, beta.in_device_memory}, C, ldc,
              workspace.data(), stream);
+  if (outcome != nullptr)
+    check(cudaMemcpyAsync(outcome->words + split_outcome_word, split_gemm_verdict(plan, workspace.data()),
+                          sizeof(std::uint32_t), cudaMemcpyDefault, stream),
+          "outcome");
 }
 
 Cublas& cublas_for(const Options& options) {
@@ -91,7 +97,8 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, c
   const ProductShape shape{m, n, k};
   if constexpr (std::is_same_v<T, float>) {
     if (const auto split = split_plan_of<T>(shape, options)) {
-      multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options);
+      multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options,
+                     options.outcome);
       report.plan = describe_choice<T>(split, shape, options);
       return;
     }
@@ -199,7 +206,8 @@ bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan)
       multiply_split(*split,
                      split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.A, p.lda, p.B, p.ldb)
                          .batch(p.count, p.stride_a, p.stride_b, p.stride_c),
-                     factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options);
+                     factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options,
+                     nullptr);
       plan = describe_choice<T>(split, shape, options);
       return true;
     }

@@ -2,13 +2,27 @@
 #include <cstring>
 
 #include "blas/arguments.hpp"
+#include "blas/split_verdict.hpp"
 #include "scheme/residues.hpp"
 #include "scheme/route.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
+namespace {
+
+void settle_split(Report& report, const std::string& made) {
+  Plan& plan = report.plan;
+  plan.reason = made + " was made: " + plan.reason;
+  report.fallback = made == "conventional";
+  if (report.fallback) plan.scheme = "native", plan.engine = "conventional";
+}
+
+}  // namespace
 
 void settle(Report& report, const Outcome& outcome) {
+  static_assert(sizeof(Outcome::words) > split_outcome_word * sizeof(std::int32_t));
+  if (const auto verdict = static_cast<std::uint32_t>(outcome.words[split_outcome_word]); verdict != 0)
+    return settle_split(report, split_made(verdict));
   DeviceRoute route{};
   std::memcpy(&route, outcome.words, sizeof route);
   if (route.irregular == 0) return;

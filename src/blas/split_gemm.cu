@@ -5,6 +5,7 @@
 
 #include "base/status.hpp"
 #include "base/workspace.hpp"
+#include "blas/split_verdict.hpp"
 #include "cuda/device.hpp"
 #include "plan/split_bounds.hpp"
 #include "plan/split_cost.hpp"
@@ -211,7 +212,8 @@ void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::S
     const SplitGate gate{.before = i == 0 ? nullptr : w.verdicts + i - 1,
                          .verdict = plan.judged ? w.verdicts + i : nullptr,
                          .judged = plan.judged,
-                         .last = i + 1 == plan.attempts.size()};
+                         .last = i + 1 == plan.attempts.size(),
+                         .mark = split_mark(t.scheme)};
     const SplitLater later = later_columns(plan, x, w.progress);
     split_operands(t.form, w.a, w.b, gate, stream, later);
     sm90::multiply_split(t.kernel,
@@ -259,15 +261,17 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
       }};
 }
 
-std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
-  std::uint32_t verdicts[max_attempts] = {};
+const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace) {
   const std::byte* begin = align_to_page(static_cast<std::byte*>(const_cast<void*>(workspace)));
-  cuda::check(cudaMemcpyAsync(verdicts, begin, sizeof verdicts, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  return reinterpret_cast<const std::uint32_t*>(begin) + plan.attempts.size() - 1;
+}
+
+std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
+  std::uint32_t verdict = 0;
+  const auto* from = split_gemm_verdict(plan, workspace);
+  cuda::check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  if (!plan.judged) return plan.attempts.back().scheme;
-  for (std::size_t i = 0; i < plan.attempts.size(); ++i)
-    if (verdicts[i] != 0) return plan.attempts[i].scheme;
-  return "conventional";
+  return plan.judged ? split_made(verdict) : plan.attempts.back().scheme;
 }
 
 }  // namespace vernier

@@ -38,10 +38,6 @@ inline constexpr std::int64_t longest_split_k = std::int64_t{1} << 26;
 // Of batches: one kernel splits them.
 inline constexpr std::int64_t longest_batched_k = 8192;
 
-// From about here on errors are below those of a conventional product (bench/results/split_errors.json); the bound of
-// the contract holds from 36 on.
-inline constexpr std::int64_t shortest_split_k = 64;
-
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
 bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
@@ -80,6 +76,9 @@ struct SplitStages {
 };
 SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& operands, float* C, std::int64_t ldc,
                               void* workspace);
+
+// Where in the workspace split_gemm() of a judged plan leaves what was made: blas/split_verdict.hpp.
+const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace);
 
 // The scheme that was taken, or "conventional", by the last products that were split together, after split_gemm() on
 // the same workspace; waits for the stream.

@@ -21,6 +21,8 @@ SplitOrder order_of(const Scheme& s) {
   for (const Term& t : s.terms)
     order.term[order.terms++] = {t.a, t.b, t.sum, t.from, t.length != 0 ? t.length : s.step};
   for (const Sum& sum : s.sums) {
+    require(sum.run >= 0 && sum.run % s.step == 0, "split: scheme {}: run is {}; expected a multiple of the step {}",
+            s.name, sum.run, s.step);
     order.run[order.sums] = sum.run;
     order.carry[order.sums] = static_cast<int>(sum.carry);
     order.shift[order.sums++] = sum.shift;
@@ -64,8 +66,9 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
   sm90::multiply_split_plain(g, stream);
 }
 
+// A fast kernel is one scheme alone, whatever else goes by its name.
 bool has_kernel(const Scheme& s) {
-  return std::ranges::find(split_kernel_schemes, s.name) != std::end(split_kernel_schemes);
+  return std::ranges::find(split_kernel_schemes, s.name) != std::end(split_kernel_schemes) && s == find_scheme(s.name);
 }
 
 }  // namespace

@@ -37,18 +37,20 @@ __device__ __forceinline__ bool made_before(const SplitArguments& g) {
   if (g.beside_previous || g.gate.before == nullptr) return false;
   cuda::wait_for_previous_kernels();
   if (*g.gate.before == 0) return false;
-  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = 1;
+  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = *g.gate.before;
   return true;
 }
 
 enum class Decision { leave, split, conventional };
 
 __device__ __forceinline__ Decision decide(const SplitArguments& g) {
-  const bool settled = g.gate.before != nullptr && *g.gate.before != 0;
-  const bool fit = !settled && (!g.gate.judged || statistics_permit(g));
-  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = settled || fit;
+  const std::uint32_t made = g.gate.before != nullptr ? *g.gate.before : 0;
+  const bool fit = made == 0 && (!g.gate.judged || statistics_permit(g));
+  const bool conventional = made == 0 && !fit && g.gate.last;
+  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0)
+    *g.gate.verdict = fit ? g.gate.mark : conventional ? conventional_mark : made;
   if (fit) return Decision::split;
-  return !settled && g.gate.last ? Decision::conventional : Decision::leave;
+  return conventional ? Decision::conventional : Decision::leave;
 }
 
 }  // namespace vernier::sm90

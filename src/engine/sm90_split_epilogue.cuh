@@ -34,9 +34,10 @@ struct SplitArguments {
 struct Scalars {
   float alpha, beta;
 
-  // The canonical end of a product: RN(alpha T + RN(beta C)); T = 0 where alpha is.
+  // The canonical end of a product: RN(alpha T + RN(beta C)); where alpha is 0, T is not looked at, and zeros keep
+  // their signs.
   __device__ float operator()(float t, float old) const {
-    if (alpha == 0) t = 0;
+    if (alpha == 0) return beta == 0 ? 0 : beta == 1 ? old : beta * old;
     return beta == 0 ? alpha * t : __fmaf_rn(alpha, t, beta * old);
   }
 };

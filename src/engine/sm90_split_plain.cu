@@ -1,6 +1,7 @@
 #include "engine/sm90_split_plain.hpp"
 
 #include "cuda/status.hpp"
+#include "engine/sm90_split_epilogue.cuh"
 #include "number/power_of_two.hpp"
 #include "number/two_sum.hpp"
 
@@ -65,9 +66,8 @@ __device__ void store_entry(const PlainProduct& g, float t, std::int64_t i, std:
     const int e = g.a.unscale[i] + g.b.unscale[j];
     t = e < excluded_vector / 2 ? unscale(t, e) : conventional_entry(g, i, j);
   }
-  if (g.alpha == 0) t = 0;  // NaN and infinity count as not read
   float* c = g.c + i + j * g.ldc;
-  *c = g.beta == 0 ? g.alpha * t : __fmaf_rn(g.alpha, t, g.beta * *c);
+  *c = Scalars{g.alpha, g.beta}(t, g.beta == 0 ? 0 : *c);
 }
 
 template <PlainInput Input>

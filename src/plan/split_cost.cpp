@@ -1,5 +1,7 @@
 #include "plan/split_cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -72,6 +74,16 @@ bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::i
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products);
   return work >= least_work &&
          margin * (split_gemm_seconds(m, n, k, products) + more) < device_sgemm_seconds(m, n, k, products);
+}
+
+std::string why_not_split(std::int64_t m, std::int64_t n, std::int64_t k, std::size_t needed, std::size_t limit) {
+  if (k < shortest_split_k) return fmt::format("error correction takes k from {} on", shortest_split_k);
+  if (!split_gemm_is_faster(m, n, k))
+    return fmt::format("error correction: {:.3g} ms, natively {:.3g} ms", split_gemm_seconds(m, n, k) * 1e3,
+                       device_sgemm_seconds(m, n, k) * 1e3);
+  if (needed > limit)
+    return fmt::format("a workspace of {} bytes is too small for error correction, which takes {}", limit, needed);
+  return "the matrices are too large for error correction";
 }
 
 }  // namespace vernier

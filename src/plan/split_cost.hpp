@@ -2,9 +2,15 @@
 // to the shapes of bench/results/split_sweep_h200.json.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace vernier {
+
+// From about here on errors are below those of a conventional product (bench/results/split_errors.json); the bound of
+// the contract holds from 36 on.
+inline constexpr std::int64_t shortest_split_k = 64;
 
 // Products of a batch that are split before they are multiplied, under contract fp32: the others follow.
 std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products);
@@ -16,5 +22,9 @@ double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std:
 
 // By a margin for what the estimates miss.
 bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
+
+// Why such a product is not split, for a person: its k, its estimates, or a workspace of `limit` bytes where `needed`
+// are asked for.
+std::string why_not_split(std::int64_t m, std::int64_t n, std::int64_t k, std::size_t needed, std::size_t limit);
 
 }  // namespace vernier

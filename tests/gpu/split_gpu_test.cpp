@@ -110,15 +110,41 @@ TEST_P(SplitKernelTest, InfinitiesAndNansGoWhereIeeeSendsThem) {
 
 TEST_P(SplitKernelTest, AlphaAndBetaAddOneRoundingEach) {
   const Operands<float> x = sample(3, 131, 67, 90);
-  const Matrix<float> t = on_model(scheme(), x.a, x.b), old = sample(0, 131, 67, 67).a;
-  for (const Update u : {Update{-1.5f, 0.7f}, Update{1, 1}, Update{0, 3}, Update{3, 0}}) {
+  const Matrix<float> t = on_model(scheme(), x.a, x.b);
+  Matrix<float> old = sample(0, 131, 67, 67).a;
+  old(0, 0) = 0.0f, old(130, 66) = -0.0f;
+  for (const Update u :
+       {Update{-1.5f, 0.7f}, Update{1, 1}, Update{0, 3}, Update{3, 0}, Update{0, 1}, Update{0, -1}, Update{-0.0f, 0}}) {
     const auto expected = Matrix<float>::of(131, 67, [&](auto i, auto j) {
-      const float product = u.alpha == 0 ? 0 : t(i, j);  // alpha = 0: an infinite T does not count
-      return u.beta == 0 ? u.alpha * product : std::fma(u.alpha, product, u.beta * old(i, j));
+      if (u.alpha == 0) return u.beta == 0 ? 0.0f : u.beta * old(i, j);  // an infinite T does not count
+      return u.beta == 0 ? u.alpha * t(i, j) : std::fma(u.alpha, t(i, j), u.beta * old(i, j));
     });
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {.pad = 1}, false, u, &old), expected), "") << u.alpha;
-    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {}, false, u, &old), expected), "") << u.alpha;
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {}, false, u, &old), expected), "") << u.alpha << ' ' << u.beta;
+    EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b, {}, true, u, &old), expected), "") << u.alpha << ' ' << u.beta;
   }
+}
+
+// The kernels have one length of run and one order of terms each; a scheme of that name may have others.
+TEST_P(SplitKernelTest, ACopyWithOtherRunsOrAnotherOrderIsMultipliedAsItSays) {
+  const Operands<float> x = sample(1, 45, 37, 700);
+  const Matrix<float> usual = on_gpu(scheme(), x.a, x.b);
+  for (const int run : {16, 64, 128}) {
+    Scheme s = scheme();
+    for (split::Sum& sum : s.sums)
+      if (sum.run != 0) sum.run = run;
+    if (run % s.step != 0) {
+      EXPECT_THROW(on_gpu(s, x.a, x.b), Error) << run;
+      continue;
+    }
+    EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "") << run;
+    if (!(s == scheme())) {
+      EXPECT_NE(difference(on_gpu(s, x.a, x.b), usual), "") << run;
+    }
+  }
+  Scheme s = scheme();
+  std::ranges::reverse(s.terms);
+  EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "");
 }
 
 // One tile a block, several, and both widths of tile.

@@ -64,13 +64,14 @@ TEST_F(SplitStream, AlphaOfZeroInDeviceMemoryReadsNeitherNanNorInfinity) {
   Matrix<float> poisoned = matrix(1), factors(2, 1);
   for (std::int64_t i = 0; i < n; ++i) poisoned(i, i) = std::numeric_limits<float>::quiet_NaN();
   poisoned(3, 4) = std::numeric_limits<float>::infinity();
-  const Matrix<float> old = matrix(3);
-  for (const float beta : {0.0f, -0.5f}) {
+  Matrix<float> old = matrix(3);
+  old(0, 0) = 0.0f, old(1, 0) = -0.0f;
+  for (const float beta : {0.0f, -0.5f, 1.0f, -1.0f}) {
     factors(0, 0) = 0, factors(1, 0) = beta;
     const DeviceCopy<float> a(poisoned), b(matrix(2)), c(old), scalars(factors);
     cuda::gemm<float>(Op::none, Op::none, n, n, n, scalars.data(), a.data(), n, b.data(), n, scalars.data() + 1,
                       c.data(), n, {.contract = Contract::fp32(), .pointer_mode = cuda::PointerMode::device});
-    const auto scaled = Matrix<float>::of(n, n, [&](auto i, auto j) { return beta == 0 ? 0 : beta * old(i, j); });
+    const auto scaled = Matrix<float>::of(n, n, [&](auto i, auto j) { return beta == 0 ? 0.0f : beta * old(i, j); });
     EXPECT_EQ(difference(read(c), scaled), "") << beta;
   }
 }
@@ -96,6 +97,68 @@ TEST_F(SplitStream, ACaptureGivesTheSameBitsWithAWorkspaceAndWithout) {
     (void)cudaGraphExecDestroy(run);
     (void)cudaGraphDestroy(graph);
   }
+}
+
+// Data of one kind, and the scheme that they take.
+struct Choice {
+  const char* made;
+  double phi;
+  bool special;
+
+  Matrix<float> data(std::uint64_t seed) const {
+    Matrix<float> x = scattered_matrix<float>(n, n, phi, seed);
+    if (special) x(3, 4) = std::numeric_limits<float>::quiet_NaN();
+    return x;
+  }
+  void expect(Report report, const cuda::DeviceBuffer<cuda::Outcome>& outcome) const {
+    cuda::Outcome found;
+    cuda::check(cudaMemcpy(&found, outcome.data(), sizeof found, cudaMemcpyDeviceToHost), "outcome");
+    EXPECT_EQ(report.plan.scheme, "split");
+    EXPECT_FALSE(report.fallback);
+    cuda::settle(report, found);
+    const bool conventional = std::string(made) == "conventional";
+    EXPECT_EQ(report.plan.reason.find(std::string(made) + " was made: "), 0U) << phi << ' ' << report.plan.reason;
+    EXPECT_EQ(report.fallback, conventional) << phi;
+    EXPECT_EQ(report.plan.scheme, conventional ? "native" : "split") << phi;
+    EXPECT_EQ(report.plan.engine, conventional ? "conventional" : "hopper-wgmma") << phi;
+  }
+};
+constexpr Choice choices[] = {
+    {"halfhalf_sep", 0.5, false}, {"bf16x6_short", 4, false}, {"conventional", 20, false}, {"conventional", 0.5, true}};
+
+TEST_F(SplitStream, TheOutcomeTellsWhatTheDataTook) {
+  const cuda::DeviceBuffer<cuda::Outcome> outcome(1);
+  const DeviceCopy<float> c(Matrix<float>(n, n));
+  for (const Choice& x : choices) {
+    cuda::check(cudaMemset(outcome.data(), 0x5a, outcome.bytes()), "cudaMemset");
+    const DeviceCopy<float> a(x.data(1)), b(x.data(2));
+    const Report report = gemm(a, b, c, {.outcome = outcome.data()});
+    cuda::check(cudaDeviceSynchronize(), "gemm");
+    x.expect(report, outcome);
+  }
+}
+
+TEST_F(SplitStream, AReplayTellsWhatTheDataThatItFoundTook) {
+  const cuda::Stream stream;
+  const cuda::DeviceBuffer<cuda::Outcome> outcome(1);
+  const DeviceCopy<float> a(matrix(1)), b(matrix(2)), c(Matrix<float>(n, n));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  const Report report = gemm(a, b, c, {.stream = stream, .outcome = outcome.data()});
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&run, graph, 0), "graph");
+  for (const Choice& x : choices) {
+    for (const auto& [device, seed] : {std::pair{&a, 1}, std::pair{&b, 2}}) {
+      const Matrix<float> data = x.data(static_cast<std::uint64_t>(seed));
+      cuda::copy_to_device(device->data(), data.data(), n * n * sizeof(float));
+    }
+    cuda::check(cudaGraphLaunch(run, stream), "graph");
+    stream.wait();
+    x.expect(report, outcome);
+  }
+  (void)cudaGraphExecDestroy(run);
+  (void)cudaGraphDestroy(graph);
 }
 
 TEST_F(SplitStream, TwoHostThreadsOnTwoStreamsGetTheirOwnProducts) {
@@ -255,7 +318,9 @@ TEST_F(SplitStream, AWorkspaceThatIsTooSmallLeavesTheSplitAside) {
   const cuda::DeviceBuffer<std::byte> workspace(std::size_t{1} << 22);
   const cuda::Options small{
       .contract = Contract::fp32(), .workspace = workspace.data(), .workspace_bytes = workspace.bytes()};
-  EXPECT_EQ(cuda::explain<float>(Op::none, Op::none, n, n, n, small).scheme, "native");
+  const Plan unsplit = cuda::explain<float>(Op::none, Op::none, n, n, n, small);
+  EXPECT_EQ(unsplit.scheme, "native");
+  EXPECT_NE(unsplit.reason.find("bytes is too small for error correction"), std::string::npos) << unsplit.reason;
   EXPECT_EQ(cuda::explain<float>(Op::none, Op::none, n, n, n, {.contract = Contract::fp32()}).scheme, "split");
 }
 

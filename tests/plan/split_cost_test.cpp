@@ -1,6 +1,7 @@
 // The estimates that choose between error correction and the conventional product, against measured times.
 #include "plan/split_cost.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -46,6 +47,16 @@ TEST(SplitCost, SmallProductsAreSettledByTheirSizeAlone) {
   EXPECT_FALSE(split_gemm_is_faster(256, 256, 256));
   EXPECT_FALSE(split_gemm_is_faster(64, 64, 64, 100));
   EXPECT_TRUE(split_gemm_is_faster(1024, 1024, 1024));
+}
+
+TEST(SplitCost, WhatSpeaksAgainstASplitIsToldByWhatDecides) {
+  EXPECT_EQ(why_not_split(4096, 4096, 63, 0, 0), "error correction takes k from 64 on");
+  EXPECT_EQ(why_not_split(256, 256, 256, 0, 0),
+            fmt::format("error correction: {:.3g} ms, natively {:.3g} ms", split_gemm_seconds(256, 256, 256) * 1e3,
+                        device_sgemm_seconds(256, 256, 256) * 1e3));
+  EXPECT_EQ(why_not_split(4096, 4096, 4096, 300, 200),
+            "a workspace of 200 bytes is too small for error correction, which takes 300");
+  EXPECT_EQ(why_not_split(4096, 4096, std::int64_t{1} << 27, 0, 0), "the matrices are too large for error correction");
 }
 
 // 32 MiB of planes a product: none shares a wave with another.
