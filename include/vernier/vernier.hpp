@@ -116,7 +116,7 @@ struct VERNIER_API Options {
                                     // n. Copies that complex products make, and the memory of level 3, come on top.
   void* workspace = nullptr;        // caller's own workspace: nothing is allocated then
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
-  std::function<void(double)> progress = {};  // called from the calling thread with the fraction done; must not throw
+  std::function<void(double)> progress = {};  // told by the calling thread, rising to 1; not if native; must not throw
 };
 
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;
