@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <memory>
 #include <span>
 
 #include "base/environment.hpp"
@@ -288,11 +287,10 @@ template <class R>
 bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
                           Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
-  const auto workspace = options.workspace != nullptr
-                             ? std::make_unique<Workspace>(options.workspace, options.workspace_bytes)
-                             : std::make_unique<Workspace>(plan.bytes);
-  std::byte* begin = align_to_page(workspace->data());
-  const std::size_t room = workspace->bytes() - static_cast<std::size_t>(begin - workspace->data());
+  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, options.workspace_bytes)
+                                                           : Workspace(plan.bytes);
+  std::byte* begin = align_to_page(workspace.data());
+  const std::size_t room = workspace.bytes() - static_cast<std::size_t>(begin - workspace.data());
   ComplexRun<R> run(plan, problem, options, report, Arena(begin, room));
   run.measure();
   if (!run.regular()) return false;

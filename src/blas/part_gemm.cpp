@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <atomic>
-#include <memory>
 
 #include "base/environment.hpp"
 #include "base/panel.hpp"
@@ -200,10 +199,10 @@ class PartRun {
 
 bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const GemmProblem<float>& problem,
                const Options& options, Report& report) {
-  const auto workspace = options.workspace != nullptr ? std::make_unique<Workspace>(options.workspace, blocking.bytes)
-                                                      : std::make_unique<Workspace>(blocking.bytes);
-  std::byte* begin = align_to_page(workspace->data());
-  Arena arena(begin, blocking.bytes - static_cast<std::size_t>(begin - workspace->data()));
+  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, blocking.bytes)
+                                                           : Workspace(blocking.bytes);
+  std::byte* begin = align_to_page(workspace.data());
+  Arena arena(begin, blocking.bytes - static_cast<std::size_t>(begin - workspace.data()));
   const PartBuffers buffers = carve_parts(arena, blocking);
   Progress progress(options.progress);
   PartRun run(engine, blocking, problem, buffers, progress, report);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 
 #include "base/environment.hpp"
@@ -146,11 +145,9 @@ template <class T>
 bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
-  const std::unique_ptr<Workspace> workspace = options.workspace != nullptr
-                                                   ? std::make_unique<Workspace>(options.workspace, bytes)
-                                                   : std::make_unique<Workspace>(bytes);
-  std::byte* begin = align_to_page(workspace->data());
-  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
+  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, bytes) : Workspace(bytes);
+  std::byte* begin = align_to_page(workspace.data());
+  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace.data());
   ResidueRun<T> run(plan, problem, options, report, Arena(begin, room));
   run.measure();
   const Scaling scaling = run.scale();
