@@ -40,7 +40,7 @@ enum class Status {
 
 VERNIER_API const char* to_string(Status status);
 
-// Every routine throws this, before it has written anything to its outputs.
+// Every routine throws this, before it has written anything to its outputs; and std::bad_alloc, see gemm.
 class VERNIER_API Error : public std::runtime_error {
  public:
   Error(Status status, const std::string& what) : std::runtime_error(what), status_(status) {}
@@ -114,9 +114,9 @@ struct VERNIER_API Options {
   int threads = 0;                  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
   std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit. Larger products go block by block over m and
                                     // n. Copies that complex products make, and the memory of level 3, come on top.
-  void* workspace = nullptr;        // caller's own workspace: nothing is allocated then
+  void* workspace = nullptr;        // caller's own workspace; what gemm allocates then is small
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
-  std::function<void(double)> progress = {};  // called from the calling thread with the fraction done; must not throw
+  std::function<void(double)> progress = {};  // told by the calling thread, rising to 1; not if native; must not throw
 };
 
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;
@@ -170,7 +170,6 @@ struct VERNIER_API Report {
 // ---- products ------------------------------------------------------------------------------------------------------
 
 // C = alpha op(A) op(B) + beta C
-//
 //   op(A)  m x k; A is lda x k with lda >= max(1, m) for Op::none, lda x m with lda >= max(1, k) otherwise
 //   op(B)  k x n; B is ldb x n with ldb >= max(1, k) for Op::none, ldb x k with ldb >= max(1, n) otherwise
 //   C      m x n, ldc >= max(1, m)
@@ -186,7 +185,8 @@ struct VERNIER_API Report {
 // real products of m x n x k, else of that one, whose m_block, k_block, wide and nonfinite rows are then told.
 //
 // Throws Error with C untouched: invalid_argument (checked in the order of the reference BLAS), out_of_memory,
-// unsupported (engine), bound_not_met.
+// unsupported (engine), bound_not_met; and std::bad_alloc where the words of its report cannot be had. OpenBLAS, which
+// multiplies natively, retries for ever in a process that may not map 128 MiB (RLIMIT_AS) at its first product.
 template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
                         std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
@@ -197,8 +197,8 @@ template <class T>
 VERNIER_API Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                          const Options& options = Options{.contract = default_contract<T>()});
 
-// Bytes of workspace with which gemm needs no allocation of its own and runs at full speed; least: with which it runs
-// at all.
+// Bytes of workspace with which gemm runs at full speed; least: with which it runs at all. What it allocates beside it,
+// the words of its report and what contract exact samples, does not grow with m, n and k.
 template <class T>
 VERNIER_API std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options,
                                        bool least = false);

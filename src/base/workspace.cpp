@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "base/status.hpp"
@@ -76,9 +77,13 @@ Workspace::Workspace(void* callers_own, std::size_t bytes)
 
 Workspace::~Workspace() {
   if (capacity_ == 0) return;
-  Pool& p = pool();
-  const std::lock_guard lock(p.mutex);
-  p.idle.push_back({data_, capacity_});
+  try {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    p.idle.push_back({data_, capacity_});
+  } catch (const std::bad_alloc&) {  // the pool cannot grow
+    unmap({data_, capacity_});
+  }
 }
 
 void release_workspace() {

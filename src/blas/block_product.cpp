@@ -18,9 +18,13 @@ constexpr std::int64_t large_c = std::int64_t{1} << 21;
 template <class T>
 class Block {
  public:
-  Block(const PassState<T>& state, const BlockTask& task)
+  Block(const PassState<T>& state, const BlockTask& task, Progress& progress, const WorkShare& share)
       : state_(state),
         task_(task),
+        progress_(progress),
+        products_share_(
+            share.of(task.convert_a || task.convert_b ? 0.1 : 0, task.completes(state.plan.shape.k) ? 0.9 : 1)),
+        recombine_share_(share.of(0.9, 1)),
         a_(rows_block(state, task.rows, task.ks)),
         b_(columns_block(state, task.columns, task.ks)),
         a_layout_(a_.layout()),
@@ -36,9 +40,11 @@ class Block {
     if (task_.convert_b) convert_strips(state_, b_, false);
 #pragma omp barrier
     clock.lap(seconds.residues);
+    tell(products_share_.begin);
     multiply();
     clock.lap(seconds.products);
-    if (task_.ks.begin + task_.ks.count == state_.plan.shape.k) {
+    tell(products_share_.at(1));
+    if (task_.completes(state_.plan.shape.k)) {
       recombine();
       clock.lap(seconds.recombine);
     }
@@ -46,6 +52,8 @@ class Block {
   }
 
  private:
+  void tell(double fraction) const { progress_.at(fraction, *state_.plan.engine); }
+
   static PlaneView planes_of(const PreparedPlanes* prepared, const OperandBlock<T>& block) {
     if (prepared != nullptr) return prepared->of(block.vectors, block.ks);
     return {block.planes, block.plane_bytes, block.layout(), 0};
@@ -60,8 +68,10 @@ class Block {
     const std::int64_t most = state_.blocking.row_block_strips, blocks = divide_up(a_layout_.strips, most);
 #pragma omp for schedule(dynamic, 1) collapse(2)
     for (std::int64_t q = 0; q < state_.system.count; ++q)
-      for (std::int64_t block = 0; block < blocks; ++block)
+      for (std::int64_t block = 0; block < blocks; ++block) {
         multiply_item({q, block * most, std::min(most, a_layout_.strips - block * most)});
+        if (progress_.wanted()) tell(products_share_.at(q * blocks + block + 1, state_.system.count * blocks));
+      }
   }
 
   // All strips of B that hold entries of this pass.
@@ -100,10 +110,11 @@ class Block {
   }
 
   void recombine() const {
-    const std::int64_t row_strips = a_layout_.strips;
+    const std::int64_t row_strips = a_layout_.strips, tiles = row_strips * b_layout_.strips;
 #pragma omp for schedule(dynamic, 16)
-    for (std::int64_t index = 0; index < row_strips * b_layout_.strips; ++index) {
+    for (std::int64_t index = 0; index < tiles; ++index) {
       const std::int64_t t = index / row_strips, v = index % row_strips;
+      if (progress_.wanted()) tell(recombine_share_.at(index, tiles));
       recombine_tile(task_.rows.begin + v * strip_size, task_.columns.begin + t * strip_size, residues(t, v));
     }
   }
@@ -136,6 +147,8 @@ class Block {
 
   const PassState<T>& state_;
   const BlockTask& task_;
+  Progress& progress_;
+  const WorkShare products_share_, recombine_share_;  // the conversion has the rest
   const OperandBlock<T> a_, b_;
   const PanelLayout a_layout_, b_layout_;
   const PlaneView a_planes_, b_planes_;
@@ -144,8 +157,9 @@ class Block {
 }  // namespace
 
 template <class T>
-void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds) {
-  const Block<T> block(state, task);
+void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds, Progress& progress,
+               const WorkShare& share) {
+  const Block<T> block(state, task, progress, share);
 #pragma omp parallel num_threads(state.plan.printable.threads)
   {
     const FloatingEnvironment environment;
@@ -153,7 +167,7 @@ void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& s
   }
 }
 
-template void run_block(const PassState<double>&, const BlockTask&, StageSeconds&);
-template void run_block(const PassState<float>&, const BlockTask&, StageSeconds&);
+template void run_block(const PassState<double>&, const BlockTask&, StageSeconds&, Progress&, const WorkShare&);
+template void run_block(const PassState<float>&, const BlockTask&, StageSeconds&, Progress&, const WorkShare&);
 
 }  // namespace vernier

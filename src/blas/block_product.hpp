@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blas/pass_state.hpp"
+#include "blas/progress.hpp"
 
 namespace vernier {
 
@@ -12,6 +13,7 @@ struct BlockTask {
 
   // Products over later blocks of k are added to what the residue planes of C hold.
   bool accumulate() const { return ks.begin > 0; }
+  bool completes(std::int64_t k) const { return ks.begin + ks.count == k; }
 };
 
 // Wall clock; adds up over blocks.
@@ -19,10 +21,12 @@ struct StageSeconds {
   double residues = 0, products = 0, recombine = 0;
 };
 
+// share: of the whole work that progress tells of.
 template <class T>
-void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds);
+void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds, Progress& progress,
+               const WorkShare& share);
 
-extern template void run_block(const PassState<double>&, const BlockTask&, StageSeconds&);
-extern template void run_block(const PassState<float>&, const BlockTask&, StageSeconds&);
+extern template void run_block(const PassState<double>&, const BlockTask&, StageSeconds&, Progress&, const WorkShare&);
+extern template void run_block(const PassState<float>&, const BlockTask&, StageSeconds&, Progress&, const WorkShare&);
 
 }  // namespace vernier

@@ -3,13 +3,13 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <memory>
 #include <span>
 
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "blas/arguments.hpp"
 #include "blas/complex_conversion.hpp"
+#include "blas/progress.hpp"
 #include "blas/residue_gemm.hpp"
 #include "blas/stage_clock.hpp"
 #include "blas/update.hpp"
@@ -59,7 +59,7 @@ class ComplexRun {
              Arena arena)
       : plan_(plan),
         p_(problem),
-        options_(options),
+        progress_(options.progress),
         report_(report),
         engine_(*plan.doubled.engine),
         backend_(backend_of<R>(engine_)),
@@ -121,12 +121,10 @@ class ComplexRun {
     for (std::int64_t i = 0; i < s.m; i += plan_.blocking.m_block)
       for (std::int64_t j = 0; j < s.n; j += plan_.blocking.n_block) {
         const bool new_columns = j > 0 || (i > 0 && plan_.blocking.n_block < s.n);
-        run_block(block_of_rows(i), block_of_columns(j), i > 0 && j == 0, new_columns);
-        const double rows = static_cast<double>(block_of_rows(i).count) / static_cast<double>(s.m);
-        const double before = static_cast<double>(i) / static_cast<double>(s.m);
-        const auto columns = static_cast<double>(block_of_columns(j).count + j);
-        if (options_.progress) options_.progress(before + rows * columns / static_cast<double>(s.n));
+        const Range rows = block_of_rows(i), columns = block_of_columns(j);
+        run_block(rows, columns, i > 0 && j == 0, new_columns, WorkShare{}.of(rows, s.m).of(columns, s.n));
       }
+    progress_.finish();
     summarise(a_.vectors.statistics, s.m, report_.span_a);
     summarise(b_.vectors.statistics, s.n, report_.span_b);
   }
@@ -149,7 +147,8 @@ class ComplexRun {
     convert_complex_strips(side, backend_, plan_.doubled.rule, vectors, work, reinterpret_cast<R*>(scratch()));
   }
 
-  void run_block(Range rows, Range columns, bool convert_a, bool convert_b) {
+  void run_block(Range rows, Range columns, bool convert_a, bool convert_b, const WorkShare& share) {
+    const WorkShare products = share.of(convert_a || convert_b ? 0.1 : 0, 0.9), recombination = share.of(0.9, 1);
 #pragma omp parallel num_threads(threads())
     {
       const FloatingEnvironment environment;
@@ -159,16 +158,18 @@ class ComplexRun {
       if (convert_b) strips(b_, columns, StripWork::convert);
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
-      multiply(panel_layout(rows.count, plan_.shape.k), panel_layout(columns.count, plan_.shape.k));
+      progress_.at(products.begin, engine_);
+      multiply(panel_layout(rows.count, plan_.shape.k), panel_layout(columns.count, plan_.shape.k), products);
       clock.lap(report_.seconds_products);
-      recombine(rows, columns);
+      progress_.at(recombination.begin, engine_);
+      recombine(rows, columns, recombination);
       clock.lap(report_.seconds_recombine);
       engine_.leave_thread();
     }
   }
 
   // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
-  void multiply(const PanelLayout& a, const PanelLayout& b) const {
+  void multiply(const PanelLayout& a, const PanelLayout& b, const WorkShare& share) {
     const std::int64_t most = plan_.blocking.row_block_strips, blocks = divide_up(a.strips, most);
     const PassBuffers& pass = buffers_.pass;
 #pragma omp for schedule(dynamic, 1) collapse(2)
@@ -187,15 +188,19 @@ class ComplexRun {
                             .out = pass.c + index * pass.c_stride + first * block_elements,
                             .out_strips = a.strips,
                             .scratch = pass.scratch + pass.scratch_stride * thread()});
+        if (progress_.wanted()) progress_.at(share.at(plane * blocks + block + 1, parts * count_ * blocks), engine_);
       }
   }
 
-  void recombine(Range rows, Range columns) const {
+  void recombine(Range rows, Range columns, const WorkShare& share) {
     const std::int64_t row_strips = divide_up(rows.count, strip_size);
+    const std::int64_t tiles = row_strips * divide_up(columns.count, strip_size);
 #pragma omp for schedule(dynamic, 16)
-    for (std::int64_t index = 0; index < row_strips * divide_up(columns.count, strip_size); ++index)
+    for (std::int64_t index = 0; index < tiles; ++index) {
       recombine_tile(rows.begin + index % row_strips * strip_size, columns.begin + index / row_strips * strip_size,
                      buffers_.pass.c + index * block_elements);
+      if (progress_.wanted()) progress_.at(share.at(index + 1, tiles), engine_);
+    }
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
@@ -243,7 +248,7 @@ class ComplexRun {
 
   const ComplexResiduePlan& plan_;
   const ComplexProblem<R>& p_;
-  const Options& options_;
+  Progress progress_;
   Report& report_;
   const Int8Engine& engine_;
   const SchemeBackend<R>& backend_;
@@ -282,11 +287,10 @@ template <class R>
 bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
                           Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
-  const auto workspace = options.workspace != nullptr
-                             ? std::make_unique<Workspace>(options.workspace, options.workspace_bytes)
-                             : std::make_unique<Workspace>(plan.bytes);
-  std::byte* begin = align_to_page(workspace->data());
-  const std::size_t room = workspace->bytes() - static_cast<std::size_t>(begin - workspace->data());
+  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, options.workspace_bytes)
+                                                           : Workspace(plan.bytes);
+  std::byte* begin = align_to_page(workspace.data());
+  const std::size_t room = workspace.bytes() - static_cast<std::size_t>(begin - workspace.data());
   ComplexRun<R> run(plan, problem, options, report, Arena(begin, room));
   run.measure();
   if (!run.regular()) return false;

@@ -62,6 +62,9 @@ Scaling ExactStage<T>::scale() {
   Scaling result;
   result.any_wide = best.seconds < worth_other_scales * ordinary.seconds;
   result.any_ordinary = !result.any_wide;
+  const ExactChoice& taken = result.any_wide ? best : ordinary;
+  const double products = residue_seconds(question_.engine, question_.shape, taken.moduli, question_.threads);
+  settling_share_ = std::max(0.0, 1 - products / taken.seconds);
   result.wide_log2 = log2_product_of_moduli(best.moduli) - 1 - 0x1p-19;
   set_scales(vectors_.a_statistics, vectors_.a_grains, vectors_.a_scales, plan_.shape.m, best.row_budget_16, result);
   set_scales(vectors_.b_statistics, vectors_.b_grains, vectors_.b_scales, plan_.shape.n, best.column_budget_16, result);
@@ -150,7 +153,8 @@ void ExactStage<T>::special_entries(std::int64_t i, std::int64_t j, std::uint32_
 
 template <class T>
 void ExactStage<T>::settle(const RecombineTables& tables, const ResidueBlock& block, std::byte* scratch,
-                           std::size_t scratch_stride, std::int64_t k_block) {
+                           std::size_t scratch_stride, std::int64_t k_block, Progress& progress,
+                           const WorkShare& share) {
   // The operand whose vectors are scattered in memory is gathered strip by strip.
   const bool by_rows = !problem_.a.k_contiguous || problem_.b.k_contiguous;
   const std::int64_t strips = by_rows ? block.row_strips() : block.column_strips();
@@ -167,6 +171,7 @@ void ExactStage<T>::settle(const RecombineTables& tables, const ResidueBlock& bl
                        plan_.shape.k <= k_block);
       undecided += counts.undecided;
       accumulated += counts.accumulated;
+      progress.at(share.at(strip + 1, strips));
     }
   }
   report_.undecided += undecided;

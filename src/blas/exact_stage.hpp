@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "blas/progress.hpp"
 #include "blas/residue_gemm.hpp"
 #include "plan/exact_choice.hpp"
 #include "scheme/backend.hpp"
@@ -40,6 +41,9 @@ class ExactStage {
   // One scale a vector: that of ordinary data where its moduli serve these data well, else one made for them.
   Scaling scale();
 
+  // Of the time of a pass, as scale() expects it.
+  double settling_share() const { return settling_share_; }
+
   // Before a pass, whose scales are set.
   void begin_pass(bool ordinary);
 
@@ -47,9 +51,10 @@ class ExactStage {
   void round(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes, std::int64_t i,
              std::int64_t j) const;
 
-  // The entries that round() has left open in a block of C. scratch: 32 * k_block doubles a thread.
+  // The entries that round() has left open in a block of C. scratch: 32 * k_block doubles a thread. share: of the whole
+  // work that progress tells of.
   void settle(const RecombineTables& tables, const ResidueBlock& block, std::byte* scratch, std::size_t scratch_stride,
-              std::int64_t k_block);
+              std::int64_t k_block, Progress& progress, const WorkShare& share);
 
  private:
   struct Counts {
@@ -77,6 +82,7 @@ class ExactStage {
   const VectorBuffers& vectors_;
   Report& report_;
   ExactQuestion question_;
+  double settling_share_ = 0;
 };
 
 }  // namespace vernier

@@ -52,8 +52,8 @@ template <class T>
 void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
                const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options, Report& report) {
   if (plan_small_product<T>({m, n, k}, options, report.plan)) {
-    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
     report.plan.engine = native_name();
+    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
     return;
   }
   ProductPlan plan = plan_product<T>({m, n, k}, options);

@@ -3,11 +3,10 @@
 #include <omp.h>
 
 #include <atomic>
-#include <functional>
-#include <memory>
 
 #include "base/environment.hpp"
 #include "base/panel.hpp"
+#include "blas/progress.hpp"
 #include "blas/stage_clock.hpp"
 #include "number/ieee754.hpp"
 
@@ -23,7 +22,7 @@ constexpr std::int64_t large_c = std::int64_t{1} << 21;
 class PartRun {
  public:
   PartRun(const PartEngine& engine, const PartBlocking& blocking, const GemmProblem<float>& problem,
-          const PartBuffers& buffers, const std::function<void(double)>& progress, Report& report)
+          const PartBuffers& buffers, Progress& progress, Report& report)
       : engine_(engine), b_(blocking), problem_(problem), buffers_(buffers), progress_(progress), report_(report) {}
 
   // Shared among the threads of a parallel region.
@@ -129,14 +128,10 @@ class PartRun {
       }
   }
 
-  // By the calling thread, without tiles: what it calls may use them.
   void tell_progress() {
-    const std::int64_t done = ++tasks_done_;
-    if (!progress_ || omp_get_thread_num() != 0) return;
-    engine_.leave_thread();
+    if (!progress_.wanted()) return;
     const std::int64_t all = b_.row_blocks * b_.column_ranges * divide_up(b_.shape.n, b_.n_block);
-    progress_(static_cast<double>(done) / static_cast<double>(all));
-    engine_.enter_thread();
+    progress_.at(WorkShare{}.at(++tasks_done_, all), engine_);
   }
 
   // Rows from i on, column strips begin to end of the block at j.
@@ -192,7 +187,7 @@ class PartRun {
   const PartBlocking& b_;
   const GemmProblem<float>& problem_;
   const PartBuffers& buffers_;
-  const std::function<void(double)>& progress_;
+  Progress& progress_;
   Report& report_;
   MagnitudeRange all_;
   bool scaled_ = false, fits_ = true;
@@ -204,18 +199,19 @@ class PartRun {
 
 bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const GemmProblem<float>& problem,
                const Options& options, Report& report) {
-  const auto workspace = options.workspace != nullptr ? std::make_unique<Workspace>(options.workspace, blocking.bytes)
-                                                      : std::make_unique<Workspace>(blocking.bytes);
-  std::byte* begin = align_to_page(workspace->data());
-  Arena arena(begin, blocking.bytes - static_cast<std::size_t>(begin - workspace->data()));
+  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, blocking.bytes)
+                                                           : Workspace(blocking.bytes);
+  std::byte* begin = align_to_page(workspace.data());
+  Arena arena(begin, blocking.bytes - static_cast<std::size_t>(begin - workspace.data()));
   const PartBuffers buffers = carve_parts(arena, blocking);
-  PartRun run(engine, blocking, problem, buffers, options.progress, report);
+  Progress progress(options.progress);
+  PartRun run(engine, blocking, problem, buffers, progress, report);
 #pragma omp parallel num_threads(blocking.threads)
   {
     const FloatingEnvironment environment;
     run.run();
   }
-  if (run.fits() && options.progress) options.progress(1.0);
+  if (run.fits()) progress.finish();
   return run.fits();
 }
 

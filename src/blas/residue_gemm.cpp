@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
 #include "blas/block_product.hpp"
+#include "blas/progress.hpp"
 #include "blas/scale_search.hpp"
 #include "blas/strip_conversion.hpp"
 
@@ -25,8 +25,8 @@ class ResidueRun {
              Arena arena)
       : plan_(plan),
         problem_(problem),
-        options_(options),
         report_(report),
+        progress_(options.progress),
         backend_(backend_of<T>(*plan.engine)),
         arena_(arena),
         vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads, plan.exact)),
@@ -72,12 +72,8 @@ class ResidueRun {
   }
 
   void run(const PassList& passes) {
-    for (int i = 0; i < passes.count; ++i) {
-      progress_begin_ = static_cast<double>(i) / passes.count;
-      progress_share_ = 1.0 / passes.count;
-      run_pass(passes.pass[i]);
-    }
-    if (options_.progress) options_.progress(1.0);
+    for (int i = 0; i < passes.count; ++i) run_pass(passes.pass[i], WorkShare{}.of(Range{i, 1}, passes.count));
+    progress_.finish();
   }
 
  private:
@@ -86,7 +82,7 @@ class ResidueRun {
     for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;
   }
 
-  void run_pass(const Pass& pass) {
+  void run_pass(const Pass& pass, const WorkShare& share) {
     const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
     const ProductShape& s = plan_.shape;
     set_exponents(vectors_.a_scales, s.m, pass.ordinary, vectors_.a_exponents);
@@ -104,12 +100,14 @@ class ResidueRun {
       for (std::int64_t j = 0; j < s.n; j += b.n_block) {
         task.columns = {j, std::min(b.n_block, s.n - j)};
         if (!state.has_entries(task.rows, task.columns)) continue;
+        const WorkShare block = share.of(task.rows, s.m).of(task.columns, s.n);
+        const double settling = exact_ ? exact_->settling_share() : 0;
+        const WorkShare products = block.of(0, 1 - settling);
         for (std::int64_t l = 0; l < s.k; l += b.k_block) {
           task.ks = {l, std::min(b.k_block, s.k - l)};
-          run_block(state, task, seconds);
-          report_progress(task);
+          run_block(state, task, seconds, progress_, products.of(task.ks, s.k));
         }
-        if (exact_) settle(state, task.rows, task.columns);
+        if (exact_) settle(state, task.rows, task.columns, block.of(1 - settling, 1));
         if (s.k <= b.k_block) task.convert_a = false;  // the planes of A serve all blocks of columns
       }
     }
@@ -119,37 +117,26 @@ class ResidueRun {
   }
 
   // The entries of a block that the rounding test has left open.
-  void settle(const PassState<T>& state, Range rows, Range columns) {
+  void settle(const PassState<T>& state, Range rows, Range columns, const WorkShare& share) {
     const double start = now();
     const PassBuffers& buffers = state.buffers;
     exact_->settle(state.recombine, {rows.begin, rows.count, columns.begin, columns.count, buffers.c, buffers.c_stride},
-                   buffers.scratch, buffers.scratch_stride, state.blocking.k_block);
+                   buffers.scratch, buffers.scratch_stride, state.blocking.k_block, progress_, share);
     report_.seconds_undecided += now() - start;
   }
 
   const ExactStage<T>* exact() const { return exact_ ? &*exact_ : nullptr; }
 
-  void report_progress(const BlockTask& task) const {
-    if (!options_.progress) return;
-    const auto size = [](std::int64_t x) { return static_cast<double>(x); };
-    const ProductShape& s = plan_.shape;
-    const double block = size(task.rows.count) * size(task.columns.count);
-    const double before = size(task.rows.begin) * size(s.n) + size(task.rows.count) * size(task.columns.begin);
-    const double done = (before + block * size(task.ks.begin + task.ks.count) / size(s.k)) / (size(s.m) * size(s.n));
-    options_.progress(progress_begin_ + progress_share_ * std::min(done, 1.0));
-  }
-
   const ProductPlan& plan_;
   const ResidueProblem<T>& problem_;
-  const Options& options_;
   Report& report_;
+  Progress progress_;
   const SchemeBackend<T>& backend_;
   Arena arena_;  // of the passes, behind the vectors' data
   VectorBuffers vectors_;
   ScaleSearch<T> search_;
   std::optional<ExactStage<T>> exact_;
   bool planes_ready_ = false;  // measure() has written the planes of the ordinary entries
-  double progress_begin_ = 0, progress_share_ = 1;
 };
 
 }  // namespace
@@ -158,11 +145,9 @@ template <class T>
 bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
-  const std::unique_ptr<Workspace> workspace = options.workspace != nullptr
-                                                   ? std::make_unique<Workspace>(options.workspace, bytes)
-                                                   : std::make_unique<Workspace>(bytes);
-  std::byte* begin = align_to_page(workspace->data());
-  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
+  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, bytes) : Workspace(bytes);
+  std::byte* begin = align_to_page(workspace.data());
+  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace.data());
   ResidueRun<T> run(plan, problem, options, report, Arena(begin, room));
   run.measure();
   const Scaling scaling = run.scale();
@@ -180,7 +165,8 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
   for (int i = 0; i < passes.count; ++i) {
     const Pass& pass = passes.pass[i];
     if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
-    if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
+    if (report.wide_rows + report.wide_columns > 0 && !pass.ordinary && !plan.exact)
+      report.wide_moduli = pass.blocking.moduli;
   }
   report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
   run.run(passes);

@@ -1,7 +1,6 @@
 #include "scheme/scaling.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "scheme/wide_entries.hpp"
 
@@ -10,11 +9,12 @@ namespace {
 
 // Statements refer to docs/accuracy.md.
 
-// One operand: what its vectors need together.
+// One operand: what its vectors need together. What one needs is computed anew where it is asked
+// for: there is no memory for all.
 struct Side {
   std::span<const VectorStatistics> statistics;
   std::span<VectorScales> scales;
-  std::vector<VectorNeeds> needs;                 // of those that are not zero
+  BlockCosts costs;
   int ordinary_roughness_2 = 0, roughness_2 = 0;  // largest among the vectors that may be ordinary, and among all
   std::int64_t kinds[proof_sets] = {};            // how many vectors have each set of proofs
   std::uint8_t all_proofs = 0;                    // union over the vectors
@@ -22,21 +22,27 @@ struct Side {
   std::int64_t wide_vectors = 0;                  // without any ordinary entry
 
   Side(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorScales> out, BlockCosts c)
-      : statistics(s), scales(out), needs(s.size()) {
+      : statistics(s), scales(out), costs(c) {
     for (std::size_t i = 0; i < s.size(); ++i) {
       if (s[i].zero()) continue;
-      needs[i] = chooser.needs(s[i], c.empty() ? no_cost : c[i]);
-      const int r = needs[i].roughness_2;
+      const int r = needs(chooser, i).roughness_2;
       roughness_2 = std::max(roughness_2, r);
       if (r <= most_ordinary_roughness_2) ordinary_roughness_2 = std::max(ordinary_roughness_2, r);
     }
   }
 
+  // Of a vector that is not zero.
+  VectorNeeds needs(const ScaleChooser& chooser, std::size_t i) const {
+    return chooser.needs(statistics[i], costs.empty() ? no_cost : costs[i]);
+  }
+
   void prove(const ScaleChooser& chooser, const Side& other) {
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      scales[i] = VectorScales{};
-      scales[i].proofs = statistics[i].zero() ? proof_sets - 1  // has exact products with everything
-                                              : chooser.proofs(needs[i], other.ordinary_roughness_2);
+      scales[i] = {.proofs = proof_sets - 1};  // a zero has exact products with everything
+      if (statistics[i].zero()) continue;
+      const VectorNeeds need = needs(chooser, i);
+      scales[i].ordinary = scales[i].wide = need.ordinary - statistics[i].exponent;
+      scales[i].proofs = chooser.proofs(need, other.ordinary_roughness_2);
     }
     count_kinds();
   }
@@ -62,11 +68,8 @@ void Side::set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& o
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const VectorStatistics& v = statistics[i];
     if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
-    if (v.zero()) continue;
-    const VectorNeeds& need = needs[i];
-    scales[i].ordinary = scales[i].wide = need.ordinary - v.exponent;
-    if (!disjoint_from_some(scales[i].proofs, other.kinds)) continue;
-    const int exponent = chooser.wide_exponent(need, other.roughness_2);
+    if (v.zero() || !disjoint_from_some(scales[i].proofs, other.kinds)) continue;
+    const int exponent = chooser.wide_exponent(needs(chooser, i), other.roughness_2);
     scales[i].wide = exponent - v.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
     wide_log2 = std::max(wide_log2, norm_log2(v, k, exponent));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cfenv>
 #include <cstddef>
+#include <functional>
 #include <thread>
 
 #include "fixture.hpp"
@@ -257,7 +258,31 @@ TEST_P(SameBits, and_progress_is_told_from_the_calling_thread) {
     ASSERT_FALSE(fractions.empty());
     EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
     EXPECT_GE(fractions.front(), 0);
-    EXPECT_LE(fractions.back(), 1);
+    EXPECT_EQ(fractions.back(), 1);
+  });
+}
+
+// By one block: the fractions between come from its stages.
+TEST_P(SameBits, and_progress_rises_within_a_block_and_ends_with_one) {
+  with_type([this]<class T>(T) {
+    const std::int64_t size = 200;
+    const Call<T> call{.a = scattered_matrix<T>(size, size, 0.5, 60), .b = scattered_matrix<T>(size, size, 0.5, 61)};
+    for (const Contract& contract : {default_contract<T>(), Contract::exact()}) {
+      Options told = options<T>();
+      told.contract = contract;
+      told.contract.reproducible = true;
+      std::vector<double> fractions;
+      told.progress = [&](double fraction) { fractions.push_back(fraction); };
+      const Plan plan = explain<T>(Op::none, Op::none, size, size, size, told);
+      ASSERT_EQ(std::pair(plan.m_block, plan.n_block), std::pair(size, size));
+      multiply(call, told);
+      EXPECT_LE(fractions.size(), 101u);
+      EXPECT_TRUE(std::adjacent_find(fractions.begin(), fractions.end(), std::greater_equal<>()) ==
+                  fractions.end());  // each above the last
+      EXPECT_EQ(fractions.empty() ? 0 : fractions.back(), 1) << contract.text();
+      const auto between = std::count_if(fractions.begin(), fractions.end(), [](double f) { return 0 < f && f < 1; });
+      EXPECT_GE(between, 2) << contract.text();
+    }
   });
 }
 
