@@ -5,7 +5,7 @@ BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 BENCH  ?= --n 512,1024,2048,4096 --baseline native --json
 CMAKE_BUILD := cmake --build --preset $(PRESET) -j $(JOBS)
 CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
-SOURCES = find include src apps tests bench demo -name '*.[ch]pp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh'
+SOURCES = find include src apps tests bench demo tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14

@@ -168,6 +168,22 @@ void run_trial(const Arguments& arguments, const Shape& shape, const Console& co
   if (unwritten > 0) throw std::runtime_error(fmt::format("{} entries of C were never written", unwritten));
 }
 
+// What refuses one of the products does so before the first of them.
+template <class T>
+void check_trial(const Arguments& arguments, const Shape& s) {
+  checked_bytes("op(A)", s.m, s.k, sizeof(T));
+  checked_bytes("op(B)", s.k, s.n, sizeof(T));
+  checked_bytes("C", s.m, s.n, sizeof(T));
+  const auto& [opa, opb] = arguments.ops;
+  const Options options = arguments.product.options<T>();
+  if (arguments.trial.on_gpu)
+    cuda::explain<T>(
+        opa, opb, s.m, s.n, s.k,
+        {.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit});
+  else
+    explain<T>(opa, opb, s.m, s.n, s.k, options);
+}
+
 // Both libraries get their threads before any is pinned: those of the BLAS should inherit the whole mask.
 void prepare_threads(const Arguments& arguments, const Console& console) {
   if (arguments.trial.on_gpu) return;
@@ -184,9 +200,12 @@ void prepare_threads(const Arguments& arguments, const Console& console) {
 int bench_gemm(Arguments& arguments, const Console& console) {
   arguments.trial.on_gpu = arguments.device == "cuda";
   if (arguments.trial.on_gpu) cuda::device_name();  // throws where there is none
+  const std::vector<Shape> shapes = shapes_of(arguments);
+  for (const Shape& shape : shapes)
+    with_type(arguments.type, [&](auto t) { check_trial<decltype(t)>(arguments, shape); });
   prepare_threads(arguments, console);
   if (!console.json) print_heading(arguments, console);
-  for (const Shape& shape : shapes_of(arguments)) {
+  for (const Shape& shape : shapes) {
     with_type(arguments.type, [&](auto t) { run_trial<decltype(t)>(arguments, shape, console); });
   }
   return exit_ok;
@@ -205,7 +224,7 @@ void add_trial_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--baseline", arguments.baseline, "native (the BLAS underneath) or none")
       ->check(CLI::IsMember({"native", "none"}));
   command.add_option("--phi", arguments.trial.phi, "width of the exponents")->check(CLI::Range(0.0, 100.0));
-  command.add_option("--seed", arguments.trial.seed, "seed of the data and of the samples");
+  command.add_option("--seed", arguments.trial.seed, "seed of the data and of the samples")->check(within_64_bits());
   command.add_option("--samples", arguments.trial.samples, "entries compared with the exact product")
       ->check(at_least(1));
   CLI::Option* repeats =

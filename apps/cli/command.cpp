@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <tuple>
 
 namespace vernier::cli {
@@ -44,10 +47,31 @@ CLI::Validator transpose_validator() {
 CLI::Validator at_least(std::int64_t least) {
   const auto check = [least](std::string& text) -> std::string {
     std::int64_t value = 0;
-    if (CLI::detail::lexical_cast(text, value) && value >= least) return {};
+    errno = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, value);
+    if (errno == ERANGE) return fmt::format("'{}' is more than 64 bits hold", text);
+    if (is_number && value >= least) return {};
     return fmt::format("'{}' is no whole number from {} on", text, least);
   };
   return CLI::Validator(check, "", "at_least");
+}
+
+CLI::Validator no_overflow() {
+  const auto check = [](std::string& text) -> std::string {
+    errno = 0;
+    const bool beyond = std::isinf(std::strtod(text.c_str(), nullptr)) && errno == ERANGE;
+    return beyond ? fmt::format("'{}' is more than a double holds", text) : "";
+  };
+  return CLI::Validator(check, "", "no_overflow");
+}
+
+CLI::Validator within_64_bits() {
+  const auto check = [](std::string& text) -> std::string {
+    errno = 0;
+    std::strtoull(text.c_str(), nullptr, 0);
+    return errno == ERANGE ? fmt::format("'{}' is more than 64 bits hold", text) : "";
+  };
+  return CLI::Validator(check, "", "within_64_bits");
 }
 
 void ProductOptions::add_to(CLI::App& command) {
@@ -62,7 +86,8 @@ void ProductOptions::add_to(CLI::App& command) {
       "int8 engine (see vernier info), model:NAME (see vernier probe --list) or native; chosen if not given");
   command.add_option("--threads", threads, "threads; 0 leaves it to OMP_NUM_THREADS")->check(at_least(0));
   command.add_option("--workspace-limit", workspace_limit, "most workspace in bytes, as in 512M; 0 is the default, 1G")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(within_64_bits());  // of two the later one comes first
 }
 
 void add_type(CLI::App& command, std::string& type) {
@@ -81,9 +106,9 @@ void Transposes::add_to(CLI::App& command) {
   }
 }
 
-void add_output_flags(CLI::App& command, Console& console, bool with_quiet) {
+void add_output_flags(CLI::App& command, Console& console) {
   command.add_flag("--json", console.json, "JSON on stdout");
-  if (with_quiet) command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
+  command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
 }
 
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)); }

@@ -78,8 +78,11 @@ struct Transposes {
 // A whole number from `least` on.
 CLI::Validator at_least(std::int64_t least);
 
-// --json, and --quiet where it says something.
-void add_output_flags(CLI::App& command, Console& console, bool with_quiet = true);
+// Not a number beyond the reach of double or of 64 bits without sign, where the parser would take infinity or 2^64 - 1.
+CLI::Validator no_overflow();
+CLI::Validator within_64_bits();
+
+void add_output_flags(CLI::App& command, Console& console);  // --json and --quiet
 
 void print_json(const Json& json);  // one object on one line of stdout
 

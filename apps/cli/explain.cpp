@@ -45,7 +45,7 @@ void add_explain(CLI::App& program, Console& console, Work& chosen) {
       ->check(CLI::IsMember({"cpu", "cuda"}));
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);
-  add_output_flags(*command, console, false);
+  add_output_flags(*command, console);
   command->footer(
       "Examples:\n  vernier explain -m 1000 -n 1000 -k 1000\n"
       "  vernier explain -m 4096 -n 4096 -k 512 --type float --engine portable --json");

@@ -108,6 +108,23 @@ Report mirrored(Report report) {
   return report;
 }
 
+// The same for the text of an error: it stays true where A and B, m and n, rows and columns change their names.
+std::string mirrored(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"op(A)", "op(B)"}, {" m = ", " n = "}, {" row", " column"}};
+  std::string out;
+  while (!text.empty()) {
+    std::string_view from = text.substr(0, 1), to = from;
+    for (const auto& [one, other] : names) {
+      if (text.starts_with(one)) from = one, to = other;
+      if (text.starts_with(other)) from = other, to = one;
+    }
+    out += to;
+    text.remove_prefix(from.size());
+  }
+  return out;
+}
+
 // A matrix by rows is its transpose by columns, so no order of the three ever needs a copy: calls body(opa, opb, m, n,
 // A, lda, B, ldb) for a column-major C or for its transpose, and says which in `transposed`.
 template <class T, class Body>
@@ -121,7 +138,12 @@ auto multiply_as_stored(const Problem& p, const Matrix& c, bool& transposed, Bod
   const std::int64_t lda = p.a.leading_dimension(), ldb = p.b.leading_dimension();
   const Op opa = op(p.a, p.opa), opb = op(p.b, p.opb);
   transposed = c.order != Order::column_major;
-  return transposed ? body(opb, opa, p.n, p.m, b, ldb, a, lda) : body(opa, opb, p.m, p.n, a, lda, b, ldb);
+  if (!transposed) return body(opa, opb, p.m, p.n, a, lda, b, ldb);
+  try {
+    return body(opb, opa, p.n, p.m, b, ldb, a, lda);
+  } catch (const Error& error) {
+    throw Error(error.status(), mirrored(error.what()));
+  }
 }
 
 template <class T>
@@ -299,8 +321,9 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("B", arguments->b, "second matrix")->required();
   command->add_option("-o,--output", arguments->output,
                       "file for C: .npy or .mtx; - is .npy on stdout; none: report only");
-  command->add_option("--alpha", arguments->alpha, "factor of the product (rounded to float for float matrices)");
-  CLI::Option* beta = command->add_option("--beta", arguments->beta, "factor of C0");
+  command->add_option("--alpha", arguments->alpha, "factor of the product (rounded to float for float matrices)")
+      ->check(no_overflow());
+  CLI::Option* beta = command->add_option("--beta", arguments->beta, "factor of C0")->check(no_overflow());
   command->add_option("--c-in", arguments->c_in, "C0: .npy or .mtx")->needs(beta);
   command->add_flag("--check", arguments->check,
                     "compare sampled entries with the exact product; fail beyond the promised bound");

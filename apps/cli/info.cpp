@@ -113,7 +113,7 @@ int info(const Console& console) {
 
 void add_info(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command = program.add_subcommand("info", "Version, engines, threads, native BLAS, environment.");
-  add_output_flags(*command, console, false);
+  add_output_flags(*command, console);
   command->footer("Examples:\n  vernier info\n  VERNIER_ENGINE=portable vernier info --json");
   command->callback([&console, &chosen] { chosen = [&console] { return info(console); }; });
 }

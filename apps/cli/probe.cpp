@@ -139,7 +139,7 @@ void add_probe(CLI::App& program, Console& console, Work& chosen) {
   command->add_flag("--suite", options->suite, "the experiments of Fasi et al. (2021) instead");
   command->add_flag("--description", options->description,
                     "print the description as JSON: a model's own, or the one estimated of hardware");
-  add_output_flags(*command, console, false);
+  add_output_flags(*command, console);
   command->footer(
       "Examples:\n  vernier probe --list\n  vernier probe --engine hopper-mma-fp16-fp32\n"
       "  vernier probe --engine volta-fp16-fp32 --suite\n  vernier probe --engine gpu:wgmma-fp16-fp32 --json\n"

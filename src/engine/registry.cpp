@@ -101,16 +101,22 @@ const Int8Engine& preferred_int8_engine() {
 
 const Int8Engine& find_int8_engine(std::string_view name) {
   const std::string wanted = requested_engine(name);
-  const bool for_parts = name.empty() && part_engine() != nullptr && wanted == part_engine()->name;
-  if (wanted.empty() || for_parts) return preferred_int8_engine();
+  if (wanted.empty()) return preferred_int8_engine();
   if (wanted.starts_with("model:")) return modelled_int8_engine(std::string_view(wanted).substr(6));
   const char* source = name.empty() ? "VERNIER_ENGINE" : "engine";
+  const auto check = [&](const std::string& missing) {
+    if (!missing.empty())
+      fail(Status::unsupported, "{} \"{}\" cannot run on this machine, which lacks {}; it has: {}", source, wanted,
+           missing, supported_names());
+  };
+  if (name.empty() && part_engine() != nullptr && wanted == part_engine()->name) {
+    check(part_engine()->missing());
+    return preferred_int8_engine();
+  }
   for (const Int8Engine* engine : int8_engines()) {
     if (wanted != engine->name()) continue;
-    const std::string missing = engine->missing();
-    if (missing.empty()) return *engine;
-    fail(Status::unsupported, "{} \"{}\" cannot run on this machine, which lacks {}; it has: {}", source, wanted,
-         missing, supported_names());
+    check(engine->missing());
+    return *engine;
   }
   fail(Status::invalid_argument, "{} \"{}\" is not the name of an int8 engine; this machine has: {}", source, wanted,
        supported_names());

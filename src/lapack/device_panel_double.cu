@@ -11,10 +11,13 @@ using Shapes = PanelShapes<double, Shape<16, 1, 64>, Shape<16, 2, 128>, Shape<16
 
 }  // namespace
 
-template <>
-int panel_width<double>(std::int64_t rows) {
+// No specialisation, which GCC would export from the library.
+template <class T>
+int panel_width(std::int64_t rows) {
   return Shapes::width(rows);
 }
+template int panel_width<double>(std::int64_t rows);
+
 template <>
 void factor_panel(const PanelTask<double>& task, cudaStream_t stream) {
   Shapes::launch(task, stream);

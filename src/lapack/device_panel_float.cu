@@ -12,10 +12,13 @@ using Shapes = PanelShapes<float, Shape<32, 1, 64>, Shape<32, 2, 128>, Shape<32,
 
 }  // namespace
 
-template <>
-int panel_width<float>(std::int64_t rows) {
+// No specialisation, which GCC would export from the library.
+template <class T>
+int panel_width(std::int64_t rows) {
   return Shapes::width(rows);
 }
+template int panel_width<float>(std::int64_t rows);
+
 template <>
 void factor_panel(const PanelTask<float>& task, cudaStream_t stream) {
   Shapes::launch(task, stream);

@@ -1,5 +1,7 @@
 #include "lapack/kernels.hpp"
 
+#include <type_traits>
+
 #include "engine/cpu_features.hpp"
 #include "lapack/kernels_body.hpp"
 
@@ -23,22 +25,27 @@ const KernelTable& kernels() {
   return best;
 }
 
-template <>
-PanelKernel<float> panel_kernel<float>() {
-  return kernels().panel_float;
+// No specialisations, which GCC exports from the library where all types are built-in ones.
+template <class T>
+PanelKernel<T> panel_kernel() {
+  if constexpr (std::is_same_v<T, float>)
+    return kernels().panel_float;
+  else
+    return kernels().panel_double;
 }
-template <>
-PanelKernel<double> panel_kernel<double>() {
-  return kernels().panel_double;
+template PanelKernel<float> panel_kernel();
+template PanelKernel<double> panel_kernel();
+
+template <class T>
+UnitLowerKernel<T> unit_lower_kernel() {
+  if constexpr (std::is_same_v<T, float>)
+    return kernels().unit_lower_float;
+  else
+    return kernels().unit_lower_double;
 }
-template <>
-UnitLowerKernel<float> unit_lower_kernel<float>() {
-  return kernels().unit_lower_float;
-}
-template <>
-UnitLowerKernel<double> unit_lower_kernel<double>() {
-  return kernels().unit_lower_double;
-}
+template UnitLowerKernel<float> unit_lower_kernel();
+template UnitLowerKernel<double> unit_lower_kernel();
+
 template <>
 const VectorKernels<Half>& vector_kernels<Half>() {
   return kernels().half;

@@ -52,8 +52,10 @@ void describe_request(const ProductShape& shape, const Options& options, Plan& p
 template <class T>
 std::string engine_asked_for(const Options& options, bool doubled) {
   std::string requested = requested_engine(options.engine);
-  if (options.engine.empty() && asks_for_parts(requested) && (doubled || !parts_keep_contract<T>(options.contract)))
-    requested.clear();
+  if (options.engine.empty() && asks_for_parts(requested)) {
+    find_int8_engine("");  // an error where this machine cannot run what was named
+    if (doubled || !parts_keep_contract<T>(options.contract)) requested.clear();
+  }
   return requested;
 }
 

@@ -48,6 +48,39 @@ TEST_F(Program, RefusesWrongUsageWith2) {
   refuses(2, "bench gemm --n 8 --repeats 3 --seconds 1", "--seconds");
 }
 
+TEST_F(Program, RefusesNumbersThatDoNotFit) {
+  const std::string integer = "99999999999999999999", real = "1e400";
+  for (const std::string command : {"explain -n 1 -k 1 -m ", "explain -m 1 -n 1 -k 1 --workspace-limit ",
+                                    "explain -m 1 -n 1 -k 1 --threads ", "bench gemm --n ", "bench gemm --n 8 --seed "})
+    refuses(2, command + integer, integer + "' is more than 64 bits hold");
+  refuses(2, "explain -m 1 -n 1 -k 1 --workspace-limit " + integer + "K", "is more than 64 bits hold");
+  for (const std::string command : {"gemm A.npy B.npy --alpha ", "gemm A.npy B.npy --c-in C.mtx --beta "})
+    refuses(2, command + real, real + "' is more than a double holds");
+  EXPECT_EQ(run("gemm A.npy B.npy --alpha inf").code, 0);
+  EXPECT_EQ(run("gemm A.npy B.npy --alpha 1e-320").code, 0);
+  EXPECT_EQ(run("explain -m 1 -n 1 -k 1 --workspace-limit 18446744073709551615").code, 0);
+}
+
+TEST_F(Program, EveryCommandTakesQuiet) {
+  for (const char* command : {"info", "explain -m 1 -n 1 -k 1", "gemm A.npy B.npy", "bench gemm --n 8 --repeats 1",
+                              "probe --list", "reproduce --list", "solve F.npy F.npy"})
+    for (const char* flag : {" --quiet ", " -q "}) {
+      const std::string arguments = command;
+      const std::string name = arguments.substr(0, arguments.starts_with("bench") ? 10 : arguments.find(' '));
+      const Outcome outcome = run(name + flag + arguments.substr(name.size()));
+      EXPECT_EQ(outcome.code, 0) << arguments << flag << outcome.err;
+      EXPECT_EQ(outcome.err, "") << arguments << flag;
+    }
+  refuses(2, "run -q", "program is required");
+}
+
+TEST_F(Program, BenchRefusesBeforeItPrints) {
+  refuses(2, "bench gemm --n 8,16 --engine bogus", "bogus");
+  refuses(1, "bench gemm --n 8 --shape 2x3x1099511627777", "2 x 1099511627777 entries");
+  refuses(1, "bench gemm --n 8,10000000", "10000000 x 10000000 entries");
+  refuses(1, "bench gemm --n 8 --contract fp64+reproducible --workspace-limit 10", "too few");
+}
+
 TEST_F(Program, InfoTellsTheEngines) {
   const Outcome text = run("info");
   EXPECT_EQ(text.code, 0);

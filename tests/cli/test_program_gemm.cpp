@@ -139,6 +139,16 @@ TEST_F(ProgramGemm, ReportsTheSizesOfTheProductWhateverTheStorage) {
   }
 }
 
+TEST_F(ProgramGemm, SpeaksOfTheProductInErrorsWhateverTheStorage) {
+  folder.write("wide_A.npy", npy(dictionary("<f8", "(1, 2)"), raw<double>({0x1p500, 0x1p-500})));
+  folder.write("wide_B.npy", npy(dictionary("<f8", "(2, 2)"), raw<double>({0x1p-400, 0x1p-400, 0x1p400, 0x1p400})));
+  for (const char* out : {"P.npy", "P.mtx"}) {
+    const std::string product = "gemm wide_A.npy wide_B.npy --contract fp64+reproducible -o " + std::string(out);
+    for (const char* size : {" m = 1,", " n = 2,"}) refuses(1, product + " --workspace-limit 10", size);
+    for (const char* span : {" 1000 in a row of op(A)", " 800 in a column of op(B)"}) refuses(1, product, span);
+  }
+}
+
 TEST_F(ProgramGemm, WarnsOfNaNs) {
   folder.write("N.npy", npy(dictionary("<f8", "(2, 2)"), raw<double>({std::nan(""), 1, 2, std::nan("")})));
   const Outcome outcome = run("gemm N.npy N.npy -o P.npy --check");

@@ -1,0 +1,26 @@
+cmake_minimum_required(VERSION 3.25)
+
+# What libvernier exports is declared in the public headers: every name of the project's namespace in its dynamic
+# symbols occurs there.
+file(GLOB headers ${source}/include/vernier/*)
+set(declared "")
+foreach(header ${headers})
+  file(READ ${header} text)
+  string(APPEND declared "${text}")
+endforeach()
+
+execute_process(COMMAND ${nm} -D -C --defined-only --without-symbol-versions ${library}
+                OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX REPLACE "[^\n]* W (void )?std::[^\n]*" "" symbols "${symbols}")  # of the standard library, for our types
+string(REGEX MATCHALL "(vernier::[A-Za-z0-9_:]+|vernier_[a-z0-9_]+)" names "${symbols}")
+list(REMOVE_DUPLICATES names)
+list(LENGTH names count)
+if(count LESS 50)
+  message(FATAL_ERROR "${library} exports ${count} names of the project; expected all of its interface")
+endif()
+foreach(name ${names})
+  string(REGEX REPLACE ".*::" "" last "${name}")
+  if(NOT declared MATCHES "[^A-Za-z0-9_]${last}[^A-Za-z0-9_]")
+    message(SEND_ERROR "${library} exports ${name}, which no header of include/ declares")
+  endif()
+endforeach()
