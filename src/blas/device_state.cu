@@ -4,8 +4,10 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
+#include "base/look_pause.hpp"
 #include "blas/staging_memory.hpp"
 #include "cuda/device.hpp"
 
@@ -68,6 +70,45 @@ std::size_t available_device_memory() {
   return free + pool_attribute(cudaMemPoolAttrReservedMemCurrent) - pool_attribute(cudaMemPoolAttrUsedMemCurrent);
 }
 
+namespace {
+
+unsigned long long id_of(cudaStream_t stream) {
+  unsigned long long id = 0;
+  check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+  return id;
+}
+
+struct Pauses {
+  using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool>;
+  static constexpr std::size_t most = 4096;  // then all are forgotten
+
+  std::mutex mutex;
+  std::map<Key, LookPause> of;
+
+  template <class Body>
+  auto with(cudaStream_t stream, const ProductShape& s, bool single_precision, Body body) {
+    const Key key{current_device().number, id_of(stream), s.m, s.n, s.k, single_precision};
+    const std::lock_guard lock(mutex);
+    if (of.size() >= most) of.clear();
+    return body(of[key]);
+  }
+};
+
+Pauses& pauses() {
+  static auto& all = *new Pauses;  // as the words of streams
+  return all;
+}
+
+}  // namespace
+
+bool wants_a_look(cudaStream_t stream, const ProductShape& shape, bool single_precision) {
+  return pauses().with(stream, shape, single_precision, [](LookPause& p) { return p.wants_a_look(); });
+}
+
+void looked(cudaStream_t stream, const ProductShape& shape, bool single_precision, bool in_vain) {
+  pauses().with(stream, shape, single_precision, [&](LookPause& p) { p.looked(in_vain); });
+}
+
 struct RegularityWords::Words {
   std::mutex mutex;
   DeviceBuffer<RegularityState> state{1};
@@ -87,8 +128,7 @@ RegularityWords::Words& RegularityWords::of_stream(cudaStream_t stream) {
   // Never freed: kernels of a stream that is gone may still be running, and a process has few streams.
   static auto& all = *new std::map<std::pair<int, unsigned long long>, std::unique_ptr<Words>>;
   const int device = current_device().number;  // default streams of two devices may have one number
-  unsigned long long id = 0;
-  check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+  const unsigned long long id = id_of(stream);
   const std::lock_guard lock(mutex);
   std::unique_ptr<Words>& words = all[{device, id}];
   if (words == nullptr) words = std::make_unique<Words>();

@@ -63,7 +63,12 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
   DeviceProductPlan plan = plan_of<T>(shape, options, true);
   report.plan = plan.printable;
   bool done = false;
-  if (plan.residues) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool pauses = plan.residues && !plan.exact && !options.asynchronous && native_is_allowed(plan);
+  if (pauses && !wants_a_look(stream, shape, plan.single_precision)) {
+    report.fallback = true;
+    report.plan.reason += "; of late data of this shape were too wide on this stream, so that only some are looked at";
+  } else if (plan.residues) {
     if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
     done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
     if (!done && plan.lean) {
@@ -72,6 +77,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
       report.fallback = !plan.residues;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
+    if (pauses) looked(stream, shape, std::is_same_v<T, float>, !done);
   }
   if (done) return;
   if (report.fallback) {

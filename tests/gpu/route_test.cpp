@@ -240,6 +240,32 @@ void overwrite(const DeviceCopy<T>& to, const Matrix<T>& x) {
                        static_cast<std::size_t>(2 * Matrix<T>::guard + x.ld() * x.columns()) * sizeof(T));
 }
 
+// Under the default contract, which may go to cuBLAS.
+TEST(PausesOnGpu, follow_looks_in_vain_of_one_shape_on_one_stream) {
+  constexpr std::int64_t n = 2304;
+  const DeviceCopy<double> even(scattered_matrix<double>(n, n, 0.5, 1)), wide(scattered_matrix<double>(n, n, 2, 2)),
+      c(Matrix<double>(n, n));
+  const cuda::Stream stream, other;
+  const auto scheme_of = [&](std::int64_t m, const DeviceCopy<double>& a, cudaStream_t on) {
+    const double one = 1, zero = 0;
+    const Report report = cuda::gemm(Op::none, Op::none, m, n, n, &one, a.data(), n, even.data(), n, &zero, c.data(), n,
+                                     {.contract = Contract::fp64(), .stream = on});
+    EXPECT_EQ(report.fallback, report.plan.scheme == "native") << report.text();
+    return report.plan.scheme;
+  };
+  EXPECT_EQ(scheme_of(n, even, stream), "residues");
+  for (const int pause : {4, 16}) {
+    EXPECT_EQ(scheme_of(n, wide, stream), "native");
+    EXPECT_EQ(scheme_of(n, even, other), "residues");
+    EXPECT_EQ(scheme_of(n - 128, even, stream), "residues");
+    for (int i = 0; i < pause; ++i) EXPECT_EQ(scheme_of(n, even, stream), "native") << pause << ", " << i;
+  }
+  EXPECT_EQ(scheme_of(n, even, stream), "residues");
+  EXPECT_EQ(scheme_of(n, even, stream), "residues");
+  stream.wait();
+  other.wait();
+}
+
 // One graph, data of one kind after the other: the bits of the call that waits, or of the CPU.
 void replays_follow_the_data(const Contract& contract, const std::string& engine, std::int64_t n) {
   const PinnedOutcome outcome;
