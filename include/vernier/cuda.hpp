@@ -56,8 +56,8 @@ struct VERNIER_API Options {
 // for the stream until the GPU knows what they take, and queues that. The report's spans stay 0 unless that happened.
 //
 // A look that finds exponents too wide, so that cuBLAS takes the product after all, costs a fifth to a third of it.
-// Under contracts that may go native and promise no bits the next 4, 16 and then 64 products of that shape on that
-// stream are therefore cuBLAS's without a look, until one finds otherwise; the report says so.
+// Under contracts that may go native and promise no bits the next 4, 16 and then 64 products of that shape and contract
+// on that stream are therefore cuBLAS's without a look, until one finds otherwise; the report says so.
 //
 // With options.asynchronous, and where the stream is being captured, gemm waits for nothing. It queues what any data
 // may need behind the product that ordinary data take: products with more moduli, and a conventional one of the

@@ -7,8 +7,8 @@
 
 namespace vernier {
 
-// Rows and columns carry sets of labels, of which there are three. Wanted are the entries whose row and column share a
-// label, or those whose row and column share none.
+// Rows and columns carry sets of labels (of a product by residues: its proofs, scheme/scaling.hpp), of which there are
+// three. Wanted are the entries whose row and column share a label, or those whose row and column share none.
 struct EntryFilter {
   static constexpr int group = 32;     // vectors
   static constexpr unsigned sets = 8;  // of labels

@@ -315,10 +315,11 @@ class DeviceRun {
                      stream_);
   }
 
-  // The entries that the recombination will write.
+  // The entries that the recombination will write. With Strassen-Winograd a row of a plane stands for two of C.
   EntryFilter wanted(const DevicePass& pass, Range rows, Range columns) const {
     constexpr std::int64_t group = EntryFilter::group;
-    if (pass.every_entry || rows.begin % group != 0 || columns.begin % group != 0) return {};
+    if (pass.every_entry || pass.blocking.form.strassen || rows.begin % group != 0 || columns.begin % group != 0)
+      return {};
     return {vectors_.a_groups + rows.begin / group, vectors_.b_groups + columns.begin / group, pass.ordinary};
   }
 

@@ -10,6 +10,7 @@
 #include "base/look_pause.hpp"
 #include "blas/staging_memory.hpp"
 #include "cuda/device.hpp"
+#include "plan/device_plan.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -79,15 +80,18 @@ unsigned long long id_of(cudaStream_t stream) {
 }
 
 struct Pauses {
-  using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool>;
+  using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, Contract::Kind, int>;
   static constexpr std::size_t most = 4096;  // then all are forgotten
 
   std::mutex mutex;
   std::map<Key, LookPause> of;
 
   template <class Body>
-  auto with(cudaStream_t stream, const ProductShape& s, bool single_precision, Body body) {
-    const Key key{current_device().number, id_of(stream), s.m, s.n, s.k, single_precision};
+  auto with(cudaStream_t stream, const DeviceProductPlan& plan, Body body) {
+    const ProductShape& s = plan.shape;
+    const Contract& contract = plan.printable.contract;
+    const Key key{current_device().number, id_of(stream),      s.m, s.n, s.k, plan.single_precision,
+                  contract.kind,           contract.bits_asked};
     const std::lock_guard lock(mutex);
     if (of.size() >= most) of.clear();
     return body(of[key]);
@@ -101,12 +105,12 @@ Pauses& pauses() {
 
 }  // namespace
 
-bool wants_a_look(cudaStream_t stream, const ProductShape& shape, bool single_precision) {
-  return pauses().with(stream, shape, single_precision, [](LookPause& p) { return p.wants_a_look(); });
+bool wants_a_look(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return pauses().with(stream, plan, [](LookPause& p) { return p.wants_a_look(); });
 }
 
-void looked(cudaStream_t stream, const ProductShape& shape, bool single_precision, bool in_vain) {
-  pauses().with(stream, shape, single_precision, [&](LookPause& p) { p.looked(in_vain); });
+void looked(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
+  pauses().with(stream, plan, [&](LookPause& p) { p.looked(in_vain); });
 }
 
 struct RegularityWords::Words {

@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <mutex>
 
-#include "plan/cost.hpp"
 #include "scheme/device_convert.hpp"
+
+namespace vernier {
+struct DeviceProductPlan;
+}
 
 namespace vernier::cuda {
 
@@ -50,10 +53,10 @@ void release_device_memory();
 // Bytes that a workspace could have now: those free on the device and those that the pool keeps.
 std::size_t available_device_memory();
 
-// Products of one shape on one stream: while their data keep turning out irregular, so that cuBLAS takes them after a
-// look in vain, most are not looked at. For contracts alone that promise no bits.
-bool wants_a_look(cudaStream_t stream, const ProductShape& shape, bool single_precision);
-void looked(cudaStream_t stream, const ProductShape& shape, bool single_precision, bool in_vain);
+// Products of one shape and contract on one stream: while their data keep turning out irregular, so that cuBLAS takes
+// them after a look in vain, most are not looked at. For contracts alone that promise no bits.
+bool wants_a_look(cudaStream_t stream, const DeviceProductPlan& plan);
+void looked(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 
 // The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.
 class RegularityWords {

@@ -65,7 +65,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
   bool done = false;
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool pauses = plan.residues && !plan.exact && !options.asynchronous && native_is_allowed(plan);
-  if (pauses && !wants_a_look(stream, shape, plan.single_precision)) {
+  if (pauses && !wants_a_look(stream, plan)) {
     report.fallback = true;
     report.plan.reason += "; of late data of this shape were too wide on this stream, so that only some are looked at";
   } else if (plan.residues) {
@@ -77,7 +77,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
       report.fallback = !plan.residues;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
-    if (pauses) looked(stream, shape, std::is_same_v<T, float>, !done);
+    if (pauses) looked(stream, plan, !done);
   }
   if (done) return;
   if (report.fallback) {

@@ -194,11 +194,13 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
 namespace {
 
 // Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
-// nothing.
-SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, std::uint32_t* progress) {
+// nothing and alpha is known not to be 0: without a product nobody would split them.
+SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const sm90::SplitScalar& alpha,
+                         std::uint32_t* progress) {
   const int first = sm90::later_group(plan.attempts.front().kernel) * later_tile;
   const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
-  if (plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
+  const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
+  if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
   return {first, progress};
 }
 
@@ -214,7 +216,7 @@ void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::S
                          .judged = plan.judged,
                          .last = i + 1 == plan.attempts.size(),
                          .mark = split_mark(t.scheme)};
-    const SplitLater later = later_columns(plan, x, w.progress);
+    const SplitLater later = later_columns(plan, x, alpha, w.progress);
     split_operands(t.form, w.a, w.b, gate, stream, later);
     sm90::multiply_split(t.kernel,
                          {.a = x.a,

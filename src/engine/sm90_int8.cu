@@ -31,8 +31,9 @@ int clusters_at_once() {
   const std::lock_guard lock(mutex);
   int& count = known[device.number];
   if (count == 0)
-    count = std::max(1, resident_clusters("residue_products", residue_products<T>,
-                                          shape_of<T>(device.multiprocessors / T::cluster)));
+    count =
+        resident_clusters("residue_products", residue_products<T>, shape_of<T>(device.multiprocessors / T::cluster));
+  if (count == 0) fail(Status::device_error, "residue_products: {} runs no cluster of its blocks", device.name);
   return count;
 }
 

@@ -66,7 +66,9 @@ __device__ __forceinline__ void split_later(const SplitArguments& g) {
     cuda::fence_async_global();
     __threadfence();
     __syncwarp();
-    if (lane == 0) atomicAdd(g.later.progress + 1 + vector / later_tile, 1u);
+    if (lane != 0) continue;
+    __threadfence();  // for what the other lanes have written
+    atomicAdd(g.later.progress + 1 + vector / later_tile, 1u);
   }
 }
 

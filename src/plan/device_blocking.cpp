@@ -64,8 +64,8 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
   v.b_kinds = arena.take<VectorScales>(n);
   v.a_wide_scales = arena.take<int>(m);
   v.b_wide_scales = arena.take<int>(n);
-  v.a_groups = arena.take<unsigned>((m + EntryFilter::group - 1) / EntryFilter::group);
-  v.b_groups = arena.take<unsigned>((n + EntryFilter::group - 1) / EntryFilter::group);
+  v.a_groups = arena.take<unsigned>(static_cast<std::size_t>(divide_up(shape.m, EntryFilter::group)));
+  v.b_groups = arena.take<unsigned>(static_cast<std::size_t>(divide_up(shape.n, EntryFilter::group)));
   v.route = arena.take<cuda::DeviceRoute>(1);
   v.regularity = arena.take<cuda::RegularityState>(1);
   return v;

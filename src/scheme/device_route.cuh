@@ -45,6 +45,8 @@ struct RouteExchange {
   }
 };
 
+static_assert(EntryFilter::sets == proof_sets);  // its labels are proofs
+
 template <class Body>
 __device__ __forceinline__ void for_each_vector(const RouteTask& task, Body body) {
   for (int side = 0; side < 2; ++side)

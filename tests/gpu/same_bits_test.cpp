@@ -42,6 +42,14 @@ TEST_P(SameBitsOnGpu, for_every_family_and_contract) {
     });
 }
 
+// Whole tiles of rows that no ordinary entry has, and, in halves, others that share planes with them.
+TEST_P(SameBitsOnGpu, where_many_rows_side_by_side_are_wide) {
+  Call<double> call{.a = scattered_matrix<double>(3000, 200, 0.5, 1), .b = scattered_matrix<double>(200, 130, 0.5, 2)};
+  for (std::int64_t i = 0; i < 160; ++i)
+    for (std::int64_t l = 0; l < 200; ++l) call.a(i, l) = std::ldexp(call.a(i, l), static_cast<int>(l * 7 % 41));
+  EXPECT_EQ(difference_from_cpu<double>(call, Contract::fp64()), "");
+}
+
 // Sizes around tiles, units, warps and strips; matrices at odd addresses, whatever their leading dimensions.
 TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
   Random random(7);
