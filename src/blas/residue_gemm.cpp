@@ -165,8 +165,7 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
   for (int i = 0; i < passes.count; ++i) {
     const Pass& pass = passes.pass[i];
     if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
-    if (report.wide_rows + report.wide_columns > 0 && !pass.ordinary && !plan.exact)
-      report.wide_moduli = pass.blocking.moduli;
+    if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
   }
   report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
   run.run(passes);

@@ -142,17 +142,5 @@ TEST_P(Bounds, wide_rows_and_columns_are_reported) {
   });
 }
 
-// A NaN takes a pass of its own where nothing is wide.
-TEST_P(Bounds, what_is_not_finite_is_not_reported_as_wide) {
-  with_type([this]<class T>(T) {
-    auto data = make_operands<T>("random_phi_0_5", 50, 30, 40, 36);
-    data.a(3, 4) = std::numeric_limits<T>::quiet_NaN();
-    const Report report = multiply<T>({.a = data.a, .b = data.b}, options<T>()).report;
-    EXPECT_EQ(report.nonfinite_rows, 1) << report.text();
-    EXPECT_EQ(report.wide_rows + report.wide_columns, 0) << report.text();
-    EXPECT_EQ(report.wide_moduli, 0) << report.text();
-  });
-}
-
 }  // namespace
 }  // namespace vernier::test
