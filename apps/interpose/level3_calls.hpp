@@ -50,22 +50,10 @@ inline Call update_call(Routine routine, vernier_type type, char uplo, char op, 
 inline Call triangular_call(Routine routine, vernier_type type, char side, char uplo, char op, char diag,
                             std::int64_t m, std::int64_t n, const void* alpha, const void* a, std::int64_t lda,
                             const void* b, std::int64_t ldb, void* c, std::int64_t ldc) {
-  return {.routine = routine,
-          .type = type,
-          .side = side,
-          .uplo = uplo,
-          .opa = op,
-          .diag = diag,
-          .m = m,
-          .n = n,
-          .k = side == 'R' ? n : m,
-          .alpha = alpha,
-          .a = a,
-          .lda = lda,
-          .b = b,
-          .ldb = ldb,
-          .c = c,
-          .ldc = ldc};
+  Call call = symmetric_call(routine, type, side, uplo, m, n, alpha, a, lda, b, ldb, nullptr, c, ldc);
+  call.opa = op;
+  call.diag = diag;
+  return call;
 }
 
 }  // namespace vernier::interpose

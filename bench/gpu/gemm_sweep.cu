@@ -68,7 +68,7 @@ class Bench {
     std::array<std::vector<double>, 3> alone, queued;
     std::array<int, 3> together;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      timer_.seconds(2, runs[i]);  // irregular data are known to be so after one product
+      timer_.seconds(2, runs[i]);  // irregular data: most of the later calls do without a look
       together[i] = std::clamp(static_cast<int>(150e-6 / timer_.seconds(2, runs[i])), 1, 30);
     }
     for (int turn = 0; turn < turns_; ++turn)

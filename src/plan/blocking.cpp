@@ -40,8 +40,6 @@ std::int64_t largest_k_block(std::int64_t k, const Int8Engine& engine) {
   return round_up(divide_up(k, divide_up(k, engine.longest_k())), step_size);
 }
 
-bool fits_caches(std::size_t bytes) { return bytes <= last_level_cache_bytes() / 2; }
-
 std::size_t plane_stride(std::int64_t bytes) {
   return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
 }
@@ -97,6 +95,17 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
   return v;
 }
 
+namespace {
+
+// Of the planes that are made here. Half of the last-level cache, since C and other processes want some of it.
+bool planes_fit_caches(const Blocking& b) {
+  const std::size_t a_bytes = b.prepared.a ? 0 : plane_stride(b.m_block * b.k_block),
+                    b_bytes = b.prepared.b ? 0 : plane_stride(b.n_block * b.k_block);
+  return static_cast<std::size_t>(b.moduli) * (a_bytes + b_bytes) <= last_level_cache_bytes() / 2;
+}
+
+}  // namespace
+
 Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
                          std::size_t limit, const PreparedSides& prepared) {
   Blocking b;
@@ -109,8 +118,7 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
   halve_until_it_fits(b, limit,
                       {.vectors = strip_size, .k = std::max(least_k_block, prepared.k_block), .k_unit = step_size},
                       [&](Blocking& x) { set_bytes(x, engine); });
-  b.cached = fits_caches(static_cast<std::size_t>(b.moduli) *
-                         (plane_stride(b.m_block * b.k_block) + plane_stride(b.n_block * b.k_block)));
+  b.cached = planes_fit_caches(b);
   return b;
 }
 

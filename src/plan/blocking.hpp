@@ -41,9 +41,6 @@ std::size_t plane_stride(std::int64_t bytes);
 Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
                          std::size_t limit, const PreparedSides& prepared = {});
 
-// Half of the last-level cache, since C and other processes want some of it.
-bool fits_caches(std::size_t bytes);
-
 // Planes of one modulus start plane_stride bytes after those of the one before.
 struct PassBuffers {
   std::int8_t* a = nullptr;

@@ -79,6 +79,16 @@ double log2_promised_bound(const Contract& contract, std::int64_t k) {
   return std::log2(static_cast<double>(k) * std::ldexp(1.0, -contract.bits_asked) + std::ldexp(1.0, -precision));
 }
 
+template <class T>
+void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
+  p.type = std::is_same_v<T, float> ? "float" : "double";
+  p.m = shape.m;
+  p.n = shape.n;
+  p.k = shape.k;
+  p.contract = contract;
+  p.log2_bound = log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1));
+}
+
 int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list) {
   const double root_k = std::sqrt(static_cast<double>(std::max<std::int64_t>(k, 1)));
   // The 2-norm of a scaled vector: the budget, or k elements of the largest exponent; and its rounding to integers.
@@ -106,6 +116,8 @@ template ScalingRule exact_rule<double>(int, std::int64_t);
 template ScalingRule exact_rule<float>(int, std::int64_t);
 template std::optional<ScalingRule> lean_rule<double>(const Contract&, std::int64_t);
 template std::optional<ScalingRule> lean_rule<float>(const Contract&, std::int64_t);
+template void describe_product<double>(const ProductShape&, const Contract&, Plan&);
+template void describe_product<float>(const ProductShape&, const Contract&, Plan&);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);
 template double log2_promised_bound<float>(const Contract&, std::int64_t);
 template int ordinary_moduli<double>(const Contract&, std::int64_t);

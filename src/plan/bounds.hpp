@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "number/moduli.hpp"
+#include "plan/cost.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -27,6 +28,10 @@ std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k);
 // exact: of the c in |T - AB| <= c |AB|.
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k);
+
+// What a plan says of the product that is asked for.
+template <class T>
+void describe_product(const ProductShape& shape, const Contract& contract, Plan& plan);
 
 // Moduli that hold the ordinary entries of a rule; 0 if the list has not so many.
 int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list = ModuliList::densest);

@@ -137,16 +137,6 @@ bool device_product_is_small(const ProductShape& shape, const Contract& contract
 
 namespace {
 
-template <class T>
-void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
-  p.type = std::is_same_v<T, float> ? "float" : "double";
-  p.m = shape.m;
-  p.n = shape.n;
-  p.k = shape.k;
-  p.contract = contract;
-  p.log2_bound = log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1));
-}
-
 void describe_native(Plan& p) {
   p.scheme = "native";
   p.engine = "cublas";

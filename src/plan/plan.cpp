@@ -39,13 +39,8 @@ constexpr const char* small_product_reason = "so small a product is done before 
 
 template <class T>
 void describe_request(const ProductShape& shape, const Options& options, Plan& p) {
-  p.type = std::is_same_v<T, float> ? "float" : "double";
-  p.m = shape.m;
-  p.n = shape.n;
-  p.k = shape.k;
-  p.contract = options.contract;
+  describe_product<T>(shape, options.contract, p);
   p.threads = thread_count(options);
-  p.log2_bound = log2_promised_bound<T>(options.contract, std::max<std::int64_t>(shape.k, 1));
 }
 
 // The engine's name, but for one in the environment that multiplies products of another kind.
