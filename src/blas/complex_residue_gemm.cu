@@ -80,7 +80,8 @@ class ComplexRun {
                               .moduli = plan_.moduli,
                               .list = ModuliList::with_root,
                               .out = out,
-                              .gate = {hold}};
+                              .gate = {hold},
+                              .steps = w_.steps};
     const ResidueSystem& system = residue_system(plan_.moduli, ModuliList::with_root);
     for (int q = 0; q < plan_.moduli; ++q) {
       const auto i = static_cast<std::size_t>(q);

@@ -311,7 +311,8 @@ class DeviceRun {
                       .out = buffers.c,
                       .gate = gated.products,
                       .wanted = wanted(gated.pass, rows, columns),
-                      .scratch = buffers.sums},
+                      .scratch = buffers.sums,
+                      .steps = buffers.steps},
                      stream_);
   }
 

@@ -153,7 +153,8 @@ class ExactRun {
                       .factor = residue_system(pass.blocking.moduli).row_factor,
                       .accumulate = accumulate,
                       .out = buffers.c + moduli.begin * product_units(rows.count, columns.count).plane_bytes(),
-                      .scratch = buffers.sums},
+                      .scratch = buffers.sums,
+                      .steps = buffers.steps},
                      stream_);
   }
 

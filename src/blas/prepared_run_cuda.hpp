@@ -105,6 +105,7 @@ class PreparedRun {
     const std::int64_t n = plane_vectors(side_ == Side::left ? problem_.b.vectors : block, fixed_.strassen);
     const auto planes = static_cast<std::size_t>(fixed_.form.moduli * (fixed_.strassen ? winograd_products : 1));
     c_ = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
+    steps_ = arena.take<std::uint32_t>(1);
     if (limits_of(engine_).int32_sums)
       sums_ = arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
   }
@@ -172,7 +173,8 @@ class PreparedRun {
                       .accumulate = ks.begin > 0,
                       .out = c_,
                       .gate = gate,
-                      .scratch = sums_},
+                      .scratch = sums_,
+                      .steps = steps_},
                      stream_);
   }
 
@@ -232,6 +234,7 @@ class PreparedRun {
   std::uint8_t* planes_ = nullptr;
   std::int8_t* c_ = nullptr;
   std::int32_t* sums_ = nullptr;
+  std::uint32_t* steps_ = nullptr;
 };
 
 }  // namespace vernier::cuda

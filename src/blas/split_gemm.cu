@@ -7,6 +7,7 @@
 #include "base/workspace.hpp"
 #include "blas/split_verdict.hpp"
 #include "cuda/device.hpp"
+#include "cuda/pace.hpp"
 #include "plan/split_bounds.hpp"
 #include "plan/split_cost.hpp"
 
@@ -70,7 +71,7 @@ SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
 
 // Pieces of the workspace, in this order.
 struct Layout {
-  std::uint32_t *verdicts, *progress;
+  std::uint32_t *verdicts, *progress, *steps;
   SplitJob a, b;
 };
 
@@ -80,6 +81,7 @@ Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) 
   Layout w{};
   w.verdicts = arena.take<std::uint32_t>(max_attempts);
   w.progress = arena.take<std::uint32_t>(static_cast<std::size_t>(progress_words(plan.n)));
+  w.steps = arena.take<std::uint32_t>(1);
   for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
     const auto count = static_cast<std::size_t>(vectors->count);
     std::int64_t lines = 0;
@@ -108,7 +110,9 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
   return count.used();
 }
 
-SplitGemmPlan sized(SplitGemmPlan plan) {
+SplitGemmPlan finished(SplitGemmPlan plan) {
+  for (SplitAttempt& t : plan.attempts)
+    t.paced = cuda::pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
 }
@@ -169,7 +173,7 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
   // attempts.
   if (k > (std::int64_t{1} << 19)) plan.attempts.push_back(separate_tf32(plan));
   plan.attempts.push_back(for_wide_data(plan));
-  return sized(plan);
+  return finished(plan);
 }
 
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -188,7 +192,7 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
     plan.attempts = {attempt("bf16x6_short", SplitKernel::bf16_128x64)};
   else
     fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
-  return sized(plan);
+  return finished(plan);
 }
 
 namespace {
@@ -197,7 +201,8 @@ namespace {
 // nothing and alpha is known not to be 0: without a product nobody would split them.
 SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const sm90::SplitScalar& alpha,
                          std::uint32_t* progress) {
-  const int first = sm90::later_group(plan.attempts.front().kernel) * later_tile;
+  const SplitAttempt& t = plan.attempts.front();
+  const int first = sm90::later_group(t.kernel, t.paced) * later_tile;
   const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
   const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
   if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
@@ -229,7 +234,8 @@ void multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::S
                           .ldc = ldc,
                           .product_stride_c = x.product_stride_c,
                           .gate = gate,
-                          .later = later},
+                          .later = later,
+                          .steps = t.paced ? w.steps : nullptr},
                          stream);
   }
 }

@@ -52,6 +52,7 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = TileOf<Variant>;
   const Sm90Grid grid = sm90_grid(T::tile, p.m, p.n, p.moduli * p.products);
   const ProductUnits units = product_units(p.m, p.n);
+  const auto clusters = static_cast<int>(std::min<std::int64_t>(grid.jobs, clusters_at_once<T>()));
   const Sm90Task task{.jobs = static_cast<int>(grid.jobs),
                       .across = static_cast<int>(grid.across),
                       .down = static_cast<int>(grid.down),
@@ -65,12 +66,13 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .m = p.m,
                       .n = p.n,
                       .wanted = p.wanted,
-                      .gate = p.gate};
+                      .gate = p.gate,
+                      .pace = start_pace(p.steps, clusters * T::cluster, divide_up(grid.jobs, clusters),
+                                         p.pitch / box_row_bytes, stream)};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
                                               p.factor[static_cast<std::size_t>(p.first + q)], {}, ByteForm::symmetric);
-  const auto clusters = static_cast<int>(std::min<std::int64_t>(grid.jobs, clusters_at_once<T>()));
   launch("residue_products", residue_products<T>, shape_of<T>(clusters), stream, map_of(p.columns, p.n, p, T::x_box),
          map_of(p.rows, p.m, p, T::y_box), reductions, task);
 }
@@ -90,8 +92,12 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    const int clusters = clusters_at_once<TileOf<cooperative_256x192>>();
-    multiply_sm90(choose_sm90_tile(p.m, p.n, p.pitch, p.moduli * p.products, clusters), p, stream);
+    const int clusters = clusters_at_once<TileOf<cooperative_256x192>>(), planes = p.moduli * p.products;
+    const Sm90Variant variant = choose_sm90_tile(p.m, p.n, p.pitch, planes, clusters);
+    const std::int64_t turns = divide_up(sm90_grid(sm90_tiles[variant], p.m, p.n, planes).jobs, clusters);
+    DeviceInt8Product product = p;
+    if (p.wanted.any() || !pace_pays(turns, p.pitch / box_row_bytes)) product.steps = nullptr;
+    multiply_sm90(variant, product, stream);
   }
 };
 

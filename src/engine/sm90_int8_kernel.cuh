@@ -9,6 +9,7 @@
 // k <= 65536: sums of 255 * 255 stay below 2^32, and the 32-bit sums are read as unsigned.
 #pragma once
 
+#include "cuda/pace.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
 #include "engine/device_int8_engine.hpp"
@@ -47,6 +48,7 @@ struct Sm90Task {
   std::int64_t m, n;
   EntryFilter wanted;
   Gate gate;
+  Pace pace;
 };
 
 struct Sm90Reductions {
@@ -147,11 +149,13 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
   const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
   const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
   int slot = 0, phase = 0, turn = 0;
+  Pacer pacer(task.pace);
   for (Sm90Jobs<T> jobs(task, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
     const Sm90Job job = jobs.job();
     const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
     const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
     for (int kb = 0; kb < task.k_blocks; ++kb) {
+      pacer.before(kb);
       barrier_wait(stages.empty_barrier(slot), phase ^ 1);
       const std::uint32_t full = stages.full_barrier(slot), to = stages.data + slot * T::stage_bytes;
       const std::uint32_t to_x = to + rank_y * T::x_box * box_row_bytes,
@@ -168,6 +172,7 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
       if (++slot == T::stages) slot = 0, phase ^= 1;
     }
   }
+  pacer.end();
 }
 
 // A warpgroup: sums of the stages step .. step + k_blocks - 1. A stage is given back to both blocks of the cluster once

@@ -25,8 +25,9 @@ SplitTile tile_of(SplitKernel kernel) {
   return {};
 }
 
-int later_group(SplitKernel kernel) {
-  return tile_of(kernel).blocks_sharing == 2 && kernel != SplitKernel::bf16_128x128 ? 8 : 0;
+int later_group(SplitKernel kernel, bool paced) {
+  if (tile_of(kernel).blocks_sharing != 2 || kernel == SplitKernel::bf16_128x128) return 0;
+  return paced ? 16 : 8;
 }
 
 namespace {

@@ -45,7 +45,8 @@ struct SplitProduct {
   float* c = nullptr;
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
-  SplitLater later = {};  // of b, where later_group() allows it
+  SplitLater later = {};           // of b, where later_group() allows it
+  std::uint32_t* steps = nullptr;  // a word by which the product keeps pace (cuda/pace.hpp); null: it does not
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
   int multiprocessors = 0;  // that it may take; 0: all
@@ -65,7 +66,7 @@ SplitTile tile_of(SplitKernel kernel);
 
 // Columns that are left to the product (SplitLater) begin behind so many tiles, which run side by side; 0: the kernel
 // splits none. They are contiguous, their quads aligned, and k is a multiple of 64.
-int later_group(SplitKernel kernel);
+int later_group(SplitKernel kernel, bool paced);
 
 void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream);
 

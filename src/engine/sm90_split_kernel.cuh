@@ -11,6 +11,7 @@
 #pragma once
 
 #include "cuda/launch.hpp"
+#include "cuda/pace.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
 #include "engine/sm90_split_consumer.cuh"
@@ -31,11 +32,13 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
   constexpr int share = Config::Rows / Config::Sharing;
   const int side = Config::Halves ? 0 : rank, begin = Config::Halves ? rank * lines : 0;
   RingPosition<Config::stages> at{0, 1};
+  Pacer pacer(g.pace);
   for_tiles<Config::Cluster>(order, [&](const TilePlace& place) {
     const int row_p = place.product * static_cast<int>(g.p.count) + (place.p * Config::Sharing + side) * tile_columns;
     const int row_q = place.product * static_cast<int>(g.q.count) + place.q * Config::Rows + side * share;
     if (Config::SplitsLater && lines > 0) wait_until_split(g, place.p * Config::Sharing + side);
     for (int line = begin; line < begin + lines; ++line, at.advance()) {
+      pacer.before(line - begin);
       barrier_wait(ring.empty(at.stage), at.parity);
       const std::uint32_t full = ring.full(at.stage);
       const int byte = line * split_line_bytes;
@@ -48,6 +51,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
                            (1 << Config::Sharing) - 1);
     }
   });
+  pacer.end();
 }
 
 // By one thread: tiles of C come and go.
@@ -231,6 +235,15 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
   };
   const FloatVectors p = of_one(x.b), q = of_one(x.a);
   const std::int64_t products = x.b.count / p.count;
+  const auto pieces = [](std::int64_t count, std::int64_t size) { return (count + size - 1) / size; };
+  const std::int64_t all = products * pieces(p.count, tile_columns * Config::Sharing) * pieces(q.count, Config::Rows);
+  const std::int64_t clusters = std::min<std::int64_t>(all, x.end_tile) - x.first_tile;
+  if (clusters <= 0) return;
+  // Sums of halves have a place for one tile.
+  const std::int64_t running =
+      Config::Halves ? clusters : std::min<std::int64_t>(clusters, multiprocessors / Config::Cluster);
+  const auto grid = static_cast<unsigned>(Config::Cluster * running);
+  const std::int64_t lines = x.a_plane.line_count;
   const SplitArguments g{
       .p = p,
       .q = q,
@@ -245,15 +258,18 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       .c = x.c,
       .ldc = x.ldc,
       .product_stride_c = x.product_stride_c,
-      .lines = static_cast<int>(x.a_plane.line_count),
-      .group = x.later.progress != nullptr ? static_cast<int>(x.later.first / later_tile) : Config::group,
+      .lines = static_cast<int>(lines),
+      .group = x.later.progress != nullptr ? static_cast<int>(x.later.first / later_tile)
+                                           : Config::group_of(x.steps != nullptr),
       .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
       .gate = x.gate,
       .later = x.later,
       .beside_previous = x.beside_previous,
       .triangle = x.triangle,
       .first_tile = x.first_tile,
-      .end_tile = x.end_tile};
+      .end_tile = x.end_tile,
+      .pace = start_pace(x.steps, static_cast<int>(grid), pieces(clusters, running), Config::Halves ? lines / 2 : lines,
+                         stream)};
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)
     map_c = make_tensor_map({.base = x.c,
@@ -263,14 +279,6 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                              .row_stride = x.ldc * 4,
                              .plane_stride = x.ldc * 4 * x.b.count,
                              .box_rows = tile_columns});
-  const std::int64_t all = products *
-                           ((p.count + tile_columns * Config::Sharing - 1) / (tile_columns * Config::Sharing)) *
-                           ((q.count + Config::Rows - 1) / Config::Rows);
-  const std::int64_t clusters = std::min<std::int64_t>(all, x.end_tile) - x.first_tile;
-  if (clusters <= 0) return;
-  // Sums of halves have a place for one tile.
-  const std::int64_t at_once = Config::Halves ? clusters : multiprocessors / Config::Cluster;
-  const auto grid = static_cast<unsigned>(Config::Cluster * std::min(clusters, at_once));
   launch("multiply_split_kernel", multiply_split_kernel<Config>,
          {.grid = grid,
           .block = block_threads,

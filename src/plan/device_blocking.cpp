@@ -35,6 +35,7 @@ DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const
   if (limits.int32_sums)
     buffers.sums =
         arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
+  buffers.steps = arena.take<std::uint32_t>(1);
   if (b.form.exact) buffers.open = arena.take<std::uint32_t>(static_cast<std::size_t>(b.m_block * b.n_block));
   return buffers;
 }
@@ -106,6 +107,7 @@ DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPl
   for (std::uint8_t** plane : {&b.b_plus, &b.b_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.n, one));
   for (std::int8_t** plane : {&b.c_plus, &b.c_minus}) *plane = arena.take<std::int8_t>(size(plan.moduli, units));
   b.c = arena.take<std::int8_t>(size(plan.moduli, doubled));
+  b.steps = arena.take<std::uint32_t>(1);
   return b;
 }
 

@@ -53,6 +53,7 @@ struct DevicePassBuffers {
   std::uint8_t* b = nullptr;
   std::int8_t* c = nullptr;
   std::int32_t* sums = nullptr;
+  std::uint32_t* steps = nullptr;  // of products that keep pace
   std::uint32_t* open = nullptr;  // contract exact: entries that the rounding leaves open
 };
 // What one pass holds of m or n vectors and of k: all, or the first half.
@@ -169,6 +170,7 @@ struct DeviceComplexBuffers {
   std::uint8_t *a_parts = nullptr, *b_parts = nullptr;  // the residues of real and imaginary parts
   std::uint8_t *a_plus = nullptr, *a_minus = nullptr, *b_plus = nullptr, *b_minus = nullptr;
   std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
+  std::uint32_t* steps = nullptr;  // of products that keep pace
 };
 template <class R>
 DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan);

@@ -1,0 +1,38 @@
+// Keeps the producers of a persistent product near each other along k (pace.hpp).
+#pragma once
+
+#include "cuda/pace.hpp"
+
+namespace vernier::cuda {
+
+// Of one producer. What it computes does not depend on it: a producer that has waited too long, for others that do not
+// run yet, goes on alone.
+class Pacer {
+ public:
+  explicit __device__ __forceinline__ Pacer(const Pace& pace) : pace_(pace) {}
+
+  // Before a tile's box i along k.
+  __device__ __forceinline__ void before(int i) {
+    if (pace_.steps == nullptr || i % Pace::boxes != 0 || alone_) return;
+    const std::uint32_t others = static_cast<std::uint32_t>(taken_) * static_cast<std::uint32_t>(pace_.producers);
+    atomicAdd(pace_.steps, 1u);
+    ++taken_;
+    const long long start = clock64();
+    while (static_cast<int>(*static_cast<const volatile std::uint32_t*>(pace_.steps) - others) < 0 && !alone_)
+      alone_ = clock64() - start > patience;
+  }
+
+  // After the last tile: nobody waits for who has ended.
+  __device__ __forceinline__ void end() const {
+    if (pace_.steps != nullptr) atomicAdd(pace_.steps, static_cast<std::uint32_t>(pace_.most - taken_));
+  }
+
+ private:
+  static constexpr long long patience = 200000;  // cycles, a hundred microseconds and more: several steps
+
+  const Pace& pace_;
+  int taken_ = 0;
+  bool alone_ = false;
+};
+
+}  // namespace vernier::cuda
