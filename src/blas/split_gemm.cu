@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/pace.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/split_verdict.hpp"
 #include "cuda/device.hpp"
-#include "cuda/pace.hpp"
 #include "plan/split_bounds.hpp"
 #include "plan/split_cost.hpp"
 
@@ -112,7 +112,7 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = cuda::pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
+    t.paced = pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
 }

@@ -20,7 +20,7 @@ struct SplitAttempt {
   std::string scheme;
   SplitForm form = SplitForm::half_shifted;
   sm90::SplitKernel kernel = sm90::SplitKernel::half_128x128;
-  bool paced = false;  // blocks of a long product keep pace along k (cuda/pace.hpp)
+  bool paced = false;  // blocks of a long product keep pace along k (base/pace.hpp)
 
   int split_k() const { return sm90::tile_of(kernel).split_k; }  // of multiply() on the model
 };

@@ -1,9 +1,20 @@
-// Keeps the producers of a persistent product near each other along k (pace.hpp).
+// Keeps the producers of a persistent product near each other along k (base/pace.hpp).
 #pragma once
 
-#include "cuda/pace.hpp"
+#include <cuda_runtime_api.h>
+
+#include "base/pace.hpp"
+#include "cuda/status.hpp"
 
 namespace vernier::cuda {
+
+// steps: a word in device memory, which is cleared; or null.
+inline Pace start_pace(std::uint32_t* steps, int producers, std::int64_t turns, std::int64_t boxes,
+                       cudaStream_t stream) {
+  if (steps == nullptr) return {};
+  check(cudaMemsetAsync(steps, 0, sizeof *steps, stream), "steps");
+  return {steps, producers, static_cast<int>(turns * ((boxes + Pace::boxes - 1) / Pace::boxes))};
+}
 
 // Of one producer. What it computes does not depend on it: a producer that has waited too long, for others that do not
 // run yet, goes on alone.

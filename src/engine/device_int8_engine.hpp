@@ -35,7 +35,7 @@ struct DeviceInt8Product {
   Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
   EntryFilter wanted = {};     // what has no entry of these may be left as it was
   std::int32_t* scratch = nullptr;
-  std::uint32_t* steps = nullptr;  // a word by which long products keep pace (cuda/pace.hpp); null: they do not
+  std::uint32_t* steps = nullptr;  // a word by which long products keep pace (base/pace.hpp); null: they do not
 };
 
 class DeviceInt8Engine {

@@ -46,7 +46,7 @@ struct SplitProduct {
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
   SplitLater later = {};           // of b, where later_group() allows it
-  std::uint32_t* steps = nullptr;  // a word by which the product keeps pace (cuda/pace.hpp); null: it does not
+  std::uint32_t* steps = nullptr;  // a word by which the product keeps pace (base/pace.hpp); null: it does not
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
   int multiprocessors = 0;  // that it may take; 0: all

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "cuda/pace.hpp"
+#include "base/pace.hpp"
 #include "cuda/ptx.cuh"
 #include "engine/sm90_split.hpp"
 #include "number/power_of_two.hpp"
@@ -30,7 +30,7 @@ struct SplitArguments {
   bool beside_previous;
   bool triangle;
   int first_tile, end_tile;
-  cuda::Pace pace;
+  Pace pace;
 };
 
 struct Scalars {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/pace.hpp"
 #include "base/panel.hpp"
 
 namespace vernier::cuda {
@@ -19,7 +20,7 @@ struct Sm90Tile {
   bool cooperative;
   // Measured on an H200 (docs/performance.md):
   double cycles;           // of one 128-byte block of k
-  double long_cycles;      // the same where k is long and the operands no longer stay in the second-level cache
+  double long_cycles;      // the same in products so long that blocks drift apart (base/pace.hpp)
   double epilogue_cycles;  // of one tile that nothing hides
   double capped_ghz;       // clock that the power limit leaves in products of more than about half a millisecond
 };
@@ -28,14 +29,13 @@ enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192
 
 inline constexpr std::array<Sm90Tile, 4> sm90_tiles = {{
     {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36},
-    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.42},
+    {"alternating 128x192", 128, 192, 2, 1, false, 775, 800, 0, 1.44},
     {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48},
     {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.475},
 }};
 
 inline constexpr double sm90_rested_ghz = 1.75;
 inline constexpr double sm90_rested_seconds = 0.5e-3;  // products shorter than this end before the power limit acts
-inline constexpr std::int64_t sm90_long_k = 4096;
 
 struct Sm90Grid {
   std::int64_t across, down;  // clusters that cover C
@@ -50,9 +50,10 @@ constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t 
 
 inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
                            int clusters) {
-  const double blocks = static_cast<double>(divide_up(k, 128));
-  const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters));
-  const double cycles = waves * (blocks * (k > sm90_long_k ? tile.long_cycles : tile.cycles) + tile.epilogue_cycles);
+  const std::int64_t blocks = divide_up(k, 128);
+  const std::int64_t waves = divide_up(sm90_grid(tile, m, n, planes).jobs, clusters);
+  const double of_block = pace_pays(waves, blocks) ? tile.long_cycles : tile.cycles;
+  const double cycles = static_cast<double>(waves) * (static_cast<double>(blocks) * of_block + tile.epilogue_cycles);
   const double rested = cycles / (sm90_rested_ghz * 1e9);
   return rested < sm90_rested_seconds ? rested : cycles / (tile.capped_ghz * 1e9);
 }

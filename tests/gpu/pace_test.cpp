@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "base/pace.hpp"
 #include "busy.hpp"
 #include "cuda/device.hpp"
-#include "cuda/pace.hpp"
 #include "engine/sm90_int8.hpp"
 #include "scheme/residues.hpp"
 #include "split_fixture.hpp"
@@ -20,8 +20,6 @@ TEST(Pace, LongProductsKeepIt) {
   EXPECT_TRUE(paced(16384, 16384).attempts.front().paced);
   EXPECT_FALSE(paced(8192, 8192).attempts.front().paced);
   EXPECT_FALSE(paced(65536, 512).attempts.front().paced);
-  EXPECT_TRUE(cuda::pace_pays(1046, 64));  // Strassen-Winograd in 14 moduli, n = 16384
-  EXPECT_FALSE(cuda::pace_pays(1 << 20, 63));
 }
 
 template <class T>
@@ -73,7 +71,7 @@ TEST_P(PacedResidues, HaveTheBytesOfOthers) {
   EXPECT_EQ(products(steps.data(), nullptr), expected);
   EXPECT_EQ(products(steps.data(), nullptr), expected);  // the word is cleared
   // Every producer, and so every block, has told all its steps in the end, of which the last turn may have fewer.
-  const std::uint32_t told = fetched(steps)[0], a_tile = 5120 / 128 / cuda::Pace::boxes + 1;
+  const std::uint32_t told = fetched(steps)[0], a_tile = 5120 / 128 / Pace::boxes + 1;
   EXPECT_GT(told, 0U);
   EXPECT_EQ(told % (2 * a_tile), 0U) << told;
 }

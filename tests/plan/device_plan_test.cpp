@@ -250,7 +250,10 @@ TEST(Sm90Tiles, follow_the_shape) {
   constexpr int clusters = 66;
   EXPECT_EQ(cuda::choose_sm90_tile(1024, 1024, 1024, 15, clusters), cuda::alternating_128x128);
   EXPECT_EQ(cuda::choose_sm90_tile(4096, 4096, 4096, 14, clusters), cuda::alternating_128x192);
-  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 14, clusters), cuda::cooperative_128x256);
+  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 14, clusters), cuda::alternating_128x192);
+  // Strassen-Winograd at n = 16384 and 32768: seven products a modulus, so long that blocks drift apart.
+  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 98, clusters), cuda::cooperative_128x256);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 98, clusters), cuda::cooperative_256x192);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::alternating_128x192);
 }

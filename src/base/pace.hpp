@@ -1,13 +1,9 @@
-// Whether the blocks of a persistent product keep pace along k, and what they need for it (pace.cuh).
+// Whether the blocks of a persistent product on a GPU keep pace along k, and what they need for it (cuda/pace.cuh).
 #pragma once
-
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "cuda/status.hpp"
-
-namespace vernier::cuda {
+namespace vernier {
 
 // Blocks that multiply neighbouring tiles read the same operands, and the second-level cache gives each of them to all
 // who ask at about the same time. Nothing keeps them together: in a long product they drift apart along k, until most
@@ -25,12 +21,4 @@ struct Pace {
 // 3 % (docs/decisions.md).
 constexpr bool pace_pays(std::int64_t turns, std::int64_t boxes) { return boxes >= 64 && turns * boxes >= 40000; }
 
-// steps: a word in device memory, which is cleared; or null.
-inline Pace start_pace(std::uint32_t* steps, int producers, std::int64_t turns, std::int64_t boxes,
-                       cudaStream_t stream) {
-  if (steps == nullptr) return {};
-  check(cudaMemsetAsync(steps, 0, sizeof *steps, stream), "steps");
-  return {steps, producers, static_cast<int>(turns * ((boxes + Pace::boxes - 1) / Pace::boxes))};
-}
-
-}  // namespace vernier::cuda
+}  // namespace vernier
