@@ -15,6 +15,7 @@
 
 #include "base/device_planes.hpp"
 #include "cuda/cublas.hpp"
+#include "cuda/device.hpp"
 #include "cuda/energy.hpp"
 #include "engine/sm90_int8.hpp"
 #include "measure.cuh"
@@ -84,10 +85,16 @@ void run(std::int64_t n, const Settings& settings) {
                                   .moduli = settings.moduli,
                                   .out = out.data()};
   product.factor.fill(1);
+  const DeviceMatrix<std::uint32_t> steps(1, 1);
+  const int clusters = cuda::current_device().multiprocessors / 2;
   for (std::size_t v = 0; v < cuda::sm90_tiles.size(); ++v)
     measure(n,
             {std::string(cuda::sm90_tiles[v].name),
-             [&] { cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr); }},
+             [&, v] {
+               const bool drifts = cuda::sm90_drifts(cuda::sm90_tiles[v], n, n, pitch, settings.moduli, clusters);
+               product.steps = drifts ? steps.data() : nullptr;
+               cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr);
+             }},
             settings);
   cuda::Cublas& cublas = cuda::thread_cublas();
   const auto cublas_products = [&] {

@@ -94,9 +94,9 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
     const int clusters = clusters_at_once<TileOf<cooperative_256x192>>(), planes = p.moduli * p.products;
     const Sm90Variant variant = choose_sm90_tile(p.m, p.n, p.pitch, planes, clusters);
-    const std::int64_t turns = divide_up(sm90_grid(sm90_tiles[variant], p.m, p.n, planes).jobs, clusters);
     DeviceInt8Product product = p;
-    if (p.wanted.any() || !pace_pays(turns, p.pitch / box_row_bytes)) product.steps = nullptr;
+    if (p.wanted.any() || !sm90_drifts(sm90_tiles[variant], p.m, p.n, p.pitch, planes, clusters))
+      product.steps = nullptr;
     multiply_sm90(variant, product, stream);
   }
 };

@@ -48,17 +48,23 @@ constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t 
   return {across, down, across * down * planes};
 }
 
+// Does a product last so long that its blocks would drift apart? clusters: how many pairs of blocks the device runs at
+// once, here and below.
+constexpr bool sm90_drifts(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
+                           int clusters) {
+  return pace_pays(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters), divide_up(k, 128));
+}
+
 inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
                            int clusters) {
-  const std::int64_t blocks = divide_up(k, 128);
-  const std::int64_t waves = divide_up(sm90_grid(tile, m, n, planes).jobs, clusters);
-  const double of_block = pace_pays(waves, blocks) ? tile.long_cycles : tile.cycles;
-  const double cycles = static_cast<double>(waves) * (static_cast<double>(blocks) * of_block + tile.epilogue_cycles);
+  const auto blocks = static_cast<double>(divide_up(k, 128));
+  const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters));
+  const double of_block = sm90_drifts(tile, m, n, k, planes, clusters) ? tile.long_cycles : tile.cycles;
+  const double cycles = waves * (blocks * of_block + tile.epilogue_cycles);
   const double rested = cycles / (sm90_rested_ghz * 1e9);
   return rested < sm90_rested_seconds ? rested : cycles / (tile.capped_ghz * 1e9);
 }
 
-// clusters: how many pairs of blocks the device runs at once.
 inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes, int clusters) {
   const auto seconds = [&](const Sm90Tile& tile) { return sm90_seconds(tile, m, n, k, planes, clusters); };
   const auto* best = std::min_element(sm90_tiles.begin(), sm90_tiles.end(),
