@@ -45,8 +45,9 @@ class PacedResidues : public testing::TestWithParam<int> {
     product.steps = word;
     multiply_sm90(static_cast<cuda::Sm90Variant>(GetParam()), product, stream);
     check(cudaStreamSynchronize(stream), "products");
-    return fetched(out);
+    return results();
   }
+  std::vector<std::int8_t> results() const { return fetched(out); }
 
   DeviceInt8Product product{.m = 3100, .n = 3300, .pitch = 5120, .moduli = 3};
   DeviceBuffer<std::uint32_t> steps{1};
@@ -95,6 +96,25 @@ TEST_P(PacedResidues, EndThoughNotAllBlocksRun) {
   stream.wait();
   EXPECT_EQ(fetched(other_out), expected);
   (void)cudaStreamDestroy(first);
+}
+
+TEST_P(PacedResidues, AreReplayedByGraphs) {
+  const auto expected = products(nullptr, nullptr);
+  const cuda::Stream stream;
+  product.steps = steps.data();
+  check(cudaMemset(product.out, 0x55, expected.size()), "poison");
+  check(cudaDeviceSynchronize(), "poison");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  multiply_sm90(static_cast<cuda::Sm90Variant>(GetParam()), product, stream);
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  cudaGraphExec_t exec = nullptr;
+  check(cudaGraphInstantiate(&exec, graph, 0), "graph");
+  for (int replay = 0; replay < 2; ++replay) check(cudaGraphLaunch(exec, stream), "replay");
+  stream.wait();
+  EXPECT_EQ(results(), expected);
+  (void)cudaGraphExecDestroy(exec);
+  (void)cudaGraphDestroy(graph);
 }
 
 // By name, with columns that the product splits itself where its kernel can.
