@@ -91,8 +91,8 @@ void run(std::int64_t n, const Settings& settings) {
     measure(n,
             {std::string(cuda::sm90_tiles[v].name),
              [&, v] {
-               const bool drifts = cuda::sm90_drifts(cuda::sm90_tiles[v], n, n, pitch, settings.moduli, clusters);
-               product.steps = drifts ? steps.data() : nullptr;
+               const bool paced = cuda::sm90_keeps_pace(cuda::sm90_tiles[v], n, n, pitch, settings.moduli, clusters);
+               product.steps = paced ? steps.data() : nullptr;
                cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr);
              }},
             settings);

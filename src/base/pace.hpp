@@ -8,7 +8,8 @@ namespace vernier {
 // Blocks that multiply neighbouring tiles read the same operands, and the second-level cache gives each of them to all
 // who ask at about the same time. Nothing keeps them together: in a long product they drift apart along k, until most
 // of what they read comes from memory again (docs/performance.md). So one thread of each counts its steps, and waits
-// where it is ahead of the average.
+// where it is ahead of the average. Where other kernels hold multiprocessors, so that some blocks begin late, the rest
+// wait once, for 0.1 ms, and go as they like from then on.
 struct Pace {
   static constexpr int boxes = 16;  // of 128 bytes along k: a step
 

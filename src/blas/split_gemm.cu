@@ -112,7 +112,7 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
+    t.paced = pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k) / t.split_k());
   plan.workspace = workspace_of(plan);
   return plan;
 }
@@ -262,11 +262,20 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
   Layout w = lay_out_in(workspace, plan, x);
   const SplitAttempt& t = plan.attempts.front();
   w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
-  return {
-      [=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
-      [=] {
-        sm90::multiply_split(t.kernel, {x.a, x.b, w.a.plane, w.b.plane, {1, nullptr}, {0, nullptr}, C, ldc}, nullptr);
-      }};
+  return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
+          [=] {
+            sm90::multiply_split(t.kernel,
+                                 {.a = x.a,
+                                  .b = x.b,
+                                  .a_plane = w.a.plane,
+                                  .b_plane = w.b.plane,
+                                  .alpha = {1, nullptr},
+                                  .beta = {0, nullptr},
+                                  .c = C,
+                                  .ldc = ldc,
+                                  .steps = t.paced ? w.steps : nullptr},
+                                 nullptr);
+          }};
 }
 
 const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace) {

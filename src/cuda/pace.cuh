@@ -17,20 +17,21 @@ inline Pace start_pace(std::uint32_t* steps, int producers, std::int64_t turns, 
 }
 
 // Of one producer. What it computes does not depend on it: a producer that has waited too long, for others that do not
-// run yet, goes on alone.
+// run yet, counts on but waits no more.
 class Pacer {
  public:
   explicit __device__ __forceinline__ Pacer(const Pace& pace) : pace_(pace) {}
 
   // Before a tile's box i along k.
   __device__ __forceinline__ void before(int i) {
-    if (pace_.steps == nullptr || i % Pace::boxes != 0 || alone_) return;
+    if (pace_.steps == nullptr || i % Pace::boxes != 0) return;
     const std::uint32_t others = static_cast<std::uint32_t>(taken_) * static_cast<std::uint32_t>(pace_.producers);
     atomicAdd(pace_.steps, 1u);
     ++taken_;
-    const long long start = clock64();
+    if (alone_) return;
+    const std::uint64_t start = nanoseconds();
     while (static_cast<int>(*static_cast<const volatile std::uint32_t*>(pace_.steps) - others) < 0 && !alone_)
-      alone_ = clock64() - start > patience;
+      alone_ = nanoseconds() - start > patience;
   }
 
   // After the last tile: nobody waits for who has ended.
@@ -39,7 +40,13 @@ class Pacer {
   }
 
  private:
-  static constexpr long long patience = 200000;  // cycles, a hundred microseconds and more: several steps
+  static constexpr std::uint64_t patience = 100000;  // nanoseconds: several steps
+
+  static __device__ __forceinline__ std::uint64_t nanoseconds() {
+    std::uint64_t t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+    return t;
+  }
 
   const Pace& pace_;
   int taken_ = 0;

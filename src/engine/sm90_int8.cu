@@ -53,6 +53,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   const Sm90Grid grid = sm90_grid(T::tile, p.m, p.n, p.moduli * p.products);
   const ProductUnits units = product_units(p.m, p.n);
   const auto clusters = static_cast<int>(std::min<std::int64_t>(grid.jobs, clusters_at_once<T>()));
+  const Pace pace =
+      start_pace(p.steps, clusters * T::cluster, divide_up(grid.jobs, clusters), p.pitch / box_row_bytes, stream);
   const Sm90Task task{.jobs = static_cast<int>(grid.jobs),
                       .across = static_cast<int>(grid.across),
                       .down = static_cast<int>(grid.down),
@@ -67,8 +69,7 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .n = p.n,
                       .wanted = p.wanted,
                       .gate = p.gate,
-                      .pace = start_pace(p.steps, clusters * T::cluster, divide_up(grid.jobs, clusters),
-                                         p.pitch / box_row_bytes, stream)};
+                      .pace = pace};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
@@ -95,7 +96,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
     const int clusters = clusters_at_once<TileOf<cooperative_256x192>>(), planes = p.moduli * p.products;
     const Sm90Variant variant = choose_sm90_tile(p.m, p.n, p.pitch, planes, clusters);
     DeviceInt8Product product = p;
-    if (p.wanted.any() || !sm90_drifts(sm90_tiles[variant], p.m, p.n, p.pitch, planes, clusters))
+    if (p.wanted.any() || !sm90_keeps_pace(sm90_tiles[variant], p.m, p.n, p.pitch, planes, clusters))
       product.steps = nullptr;
     multiply_sm90(variant, product, stream);
   }

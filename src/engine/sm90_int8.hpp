@@ -1,5 +1,5 @@
 // One launch of the Hopper kernel with a tile of the caller's choice, which keeps pace if product.steps is not null:
-// what the engine does with choose_sm90_tile() and sm90_drifts().
+// what the engine does with choose_sm90_tile() and sm90_keeps_pace().
 #pragma once
 
 #include "engine/device_int8_engine.hpp"

@@ -27,7 +27,7 @@ SplitTile tile_of(SplitKernel kernel) {
 
 int later_group(SplitKernel kernel, bool paced) {
   if (tile_of(kernel).blocks_sharing != 2 || kernel == SplitKernel::bf16_128x128) return 0;
-  return paced ? 16 : 8;
+  return paced ? 16 : 8;  // more tiles wait longer for their first columns; who keeps pace waits anyway
 }
 
 namespace {

@@ -46,7 +46,9 @@ struct SplitProduct {
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
   SplitLater later = {};           // of b, where later_group() allows it
-  std::uint32_t* steps = nullptr;  // a word by which the product keeps pace (base/pace.hpp); null: it does not
+  // A word by which the product keeps pace (base/pace.hpp), null: it does not. Not with beside_previous: the word is
+  // cleared behind the previous kernel.
+  std::uint32_t* steps = nullptr;
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;
   int multiprocessors = 0;  // that it may take; 0: all

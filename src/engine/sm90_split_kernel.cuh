@@ -241,9 +241,11 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
   if (clusters <= 0) return;
   // Sums of halves have a place for one tile.
   const std::int64_t running =
-      Config::Halves ? clusters : std::min<std::int64_t>(clusters, multiprocessors / Config::Cluster);
+      Config::Halves ? clusters : std::min<std::int64_t>(clusters, std::max(1, multiprocessors / Config::Cluster));
   const auto grid = static_cast<unsigned>(Config::Cluster * running);
   const std::int64_t lines = x.a_plane.line_count;
+  const Pace pace = start_pace(x.steps, static_cast<int>(grid), pieces(clusters, running),
+                               Config::Halves ? lines / 2 : lines, stream);
   const SplitArguments g{
       .p = p,
       .q = q,
@@ -268,8 +270,7 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       .triangle = x.triangle,
       .first_tile = x.first_tile,
       .end_tile = x.end_tile,
-      .pace = start_pace(x.steps, static_cast<int>(grid), pieces(clusters, running), Config::Halves ? lines / 2 : lines,
-                         stream)};
+      .pace = pace};
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)
     map_c = make_tensor_map({.base = x.c,

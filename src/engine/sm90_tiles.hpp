@@ -20,7 +20,7 @@ struct Sm90Tile {
   bool cooperative;
   // Measured on an H200 (docs/performance.md):
   double cycles;           // of one 128-byte block of k
-  double long_cycles;      // the same in products so long that blocks drift apart (base/pace.hpp)
+  double long_cycles;      // the same where k is long and the operands no longer stay in the second-level cache
   double epilogue_cycles;  // of one tile that nothing hides
   double capped_ghz;       // clock that the power limit leaves in products of more than about half a millisecond
 };
@@ -29,13 +29,14 @@ enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192
 
 inline constexpr std::array<Sm90Tile, 4> sm90_tiles = {{
     {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36},
-    {"alternating 128x192", 128, 192, 2, 1, false, 775, 800, 0, 1.44},
+    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.427},
     {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48},
     {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.475},
 }};
 
 inline constexpr double sm90_rested_ghz = 1.75;
 inline constexpr double sm90_rested_seconds = 0.5e-3;  // products shorter than this end before the power limit acts
+inline constexpr std::int64_t sm90_long_k = 4096;
 
 struct Sm90Grid {
   std::int64_t across, down;  // clusters that cover C
@@ -48,10 +49,9 @@ constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t 
   return {across, down, across * down * planes};
 }
 
-// Does a product last so long that its blocks would drift apart? clusters: how many pairs of blocks the device runs at
-// once, here and below.
-constexpr bool sm90_drifts(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
-                           int clusters) {
+// Do the blocks of a product keep pace? clusters: how many pairs of blocks the device runs at once, here and below.
+constexpr bool sm90_keeps_pace(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
+                               int clusters) {
   return pace_pays(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters), divide_up(k, 128));
 }
 
@@ -59,8 +59,7 @@ inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n,
                            int clusters) {
   const auto blocks = static_cast<double>(divide_up(k, 128));
   const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters));
-  const double of_block = sm90_drifts(tile, m, n, k, planes, clusters) ? tile.long_cycles : tile.cycles;
-  const double cycles = waves * (blocks * of_block + tile.epilogue_cycles);
+  const double cycles = waves * (blocks * (k > sm90_long_k ? tile.long_cycles : tile.cycles) + tile.epilogue_cycles);
   const double rested = cycles / (sm90_rested_ghz * 1e9);
   return rested < sm90_rested_seconds ? rested : cycles / (tile.capped_ghz * 1e9);
 }

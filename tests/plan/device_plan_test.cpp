@@ -245,13 +245,25 @@ TEST(DevicePlan, large_products_take_one_level_of_strassen) {
                      .ordinary.form.strassen);
 }
 
+// Long in time and along k: about 40 ms at n = 16384, which is where pace was measured to pay.
+static_assert(pace_pays(625, 64) && !pace_pays(624, 64) && !pace_pays(1000, 63));
+
+TEST(Sm90Tiles, keep_pace_in_long_products) {
+  const auto paced = [](std::int64_t n, std::int64_t k, int planes) {
+    return cuda::sm90_keeps_pace(cuda::sm90_tiles[cuda::cooperative_128x256], n, n, k, planes, 66);
+  };
+  EXPECT_TRUE(paced(8192, 8192, 98));
+  EXPECT_FALSE(paced(8192, 8192, 14));
+  EXPECT_FALSE(paced(16384, 4096, 14));
+}
+
 // The choices that measurements on an H200 bear out.
 TEST(Sm90Tiles, follow_the_shape) {
   constexpr int clusters = 66;
   EXPECT_EQ(cuda::choose_sm90_tile(1024, 1024, 1024, 15, clusters), cuda::alternating_128x128);
   EXPECT_EQ(cuda::choose_sm90_tile(4096, 4096, 4096, 14, clusters), cuda::alternating_128x192);
   EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 14, clusters), cuda::alternating_128x192);
-  // Strassen-Winograd at n = 16384 and 32768: seven products a modulus, so long that blocks drift apart.
+  // Strassen-Winograd at n = 16384 and 32768: seven products a modulus.
   EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 98, clusters), cuda::cooperative_128x256);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 98, clusters), cuda::cooperative_256x192);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
