@@ -45,7 +45,7 @@ struct SplitProduct {
   float* c = nullptr;
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
-  SplitLater later = {};           // of b, where later_group() allows it
+  SplitLater later = {};  // of b, where later_group() allows it
   // A word by which the product keeps pace (base/pace.hpp), null: it does not. Not with beside_previous: the word is
   // cleared behind the previous kernel.
   std::uint32_t* steps = nullptr;
