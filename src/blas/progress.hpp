@@ -64,7 +64,7 @@ class Progress {
 
   const bool wanted_;
   const std::function<void(double)>& tell_;
-  const std::thread::id caller_ = std::this_thread::get_id();
+  const std::thread::id caller_ = wanted_ ? std::this_thread::get_id() : std::thread::id();
   double told_ = -step;  // the caller's alone
 };
 
