@@ -13,6 +13,9 @@ install(FILES ${PROJECT_BINARY_DIR}/vernierConfig.cmake ${PROJECT_BINARY_DIR}/ve
         DESTINATION ${package_dir})
 
 file(RELATIVE_PATH VERNIER_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(JOIN " " VERNIER_PC_LIBS_PRIVATE ${BLAS_LIBRARIES} ${OpenMP_CXX_FLAGS})
+if(VERNIER_HAS_CUDA)
+  set(cuda_libraries ${CUDA_cudart_static_LIBRARY} -lrt -ldl)
+endif()
+string(JOIN " " VERNIER_PC_LIBS_PRIVATE ${BLAS_LIBRARIES} ${cuda_libraries} ${OpenMP_CXX_FLAGS})
 configure_file(cmake/vernier.pc.in vernier.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/vernier.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

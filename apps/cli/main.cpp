@@ -1,4 +1,6 @@
 // vernier: the command line of the library. Results on stdout, messages on stderr; 0 done, 1 failed, 2 wrong usage.
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <new>
 
@@ -23,6 +25,8 @@ constexpr const char* examples = R"(Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage; those of `run` are the program's. `vernier COMMAND --help` tells more.)";
 
+constexpr const char* commands = "info, explain, gemm, solve, bench gemm, probe, reproduce or run";
+
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
   program.footer(examples);
@@ -43,12 +47,14 @@ int parse_and_run(int argc, char** argv, Console& console) {
   } catch (const CLI::Success& help_or_version) {
     return program.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
+    const auto words = program.remaining();
+    if (program.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-'))
+      throw UsageError(fmt::format("'{}' is no command: expected {}", words.front(), commands));
     console.error(error.what());
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen)
-    throw UsageError("a command is expected: info, explain, gemm, solve, bench gemm, probe, reproduce or run");
+  if (!chosen) throw UsageError(fmt::format("a command is expected: {}", commands));
   return chosen();
 }
 

@@ -80,7 +80,6 @@ void Progress::update(double fraction) {
 }
 
 std::function<void(double)> Progress::callback() {
-  if (!enabled_) return {};
   return [this](double fraction) { update(fraction); };
 }
 

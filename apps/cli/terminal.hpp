@@ -35,7 +35,9 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(double fraction);
-  std::function<void(double)> callback();  // empty where no bar would be shown
+  // Never empty, also where no bar is shown: a library that is told to report may take other blocks, and the bits of a
+  // result should not depend on the terminal.
+  std::function<void(double)> callback();
 
  private:
   using Clock = std::chrono::steady_clock;

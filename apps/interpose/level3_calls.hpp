@@ -29,21 +29,10 @@ inline Call symmetric_call(Routine routine, vernier_type type, char side, char u
 inline Call update_call(Routine routine, vernier_type type, char uplo, char op, std::int64_t n, std::int64_t k,
                         const void* alpha, const void* a, std::int64_t lda, const void* b, std::int64_t ldb,
                         const void* beta, void* c, std::int64_t ldc) {
-  return {.routine = routine,
-          .type = type,
-          .uplo = uplo,
-          .opa = op,
-          .m = n,
-          .n = n,
-          .k = k,
-          .alpha = alpha,
-          .a = a,
-          .lda = lda,
-          .b = b,
-          .ldb = ldb,
-          .beta = beta,
-          .c = c,
-          .ldc = ldc};
+  Call call = symmetric_call(routine, type, 'L', uplo, n, n, alpha, a, lda, b, ldb, beta, c, ldc);
+  call.opa = op;
+  call.k = k;
+  return call;
 }
 
 // B is null where the right-hand sides are C.

@@ -1,5 +1,7 @@
 // fmt's own code, compiled here once. As headers alone it costs every source that formats a message up to four seconds
 // to compile, and as a shared library it would bind libvernier, and so each program under a preload, to one version.
+#include "base/fmt.hpp"
+
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,10 +1,9 @@
 // Errors with formatted messages.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <utility>
 
+#include "base/fmt.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {

@@ -135,7 +135,8 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   const Planned plan = plan_complex<R>(p.m, p.n, p.k, planned, own ? options.workspace_bytes : 0, bytes);
   report.plan = plan.printable;
   if (report.plan.scheme == "native") {  // no copies for that one
-    native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads);
+    native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads,
+                options.progress);
     return report;
   }
   const std::size_t least = own ? bytes + gemm_workspace<R>(2 * p.m, p.n, 2 * p.k, planned, true) : 0;

@@ -6,6 +6,7 @@
 #include "blas/complex_gemm.hpp"
 #include "blas/native.hpp"
 #include "blas/part_gemm.hpp"
+#include "blas/progress.hpp"
 #include "blas/residue_gemm.hpp"
 #include "blas/update.hpp"
 
@@ -53,7 +54,7 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
                const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options, Report& report) {
   if (plan_small_product<T>({m, n, k}, options, report.plan)) {
     report.plan.engine = native_name();
-    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
+    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
     return;
   }
   ProductPlan plan = plan_product<T>({m, n, k}, options);
@@ -70,7 +71,7 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
   }
   if (!done) {
     if (report.fallback) take_native(report.plan);
-    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads);
+    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
   }
 }
 
@@ -103,6 +104,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T al
     report.plan = explain<T>(opa, opb, m, n, 0, options);
     report.plan.k = k;
     scale_only(m, n, beta, C, ldc);
+    Progress(options.progress).finish();
   } else if constexpr (is_complex<T>) {
     report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
   } else {

@@ -7,7 +7,10 @@
 #include <limits>
 #include <string>
 
+#include "base/panel.hpp"
 #include "blas/native_threads.hpp"
+#include "blas/progress.hpp"
+#include "number/complex.hpp"
 
 namespace vernier {
 namespace {
@@ -15,6 +18,18 @@ namespace {
 // Blocks that a 32-bit integer can count; a leading dimension beyond that walks column by column of the block.
 constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
 constexpr std::int64_t block = std::int64_t{1} << 30;
+
+// A block of columns, where progress is told of, has as many multiplications at least (a tenth of a second on two
+// cores), and as many columns: then all blocks together cost some 4 % more than the whole.
+constexpr double told_multiplications = std::int64_t{1} << 32, told_columns = 512;
+
+// Columns of such a block; n: one block is all.
+template <class T>
+std::int64_t told_block(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const double columns = static_cast<double>(n), all = static_cast<double>(m) * columns * static_cast<double>(k);
+  const double blocks = std::min({(is_complex<T> ? 4 : 1) * all / told_multiplications, columns / told_columns, 100.0});
+  return blocks < 2 ? n : round_up(divide_up(n, static_cast<std::int64_t>(blocks)), 64);
+}
 
 CBLAS_TRANSPOSE transposition(Op op) {
   return op == Op::none ? CblasNoTrans : op == Op::transpose ? CblasTrans : CblasConjTrans;
@@ -44,17 +59,18 @@ void call(Op opa, Op opb, int m, int n, int k, std::complex<float> alpha, const 
 
 template <class T>
 void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
-                 const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads) {
+                 const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads,
+                 const std::function<void(double)>& tell) {
   const NativeThreads setting(threads);
+  Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = lda > largest_int, long_b = ldb > largest_int, long_c = ldc > largest_int;
   const std::int64_t mb = long_a && opa != Op::none ? 1 : block;
-  const std::int64_t nb = long_c || (long_b && opb == Op::none) ? 1 : block;
+  const std::int64_t most = long_c || (long_b && opb == Op::none) ? 1 : block;
+  const std::int64_t nb = progress.wanted() ? std::min(most, told_block<T>(m, n, k)) : most;
   const std::int64_t kb = (long_a && opa == Op::none) || (long_b && opb != Op::none) ? 1 : block;
   const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
-  if (m <= mb && n <= nb && k <= kb)
-    return call(opa, opb, as_int(m), as_int(n), as_int(k), alpha, a, as_int(lda), b, as_int(ldb), beta, c, as_int(ldc));
-  for (std::int64_t j = 0; j < n; j += nb)
+  for (std::int64_t j = 0; j < n; j += nb) {
     for (std::int64_t i = 0; i < m; i += mb)
       for (std::int64_t l = 0; l < std::max<std::int64_t>(k, 1); l += kb) {
         const T* pa = opa == Op::none ? a + i + l * lda : a + l + i * lda;
@@ -62,6 +78,9 @@ void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
         call(opa, opb, as_int(std::min(mb, m - i)), as_int(std::min(nb, n - j)), as_int(std::min(kb, k - l)), alpha, pa,
              as_int(lda), pb, as_int(ldb), l == 0 ? beta : T{1}, c + i + j * ldc, as_int(ldc));
       }
+    if (j + nb < n) progress.at(WorkShare{}.at(j + nb, n));
+  }
+  progress.finish();
 }
 
 std::string native_blas() {
@@ -79,7 +98,7 @@ const std::string& native_name() {
 
 #define VERNIER_INSTANTIATE(T)                                                                                     \
   template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
-                            std::int64_t, T, T*, std::int64_t, int);
+                            std::int64_t, T, T*, std::int64_t, int, const std::function<void(double)>&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

@@ -135,9 +135,9 @@ class SliceRun {
     }
   }
 
-  static bool all_zero(const StoredSlice& slice, std::int64_t first, std::int64_t count) {
-    const auto begin = slice.zero.begin() + first;
-    return std::all_of(begin, begin + count, [](bool zero) { return zero; });
+  static bool all_zero(const StoredSlice& slice, Span vectors) {
+    const auto begin = slice.zero.begin() + vectors.begin;
+    return std::all_of(begin, begin + vectors.count, [](bool zero) { return zero; });
   }
 
   void multiply_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) {
@@ -149,28 +149,7 @@ class SliceRun {
     for (const Group& group : groups_)
       for (std::int64_t l = 0; l < a_.k; l += k_block_) {
         const double start = now();
-        const Span depth{l, std::min(k_block_, a_.k - l)};
-        std::vector<SliceEngine::Product> parts;
-        std::vector<std::pair<const StoredSlice*, const StoredSlice*>> sparse;
-        for (const auto& [p, q] : group.pairs) {
-          const StoredSlice &a = a_slices_[static_cast<std::size_t>(p)], &b = b_slices_[static_cast<std::size_t>(q)];
-          if (all_zero(a, i0, rows) || all_zero(b, j0, columns)) {
-            ++report_.skipped;
-            continue;
-          }
-          ++report_.multiplied;
-          if (a.sparse || b.sparse)
-            sparse.push_back({&a, &b});
-          else
-            parts.push_back({rows, columns, depth.count, &a.digits, &b.digits, a_.k, i0, j0, l});
-        }
-        if (parts.empty() && sparse.empty()) continue;
-        if (parts.empty())
-          std::fill(product.begin(), product.end(), 0.0);
-        else
-          engine_.multiply(parts, product.data());
-        for (const auto& [a, b] : sparse) add_sparse(*a, {i0, rows}, *b, {j0, columns}, depth, product.data());
-        report_.sparse += static_cast<std::int64_t>(sparse.size());
+        if (!multiply_group(group, {i0, rows}, {j0, columns}, {l, std::min(k_block_, a_.k - l)}, product)) continue;
         const double multiplied = now();
         report_.seconds_products += multiplied - start;
         if (correctly_rounded_) {
@@ -188,6 +167,33 @@ class SliceRun {
       update_block(i0, rows, j0, columns, sums);
     patch_block(i0, rows, j0, columns);
     report_.seconds_sum += now() - start;
+  }
+
+  // The sum of the group's products over a part of k. False: there are none but of zeros, and `out` is as it was.
+  bool multiply_group(const Group& group, Span rows, Span columns, Span depth, std::vector<double>& out) {
+    std::vector<SliceEngine::Product> parts;
+    std::vector<std::pair<const StoredSlice*, const StoredSlice*>> sparse;
+    for (const auto& [p, q] : group.pairs) {
+      const StoredSlice &a = a_slices_[static_cast<std::size_t>(p)], &b = b_slices_[static_cast<std::size_t>(q)];
+      if (all_zero(a, rows) || all_zero(b, columns)) {
+        ++report_.skipped;
+        continue;
+      }
+      ++report_.multiplied;
+      if (a.sparse || b.sparse)
+        sparse.push_back({&a, &b});
+      else
+        parts.push_back({rows.count, columns.count, depth.count, &a.digits, &b.digits, a_.k, rows.begin, columns.begin,
+                         depth.begin});
+    }
+    if (parts.empty() && sparse.empty()) return false;
+    if (parts.empty())
+      std::fill(out.begin(), out.end(), 0.0);
+    else
+      engine_.multiply(parts, out.data());
+    for (const auto& [a, b] : sparse) add_sparse(*a, rows, *b, columns, depth, out.data());
+    report_.sparse += static_cast<std::int64_t>(sparse.size());
+    return true;
   }
 
   // One of the slices is sparse. Integers below 2^53, as the engine's sums of all k are.

@@ -161,7 +161,7 @@ void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
     report.plan.engine = native_name();
     report.plan.moduli = 0;
     native_gemm(op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data, problem.a.ld,
-                problem.b.data, problem.b.ld, beta, C, ldc, options.threads);
+                problem.b.data, problem.b.ld, beta, C, ldc, options.threads, options.progress);
     return;
   }
   report.prepared_a = planes_read && plan.ordinary.prepared.a;

@@ -1,11 +1,10 @@
 // How much of a product is done, for the caller who wants to know.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <thread>
 
 #include "base/range.hpp"
 
@@ -26,14 +25,14 @@ struct WorkShare {
   }
 };
 
-// Tells rising fractions, some 100 at most; 1 comes once and last.
+// Tells rising fractions, some 100 at most; 1 comes once and last. Of the threads of a parallel region the one that
+// made it is heard.
 class Progress {
  public:
   explicit Progress(const std::function<void(double)>& tell) : wanted_(tell != nullptr), tell_(tell) {}
 
   bool wanted() const { return wanted_; }
 
-  // In a parallel region: of its threads the calling one is heard.
   void at(double fraction) {
     if (due(fraction)) tell(fraction);
   }
@@ -55,7 +54,7 @@ class Progress {
   static constexpr double step = 0.01, most = 1 - step;
 
   bool due(double fraction) const {
-    return wanted_ && omp_get_thread_num() == 0 && std::min(fraction, most) >= told_ + step;
+    return wanted_ && std::this_thread::get_id() == caller_ && std::min(fraction, most) >= told_ + step;
   }
 
   void tell(double fraction) {
@@ -65,7 +64,8 @@ class Progress {
 
   const bool wanted_;
   const std::function<void(double)>& tell_;
-  double told_ = -step;  // by the calling thread alone
+  const std::thread::id caller_ = wanted_ ? std::this_thread::get_id() : std::thread::id();
+  double told_ = -step;  // the caller's alone
 };
 
 }  // namespace vernier

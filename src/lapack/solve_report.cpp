@@ -1,9 +1,8 @@
 // SolveReport as text and as JSON.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/fmt.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {

@@ -158,24 +158,13 @@ bool device_takes_native(const ProductShape& shape, const DeviceRequest& request
   return !estimates<T>(shape, request).residues_win || shape.k > longest_device_k;
 }
 
+namespace {
+
+// Residues or the native product, and why.
 template <class T>
-DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request) {
-  DeviceProductPlan plan;
+void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
   const Contract& contract = request.contract;
-  plan.shape = shape;
-  plan.gpu = request.gpu;
-  plan.limits = request.limits;
-  plan.single_precision = std::is_same_v<T, float>;
-  plan.exact = contract.kind == Contract::Kind::exact;
-  plan.native_keeps_contract = native_keeps<T>(contract);
   Plan& p = plan.printable;
-  describe_product<T>(shape, contract, p);
-  if (shape.empty()) {
-    p.scheme = "none";
-    p.reason = "there is nothing to multiply";
-    return plan;
-  }
-  plan.forced = forces_residues<T>(request);
   if (request.engine == "native") {
     require(!contract.reproducible && plan.native_keeps_contract,
             "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(), p.type);
@@ -187,49 +176,54 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
     plan.residues = true;
     p.reason = contract.reproducible ? "the contract asks for reproducible bits"
                                      : "the native product cannot keep the contract";
-  } else if (device_product_is_small<T>(shape, contract, request.gpu)) {
-    describe_small_device_product<T>(shape, contract, p);
+  } else if (device_product_is_small<T>(plan.shape, contract, request.gpu)) {
+    describe_small_device_product<T>(plan.shape, contract, p);
   } else {
-    const Estimates e = estimates<T>(shape, request);
-    plan.residues = e.residues_win && shape.k <= longest_device_k;
+    const Estimates e = estimates<T>(plan.shape, request);
+    plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
     p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
                                : fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", e.residues * 1e3,
                                              e.native * 1e3);
   }
-  if (!plan.residues) {
-    describe_native(p);
-    return plan;
-  }
-  if (plan.exact && !request.gpu.clusters)
-    fail(Status::unsupported, "gemm: contract exact: on a GPU it takes one of compute capability 9.0");
-  const std::size_t least = device_workspace_bytes<T>(shape, contract, request.limits, 0, true);
+}
+
+// Does the workspace hold residues, of which `least` bytes are the least? If not, the native product is left where it
+// is allowed; else this throws.
+bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceProductPlan& plan) {
+  const ProductShape& shape = plan.shape;
   const std::size_t limit = request.workspace_limit;
   if (limit < least && native_is_allowed(plan)) {
-    plan.residues = false;
-    p.reason += fmt::format("; a workspace of {} bytes is too small for residues", limit);
-    describe_native(p);
-    return plan;
+    plan.printable.reason += fmt::format("; a workspace of {} bytes is too small for residues", limit);
+    return false;
   }
   require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
           longest_device_k);
-  plan.rule = ordinary_rule<T>(shape, request);
-  plan.contract_rule = device_rule<T>(contract, shape);
-  const int moduli = moduli_of(plan.rule, shape.k);
-  plan.lean = request.may_be_lean && lean_rule<T>(contract, shape.k).has_value();
-  if (plan.lean)
-    p.reason += fmt::format("; {} moduli for data that {} do not serve",
-                            moduli_of(device_rule<T>(contract, shape), shape.k), moduli);
-  plan.vector_bytes = vector_bytes(shape, plan.exact);
   if (limit < least)
     fail(request.own_workspace ? Status::invalid_argument : Status::out_of_memory,
          "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
          request.own_workspace ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
-  const std::size_t available = limit - plan.vector_bytes;
+  return true;
+}
+
+// The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.
+template <class T>
+void plan_residues(const DeviceRequest& request, std::size_t least, DeviceProductPlan& plan) {
+  const ProductShape& shape = plan.shape;
+  Plan& p = plan.printable;
+  plan.rule = ordinary_rule<T>(shape, request);
+  plan.contract_rule = device_rule<T>(request.contract, shape);
+  const int moduli = moduli_of(plan.rule, shape.k);
+  plan.lean = request.may_be_lean && lean_rule<T>(request.contract, shape.k).has_value();
+  if (plan.lean)
+    p.reason +=
+        fmt::format("; {} moduli for data that {} do not serve", moduli_of(plan.contract_rule, shape.k), moduli);
+  plan.vector_bytes = vector_bytes(shape, plan.exact);
+  const std::size_t available = request.workspace_limit - plan.vector_bytes;
   plan.ordinary = choose_ordinary_blocking(shape, moduli, plan.rule, request.limits, available, plan.exact,
                                            request.strassen_levels);
   if (plan.ordinary.form.strassen) p.reason += "; by one level of Strassen-Winograd";
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
-  const bool decided_later = request.asynchronous && contract.kind != Contract::Kind::normwise;
+  const bool decided_later = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
   if (decided_later && !request.own_workspace)
     plan.pass_bytes = std::max(plan.pass_bytes, device_route_bytes(plan, available));
   if (decided_later)
@@ -242,6 +236,35 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   p.n_block = plan.ordinary.n_block;
   p.k_block = plan.ordinary.k_block;
   p.workspace = plan.vector_bytes + plan.pass_bytes;
+}
+
+}  // namespace
+
+template <class T>
+DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request) {
+  DeviceProductPlan plan;
+  plan.shape = shape;
+  plan.gpu = request.gpu;
+  plan.limits = request.limits;
+  plan.single_precision = std::is_same_v<T, float>;
+  plan.exact = request.contract.kind == Contract::Kind::exact;
+  plan.native_keeps_contract = native_keeps<T>(request.contract);
+  describe_product<T>(shape, request.contract, plan.printable);
+  if (shape.empty()) {
+    plan.printable.scheme = "none";
+    plan.printable.reason = "there is nothing to multiply";
+    return plan;
+  }
+  plan.forced = forces_residues<T>(request);
+  choose_scheme<T>(request, plan);
+  if (plan.residues) {
+    if (plan.exact && !request.gpu.clusters)
+      fail(Status::unsupported, "gemm: contract exact: on a GPU it takes one of compute capability 9.0");
+    const std::size_t least = device_workspace_bytes<T>(shape, request.contract, request.limits, 0, true);
+    plan.residues = workspace_suffices(request, least, plan);
+    if (plan.residues) plan_residues<T>(request, least, plan);
+  }
+  if (!plan.residues) describe_native(plan.printable);
   return plan;
 }
 

@@ -54,7 +54,7 @@ struct DevicePassBuffers {
   std::int8_t* c = nullptr;
   std::int32_t* sums = nullptr;
   std::uint32_t* steps = nullptr;  // of products that keep pace
-  std::uint32_t* open = nullptr;  // contract exact: entries that the rounding leaves open
+  std::uint32_t* open = nullptr;   // contract exact: entries that the rounding leaves open
 };
 // What one pass holds of m or n vectors and of k: all, or the first half.
 constexpr std::int64_t plane_vectors(std::int64_t vectors, bool strassen) {

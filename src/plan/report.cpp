@@ -1,8 +1,7 @@
 // Plans and reports as text and as JSON.
-#include <fmt/core.h>
-
 #include <nlohmann/json.hpp>
 
+#include "base/fmt.hpp"
 #include "scheme/part_scheme.hpp"
 #include "vernier/prepared.hpp"
 

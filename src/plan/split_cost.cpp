@@ -1,9 +1,9 @@
 #include "plan/split_cost.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include "base/fmt.hpp"
 
 namespace vernier {
 namespace {

@@ -28,7 +28,8 @@ TEST_F(Program, SaysVersionAndHelpOnStdout) {
 TEST_F(Program, RefusesWrongUsageWith2) {
   refuses(2, "", "a command is expected");
   refuses(2, "bench", "a command is expected");
-  refuses(2, "multiply", "multiply");
+  refuses(2, "multiply", "'multiply' is no command: expected info, explain");
+  refuses(2, "--fast", "--fast");
   refuses(2, "gemm A.npy", "B is required");
   refuses(2, "gemm A.npy B.npy --frobnicate", "--frobnicate");
   refuses(2, "gemm A.npy B.npy --contract fp65", "fp65");

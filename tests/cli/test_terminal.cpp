@@ -13,6 +13,13 @@ TEST(Progress, LineTellsFractionAndTimeLeft) {
   EXPECT_EQ(progress_line("gemm", 1, 3), "gemm [##############################] 100 %  0 s left");
 }
 
+// Whether the library is asked to report must not depend on the terminal: it may change the bits of a product.
+TEST(Progress, IsAskedForWhereNoBarIsShownToo) {
+  Console console;
+  console.quiet = true;
+  EXPECT_TRUE(Progress(console, "gemm").callback() != nullptr);
+}
+
 TEST(Progress, LineStaysWithinItsWidth) {
   EXPECT_EQ(progress_line("x", 7, 1), progress_line("x", 1, 1));
   EXPECT_EQ(progress_line("x", -7, 1), progress_line("x", 0, 1));

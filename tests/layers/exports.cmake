@@ -1,7 +1,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 # What libvernier exports is declared in the public headers: every name of the project's namespace in its dynamic
-# symbols occurs there.
+# symbols occurs there. What the cuBLAS preload's tests have in its place, it has too: they call all that the preload
+# looks up. And libvernier's code of fmt, which an archive hands to the program's linker, is in a namespace of our own.
 file(GLOB headers ${source}/include/vernier/*)
 set(declared "")
 foreach(header ${headers})
@@ -24,3 +25,20 @@ foreach(name ${names})
     message(SEND_ERROR "${library} exports ${name}, which no header of include/ declares")
   endif()
 endforeach()
+
+if(fake)
+  execute_process(COMMAND ${nm} -D --defined-only --without-symbol-versions ${fake}
+                  OUTPUT_VARIABLE stand_ins COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "vernier_[a-z0-9_]+" stand_ins "${stand_ins}")
+  list(REMOVE_ITEM stand_ins ${names})
+  if(stand_ins)
+    message(SEND_ERROR "${library} lacks ${stand_ins}, which ${fake} has")
+  endif()
+endif()
+
+execute_process(COMMAND ${nm} -C --defined-only ${fmt} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "fmt::[A-Za-z0-9_]+" names "${symbols}")
+list(REMOVE_DUPLICATES names)
+if(NOT names STREQUAL "fmt::of_vernier")
+  message(SEND_ERROR "${fmt} holds ${names}; expected fmt::of_vernier alone")
+endif()

@@ -1,6 +1,6 @@
 // What a program outside of this project does with the installed library.
 #include <cstdio>
-#include <vernier/vernier.hpp>
+#include <vernier/cuda.hpp>
 
 int main() {
   // [1 2; 3 4] [5 6; 7 8] = [19 22; 43 50], by columns
@@ -12,6 +12,8 @@ int main() {
   const vernier::Report report =
       vernier::gemm(vernier::Op::none, vernier::Op::none, 2, 2, 2, 1.0, a, 2, b, 2, 0.0, c, 2, options);
   std::printf("vernier %s\n%s\n", vernier::version(), report.text().c_str());
+  for (const vernier::EngineInfo& engine : vernier::cuda::engines())  // a static library then brings its CUDA part
+    std::printf("%s %s\n", engine.name.c_str(), engine.supported ? "is supported" : engine.missing.c_str());
   int wrong = 0;
   for (int i = 0; i < 4; ++i) {
     if (c[i] != expected[i]) {

@@ -26,7 +26,7 @@ TEST(GemmSweep, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
     if (row["what"] != "sweep") continue;
     const std::int64_t m = row["m"], n = row["n"], k = row["k"];
     const double phi = row["phi"], ratio = both(row["residues"]) / both(row["cublas"]);
-    if (phi >= 1) {  // of the file alone: cuBLAS's after a look, which most calls do without
+    if (phi >= 1) {  // of the file alone: what such data ask for is found out on the GPU, and decides
       ++wide;
       if (both(row["cublas"]) > 200) {
         EXPECT_LE(both(row["contract"]), 1.05 * both(row["cublas"])) << m << " x " << n << " x " << k;

@@ -1,12 +1,13 @@
 // The estimates that choose between error correction and the conventional product, against measured times.
 #include "plan/split_cost.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "base/fmt.hpp"
 
 namespace vernier {
 namespace {
