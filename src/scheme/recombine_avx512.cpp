@@ -1,7 +1,11 @@
 // Residues of C -> T: byte dot products for groups of three moduli (VPDPBUSD), the Chinese remainder, and one rounding
 // in the conversion of the leading 64 bits, the last of which is sticky.
+#include <algorithm>
+#include <type_traits>
+
 #include "number/ieee754.hpp"
 #include "scheme/bytes_avx512.hpp"
+#include "scheme/fraction_avx512.hpp"
 #include "scheme/remainder_avx512.hpp"
 
 namespace vernier {
@@ -57,10 +61,12 @@ inline void group_sums(const RecombineTables& tables, int g, const Residues& res
   const auto i = static_cast<std::size_t>(g);
   const __m512i low = _mm512_set1_epi32(static_cast<int>(tables.weight_low[i]));
   const __m512i high = _mm512_set1_epi32(static_cast<int>(tables.weight_high[i]));
-  const __m512i offset = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i]));
-  for (int v = 0; v < 4; ++v)
-    out[v] = _mm512_add_epi32(_mm512_dpbusd_epi32(offset, low, triples[v]),
-                              _mm512_slli_epi32(_mm512_dpbusd_epi32(zero, high, triples[v]), 8));
+  const __m512i offset = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i] >> 8));
+  const __m512i offset_low = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i] << 24));
+  for (int v = 0; v < 4; ++v) {
+    const __m512i upper = _mm512_dpbusd_epi32(offset, high, triples[v]);
+    out[v] = _mm512_dpbusd_epi32(_mm512_shldi_epi32(upper, offset_low, 8), low, triples[v]);
+  }
 }
 
 // C from the sums of the groups.
@@ -109,6 +115,47 @@ struct LeadingSink {
   }
 };
 
+// Scales of a block as what they add to the exponent field of a double.
+struct ExponentFields {
+  alignas(64) std::int64_t rows[strip_size], columns[strip_size];
+  bool serve = false;  // all results are normal numbers
+
+  ExponentFields(const RecombineTables& tables, const int* row_scales, const int* column_scales) {
+    const auto [row_least, row_most] = std::minmax_element(row_scales, row_scales + strip_size);
+    const auto [column_least, column_most] = std::minmax_element(column_scales, column_scales + strip_size);
+    serve = *row_most + *column_most <= -Ieee754<double>::min_exponent &&
+            tables.system.product.bit_width() - 1 - (*row_least + *column_least) <= Ieee754<double>::max_exponent;
+    for (int i = 0; i < strip_size; ++i) {
+      rows[i] = -(static_cast<std::int64_t>(row_scales[i]) << (Ieee754<double>::precision - 1));
+      columns[i] = -(static_cast<std::int64_t>(column_scales[i]) << (Ieee754<double>::precision - 1));
+    }
+  }
+};
+
+// Sixteen rows of four columns, rounded from their fractions; false if that leaves one of them in doubt.
+template <class F, class Residues>
+inline bool round_quad(const RecombineTables& tables, int quad, const Residues& residues, const ExponentFields& fields,
+                       double* tile) {
+  const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
+  __m512i sums[F::max_groups][4], doubt = _mm512_setzero_si512();
+  for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
+  for (int half = 0; half < 2; ++half) {
+    const __m512i rows = _mm512_load_si512(fields.rows + row + 8 * half);
+    for (int v = 0; v < 4; ++v) {
+      __m512i y[F::max_groups];
+      for (int g = 0; g < groups; ++g)
+        y[g] = _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(sums[g][v])
+                                               : _mm512_extracti64x4_epi64(sums[g][v], 1));
+      const Rounded c = round_by_fraction(tables.fraction, groups, y);
+      doubt = _mm512_or_si512(doubt, c.doubt);
+      const __m512i scaled = _mm512_add_epi64(_mm512_add_epi64(_mm512_castpd_si512(c.value), rows),
+                                              _mm512_set1_epi64(fields.columns[column + v]));
+      _mm512_store_si512(tile + (column + v) * strip_size + row + 8 * half, scaled);
+    }
+  }
+  return _mm512_test_epi64_mask(doubt, doubt) == 0;
+}
+
 // Sixteen rows of four columns.
 template <class F, class Residues, class Sink>
 inline void recombine_quad(const RecombineTables& tables, int quad, const Residues& residues, const Sink& sink) {
@@ -142,6 +189,14 @@ struct RealBlock {
     };
     recombine_quad<F>(tables, quad, load, sink);
   }
+
+  template <class F>
+  bool round(const RecombineTables& tables, int quad, const ExponentFields& fields) const {
+    const auto load = [&](int q) {
+      return load_residues(residues + 64 * quad + static_cast<std::size_t>(q) * plane_bytes);
+    };
+    return round_quad<F>(tables, quad, load, fields, sink.tile);
+  }
 };
 
 // Real and imaginary part out of three products.
@@ -171,7 +226,13 @@ struct ComplexBlock {
 
 template <class F, class Block>
 void recombine(const RecombineTables& tables, const Block& block) {
-  for (int quad = 0; quad < quads; ++quad) block.template recombine<F>(tables, quad);
+  int quad = 0;
+  if constexpr (std::is_same_v<Block, RealBlock<RoundedSink<double>>> && F::limbs > 1) {
+    const ExponentFields fields(tables, block.sink.row_scales, block.sink.column_scales);
+    if (fields.serve)
+      while (quad < quads && block.template round<F>(tables, quad, fields)) ++quad;
+  }
+  for (; quad < quads; ++quad) block.template recombine<F>(tables, quad);
 }
 
 template <class Block, int Limbs>
