@@ -1,7 +1,8 @@
 // Remainders modulo p of sums that an integer instruction leaves in the bits of a float: no conversion, one fused
 // multiply-add in fp32 and one dot product of two 16-bit integers.
 //
-// start + y, 0 <= y < 3072 p, are the bits of the float (X + y) 2^e, 2^23 <= X + y < 2^24. X / p is so near an integer d that
+// start + y, 0 <= y < 3072 p, are the bits of the float (X + y) 2^e, 2^23 <= X + y < 2^24. X / p is so near an integer
+// d that
 //     M - d + (X + y) / p = M + n,     n = rint(y / p),     M = 0x4b43 2^16 as bits of a float,
 // rounded once. The lower half of that float's bits is n, the upper half 0x4b43; their products with the halves of
 // `factors`, -p and -start / 0x4b43, take the sum to y - n p, the symmetric remainder. 0x4b43 is a prime, so that its
@@ -41,7 +42,8 @@ constexpr FloatRemainder make_float_remainder(int p) {
     const double least = p % 2 != 0 ? -0.49 : 0.01, most = least + 0.98;
     if (first < least || first > most || last < least || last > most || x + sums >= 2 * one) continue;
     const int exponent = start / one - 150;
-    return {start, inverse * static_cast<float>(1 / std::bit_cast<double>(static_cast<std::int64_t>(1023 + exponent) << 52)),
+    return {start,
+            inverse * static_cast<float>(1 / std::bit_cast<double>(static_cast<std::int64_t>(1023 + exponent) << 52)),
             magic - static_cast<float>(d), (-factor * 65536) | (-p & 0xffff)};
   }
   return {};
