@@ -176,38 +176,33 @@ inline void recombine_quad(const RecombineTables& tables, int quad, const Residu
 constexpr int quads = 16;  // 64 bytes a modulus each
 
 // A block of residues, and where it goes.
-template <class Sink>
+template <class SinkType>
 struct RealBlock {
+  using Sink = SinkType;
   const std::int8_t* residues;
   std::size_t plane_bytes;
   Sink sink;
 
-  template <class F>
-  void recombine(const RecombineTables& tables, int quad) const {
+  // use(residues, sink) of a quad; whether that is all there is to do.
+  template <class Use>
+  bool each(const RecombineTables&, int quad, const Use& use) const {
     const auto load = [&](int q) {
       return load_residues(residues + 64 * quad + static_cast<std::size_t>(q) * plane_bytes);
     };
-    recombine_quad<F>(tables, quad, load, sink);
-  }
-
-  template <class F>
-  bool round(const RecombineTables& tables, int quad, const ExponentFields& fields) const {
-    const auto load = [&](int q) {
-      return load_residues(residues + 64 * quad + static_cast<std::size_t>(q) * plane_bytes);
-    };
-    return round_quad<F>(tables, quad, load, fields, sink.tile);
+    return use(load, sink);
   }
 };
 
 // Real and imaginary part out of three products.
-template <class Sink>
+template <class SinkType>
 struct ComplexBlock {
+  using Sink = SinkType;
   const std::int8_t* products;
   std::size_t plane_bytes, part_bytes;
   Sink part[2];
 
-  template <class F>
-  void recombine(const RecombineTables& tables, int quad) const {
+  template <class Use>
+  bool each(const RecombineTables& tables, int quad, const Use& use) const {
     __m512i residues[2][max_moduli];
     for (int q = 0; q < tables.system.count; ++q) {
       const auto i = static_cast<std::size_t>(q);
@@ -219,20 +214,31 @@ struct ComplexBlock {
       residues[1][q] = modulo.difference(modulo.difference(sums, xu), yv);
     }
     for (int x = 0; x < 2; ++x)
-      recombine_quad<F>(
-          tables, quad, [&](int q) { return residues[x][q]; }, part[x]);
+      if (!use([&](int q) { return residues[x][q]; }, part[x])) return false;
+    return true;
   }
 };
 
+inline const RoundedSink<double>& first_part(const RealBlock<RoundedSink<double>>& block) { return block.sink; }
+inline const RoundedSink<double>& first_part(const ComplexBlock<RoundedSink<double>>& block) { return block.part[0]; }
+
+// Doubles come from fractions until one of them is in doubt; where one is, there may be many.
 template <class F, class Block>
 void recombine(const RecombineTables& tables, const Block& block) {
   int quad = 0;
-  if constexpr (std::is_same_v<Block, RealBlock<RoundedSink<double>>> && F::limbs > 1) {
-    const ExponentFields fields(tables, block.sink.row_scales, block.sink.column_scales);
+  if constexpr (std::is_same_v<typename Block::Sink, RoundedSink<double>> && F::limbs > 1) {
+    const ExponentFields fields(tables, first_part(block).row_scales, first_part(block).column_scales);
+    const auto round = [&](const auto& residues, const auto& sink) {
+      return round_quad<F>(tables, quad, residues, fields, sink.tile);
+    };
     if (fields.serve)
-      while (quad < quads && block.template round<F>(tables, quad, fields)) ++quad;
+      while (quad < quads && block.each(tables, quad, round)) ++quad;
   }
-  for (; quad < quads; ++quad) block.template recombine<F>(tables, quad);
+  const auto take_integers = [&](const auto& residues, const auto& sink) {
+    recombine_quad<F>(tables, quad, residues, sink);
+    return true;
+  };
+  for (; quad < quads; ++quad) block.each(tables, quad, take_integers);
 }
 
 template <class Block, int Limbs>
