@@ -15,7 +15,7 @@ struct Rounded {
   __m512i doubt;
 };
 
-// C / P = sum z / (P_1 P_2) modulo 1 from the sums y of the groups (docs/accuracy.md, theorem 5): the multiples of P
+// C / P = sum z / (P_1 P_2) modulo 1 from the sums y of the groups (docs/accuracy.md, theorem 4): the multiples of P
 // that the sum holds are the integer part, which is shifted out.
 inline Rounded round_by_fraction(const FractionTables& tables, int groups, const __m512i* y) {
   const auto set1 = [](std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); };
