@@ -48,9 +48,18 @@ inline __m512i load_residues(const std::int8_t* p) {
   return _mm512_load_si512(p);
 }
 
-// y_g of sixteen rows of four columns: out[column]. residues(q): of modulus q.
+// y_g of sixteen rows of four columns.
+struct alignas(64) GroupSums {
+  std::uint32_t y[4][16];
+
+  __m512i of(int half, int column) const {  // of eight rows, as 64-bit integers
+    return _mm512_cvtepu32_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(y[column] + 8 * half)));
+  }
+};
+
+// residues(q): of modulus q.
 template <class Residues>
-inline void group_sums(const RecombineTables& tables, int g, const Residues& residues, __m512i (&out)[4]) {
+inline void group_sums(const RecombineTables& tables, int g, const Residues& residues, GroupSums& out) {
   const __m512i zero = _mm512_setzero_si512();
   const auto load = [&](int q) { return q < tables.system.count ? residues(q) : zero; };
   const __m512i a = load(3 * g), b = load(3 * g + 1), c = load(3 * g + 2);
@@ -65,7 +74,7 @@ inline void group_sums(const RecombineTables& tables, int g, const Residues& res
   const __m512i offset_low = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i] << 24));
   for (int v = 0; v < 4; ++v) {
     const __m512i upper = _mm512_dpbusd_epi32(offset, high, triples[v]);
-    out[v] = _mm512_dpbusd_epi32(_mm512_shldi_epi32(upper, offset_low, 8), low, triples[v]);
+    _mm512_store_si512(out.y[v], _mm512_dpbusd_epi32(_mm512_shldi_epi32(upper, offset_low, 8), low, triples[v]));
   }
 }
 
@@ -137,15 +146,14 @@ template <class F, class Residues>
 inline bool round_quad(const RecombineTables& tables, int quad, const Residues& residues, const ExponentFields& fields,
                        double* tile) {
   const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
-  __m512i sums[F::max_groups][4], doubt = _mm512_setzero_si512();
+  GroupSums sums[F::max_groups];
+  __m512i doubt = _mm512_setzero_si512();
   for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
   for (int half = 0; half < 2; ++half) {
     const __m512i rows = _mm512_load_si512(fields.rows + row + 8 * half);
     for (int v = 0; v < 4; ++v) {
       __m512i y[F::max_groups];
-      for (int g = 0; g < groups; ++g)
-        y[g] = _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(sums[g][v])
-                                               : _mm512_extracti64x4_epi64(sums[g][v], 1));
+      for (int g = 0; g < groups; ++g) y[g] = sums[g].of(half, v);
       const Rounded c = round_by_fraction(tables.fraction, groups, y);
       doubt = _mm512_or_si512(doubt, c.doubt);
       const __m512i scaled = _mm512_add_epi64(_mm512_add_epi64(_mm512_castpd_si512(c.value), rows),
@@ -160,14 +168,12 @@ inline bool round_quad(const RecombineTables& tables, int quad, const Residues& 
 template <class F, class Residues, class Sink>
 inline void recombine_quad(const RecombineTables& tables, int quad, const Residues& residues, const Sink& sink) {
   const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
-  __m512i sums[F::max_groups][4];
+  GroupSums sums[F::max_groups];
   for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
   for (int half = 0; half < 2; ++half) {
     for (int v = 0; v < 4; ++v) {
       __m512i y[F::max_groups];
-      for (int g = 0; g < groups; ++g)
-        y[g] = _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(sums[g][v])
-                                               : _mm512_extracti64x4_epi64(sums[g][v], 1));
+      for (int g = 0; g < groups; ++g) y[g] = sums[g].of(half, v);
       sink.put(integer<F, Sink::wanted>(tables, y), row + 8 * half, column + v);
     }
   }
