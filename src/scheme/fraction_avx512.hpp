@@ -4,6 +4,9 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+
+#include "number/ieee754.hpp"
 #include "scheme/recombine.hpp"
 
 namespace vernier {
@@ -41,6 +44,23 @@ inline Rounded round_by_fraction(const FractionTables& tables, int groups, const
   const __m512d most = _mm512_add_pd(c, _mm512_add_pd(below, _mm512_set1_pd(tables.width)));
   return {least, _mm512_xor_si512(_mm512_castpd_si512(least), _mm512_castpd_si512(most))};
 }
+
+// Scales of a block as what they add to the exponent field of a double.
+struct ExponentFields {
+  alignas(64) std::int64_t rows[strip_size], columns[strip_size];
+  bool serve = false;  // all results are normal numbers
+
+  ExponentFields(const RecombineTables& tables, const int* row_scales, const int* column_scales) {
+    const auto [row_least, row_most] = std::minmax_element(row_scales, row_scales + strip_size);
+    const auto [column_least, column_most] = std::minmax_element(column_scales, column_scales + strip_size);
+    serve = *row_most + *column_most <= -Ieee754<double>::min_exponent &&
+            tables.system.product.bit_width() - 1 - (*row_least + *column_least) <= Ieee754<double>::max_exponent;
+    for (int i = 0; i < strip_size; ++i) {
+      rows[i] = -(static_cast<std::int64_t>(row_scales[i]) << (Ieee754<double>::precision - 1));
+      columns[i] = -(static_cast<std::int64_t>(column_scales[i]) << (Ieee754<double>::precision - 1));
+    }
+  }
+};
 
 }  // namespace
 }  // namespace vernier

@@ -1,6 +1,5 @@
 // Residues of C -> T: byte dot products for groups of three moduli (VPDPBUSD), the Chinese remainder, and one rounding
 // in the conversion of the leading 64 bits, the last of which is sticky.
-#include <algorithm>
 #include <type_traits>
 
 #include "number/ieee754.hpp"
@@ -124,23 +123,6 @@ struct LeadingSink {
   }
 };
 
-// Scales of a block as what they add to the exponent field of a double.
-struct ExponentFields {
-  alignas(64) std::int64_t rows[strip_size], columns[strip_size];
-  bool serve = false;  // all results are normal numbers
-
-  ExponentFields(const RecombineTables& tables, const int* row_scales, const int* column_scales) {
-    const auto [row_least, row_most] = std::minmax_element(row_scales, row_scales + strip_size);
-    const auto [column_least, column_most] = std::minmax_element(column_scales, column_scales + strip_size);
-    serve = *row_most + *column_most <= -Ieee754<double>::min_exponent &&
-            tables.system.product.bit_width() - 1 - (*row_least + *column_least) <= Ieee754<double>::max_exponent;
-    for (int i = 0; i < strip_size; ++i) {
-      rows[i] = -(static_cast<std::int64_t>(row_scales[i]) << (Ieee754<double>::precision - 1));
-      columns[i] = -(static_cast<std::int64_t>(column_scales[i]) << (Ieee754<double>::precision - 1));
-    }
-  }
-};
-
 // Sixteen rows of four columns, rounded from their fractions; false if that leaves one of them in doubt.
 template <class F, class Residues>
 inline bool round_quad(const RecombineTables& tables, int quad, const Residues& residues, const ExponentFields& fields,
@@ -189,6 +171,8 @@ struct RealBlock {
   std::size_t plane_bytes;
   Sink sink;
 
+  const Sink& first_sink() const { return sink; }
+
   // use(residues, sink) of a quad; whether that is all there is to do.
   template <class Use>
   bool each(const RecombineTables&, int quad, const Use& use) const {
@@ -206,6 +190,8 @@ struct ComplexBlock {
   const std::int8_t* products;
   std::size_t plane_bytes, part_bytes;
   Sink part[2];
+
+  const Sink& first_sink() const { return part[0]; }
 
   template <class Use>
   bool each(const RecombineTables& tables, int quad, const Use& use) const {
@@ -225,15 +211,12 @@ struct ComplexBlock {
   }
 };
 
-inline const RoundedSink<double>& first_part(const RealBlock<RoundedSink<double>>& block) { return block.sink; }
-inline const RoundedSink<double>& first_part(const ComplexBlock<RoundedSink<double>>& block) { return block.part[0]; }
-
 // Doubles come from fractions until one of them is in doubt; where one is, there may be many.
 template <class F, class Block>
 void recombine(const RecombineTables& tables, const Block& block) {
   int quad = 0;
   if constexpr (std::is_same_v<typename Block::Sink, RoundedSink<double>> && F::limbs > 1) {
-    const ExponentFields fields(tables, first_part(block).row_scales, first_part(block).column_scales);
+    const ExponentFields fields(tables, block.first_sink().row_scales, block.first_sink().column_scales);
     const auto round = [&](const auto& residues, const auto& sink) {
       return round_quad<F>(tables, quad, residues, fields, sink.tile);
     };
