@@ -9,12 +9,11 @@
 // multiples leave all remainders that X may need.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "number/moduli.hpp"
+#include "number/ieee754.hpp"
 
 namespace vernier {
 
@@ -42,9 +41,8 @@ constexpr FloatRemainder make_float_remainder(int p) {
     const double least = p % 2 != 0 ? -0.49 : 0.01, most = least + 0.98;
     if (first < least || first > most || last < least || last > most || x + sums >= 2 * one) continue;
     const int exponent = start / one - 150;
-    return {start,
-            inverse * static_cast<float>(1 / std::bit_cast<double>(static_cast<std::int64_t>(1023 + exponent) << 52)),
-            magic - static_cast<float>(d), (-factor * 65536) | (-p & 0xffff)};
+    return {start, inverse * static_cast<float>(power_of_two(-exponent)), magic - static_cast<float>(d),
+            (-factor * 65536) | (-p & 0xffff)};
   }
   return {};
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "number/moduli.hpp"
+
 namespace vernier {
 namespace {
 
