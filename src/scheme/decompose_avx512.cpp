@@ -17,13 +17,16 @@ struct Digits {
   __m512i group[4][groups_of(Limbs)];
 };
 
+inline __m512i with_sign_turned(__m512i x) {  // 2^31 added
+  return _mm512_xor_si512(x, _mm512_set1_epi32(std::numeric_limits<int>::min()));
+}
+
 // One limb of eight scaled elements; rest keeps what is below it.
 inline __m512i next_limb(__m512d& rest, bool last) {
-  const __m512i sign = _mm512_set1_epi64(std::numeric_limits<long long>::min());  // turned: 2^63 added
-  if (last) return _mm512_xor_si512(_mm512_cvtpd_epi64(rest), sign);              // the one rounding
+  if (last) return _mm512_cvtpd_epi64(rest);  // the one rounding
   const __m512d whole = _mm512_roundscale_pd(rest, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   rest = _mm512_mul_pd(_mm512_sub_pd(rest, whole), _mm512_set1_pd(0x1p62));
-  return _mm512_xor_si512(_mm512_cvtpd_epi64(whole), sign);
+  return _mm512_cvtpd_epi64(whole);
 }
 
 // From a plane to that of the next modulus, and from one part of complex numbers to the next; and whether planes are
@@ -56,7 +59,7 @@ __m512i narrow_digits(__m512d x, __m512d y) {
     const __m512i turns = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     both = _mm512_permutex2var_epi64(low, turns, _mm512_castsi256_si512(_mm512_cvtpd_epi32(y)));
   }
-  return _mm512_xor_si512(both, _mm512_set1_epi32(std::numeric_limits<int>::min()));
+  return with_sign_turned(both);
 }
 
 // Digits of sixteen elements, x and y, with the powers of two that scale them.
@@ -71,6 +74,7 @@ void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&g
     for (int t = Limbs - 1; t >= 0; --t) {
       const __m512i xd = next_limb(x, t == 0), yd = next_limb(y, t == 0);
       part<Side>(xd, yd, group[2 * t], group[2 * t + 1]);
+      group[2 * t + 1] = with_sign_turned(group[2 * t + 1]);
     }
   }
 }
@@ -78,18 +82,17 @@ void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&g
 // The residues of 64 elements modulo one p, in the order of the side.
 template <PanelSide Side, int Limbs>
 __m512i residue_bytes(const Digits<Limbs>& digits, const DigitWeights& w) {
-  const __m512 magic = _mm512_set1_ps(12582912.0f);  // 1.5 2^23: the low bits of a sum are the nearest integer
   const __m512i turn = _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
-  const __m512 inverse = _mm512_set1_ps(w.inverse);
-  const __m512i minus_p = _mm512_set1_epi32(static_cast<std::uint16_t>(-w.modulus));
+  const __m512 inverse = _mm512_set1_ps(w.remainder.inverse), bias = _mm512_set1_ps(w.remainder.bias);
+  const __m512i factors = _mm512_set1_epi32(w.remainder.factors);
   __m512i r[4];
   for (int c = 0; c < 4; ++c) {
-    __m512i sum = _mm512_set1_epi32(w.offset);
+    __m512i sum = _mm512_set1_epi32(w.remainder.start);
     for (int g = 0; g < groups_of(Limbs); ++g)
       sum = _mm512_dpbusd_epi32(sum, digits.group[c][g],
                                 _mm512_set1_epi32(static_cast<int>(w.group[static_cast<std::size_t>(g)])));
-    const __m512i quotient = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), inverse, magic));
-    r[c] = _mm512_dpwssd_epi32(sum, quotient, minus_p);
+    const __m512i quotient = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_castsi512_ps(sum), inverse, bias));
+    r[c] = _mm512_dpwssd_epi32(sum, quotient, factors);
   }
   const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
   return Side == PanelSide::rows ? _mm512_shuffle_epi8(bytes, turn) : bytes;

@@ -11,6 +11,20 @@
 
 namespace vernier {
 
+// Constants of C / P as a fraction of 99 bits. Pairs of groups as below, their z times 2^s so that 2^47 < P_1 P_2 2^s
+// <= 2^48; a group without a partner is a pair with P_2 = 1.
+struct FractionTables {
+  explicit FractionTables(const ResidueSystem& system);
+
+  static constexpr int max_pairs = (max_moduli + 5) / 6;
+  static constexpr int error = 128;  // 2^-99 P: what the fraction and its product with P may be off by
+
+  std::array<std::uint64_t, 2 * max_pairs> multiplier{};               // P_2 2^s, P_1 2^s
+  std::array<std::uint64_t, max_pairs> inverse_high{}, inverse_low{};  // of 2^151 / (P_1 P_2 2^s)
+  double product, product_rest;                                        // 2^-64 P
+  double unit, width;                                                  // 2^-99 P, and 2 error times that
+};
+
 // Constants of the recombination, in the forms that the code paths read.
 struct RecombineTables {
   explicit RecombineTables(const ResidueSystem& system);
@@ -35,6 +49,8 @@ struct RecombineTables {
   std::array<std::uint64_t, 4> group_factor{};  // P / P_g
   std::array<std::int64_t, 16> multiple{};      // kappa P
   double inverse_product = 0;                   // 1 / P
+
+  FractionTables fraction;
 };
 
 // The integers of a block of 32 x 32, element [column * 32 + row], by their leading bits:

@@ -1,7 +1,10 @@
 // Residues of C -> T: byte dot products for groups of three moduli (VPDPBUSD), the Chinese remainder, and one rounding
 // in the conversion of the leading 64 bits, the last of which is sticky.
+#include <type_traits>
+
 #include "number/ieee754.hpp"
 #include "scheme/bytes_avx512.hpp"
+#include "scheme/fraction_avx512.hpp"
 #include "scheme/remainder_avx512.hpp"
 
 namespace vernier {
@@ -44,9 +47,18 @@ inline __m512i load_residues(const std::int8_t* p) {
   return _mm512_load_si512(p);
 }
 
-// y_g of sixteen rows of four columns: out[column]. residues(q): of modulus q.
+// y_g of sixteen rows of four columns.
+struct alignas(64) GroupSums {
+  std::uint32_t y[4][16];
+
+  __m512i of(int half, int column) const {  // of eight rows, as 64-bit integers
+    return _mm512_cvtepu32_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(y[column] + 8 * half)));
+  }
+};
+
+// residues(q): of modulus q.
 template <class Residues>
-inline void group_sums(const RecombineTables& tables, int g, const Residues& residues, __m512i (&out)[4]) {
+inline void group_sums(const RecombineTables& tables, int g, const Residues& residues, GroupSums& out) {
   const __m512i zero = _mm512_setzero_si512();
   const auto load = [&](int q) { return q < tables.system.count ? residues(q) : zero; };
   const __m512i a = load(3 * g), b = load(3 * g + 1), c = load(3 * g + 2);
@@ -57,10 +69,12 @@ inline void group_sums(const RecombineTables& tables, int g, const Residues& res
   const auto i = static_cast<std::size_t>(g);
   const __m512i low = _mm512_set1_epi32(static_cast<int>(tables.weight_low[i]));
   const __m512i high = _mm512_set1_epi32(static_cast<int>(tables.weight_high[i]));
-  const __m512i offset = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i]));
-  for (int v = 0; v < 4; ++v)
-    out[v] = _mm512_add_epi32(_mm512_dpbusd_epi32(offset, low, triples[v]),
-                              _mm512_slli_epi32(_mm512_dpbusd_epi32(zero, high, triples[v]), 8));
+  const __m512i offset = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i] >> 8));
+  const __m512i offset_low = _mm512_set1_epi32(static_cast<int>(2 * tables.group_product[i] << 24));
+  for (int v = 0; v < 4; ++v) {
+    const __m512i upper = _mm512_dpbusd_epi32(offset, high, triples[v]);
+    _mm512_store_si512(out.y[v], _mm512_dpbusd_epi32(_mm512_shldi_epi32(upper, offset_low, 8), low, triples[v]));
+  }
 }
 
 // C from the sums of the groups.
@@ -109,18 +123,39 @@ struct LeadingSink {
   }
 };
 
+// Sixteen rows of four columns, rounded from their fractions; false if that leaves one of them in doubt.
+template <class F, class Residues>
+inline bool round_quad(const RecombineTables& tables, int quad, const Residues& residues, const ExponentFields& fields,
+                       double* tile) {
+  const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
+  GroupSums sums[F::max_groups];
+  __m512i doubt = _mm512_setzero_si512();
+  for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
+  for (int half = 0; half < 2; ++half) {
+    const __m512i rows = _mm512_load_si512(fields.rows + row + 8 * half);
+    for (int v = 0; v < 4; ++v) {
+      __m512i y[F::max_groups];
+      for (int g = 0; g < groups; ++g) y[g] = sums[g].of(half, v);
+      const Rounded c = round_by_fraction(tables.fraction, groups, y);
+      doubt = _mm512_or_si512(doubt, c.doubt);
+      const __m512i scaled = _mm512_add_epi64(_mm512_add_epi64(_mm512_castpd_si512(c.value), rows),
+                                              _mm512_set1_epi64(fields.columns[column + v]));
+      _mm512_store_si512(tile + (column + v) * strip_size + row + 8 * half, scaled);
+    }
+  }
+  return _mm512_test_epi64_mask(doubt, doubt) == 0;
+}
+
 // Sixteen rows of four columns.
 template <class F, class Residues, class Sink>
 inline void recombine_quad(const RecombineTables& tables, int quad, const Residues& residues, const Sink& sink) {
   const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
-  __m512i sums[F::max_groups][4];
+  GroupSums sums[F::max_groups];
   for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
   for (int half = 0; half < 2; ++half) {
     for (int v = 0; v < 4; ++v) {
       __m512i y[F::max_groups];
-      for (int g = 0; g < groups; ++g)
-        y[g] = _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(sums[g][v])
-                                               : _mm512_extracti64x4_epi64(sums[g][v], 1));
+      for (int g = 0; g < groups; ++g) y[g] = sums[g].of(half, v);
       sink.put(integer<F, Sink::wanted>(tables, y), row + 8 * half, column + v);
     }
   }
@@ -129,30 +164,37 @@ inline void recombine_quad(const RecombineTables& tables, int quad, const Residu
 constexpr int quads = 16;  // 64 bytes a modulus each
 
 // A block of residues, and where it goes.
-template <class Sink>
+template <class SinkType>
 struct RealBlock {
+  using Sink = SinkType;
   const std::int8_t* residues;
   std::size_t plane_bytes;
   Sink sink;
 
-  template <class F>
-  void recombine(const RecombineTables& tables, int quad) const {
+  const Sink& first_sink() const { return sink; }
+
+  // use(residues, sink) of a quad; whether that is all there is to do.
+  template <class Use>
+  bool each(const RecombineTables&, int quad, const Use& use) const {
     const auto load = [&](int q) {
       return load_residues(residues + 64 * quad + static_cast<std::size_t>(q) * plane_bytes);
     };
-    recombine_quad<F>(tables, quad, load, sink);
+    return use(load, sink);
   }
 };
 
 // Real and imaginary part out of three products.
-template <class Sink>
+template <class SinkType>
 struct ComplexBlock {
+  using Sink = SinkType;
   const std::int8_t* products;
   std::size_t plane_bytes, part_bytes;
   Sink part[2];
 
-  template <class F>
-  void recombine(const RecombineTables& tables, int quad) const {
+  const Sink& first_sink() const { return part[0]; }
+
+  template <class Use>
+  bool each(const RecombineTables& tables, int quad, const Use& use) const {
     __m512i residues[2][max_moduli];
     for (int q = 0; q < tables.system.count; ++q) {
       const auto i = static_cast<std::size_t>(q);
@@ -164,14 +206,28 @@ struct ComplexBlock {
       residues[1][q] = modulo.difference(modulo.difference(sums, xu), yv);
     }
     for (int x = 0; x < 2; ++x)
-      recombine_quad<F>(
-          tables, quad, [&](int q) { return residues[x][q]; }, part[x]);
+      if (!use([&](int q) { return residues[x][q]; }, part[x])) return false;
+    return true;
   }
 };
 
+// Doubles come from fractions until one of them is in doubt; where one is, there may be many.
 template <class F, class Block>
 void recombine(const RecombineTables& tables, const Block& block) {
-  for (int quad = 0; quad < quads; ++quad) block.template recombine<F>(tables, quad);
+  int quad = 0;
+  if constexpr (std::is_same_v<typename Block::Sink, RoundedSink<double>> && F::limbs > 1) {
+    const ExponentFields fields(tables, block.first_sink().row_scales, block.first_sink().column_scales);
+    const auto round = [&](const auto& residues, const auto& sink) {
+      return round_quad<F>(tables, quad, residues, fields, sink.tile);
+    };
+    if (fields.serve)
+      while (quad < quads && block.each(tables, quad, round)) ++quad;
+  }
+  const auto take_integers = [&](const auto& residues, const auto& sink) {
+    recombine_quad<F>(tables, quad, residues, sink);
+    return true;
+  };
+  for (; quad < quads; ++quad) block.each(tables, quad, take_integers);
 }
 
 template <class Block, int Limbs>

@@ -20,7 +20,31 @@ WideInteger without_pair(int count, int pair) {
 
 }  // namespace
 
-RecombineTables::RecombineTables(const ResidueSystem& s) : system(s) {
+FractionTables::FractionTables(const ResidueSystem& s) {
+  const auto product_of = [&](int first) {
+    std::uint64_t product = 1;
+    for (int q = first; q < std::min(first + 3, s.count); ++q)
+      product *= static_cast<std::uint64_t>(moduli[static_cast<std::size_t>(q)]);
+    return product;
+  };
+  for (int first = 0; first < s.count; first += 6) {
+    const std::uint64_t p1 = product_of(first), p2 = product_of(first + 3);
+    const int shift = 48 - static_cast<int>(std::bit_width(p1 * p2 - 1));
+    const auto i = static_cast<std::size_t>(first / 6);
+    multiplier[2 * i] = p2 << shift;
+    multiplier[2 * i + 1] = p1 << shift;
+    const Uint128 divisor = static_cast<Uint128>(p1 * p2) << shift, one = static_cast<Uint128>(1) << 99;
+    inverse_high[i] = static_cast<std::uint64_t>(one / divisor);
+    inverse_low[i] = static_cast<std::uint64_t>((one % divisor << limb52) / divisor);
+  }
+  const int bits = s.product.bit_width(), top = std::max(0, bits - 53), next = std::max(0, top - 53);
+  product = std::ldexp(static_cast<double>(s.product.bits(top, 53)), top - 64);
+  product_rest = std::ldexp(static_cast<double>(s.product.bits(next, top - next)), next - 64);
+  unit = std::ldexp(product, 64 - 99);
+  width = 2 * error * unit;
+}
+
+RecombineTables::RecombineTables(const ResidueSystem& s) : system(s), fraction(s) {
   groups = (s.count + 2) / 3;
   pairs = (groups + 1) / 2;
   limbs = std::max(3, (s.product.bit_width() + kappa_bits) / limb52 + 1);

@@ -60,6 +60,19 @@ const ResidueSystem& residue_system(int count, ModuliList list) {
   return *systems[i];
 }
 
+namespace {
+
+const FloatRemainder& remainder_modulo(std::size_t q) {
+  static const auto table = [] {
+    std::array<FloatRemainder, max_moduli> list{};
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = make_float_remainder(moduli[i]);
+    return list;
+  }();
+  return table[q];
+}
+
+}  // namespace
+
 DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool narrow, int limb_count)
     : count(system.count), limbs(narrow ? 0 : limb_count), side(panel_side) {
   const int digits = narrow ? 4 : 8 * limb_count;
@@ -70,7 +83,7 @@ DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool
     factor[i] = side == PanelSide::rows ? system.row_factor[i] : 1;
     limb_base[i] = power_of_two_mod(limb_bits, p);
     DigitWeights& w = weights[i];
-    w = {.offset = 0, .inverse = std::nextafter(1.0f / static_cast<float>(p), 1.0f), .modulus = p, .group = {}};
+    w = {.modulus = p, .remainder = remainder_modulo(i), .group = {}};
     int negative = 0, added = 0;
     for (int d = 0; d < digits; ++d) {
       const int weight = multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + 8 * (d % 8), p), p);
@@ -79,8 +92,9 @@ DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool
                                                   << (8 * (d % 4));
       if (d % 8 == 0) added += multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + offset_bit, p), p);
     }
-    w.offset = symmetric_residue(-added, p);
-    while (w.offset < negative) w.offset += p;
+    int offset = symmetric_residue(-added, p);
+    while (offset < negative) offset += p;
+    w.remainder.start += offset;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "number/float_remainder.hpp"
 #include "number/moduli.hpp"
 #include "number/wide_integer.hpp"
 
@@ -50,9 +51,8 @@ constexpr int largest_exponent(int limbs) { return limb_bits * limbs - 1; }
 enum class PanelSide { rows, columns };
 
 struct DigitWeights {
-  std::int32_t offset;  // makes every sum positive and takes the limbs' offsets out again
-  float inverse;        // sum * inverse rounds to the right quotient for every sum that can occur
   int modulus;
+  FloatRemainder remainder;  // its start makes every sum positive and takes the limbs' offsets out again
   std::array<std::uint32_t, max_groups> group;  // four int8 weights each, least significant digit first
 };
 

@@ -26,42 +26,67 @@ struct Extremes {
   }
 };
 
-// Sums of quantised elements of each lane, as exact doubles.
-struct Sums {
-  __m512d first, second;  // quantum_scale
-  __m512d squares = _mm512_setzero_pd(), sum = _mm512_setzero_pd();
-  __m512d clipped[shallow_depths.size()] = {};
+// v_l of eight elements in the low bits of each lane: 2^52 + v, rounded up.
+inline __m512i quantised(__m512d x, __m512d scale) {
+  return _mm512_castpd_si512(_mm512_fmadd_round_pd(_mm512_abs_pd(x), scale, _mm512_set1_pd(0x1p52),
+                                                   _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+}
 
-  void add(__m512d x) {
-    const __m512d scaled = _mm512_mul_pd(_mm512_mul_pd(_mm512_abs_pd(x), first), second);
-    const __m512d v = _mm512_roundscale_pd(scaled, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    squares = _mm512_fmadd_pd(v, v, squares);
-    sum = _mm512_add_pd(sum, v);
-    for (std::size_t i = 0; i < shallow_depths.size(); ++i)
-      clipped[i] = _mm512_add_pd(clipped[i], _mm512_min_pd(v, _mm512_set1_pd(1 << (quantum_bits - shallow_depths[i]))));
+// Sums of quantised elements of each lane. Four elements of a lane are its four 16-bit words.
+struct Sums {
+  static constexpr int run = 64;  // fours until a sum of squares, 2^25 each, may pass 32 bits
+
+  __m512d scale;
+  __m512i squares = _mm512_setzero_si512(), sum = squares;
+  __m512i clipped[shallow_depths.size()] = {};
+
+  void add(__m512d x0, __m512d x1, __m512d x2, __m512d x3) {
+    const __m512i one = _mm512_set1_epi16(1), magic = _mm512_castpd_si512(_mm512_set1_pd(0x1p52));
+    constexpr int exclusive_or = 0x96;
+    const __m512i v1 = _mm512_slli_epi64(quantised(x1, scale), 16), v2 = _mm512_slli_epi64(quantised(x2, scale), 32);
+    const __m512i v3 = _mm512_slli_epi64(quantised(x3, scale), 48);
+    const __m512i lower = _mm512_ternarylogic_epi64(quantised(x0, scale), v1, v2, exclusive_or);
+    const __m512i v = _mm512_ternarylogic_epi64(lower, v3, magic, exclusive_or);
+    squares = _mm512_dpwssd_epi32(squares, v, v);
+    sum = _mm512_dpwssd_epi32(sum, v, one);
+    for (std::size_t i = 0; i < shallow_depths.size(); ++i) {
+      const __m512i most = _mm512_set1_epi16(static_cast<short>(1 << (quantum_bits - shallow_depths[i])));
+      clipped[i] = _mm512_dpwssd_epi32(clipped[i], _mm512_min_epi16(v, most), one);
+    }
   }
 };
 
-// Sums of doubles stay exact below 2^53: v^2 <= 2^24, hence runs of at most 2^28 elements.
-constexpr std::int64_t exact_run = std::int64_t{1} << 28;
+// Sums of each lane, in 64 bits.
+struct Totals {
+  __m512i squares = _mm512_setzero_si512(), sum = squares;
+  __m512i clipped[shallow_depths.size()] = {};
 
-void add_lane(VectorSums& total, const Sums& sums, int lane) {
-  const auto at = [lane](__m512d x) {
-    alignas(64) double values[8];
-    _mm512_store_pd(values, x);
-    return static_cast<std::uint64_t>(values[lane]);
-  };
-  total.squares += at(sums.squares);
-  total.sum += at(sums.sum);
-  for (std::size_t i = 0; i < shallow_depths.size(); ++i) total.clipped[i] += at(sums.clipped[i]);
-}
+  void add(const Sums& sums) {
+    const auto both = [](__m512i x) {
+      return _mm512_add_epi64(_mm512_srli_epi64(x, 32), _mm512_maskz_mov_epi32(0x5555, x));
+    };
+    squares = _mm512_add_epi64(squares, both(sums.squares));
+    sum = _mm512_add_epi64(sum, both(sums.sum));
+    for (std::size_t i = 0; i < shallow_depths.size(); ++i)
+      clipped[i] = _mm512_add_epi64(clipped[i], both(sums.clipped[i]));
+  }
 
-// Exponents from magnitude bits of double; float subnormals are normal doubles, so this serves both types.
+  VectorSums of(__mmask8 lanes) const {
+    const auto total = [lanes](__m512i x) {
+      return static_cast<std::uint64_t>(_mm512_mask_reduce_add_epi64(lanes, x));
+    };
+    VectorSums sums{.squares = total(squares), .sum = total(sum)};
+    for (std::size_t i = 0; i < shallow_depths.size(); ++i) sums.clipped[i] = total(clipped[i]);
+    return sums;
+  }
+};
+
+// Exponents from magnitude bits of double; float subnormals are normal doubles, so this serves both types. True if
+// 2^(quantum_bits - exponent), and what it makes of the smallest element, are normal numbers.
 bool set_exponents(VectorStatistics& s, std::uint64_t largest, std::uint64_t smallest_less_one) {
-  if (largest == 0) return false;
   s.exponent = exponent_of<double>(largest);
   s.lowest = exponent_of<double>(smallest_less_one + 1);
-  return true;
+  return s.exponent >= -1000 && s.exponent - s.lowest <= 1000;
 }
 
 template <class T>
@@ -82,70 +107,69 @@ void side_by_side(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics*
     alignas(64) std::uint64_t largest[8], smallest[8];
     _mm512_store_si512(largest, extremes[g].largest);
     _mm512_store_si512(smallest, extremes[g].smallest_less_one);
-    alignas(64) double first[8] = {}, second[8] = {};
-    bool special = false;
+    alignas(64) double scale[8] = {};
+    bool by_definition = false;
     for (int i = 0; i < 8; ++i) {
       VectorStatistics& s = out[8 * g + i] = VectorStatistics{};
-      special |= largest[i] >= infinity_bits<double>;
-      if (!set_exponents(s, largest[i], smallest[i])) continue;
-      const QuantumScale scale = quantum_scale(s.exponent);
-      first[i] = scale.first;
-      second[i] = scale.second;
+      if (largest[i] == 0) continue;
+      by_definition |= largest[i] >= infinity_bits<double> || !set_exponents(s, largest[i], smallest[i]);
+      if (!by_definition) scale[i] = power_of_two(quantum_bits - s.exponent);
     }
-    if (special) {
-      for (int i = 0; i < 8; ++i) out[8 * g + i] = vector_statistics(x + 8 * g + i, ld, k);
+    const T* first = x + 8 * g;
+    if (by_definition) {
+      for (int i = 0; i < 8; ++i) out[8 * g + i] = vector_statistics(first + i, ld, k);
       continue;
     }
-    std::array<VectorSums, 8> totals{};
-    for (std::int64_t begin = 0; begin < k; begin += exact_run) {
-      Sums sums{.first = _mm512_load_pd(first), .second = _mm512_load_pd(second)};
-      for (std::int64_t l = begin; l < std::min(k, begin + exact_run); ++l) sums.add(load8(x + l * ld + 8 * g));
-      for (int i = 0; i < 8; ++i) add_lane(totals[static_cast<std::size_t>(i)], sums, i);
+    const auto load = [=](std::int64_t l) { return load8(first + l * ld); };
+    const __m512d scales = _mm512_load_pd(scale), zero = _mm512_setzero_pd();
+    const std::int64_t whole = k / 4 * 4;
+    Totals totals;
+    for (std::int64_t begin = 0; begin < whole; begin += 4 * Sums::run) {
+      Sums sums{.scale = scales};
+      for (std::int64_t l = begin; l < std::min(whole, begin + 4 * Sums::run); l += 4)
+        sums.add(load(l), load(l + 1), load(l + 2), load(l + 3));
+      totals.add(sums);
     }
+    Sums last{.scale = scales};
+    for (std::int64_t l = whole; l < k; ++l) last.add(load(l), zero, zero, zero);
+    totals.add(last);
     for (int i = 0; i < 8; ++i)
-      if (largest[i] != 0) set_sums(out[8 * g + i], totals[static_cast<std::size_t>(i)], x + 8 * g + i, ld, k);
+      if (largest[i] != 0) set_sums(out[8 * g + i], totals.of(static_cast<__mmask8>(1 << i)), first + i, ld, k);
   }
 }
 
-// One vector whose elements are contiguous; two registers at a time hide the latency of the sums.
+// One vector whose elements are contiguous; two registers at a time hide the latency of the extremes.
 template <class T>
 void contiguous(const T* x, std::int64_t k, VectorStatistics& s) {
-  const std::int64_t whole = k / 16 * 16;
+  const std::int64_t whole = k / 32 * 32;
   Extremes a, b;
   for (std::int64_t l = 0; l < whole; l += 16) {
     a.add(load8(x + l));
     b.add(load8(x + l + 8));
   }
-  alignas(64) T tail[16] = {};
+  alignas(64) T tail[32] = {};
   std::copy(x + whole, x + k, tail);
-  a.add(load8(tail));
-  b.add(load8(tail + 8));
+  for (int l = 0; l < 32; l += 8) a.add(load8(tail + l));
   const std::uint64_t largest = _mm512_reduce_max_epu64(_mm512_max_epu64(a.largest, b.largest));
   const std::uint64_t smallest = _mm512_reduce_min_epu64(_mm512_min_epu64(a.smallest_less_one, b.smallest_less_one));
-  if (largest >= infinity_bits<double>) {
+  s = VectorStatistics{};
+  if (largest == 0) return;
+  if (largest >= infinity_bits<double> || !set_exponents(s, largest, smallest)) {
     s = vector_statistics(x, 1, k);
     return;
   }
-  s = VectorStatistics{};
-  if (!set_exponents(s, largest, smallest)) return;
-  const QuantumScale scale = quantum_scale(s.exponent);
-  VectorSums total;
-  for (std::int64_t begin = 0; begin < whole || begin == 0; begin += exact_run) {
-    Sums p{.first = _mm512_set1_pd(scale.first), .second = _mm512_set1_pd(scale.second)}, q = p;
-    for (std::int64_t l = begin; l < std::min(whole, begin + exact_run); l += 16) {
-      p.add(load8(x + l));
-      q.add(load8(x + l + 8));
-    }
-    if (begin == 0) {
-      p.add(load8(tail));
-      q.add(load8(tail + 8));
-    }
-    for (int i = 0; i < 8; ++i) {
-      add_lane(total, p, i);
-      add_lane(total, q, i);
-    }
+  const __m512d scale = _mm512_set1_pd(power_of_two(quantum_bits - s.exponent));
+  const auto add_32 = [](Sums& sums, const T* p) { sums.add(load8(p), load8(p + 8), load8(p + 16), load8(p + 24)); };
+  Sums last{.scale = scale};
+  add_32(last, tail);
+  Totals totals;
+  totals.add(last);
+  for (std::int64_t begin = 0; begin < whole; begin += 32 * Sums::run) {
+    Sums sums{.scale = scale};
+    for (std::int64_t l = begin; l < std::min(whole, begin + 32 * Sums::run); l += 32) add_32(sums, x + l);
+    totals.add(sums);
   }
-  set_sums(s, total, x, 1, k);
+  set_sums(s, totals.of(0xff), x, 1, k);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "scheme/recombine.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends.hpp"
 #include "number/ieee754.hpp"
@@ -77,6 +78,87 @@ TYPED_TEST(RecombineTest, Avx512HasTheBitsOfPortable) {
                 "")
           << count << " moduli";
     }
+}
+
+// Blocks of large integers, as products have them: those at a distance of 2^d and more from the numbers at which RN
+// changes. The vector form rounds them from fractions where d is large enough, and must see where it is not.
+TEST(RecombineOfDoubles, Avx512RoundsLargeIntegersOnceAtEveryDistanceFromTies) {
+  VERNIER_NEEDS_AVX512(double);
+  Random random(5);
+  for (int count = 2; count <= max_moduli; ++count) {
+    const mpz_class limit = (integer(residue_system(count).product) * 1048575) >> 21;
+    const auto bits = static_cast<unsigned long>(mpz_sizeinbase(limit.get_mpz_t(), 2));
+    const unsigned long last = bits > 55 ? bits - 55 : 0;  // half a unit of a number of bits - 1 bits
+    for (unsigned long distance = 0; distance <= last; distance += 7) {
+      std::vector<mpz_class> list;
+      for (int e = 0; e < block_elements; ++e) {
+        const mpz_class unit = mpz_class(1) << (last + 1), tie = unit >> 1;
+        mpz_class c = ((mpz_class(1) << (bits - 2)) + random_integer(limit >> 2, random)) / unit * unit + tie;
+        const mpz_class away = (mpz_class(1) << distance) + random_integer((mpz_class(1) << distance) - 1, random);
+        if (distance > 0) c += e % 2 == 0 ? away : mpz_class(-away);
+        list.push_back(e % 3 == 0 ? c : mpz_class(-c));
+      }
+      Block block(count, std::move(list));
+      block.scale(static_cast<int>(bits), 20, random);
+      ASSERT_EQ(difference(recombined<double>(avx512_backend<double>()->recombine, block), exact<double>(block)), "")
+          << count << " moduli, 2^" << distance << " from ties";
+    }
+  }
+}
+
+// One lane of round_by_fraction, in integers and the same operations on doubles.
+struct Fraction {
+  double c, below, width;
+
+  Fraction(const Block& block, std::size_t index) {
+    const FractionTables& tables = block.tables.fraction;
+    const auto limb = [](const mpz_class& x, unsigned long i) {
+      return mpz_class((x >> (52 * i)) & ((mpz_class(1) << 52) - 1));
+    };
+    mpz_class high = 0, low = -FractionTables::error;
+    for (int first = 0; first < block.system.count; first += 6) {
+      const auto pair = static_cast<std::size_t>(first / 6);
+      mpz_class z = 0;
+      for (int g = 0; g < 2; ++g) {
+        const int begin = first + 3 * g, end = std::min(begin + 3, block.system.count);
+        if (begin >= end) continue;
+        mpz_class product = 1, y = 0;
+        for (int q = begin; q < end; ++q) product *= moduli[static_cast<std::size_t>(q)];
+        for (int q = begin; q < end; ++q)
+          y += product / moduli[static_cast<std::size_t>(q)] *
+               block.residues[static_cast<std::size_t>(q) * Block::stride + index];
+        z += (y + 2 * product) * tables.multiplier[2 * pair + static_cast<std::size_t>(g)];
+      }
+      EXPECT_TRUE(z < mpz_class(1) << 51);
+      high += limb(z * tables.inverse_high[pair], 1);
+      low += limb(z * tables.inverse_high[pair], 0) + limb(z * tables.inverse_low[pair], 1);
+    }
+    const mpz_class shifted = (high << 17) & ((mpz_class(1) << 64) - 1);
+    const mpz_class signed_high = shifted >> 63 != 0 ? mpz_class(shifted - (mpz_class(1) << 64)) : shifted;
+    const double x = signed_high.get_d(), rest = rounded<double>(low, 0);
+    c = x * tables.product;
+    below = std::fma(rest, tables.unit, std::fma(x, tables.product_rest, std::fma(x, tables.product, -c)));
+    width = tables.width;
+  }
+};
+
+TEST(RecombineOfDoubles, FractionsHoldTheIntegerBetweenTheirBounds) {
+  Random random(6);
+  for (int count = 2; count <= max_moduli; ++count) {
+    const Block block(count, random);
+    int doubts = 0;
+    for (int e = 0; e < block_elements; ++e) {
+      const mpz_class& integer = block.c[static_cast<std::size_t>(e)];
+      const Fraction f(block, static_cast<std::size_t>(residue_index(e % strip_size, e / strip_size)));
+      const mpq_class least = mpq_class(f.c) + mpq_class(f.below), most = mpq_class(f.c) + mpq_class(f.below + f.width);
+      ASSERT_TRUE(least < integer) << count << " moduli";
+      ASSERT_TRUE(integer < most) << count << " moduli";
+      const bool doubt = f.c + f.below != f.c + (f.below + f.width);
+      doubts += doubt ? 1 : 0;
+      ASSERT_TRUE(doubt || integer != 0) << count << " moduli";
+    }
+    EXPECT_GT(doubts, count < 8 ? 0 : block_elements / 8) << count << " moduli";  // zeros, ties and what is beside them
+  }
 }
 
 // Three products whose real and imaginary parts are two blocks: yv at random, xu = re + yv, the sums im + xu + yv.

@@ -4,6 +4,7 @@
 #include <gmpxx.h>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "base/panel.hpp"
@@ -82,10 +83,12 @@ struct Block {
   std::int8_t* residues;
   std::array<int, strip_size> row_scales{}, column_scales{};
 
-  Block(int count, Random& r)
+  Block(int count, Random& r) : Block(count, integers(residue_system(count), r)) {}
+
+  Block(int count, std::vector<mpz_class> list)
       : system(residue_system(count)),
         tables(system),
-        c(integers(system, r)),
+        c(std::move(list)),
         storage(stride * static_cast<std::size_t>(count) + 64) {
     residues = storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64) % 64;
     for (int q = 0; q < count; ++q) {
