@@ -23,7 +23,7 @@ struct SplitScale {
   float first, second;
 
   VERNIER_HD explicit SplitScale(int s)
-      : first(power_of_two(s > 127 ? 127 : s)), second(power_of_two(s > 127 ? s - 127 : 0)) {}
+      : first(float_power_of_two(s > 127 ? 127 : s)), second(float_power_of_two(s > 127 ? s - 127 : 0)) {}
   VERNIER_HD float operator()(float x) const { return x * first * second; }
 };
 

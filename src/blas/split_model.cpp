@@ -166,7 +166,7 @@ std::vector<float> sum_of_piece(const Scheme& s, const model::Engine& engine, co
       t = sum;
     else
       for (std::size_t i = 0; i < t.size(); ++i)
-        t[i] = std::fma(t[i], power_of_two(s.sums[q].shift - s.sums[q + 1].shift), sum[i]);
+        t[i] = std::fma(t[i], float_power_of_two(s.sums[q].shift - s.sums[q + 1].shift), sum[i]);
   }
   return t;
 }

@@ -144,7 +144,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
           for (int s = 0; s < 2; ++s) {
             const int e = up[h] + uq[i][s];
             const float scaled = t[4 * i + 2 * h + s];
-            value[s] = scalars(is_ordinary ? scaled * power_of_two(e) : unscale(scaled, e), old[i - i0][s]);
+            value[s] = scalars(is_ordinary ? scaled * float_power_of_two(e) : unscale(scaled, e), old[i - i0][s]);
             write[s] = is_ordinary || (row + 8 * i + s < rows && e < excluded_vector / 2);
           }
           if (is_ordinary) {

@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(32 * warps) plain_kernel(const __grid_constant
       if (g.order.carry[s] != 0)
         sum = compensated_end(mine, inside[s][i], sum);
       else
-        sum =
-            s == g.order.sums - 1 ? mine : __fmaf_rn(sum, power_of_two(g.order.shift[s] - g.order.shift[s + 1]), mine);
+        sum = s == g.order.sums - 1 ? mine
+                                    : __fmaf_rn(sum, float_power_of_two(g.order.shift[s] - g.order.shift[s + 1]), mine);
     }
     store_entry(g, sum, row + group + i / 2 * 8, column + 2 * t + i % 2);
   }

@@ -81,8 +81,8 @@ __device__ __forceinline__ void update_tile(const SplitArguments& g, const Scala
         const float2 old = *c;
         const int other = 4 * (i ^ 2) + 2 * h, e0 = up[h] + uq.x, e1 = up[h] + uq.y;
         const float t0 = odd ? t[other] : t[4 * i + 2 * h], t1 = odd ? t[other + 1] : t[4 * i + 2 * h + 1];
-        float2 v{scalars(is_ordinary ? t0 * power_of_two(e0) : unscale(t0, e0), old.x),
-                 scalars(is_ordinary ? t1 * power_of_two(e1) : unscale(t1, e1), old.y)};
+        float2 v{scalars(is_ordinary ? t0 * float_power_of_two(e0) : unscale(t0, e0), old.x),
+                 scalars(is_ordinary ? t1 * float_power_of_two(e1) : unscale(t1, e1), old.y)};
         if (!is_ordinary && e0 >= excluded_vector / 2) v.x = old.x;
         if (!is_ordinary && e1 >= excluded_vector / 2) v.y = old.y;
         *c = v;

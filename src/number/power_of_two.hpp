@@ -24,13 +24,13 @@ VERNIER_HD inline float word_float(std::uint32_t word) {
 }
 
 // 2^e of a normal number.
-VERNIER_HD inline float power_of_two(int e) { return word_float(static_cast<std::uint32_t>(e + 127) << 23); }
+VERNIER_HD inline float float_power_of_two(int e) { return word_float(static_cast<std::uint32_t>(e + 127) << 23); }
 
 // x 2^e for |x| < 2^62 and any e, rounded once: no step under- or overflows unless the result does.
 VERNIER_HD inline float unscale(float x, int e) {
   const int far = e < -126 ? -100 : e > 127 ? 100 : 0;
   const int rest = e - far < -126 ? -126 : e - far;
-  return x * power_of_two(far) * power_of_two(rest);
+  return x * float_power_of_two(far) * float_power_of_two(rest);
 }
 
 }  // namespace vernier

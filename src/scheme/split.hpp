@@ -30,7 +30,8 @@ VERNIER_HD inline float from_low(const FloatShape& shape, std::uint32_t word) {
   if (u.kind == NumberClass::nan) return word_float(0x7fc00000);
   if (u.kind == NumberClass::infinite) return sign * word_float(0x7f800000);
   // Two factors: the quantum of a subnormal bf16 is 2^-133, below every normal float.
-  return sign * static_cast<float>(u.significand) * power_of_two(u.exponent) * power_of_two(-shape.fraction_bits);
+  return sign * static_cast<float>(u.significand) * float_power_of_two(u.exponent) *
+         float_power_of_two(-shape.fraction_bits);
 }
 
 inline constexpr int max_split_parts = 3;
@@ -44,8 +45,8 @@ struct SplitRule {
 
 VERNIER_HD inline void split_parts(const SplitRule& rule, float v, std::uint32_t* words) {
   for (int p = 0; p < rule.parts; ++p) {
-    words[p] = to_low(rule.low, p == 0 ? rule.first : rule.rest, v * power_of_two(rule.shift[p]));
-    v = v - from_low(rule.low, words[p]) * power_of_two(-rule.shift[p]);
+    words[p] = to_low(rule.low, p == 0 ? rule.first : rule.rest, v * float_power_of_two(rule.shift[p]));
+    v = v - from_low(rule.low, words[p]) * float_power_of_two(-rule.shift[p]);
   }
 }
 
