@@ -117,12 +117,13 @@ struct VERNIER_API Options {
   void* workspace = nullptr;        // caller's own workspace; what gemm allocates then is small
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
 
-  // Called by gemm, also with prepared operands, and by symm and hemm where they call gemm: with rising fractions of
-  // the work, some 100 at most, and 1 last. The thread that called gemm calls it, between blocks of its work or inside
+  // Called by gemm, also with prepared operands, and by no other routine: with rising fractions of the work, some 100
+  // at most, and 1 last. The thread that called gemm calls it, between blocks of its work or inside
   // the OpenMP region where other threads work too. These go on meanwhile, but soon wait for it: it should be quick.
   // It may lock, print and multiply other matrices; it must not throw, nor touch A, B and C, nor open a barrier or
-  // share work of that region. A native product of 2^33 multiplications or more is then cut into blocks of 512 columns
-  // or more: within the same bound, but its bits may be others than those of one call, and it takes some 4 % longer.
+  // share work of that region. A native product of 2^33 real multiplications and 1024 columns or more is then cut into
+  // blocks of columns: within the same bound, but its bits may be others than those of one call, and it takes some 4 %
+  // longer.
   std::function<void(double)> progress = {};
 };
 

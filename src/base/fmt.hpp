@@ -2,6 +2,10 @@
 // program's own fmt, of this version or another, it must not share names with that. Include this before others of fmt.
 #pragma once
 
+#ifdef FMT_VERSION
+#error "base/fmt.hpp comes before other headers of fmt"
+#endif
+
 #define FMT_BEGIN_NAMESPACE \
   namespace fmt {           \
   inline namespace of_vernier {

@@ -138,7 +138,8 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
     return report.finished(plan);
   }
   const Scratch<T> x(n, n);
-  report.add(gemm<T>(op, transposed(op, hermitian), n, n, k, T{1}, A, lda, B, ldb, T{0}, x.data(), n, options));
+  report.add(
+      gemm<T>(op, transposed(op, hermitian), n, n, k, T{1}, A, lda, B, ldb, T{0}, x.data(), n, inner_options(options)));
   update_triangle(uplo, hermitian, n, C, ldc, threads, [&, t = x.data()](auto i, auto j, const T& c) {
     return sum_of_two(hermitian, alpha, t[i + j * n], t[j + i * n], beta, c);
   });

@@ -45,17 +45,17 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
                 static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
     return report.finished(plan);
   }
+  const Options inner = inner_options(options);
   if (!reads) {
-    report.add(
-        gemm<T>(Op::none, Op::none, m, n, 0, alpha, A, std::max<std::int64_t>(m, 1), B, 1, beta, C, ldc, options));
+    report.add(gemm<T>(Op::none, Op::none, m, n, 0, alpha, A, std::max<std::int64_t>(m, 1), B, 1, beta, C, ldc, inner));
     return report.finished();
   }
   const Scratch<T> full(order, order);
   fill(hermitian, uplo, order, A, lda, full.data(), usable_threads(options.threads));
   if (side == Side::left)
-    report.add(gemm<T>(Op::none, Op::none, m, n, m, alpha, full.data(), m, B, ldb, beta, C, ldc, options));
+    report.add(gemm<T>(Op::none, Op::none, m, n, m, alpha, full.data(), m, B, ldb, beta, C, ldc, inner));
   else
-    report.add(gemm<T>(Op::none, Op::none, m, n, n, alpha, B, ldb, full.data(), n, beta, C, ldc, options));
+    report.add(gemm<T>(Op::none, Op::none, m, n, n, alpha, B, ldb, full.data(), n, beta, C, ldc, inner));
   return report.finished();
 }
 

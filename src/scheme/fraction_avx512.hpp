@@ -18,8 +18,8 @@ struct Rounded {
   __m512i doubt;
 };
 
-// C / P = sum z / (P_1 P_2) modulo 1 from the sums y of the groups (docs/accuracy.md, theorem 4): the multiples of P
-// that the sum holds are the integer part, which is shifted out.
+// C / P = sum z / (P_1 P_2) modulo 1 from the sums y of the groups, each with its 2 P_g (docs/accuracy.md, theorem 4).
+// The multiples of P that the sum holds are the integer part, what lies above 47 bits: they are shifted out.
 inline Rounded round_by_fraction(const FractionTables& tables, int groups, const __m512i* y) {
   const auto set1 = [](std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); };
   __m512i high = _mm512_setzero_si512();  // units of 2^-47; low: of 2^-99
@@ -45,7 +45,7 @@ inline Rounded round_by_fraction(const FractionTables& tables, int groups, const
   return {least, _mm512_xor_si512(_mm512_castpd_si512(least), _mm512_castpd_si512(most))};
 }
 
-// Scales of a block as what they add to the exponent field of a double.
+// Scales of a block as what they add to the exponent field of a double, modulo its 12 bits.
 struct ExponentFields {
   alignas(64) std::int64_t rows[strip_size], columns[strip_size];
   bool serve = false;  // all results are normal numbers
@@ -55,10 +55,13 @@ struct ExponentFields {
     const auto [column_least, column_most] = std::minmax_element(column_scales, column_scales + strip_size);
     serve = *row_most + *column_most <= -Ieee754<double>::min_exponent &&
             tables.system.product.bit_width() - 1 - (*row_least + *column_least) <= Ieee754<double>::max_exponent;
-    for (int i = 0; i < strip_size; ++i) {
-      rows[i] = -(static_cast<std::int64_t>(row_scales[i]) << (Ieee754<double>::precision - 1));
-      columns[i] = -(static_cast<std::int64_t>(column_scales[i]) << (Ieee754<double>::precision - 1));
-    }
+    for (int i = 0; i < strip_size; ++i) rows[i] = field(row_scales[i]), columns[i] = field(column_scales[i]);
+  }
+
+ private:
+  static std::int64_t field(int scale) {
+    return static_cast<std::int64_t>((std::uint64_t{0} - static_cast<std::uint64_t>(std::int64_t{scale}))
+                                     << (Ieee754<double>::precision - 1));
   }
 };
 

@@ -1,4 +1,5 @@
-// Residues of C -> T: byte dot products for groups of three moduli (VPDPBUSD), the Chinese remainder, and one rounding
+// Residues of C -> T: byte dot products for groups of three moduli (VPDPBUSD), and from their sums either C as a
+// fraction of P, which most doubles are rounded from (fraction_avx512.hpp), or the Chinese remainder and one rounding
 // in the conversion of the leading 64 bits, the last of which is sticky.
 #include <type_traits>
 
@@ -123,13 +124,21 @@ struct LeadingSink {
   }
 };
 
+// Which of eight integers are zero: those whose residues all are, as where there are no rows or columns any more.
+template <class F>
+inline __mmask8 zeros(const RecombineTables& tables, const __m512i* y) {
+  __mmask8 zero = 0xff;
+  for (int g = 0; g < F::groups_of(tables); ++g)
+    zero = _mm512_mask_cmpeq_epi64_mask(zero, y[g], set1(2 * tables.group_product[static_cast<std::size_t>(g)]));
+  return zero;
+}
+
 // Sixteen rows of four columns, rounded from their fractions; false if that leaves one of them in doubt.
 template <class F, class Residues>
 inline bool round_quad(const RecombineTables& tables, int quad, const Residues& residues, const ExponentFields& fields,
                        double* tile) {
   const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
   GroupSums sums[F::max_groups];
-  __m512i doubt = _mm512_setzero_si512();
   for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
   for (int half = 0; half < 2; ++half) {
     const __m512i rows = _mm512_load_si512(fields.rows + row + 8 * half);
@@ -137,13 +146,18 @@ inline bool round_quad(const RecombineTables& tables, int quad, const Residues& 
       __m512i y[F::max_groups];
       for (int g = 0; g < groups; ++g) y[g] = sums[g].of(half, v);
       const Rounded c = round_by_fraction(tables.fraction, groups, y);
-      doubt = _mm512_or_si512(doubt, c.doubt);
-      const __m512i scaled = _mm512_add_epi64(_mm512_add_epi64(_mm512_castpd_si512(c.value), rows),
-                                              _mm512_set1_epi64(fields.columns[column + v]));
+      __m512i scaled = _mm512_add_epi64(_mm512_add_epi64(_mm512_castpd_si512(c.value), rows),
+                                        _mm512_set1_epi64(fields.columns[column + v]));
+      const __mmask8 doubt = _mm512_test_epi64_mask(c.doubt, c.doubt);
+      if (__builtin_expect(doubt != 0, 0)) {
+        const auto other = static_cast<__mmask8>(~zeros<F>(tables, y));
+        if ((doubt & other) != 0) return false;
+        scaled = _mm512_maskz_mov_epi64(other, scaled);
+      }
       _mm512_store_si512(tile + (column + v) * strip_size + row + 8 * half, scaled);
     }
   }
-  return _mm512_test_epi64_mask(doubt, doubt) == 0;
+  return true;
 }
 
 // Sixteen rows of four columns.
@@ -211,23 +225,28 @@ struct ComplexBlock {
   }
 };
 
-// Doubles come from fractions until one of them is in doubt; where one is, there may be many.
+// Doubles come from fractions, until a second quad has one in doubt: then there may be many.
 template <class F, class Block>
 void recombine(const RecombineTables& tables, const Block& block) {
+  const auto take_integers = [&](int quad) {
+    block.each(tables, quad, [&](const auto& residues, const auto& sink) {
+      recombine_quad<F>(tables, quad, residues, sink);
+      return true;
+    });
+  };
   int quad = 0;
   if constexpr (std::is_same_v<typename Block::Sink, RoundedSink<double>> && F::limbs > 1) {
     const ExponentFields fields(tables, block.first_sink().row_scales, block.first_sink().column_scales);
     const auto round = [&](const auto& residues, const auto& sink) {
       return round_quad<F>(tables, quad, residues, fields, sink.tile);
     };
-    if (fields.serve)
-      while (quad < quads && block.each(tables, quad, round)) ++quad;
+    for (int doubts = fields.serve ? 0 : 2; quad < quads && doubts < 2; ++quad) {
+      if (block.each(tables, quad, round)) continue;
+      take_integers(quad);
+      ++doubts;
+    }
   }
-  const auto take_integers = [&](const auto& residues, const auto& sink) {
-    recombine_quad<F>(tables, quad, residues, sink);
-    return true;
-  };
-  for (; quad < quads; ++quad) block.each(tables, quad, take_integers);
+  for (; quad < quads; ++quad) take_integers(quad);
 }
 
 template <class Block, int Limbs>

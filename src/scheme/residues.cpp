@@ -62,14 +62,12 @@ const ResidueSystem& residue_system(int count, ModuliList list) {
 
 namespace {
 
-const FloatRemainder& remainder_modulo(std::size_t q) {
-  static const auto table = [] {
-    std::array<FloatRemainder, max_moduli> list{};
-    for (std::size_t i = 0; i < list.size(); ++i) list[i] = make_float_remainder(moduli[i]);
-    return list;
-  }();
-  return table[q];
-}
+constexpr auto remainders = [] {
+  std::array<FloatRemainder, max_moduli> list{};
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = make_float_remainder(moduli[i]);
+  return list;
+}();
+static_assert(std::ranges::all_of(remainders, [](const FloatRemainder& r) { return r.inverse != 0; }));
 
 }  // namespace
 
@@ -83,7 +81,7 @@ DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool
     factor[i] = side == PanelSide::rows ? system.row_factor[i] : 1;
     limb_base[i] = power_of_two_mod(limb_bits, p);
     DigitWeights& w = weights[i];
-    w = {.modulus = p, .remainder = remainder_modulo(i), .group = {}};
+    w = {.modulus = p, .remainder = remainders[i], .group = {}};
     int negative = 0, added = 0;
     for (int d = 0; d < digits; ++d) {
       const int weight = multiply_mod(factor[i], power_of_two_mod(limb_bits * (d / 8) + 8 * (d % 8), p), p);

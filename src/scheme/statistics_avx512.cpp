@@ -34,7 +34,7 @@ inline __m512i quantised(__m512d x, __m512d scale) {
 
 // Sums of quantised elements of each lane. Four elements of a lane are its four 16-bit words.
 struct Sums {
-  static constexpr int run = 64;  // fours until a sum of squares, 2^25 each, may pass 32 bits
+  static constexpr int run = 64;  // fours: their squares sum up to 2^31 at most, which is read as unsigned
 
   __m512d scale;
   __m512i squares = _mm512_setzero_si512(), sum = squares;

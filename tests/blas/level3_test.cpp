@@ -145,6 +145,33 @@ TYPED_TEST(Level3, rank_k_updates_touch_one_triangle) {
           }
 }
 
+// They multiply beside their output, in several products each.
+TYPED_TEST(Level3, tell_no_progress) {
+  using T = TypeParam;
+  const std::int64_t n = 40;
+  const Array<T> a = this->integers(n, n), b = this->integers(n, n);
+  for (Options options : this->all_options()) {
+    Array<T> c = this->integers(n, n);
+    int told = 0;
+    options.progress = [&](double) { ++told; };
+    const T *A = a.x.data(), *B = b.x.data();
+    T* C = c.x.data();
+    gemm<T>(Op::none, Op::none, n, n, n, T(1), A, n, B, n, T(0), C, n, options);
+    EXPECT_GT(told, 0) << options.engine;
+    told = 0;
+    for (const auto& symmetric : {symm<T>, hemm<T>})
+      symmetric(Side::left, Uplo::upper, n, n, T(1), A, n, B, n, T(1), C, n, options);
+    syrk<T>(Uplo::upper, Op::none, n, n, T(1), A, n, T(1), C, n, options);
+    syr2k<T>(Uplo::upper, Op::none, n, n, T(1), A, n, B, n, T(1), C, n, options);
+    herk<T>(Uplo::upper, Op::none, n, n, Real<T>(1), A, n, Real<T>(1), C, n, options);
+    her2k<T>(Uplo::upper, Op::none, n, n, T(1), A, n, B, n, Real<T>(1), C, n, options);
+    gemmt<T>(Uplo::upper, Op::none, Op::none, n, n, T(1), A, n, B, n, T(1), C, n, options);
+    trmm<T>(Side::left, Uplo::upper, Op::none, Diag::unit, n, n, T(1), A, n, C, n, options);
+    trsm<T>(Side::left, Uplo::upper, Op::none, Diag::unit, n, n, T(1), A, n, C, n, options);
+    EXPECT_EQ(told, 0) << options.engine;
+  }
+}
+
 TYPED_TEST(Level3, rank_2k_updates_touch_one_triangle) {
   using T = TypeParam;
   const std::int64_t n = 45, k = 8;

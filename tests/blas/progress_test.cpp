@@ -34,30 +34,36 @@ Array<T> whole_numbers(std::int64_t rows, std::int64_t columns, std::int64_t ste
   return x;
 }
 
-// A product C = 2 A^T B - C that is long enough to be told of.
+// A product C = 2 A^T op(B) - C that is long enough to be told of; B and C have room between their columns.
 template <class T>
 struct LongProduct {
+  explicit LongProduct(Op asked = Op::none) : opb(asked) {}
+
   static constexpr std::int64_t m = is_complex<T> ? 512 : 1024, n = 1100, k = is_complex<T> ? 4096 : 8192;
-  const Array<T> a = whole_numbers<T>(k, m, 3), b = whole_numbers<T>(k, n, 11), c0 = whole_numbers<T>(m, n, 4);
+  const Op opb;
+  const Array<T> a = whole_numbers<T>(k, m, 3), c0 = whole_numbers<T>(m + 5, n, 4);
+  const Array<T> b = opb == Op::none ? whole_numbers<T>(k + 3, n, 11) : whole_numbers<T>(n + 3, k, 11);
 
   std::vector<T> operator()(const std::function<void(double)>& progress) const {
     Array<T> c = c0;
     Options options{.contract = default_contract<T>(), .engine = "native"};
     options.progress = progress;
-    gemm<T>(Op::transpose, Op::none, m, n, k, T(2), a.x.data(), k, b.x.data(), k, T(-1), c.x.data(), m, options);
+    gemm<T>(Op::transpose, opb, m, n, k, T(2), a.x.data(), k, b.x.data(), b.rows, T(-1), c.x.data(), c.rows, options);
     return c.x;
   }
 };
 
 TYPED_TEST(NativeProgress, rises_to_one_and_the_product_is_the_same) {
-  const LongProduct<TypeParam> product;
-  std::vector<double> told;
-  const auto whole = product({}), in_blocks = product([&](double fraction) { told.push_back(fraction); });
-  EXPECT_EQ(whole, in_blocks);
-  ASSERT_GE(told.size(), 2u);
-  EXPECT_TRUE(std::adjacent_find(told.begin(), told.end(), std::greater_equal<>()) == told.end());
-  EXPECT_GT(told.front(), 0);
-  EXPECT_EQ(told.back(), 1);
+  for (const Op opb : {Op::none, Op::conjugate_transpose}) {
+    const LongProduct<TypeParam> product(opb);
+    std::vector<double> told;
+    const auto whole = product({}), in_blocks = product([&](double fraction) { told.push_back(fraction); });
+    EXPECT_EQ(whole, in_blocks);
+    ASSERT_GE(told.size(), 2u);
+    EXPECT_TRUE(std::adjacent_find(told.begin(), told.end(), std::greater_equal<>()) == told.end());
+    EXPECT_GT(told.front(), 0);
+    EXPECT_EQ(told.back(), 1);
+  }
 }
 
 TEST(ProgressOfGemm, is_told_by_the_calling_thread_whatever_its_number) {

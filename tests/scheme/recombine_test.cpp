@@ -80,33 +80,84 @@ TYPED_TEST(RecombineTest, Avx512HasTheBitsOfPortable) {
     }
 }
 
-// Blocks of large integers, as products have them: those at a distance of 2^d and more from the numbers at which RN
-// changes. The vector form rounds them from fractions where d is large enough, and must see where it is not.
-TEST(RecombineOfDoubles, Avx512RoundsLargeIntegersOnceAtEveryDistanceFromTies) {
+double exact_element(const Block& block, int e) {
+  return rounded<double>(block.c[static_cast<std::size_t>(e)],
+                         -(block.row_scales[static_cast<std::size_t>(e % strip_size)] +
+                           block.column_scales[static_cast<std::size_t>(e / strip_size)]));
+}
+
+// An odd multiple of half a unit in the last place, or 2^distance away from it.
+mpz_class beside_a_tie(unsigned long bits, unsigned long distance, bool above, Random& random) {
+  const mpz_class half = mpz_class(1) << (bits - 55);
+  const mpz_class tie = ((mpz_class(1) << 53) + random_integer((mpz_class(1) << 52) - 1, random) * 2 + 1) * half;
+  return distance == 0 ? tie : above ? mpz_class(tie + (half >> distance)) : mpz_class(tie - (half >> distance));
+}
+
+unsigned long bits_of_block(const ResidueSystem& system) {
+  const mpz_class limit = (integer(system.product) * 1048575) >> 21;
+  return mpz_sizeinbase(limit.get_mpz_t(), 2);
+}
+
+// The vector form rounds large integers from fractions, and must see the one that they do not tell, wherever it is.
+TEST(RecombineOfDoubles, Avx512SeesTheOneElementBesideATie) {
   VERNIER_NEEDS_AVX512(double);
   Random random(5);
-  for (int count = 2; count <= max_moduli; ++count) {
-    const mpz_class limit = (integer(residue_system(count).product) * 1048575) >> 21;
-    const auto bits = static_cast<unsigned long>(mpz_sizeinbase(limit.get_mpz_t(), 2));
-    const unsigned long last = bits > 55 ? bits - 55 : 0;  // half a unit of a number of bits - 1 bits
-    for (unsigned long distance = 0; distance <= last; distance += 7) {
-      std::vector<mpz_class> list;
-      for (int e = 0; e < block_elements; ++e) {
-        const mpz_class unit = mpz_class(1) << (last + 1), tie = unit >> 1;
-        mpz_class c = ((mpz_class(1) << (bits - 2)) + random_integer(limit >> 2, random)) / unit * unit + tie;
-        const mpz_class away = (mpz_class(1) << distance) + random_integer((mpz_class(1) << distance) - 1, random);
-        if (distance > 0) c += e % 2 == 0 ? away : mpz_class(-away);
-        list.push_back(e % 3 == 0 ? c : mpz_class(-c));
-      }
-      Block block(count, std::move(list));
-      block.scale(static_cast<int>(bits), 20, random);
-      ASSERT_EQ(difference(recombined<double>(avx512_backend<double>()->recombine, block), exact<double>(block)), "")
-          << count << " moduli, 2^" << distance << " from ties";
+  auto* const recombine = avx512_backend<double>()->recombine;
+  for (const int count : {8, 11, 13, 14, 15, 16, 18, 20, 23, 26, 31, 40, 49}) {
+    Block block(count, large_integers(residue_system(count), random));
+    const unsigned long bits = bits_of_block(block.system);
+    block.scale(static_cast<int>(bits), 20, random);
+    Matrix<double> expected = exact<double>(block);
+    ASSERT_EQ(difference(recombined<double>(recombine, block), expected), "") << count << " moduli";
+    for (int e = 0; e < block_elements; e += count == 15 ? 1 : 29) {
+      const mpz_class before = block.c[static_cast<std::size_t>(e)];
+      // At the limit of what 99 bits tell, or nearer.
+      const auto distance =
+          static_cast<unsigned long>(e % 4 == 0 ? 0 : random.integer(20, static_cast<int>(bits) - 56));
+      block.set(e, beside_a_tie(bits, distance, e % 2 == 0, random) * (e % 8 < 4 ? 1 : -1));
+      expected(e % strip_size, e / strip_size) = exact_element(block, e);
+      ASSERT_EQ(difference(recombined<double>(recombine, block), expected), "")
+          << count << " moduli, element " << e << ", 2^-" << distance << " of half a unit from a tie";
+      block.set(e, before);
+      expected(e % strip_size, e / strip_size) = exact_element(block, e);
     }
   }
 }
 
-// One lane of round_by_fraction, in integers and the same operations on doubles.
+TEST(RecombineOfDoubles, Avx512RoundsLargeIntegersOnceAtTheEndsOfTheRange) {
+  VERNIER_NEEDS_AVX512(double);
+  using F = Ieee754<double>;
+  Random random(7);
+  for (int count = 8; count <= max_moduli; count += count < 20 ? 1 : 4) {
+    Block block(count, large_integers(residue_system(count), random));
+    const int bits = static_cast<int>(bits_of_block(block.system));
+    for (const int sum : {-F::min_exponent, -F::min_exponent + 1, bits - F::max_exponent, bits - F::max_exponent - 1,
+                          bits - F::max_exponent - 2, bits - F::min_exponent, bits - F::min_exponent + 40, 2400, -2400})
+      for (const int spread : {0, 1, 30}) {
+        block.scale(sum, spread, random);
+        ASSERT_EQ(difference(recombined<double>(avx512_backend<double>()->recombine, block), exact<double>(block)), "")
+            << count << " moduli, sums of scales about " << sum;
+      }
+  }
+}
+
+// Rows and columns that are not there any more, and single zeros.
+TEST(RecombineOfDoubles, Avx512GivesZerosBesideLargeIntegers) {
+  VERNIER_NEEDS_AVX512(double);
+  Random random(8);
+  for (const int count : {8, 14, 15, 19, 49})
+    for (const int live : {32, 31, 17, 16, 4, 0}) {
+      Block block(count, large_integers(residue_system(count), random));
+      for (int e = 0; e < block_elements; ++e)
+        if (e % strip_size >= live || e / strip_size >= 30 || e % 91 == 0) block.set(e, 0);
+      block.scale(static_cast<int>(bits_of_block(block.system)), 10, random);
+      const Matrix<double> got = recombined<double>(avx512_backend<double>()->recombine, block);
+      ASSERT_EQ(difference(got, exact<double>(block)), "") << count << " moduli, " << live << " rows";
+      EXPECT_FALSE(std::signbit(got(31, 31)));
+    }
+}
+
+// One lane of round_by_fraction, in integers and the same operations on doubles: what its bounds are proved of.
 struct Fraction {
   double c, below, width;
 
@@ -182,8 +233,12 @@ std::vector<std::int8_t> products_of(const Block& re, const Block& im, Random& r
 template <class T>
 void expect_parts(decltype(SchemeBackend<T>::recombine_complex) recombine) {
   Random random(4);
-  for (int count = 2; count <= max_moduli; ++count) {
-    Block re(count, random), im(count, random);
+  for (int i = 2; i <= 2 * max_moduli - 1; ++i) {
+    const int count = (i + 2) / 2;
+    const ResidueSystem& system = residue_system(count);
+    Block re(count, i % 2 == 0 ? integers(system, random) : large_integers(system, random));
+    Block im(count, i % 2 == 0 ? integers(system, random) : large_integers(system, random));
+    if (i % 4 == 1) im.set(static_cast<int>(random.integer(0, block_elements - 1)), 1);  // in doubt there alone
     re.scale(static_cast<int>(random.integer(-900, 900)), 60, random);
     im.row_scales = re.row_scales, im.column_scales = re.column_scales;
     const std::vector<std::int8_t> products = products_of(re, im, random);

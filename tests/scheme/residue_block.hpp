@@ -74,6 +74,17 @@ inline std::vector<mpz_class> integers(const ResidueSystem& system, Random& r) {
   return list;
 }
 
+// As products of ordinary data have them: large, and far from numbers at which RN changes.
+inline std::vector<mpz_class> large_integers(const ResidueSystem& system, Random& r) {
+  const mpz_class limit = (integer(system.product) * 1048575) >> 21;
+  std::vector<mpz_class> list;
+  for (int e = 0; e < block_elements; ++e) {
+    const mpz_class c = random_integer(limit, r);
+    list.push_back(e % 3 == 0 ? c : mpz_class(-c));
+  }
+  return list;
+}
+
 struct Block {
   static constexpr std::size_t stride = block_elements + 64;
   const ResidueSystem& system;
@@ -91,15 +102,20 @@ struct Block {
         c(std::move(list)),
         storage(stride * static_cast<std::size_t>(count) + 64) {
     residues = storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64) % 64;
-    for (int q = 0; q < count; ++q) {
+    for (int e = 0; e < block_elements; ++e) set(e, c[static_cast<std::size_t>(e)]);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  // Element e is x.
+  void set(int e, const mpz_class& x) {
+    c[static_cast<std::size_t>(e)] = x;
+    for (int q = 0; q < system.count; ++q) {
       const auto i = static_cast<std::size_t>(q);
       const int p = moduli[i];
-      for (int e = 0; e < block_elements; ++e) {
-        const auto rest = static_cast<std::int64_t>(
-            mpz_fdiv_ui(c[static_cast<std::size_t>(e)].get_mpz_t(), static_cast<unsigned long>(p)));
-        residues[i * stride + static_cast<std::size_t>(residue_index(e % strip_size, e / strip_size))] =
-            static_cast<std::int8_t>(symmetric_residue(rest * system.row_factor[i], p));
-      }
+      const auto rest = static_cast<std::int64_t>(mpz_fdiv_ui(x.get_mpz_t(), static_cast<unsigned long>(p)));
+      residues[i * stride + static_cast<std::size_t>(residue_index(e % strip_size, e / strip_size))] =
+          static_cast<std::int8_t>(symmetric_residue(rest * system.row_factor[i], p));
     }
   }
 
