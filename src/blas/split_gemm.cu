@@ -112,7 +112,8 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k) / t.split_k());
+    t.paced = sm90::tile_of(t.kernel).blocks_sharing == 2 &&
+              pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
 }

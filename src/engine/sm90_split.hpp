@@ -46,8 +46,8 @@ struct SplitProduct {
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
   SplitLater later = {};  // of b, where later_group() allows it
-  // A word by which the product keeps pace (base/pace.hpp), null: it does not. Not with beside_previous: the word is
-  // cleared behind the previous kernel.
+  // A word by which products of tiles that pairs of blocks share keep pace (base/pace.hpp); null: they do not. Not with
+  // beside_previous: the word is cleared behind the previous kernel.
   std::uint32_t* steps = nullptr;
   // Begins beside the previous kernel of the stream, which lets it, and ends after that; depends on what came before.
   bool beside_previous = false;

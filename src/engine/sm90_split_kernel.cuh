@@ -32,13 +32,13 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
   constexpr int share = Config::Rows / Config::Sharing;
   const int side = Config::Halves ? 0 : rank, begin = Config::Halves ? rank * lines : 0;
   RingPosition<Config::stages> at{0, 1};
-  Pacer pacer(g.pace);
+  [[maybe_unused]] Pacer pacer(g.pace);
   for_tiles<Config::Cluster>(order, [&](const TilePlace& place) {
     const int row_p = place.product * static_cast<int>(g.p.count) + (place.p * Config::Sharing + side) * tile_columns;
     const int row_q = place.product * static_cast<int>(g.q.count) + place.q * Config::Rows + side * share;
     if (Config::SplitsLater && lines > 0) wait_until_split(g, place.p * Config::Sharing + side);
     for (int line = begin; line < begin + lines; ++line, at.advance()) {
-      pacer.before(line - begin);
+      if constexpr (Config::Paces) pacer.before(line - begin);
       barrier_wait(ring.empty(at.stage), at.parity);
       const std::uint32_t full = ring.full(at.stage);
       const int byte = line * split_line_bytes;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
                            (1 << Config::Sharing) - 1);
     }
   });
-  pacer.end();
+  if constexpr (Config::Paces) pacer.end();
 }
 
 // By one thread: tiles of C come and go.
@@ -244,8 +244,8 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
       Config::Halves ? clusters : std::min<std::int64_t>(clusters, std::max(1, multiprocessors / Config::Cluster));
   const auto grid = static_cast<unsigned>(Config::Cluster * running);
   const std::int64_t lines = x.a_plane.line_count;
-  const Pace pace = start_pace(x.steps, static_cast<int>(grid), pieces(clusters, running),
-                               Config::Halves ? lines / 2 : lines, stream);
+  const Pace pace =
+      start_pace(Config::Paces ? x.steps : nullptr, static_cast<int>(grid), pieces(clusters, running), lines, stream);
   const SplitArguments g{
       .p = p,
       .q = q,

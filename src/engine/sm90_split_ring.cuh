@@ -25,6 +25,8 @@ struct SplitConfig {
   static constexpr bool SplitsLater = Sharing == 2 && !Staged && Input != Low::bf16;
   static constexpr SplitForm form = Input == Low::fp16 ? (Folded ? SplitForm::half_unshifted : SplitForm::half_shifted)
                                                        : (Folded ? SplitForm::tf32_unshifted : SplitForm::tf32_shifted);
+  // Long products are those of tiles that pairs of blocks share.
+  static constexpr bool Paces = Sharing == 2 && !Staged;
   // Tiles of P side by side. Tiles that do not keep pace reuse fewer: tf32, n = 16384, 69.9 ms against 75.2.
   static constexpr int group_of(bool paced) { return Folded && Input == Low::tf32 && !paced ? 8 : 16; }
   using Staging = StagedTile<Rows, tile_columns>;
