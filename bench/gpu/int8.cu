@@ -87,15 +87,14 @@ void run(std::int64_t n, const Settings& settings) {
   product.factor.fill(1);
   const DeviceMatrix<std::uint32_t> steps(1, 1);
   const int clusters = cuda::current_device().multiprocessors / 2;
-  for (std::size_t v = 0; v < cuda::sm90_tiles.size(); ++v)
+  for (std::size_t v = 0; v < cuda::sm90_tiles.size(); ++v) {
+    const cuda::Sm90Tile& tile = cuda::sm90_tiles[v];
+    const bool paced = cuda::sm90_keeps_pace(tile, n, n, pitch, settings.moduli, clusters);
+    product.steps = paced ? steps.data() : nullptr;
     measure(n,
-            {std::string(cuda::sm90_tiles[v].name),
-             [&, v] {
-               const bool paced = cuda::sm90_keeps_pace(cuda::sm90_tiles[v], n, n, pitch, settings.moduli, clusters);
-               product.steps = paced ? steps.data() : nullptr;
-               cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr);
-             }},
+            {std::string(tile.name), [&] { cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr); }},
             settings);
+  }
   cuda::Cublas& cublas = cuda::thread_cublas();
   const auto cublas_products = [&] {
     const int one = 1, zero = 0;

@@ -118,12 +118,11 @@ struct VERNIER_API Options {
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
 
   // Called by gemm, also with prepared operands, and by no other routine: with rising fractions of the work, some 100
-  // at most, and 1 last. The thread that called gemm calls it, between blocks of its work or inside
-  // the OpenMP region where other threads work too. These go on meanwhile, but soon wait for it: it should be quick.
-  // It may lock, print and multiply other matrices; it must not throw, nor touch A, B and C, nor open a barrier or
-  // share work of that region. A native product of 2^33 real multiplications and 1024 columns or more is then cut into
-  // blocks of columns: within the same bound, but its bits may be others than those of one call, and it takes some 4 %
-  // longer.
+  // at most, and 1 last. The thread that called gemm calls it, between blocks of its work or inside the OpenMP region
+  // where other threads work too. These go on meanwhile, but soon wait for it: it should be quick. It may lock, print
+  // and multiply other matrices; it must not throw, nor touch A, B and C, nor open a barrier or share work of that
+  // region. A native product of 2^33 real multiplications and 1024 columns or more is then cut into blocks of columns:
+  // within the same bound, but its bits may be others than those of one call, and it takes some 4 % longer.
   std::function<void(double)> progress = {};
 };
 
@@ -178,6 +177,7 @@ struct VERNIER_API Report {
 // ---- products ------------------------------------------------------------------------------------------------------
 
 // C = alpha op(A) op(B) + beta C
+//
 //   op(A)  m x k; A is lda x k with lda >= max(1, m) for Op::none, lda x m with lda >= max(1, k) otherwise
 //   op(B)  k x n; B is ldb x n with ldb >= max(1, k) for Op::none, ldb x k with ldb >= max(1, n) otherwise
 //   C      m x n, ldc >= max(1, m)
