@@ -33,7 +33,8 @@ function(vernier_layer name)
 endfunction()
 
 # Puts the objects of the layers into a library, whether static or shared. Those compiled for an instruction set come
-# last: of an inline function the linker keeps the first copy that it meets, which must run on every machine.
+# last: of an inline function the linker keeps the first copy that it meets, which must run on every machine. (Sources
+# of instruction sets leave none where functions are inlined: tests/layers/instruction_sets.cmake.)
 function(vernier_bundle library)
   foreach(layer ${ARGN})
     get_target_property(type vernier_${layer} TYPE)
@@ -63,9 +64,9 @@ function(vernier_cpu_options variable)
   foreach(isa avx2 avx512 avx512_vnni avx512_bf16 amx)
     set(files ${sources})
     list(FILTER files INCLUDE REGEX "[/_]${isa}\\.cpp$")
-    if(NOT VERNIER_X86)
-      list(REMOVE_ITEM sources ${files})
-    elseif(files)
+    list(REMOVE_ITEM sources ${files})
+    if(VERNIER_X86 AND files)
+      list(APPEND sources ${files})  # last in the layer's archive, as in vernier_bundle
       set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${${isa}}")
     endif()
   endforeach()

@@ -60,6 +60,10 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
 
 // ---- one entry ------------------------------------------------------------------------------------------------------
 
+// Entry (i, j) of a block, as round_tile decides it; nothing if it stays open.
+template <class T>
+std::optional<T> decided_entry(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j);
+
 template <class T>
 struct VectorPair {
   const T *row, *column;

@@ -3,6 +3,35 @@
 #include "scheme/exact_loop.hpp"
 
 namespace vernier {
+namespace {
+
+inline double entry_error(const TileErrors& e, int i, int j) {
+  return entry_error(VectorError{e.row.rounding[i], e.row.half_norm[i], e.row.largest[i]},
+                     VectorError{e.column.rounding[j], e.column.half_norm[j], e.column.largest[j]});
+}
+
+// Theorem 6: T of entry (i, j) as a bracket; nothing if it is hopelessly wide.
+template <class T>
+std::optional<Bracket> product_bracket(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j,
+                                       bool only_rounded) {
+  const auto at = static_cast<std::size_t>(j * strip_size + i);
+  const int unit = integers.exponent[at] - 64;  // of low's last bit, in units of C
+  const auto value =
+      static_cast<Int128>(static_cast<Uint128>(static_cast<std::uint64_t>(integers.high[at])) << 64 | integers.low[at]);
+  const bool cut = unit > 0 && (integers.low[at] & 1) != 0;
+  std::optional<Bracket> b = error_bracket(value, unit, cut, entry_error(tile.errors, i, j), only_rounded);
+  if (b) b->exponent -= tile.row_scales[i] + tile.column_scales[j];
+  return b;
+}
+
+}  // namespace
+
+template <class T>
+std::optional<T> decided_entry(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j) {
+  const bool only_rounded = tile.beta == 0 && is_power_of_two(tile.alpha);
+  const std::optional<Bracket> product = product_bracket(tile, integers, i, j, only_rounded);
+  return product ? combined(*product, tile.alpha, tile.beta, tile.c + i + j * tile.ldc) : std::nullopt;
+}
 
 template <class T>
 void grains_portable(const Operand<T>& view, const int* scales, Grain* out) {
@@ -107,6 +136,7 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
   template void grains_portable(const Operand<T>&, const int*, Grain*);                                           \
   template RoundingResidual residual_portable(const VectorPair<T>&);                                              \
   template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
+  template std::optional<T> decided_entry(const ExactTile<T>&, const LeadingTile&, int, int);                     \
   template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
                                           const T*);                                                              \
   template T combined_sum(const LongAccumulator&, T, T, const T*);                                                \

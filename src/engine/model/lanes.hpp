@@ -11,6 +11,7 @@
 #include "engine/model/tile.hpp"
 
 namespace vernier::model {
+namespace {
 
 template <int N>
 struct Lanes {
@@ -117,4 +118,5 @@ inline void rows_of(const RowTask& task) {
   if (task.block == 16) rows_of_blocks<N, 16>(task);
 }
 
+}  // namespace
 }  // namespace vernier::model

@@ -1,0 +1,21 @@
+cmake_minimum_required(VERSION 3.25)
+
+# No object that is compiled for an instruction set defines a function that the linker might take for other objects too:
+# its weak symbols are instances of templates that are named for the instruction set. Of any other inline function the
+# linker would keep one copy for all, and a processor without those instructions would end in the middle of it.
+string(REPLACE "|" ";" objects "${objects}")
+set(instruction_sets "avx2|avx512|avx512_vnni|avx512_bf16|amx")
+list(FILTER objects INCLUDE REGEX "[/_](${instruction_sets})\\.cpp\\.")
+list(LENGTH objects count)
+if(count LESS 10)
+  message(FATAL_ERROR "${count} objects are compiled for an instruction set; expected more")
+endif()
+foreach(object ${objects})
+  execute_process(COMMAND ${nm} -C --defined-only ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL " W [^\n]+" functions "${symbols}")
+  foreach(function ${functions})
+    if(NOT function MATCHES "_(${instruction_sets})[<(]")
+      message(SEND_ERROR "${object} defines${function}, as other objects may")
+    endif()
+  endforeach()
+endforeach()
