@@ -63,10 +63,20 @@ constexpr int progress_words(std::int64_t vectors) {
   return 1 + static_cast<int>((vectors + later_tile - 1) / later_tile);
 }
 
+// A word in the host's memory in which a kernel answers a question, so that the host can tell answers apart.
+struct HostAnswer {
+  std::uint32_t* word = nullptr;  // null: nobody asks
+  std::uint32_t question = 0;
+
+  static constexpr std::uint32_t text(std::uint32_t question, bool yes) { return 2 * question + (yes ? 1 : 0); }
+};
+
 // Attempts follow each other on a stream; each leaves a verdict, and those behind a success return at once.
 struct SplitGate {
   const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open
   std::uint32_t* verdict = nullptr;       // after this attempt, what was made so far; null: not asked for
+  int behind = 0;                         // verdicts of later attempts, which lie there; one that is made is theirs too
+  HostAnswer answer = {};                 // is the attempt made?
   bool judged = false;                    // the split counts, and its status words decide whether the attempt is made
   bool last = false;                      // it is made in any case: if judged unfit, as a conventional product
   std::uint32_t mark = 1;                 // this attempt's verdict of itself, if it is made; 0 says that nothing was

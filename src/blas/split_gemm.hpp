@@ -67,9 +67,12 @@ SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, 
                                 std::int64_t lda, const float* B, std::int64_t ldb);
 
 // C = alpha op(A) op(B) + beta C, queued on the stream. workspace: plan.workspace bytes of device memory, aligned to
-// 256. k > 0; the caller has checked the arguments.
-void split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
-                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream);
+// 256. k > 0; the caller has checked the arguments. If the host may wait, it does so for small products, a moment:
+// where the GPU says meanwhile that an attempt is made, those behind it are not queued. Returns how many were, of the
+// last products.
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
+               sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
+               bool host_may_wait = false);
 
 // The two stages of the first attempt, each queued on the default stream by itself: for measurements.
 struct SplitStages {

@@ -2,8 +2,11 @@
 // only.
 //
 // A block is one column strip by one row strip: 2 x 2 accumulator tiles. One step is four TDPBSSD (64 cycles) and four
-// tile loads, 64 bytes a cycle, more than the second-level cache gives. So a column strip (32 KiB for 16 steps) stays
-// in the first level, and the rows stream through TILELOADDT1, whose hint keeps them from evicting the columns.
+// tile loads, 64 bytes a cycle, more than the second-level cache gives. So one strip (32 KiB for 16 steps) stays in the
+// first level, and those of the other operand stream through TILELOADDT1, whose hint keeps them from evicting it.
+//
+// It is a strip of columns that stays, once all rows are in the second level. They get there beside the first few
+// column strips, row by row: a strip comes from the third level in the time of as many blocks, not of one.
 //
 //     tmm0 .. tmm3  sums: column tile * 2 + row tile        tmm4, tmm5  columns        tmm6, tmm7  rows
 //
@@ -55,19 +58,28 @@ inline __attribute__((always_inline)) void change_block(std::int32_t* previous) 
   Tile::template zero<Sums>();
 }
 
+// Loads of an operand whose strip stays in the first level, or streams through it.
+template <class Tile, bool Stays, int T>
+inline __attribute__((always_inline)) void load_operand(const std::int8_t* from) {
+  if constexpr (Stays)
+    Tile::template load<T>(from);
+  else
+    Tile::template load_streamed<T>(from);
+}
+
 // The first step of a block stores the block before it, each tile just before its register is needed, so that the
 // multiplier never drains.
-template <class Tile>
+template <class Tile, bool RowsStay>
 inline __attribute__((always_inline)) void first_step(const std::int8_t* columns, const std::int8_t* rows,
                                                       std::int32_t* previous) {
-  Tile::template load_streamed<6>(rows);
-  Tile::template load<4>(columns);
+  load_operand<Tile, RowsStay, 6>(rows);
+  load_operand<Tile, !RowsStay, 4>(columns);
   change_block<Tile, 0>(previous);
   Tile::template dot<0, 4, 6>();
-  Tile::template load<5>(columns + tile_bytes);
+  load_operand<Tile, !RowsStay, 5>(columns + tile_bytes);
   change_block<Tile, 2>(previous);
   Tile::template dot<2, 5, 6>();
-  Tile::template load_streamed<7>(rows + tile_bytes);
+  load_operand<Tile, RowsStay, 7>(rows + tile_bytes);
   change_block<Tile, 1>(previous);
   Tile::template dot<1, 4, 7>();
   change_block<Tile, 3>(previous);
@@ -76,24 +88,24 @@ inline __attribute__((always_inline)) void first_step(const std::int8_t* columns
 
 // One block. Its sums stay in the tiles for the next call to store. The units of the finished block are
 // reduced between the steps, where they hide behind the multiplier.
-template <class Tile, bool Reduce>
+template <class Tile, bool RowsStay, bool Reduce>
 void multiply_block(const std::int8_t* columns, const std::int8_t* rows, std::int64_t steps, std::int32_t* previous,
                     FinishedBlock finished, const VectorReduction& constants, Prefetch prefetch) {
   const VectorReduction reduction = constants;  // in registers, past the stores that might change the original
-  first_step<Tile>(columns, rows, previous);
+  first_step<Tile, RowsStay>(columns, rows, previous);
   [[maybe_unused]] const std::int32_t* end = Reduce ? finished.sums + block_elements : nullptr;
   std::int64_t due = 0;
   for (std::int64_t s = 1; s < steps; ++s) {
     columns += step_bytes;
     rows += step_bytes;
-    Tile::template load_streamed<6>(rows);
-    Tile::template load<4>(columns);
+    load_operand<Tile, RowsStay, 6>(rows);
+    load_operand<Tile, !RowsStay, 4>(columns);
     Tile::template dot<0, 4, 6>();
-    Tile::template load<5>(columns + tile_bytes);
+    load_operand<Tile, !RowsStay, 5>(columns + tile_bytes);
     Tile::template dot<2, 5, 6>();
     if constexpr (Reduce)
       for (due += units; due >= steps - 1; due -= steps - 1) reduce_next_unit(finished, reduction);
-    Tile::template load_streamed<7>(rows + tile_bytes);
+    load_operand<Tile, RowsStay, 7>(rows + tile_bytes);
     Tile::template dot<1, 4, 7>();
     Tile::template dot<3, 5, 7>();
     prefetch.step();
@@ -109,27 +121,59 @@ void store_sums(std::int32_t* sums) {
   Tile::template store<3>(sums + 3 * tile_elements);
 }
 
-// All blocks, one column strip after another. The sums of a block are stored and reduced while the next one runs, so
-// that one buffer serves them all.
+// The blocks of a product, in any order. The sums of one are stored and reduced while the next one runs, so that one
+// buffer serves them all.
 template <class Tile>
-void multiply_tiles(const Int8Product& p) {
-  const VectorReduction reduction = make_vector_reduction(p.modulus, p.steps * step_size, p.accumulate);
-  auto* sums = static_cast<std::int32_t*>(p.scratch);
-  FinishedBlock finished;  // none yet: the first store writes rubbish
-  const std::int64_t lines = divide_up(step_bytes / line_bytes, p.row_strips);
-  for (std::int64_t t = 0; t < p.column_strips; ++t) {
-    const std::int8_t* columns = p.columns + t * p.steps * step_bytes;
-    // The strip of columns that comes next lies behind this one.
-    Prefetch prefetch{reinterpret_cast<const char*>(columns) + p.steps * step_bytes, lines * line_bytes};
-    for (std::int64_t v = 0; v < p.row_strips; ++v) {
-      const auto block = finished.sums != nullptr ? multiply_block<Tile, true> : multiply_block<Tile, false>;
-      block(columns, p.rows + v * p.steps * step_bytes, p.steps, sums, finished, reduction, prefetch);
-      prefetch.next += p.steps * prefetch.bytes_per_step;
-      finished = {sums, p.out + (t * p.out_strips + v) * block_elements};
+class Blocks {
+ public:
+  explicit Blocks(const Int8Product& p)
+      : p_(p),
+        reduction_(make_vector_reduction(p.modulus, p.steps * step_size, p.accumulate)),
+        sums_(static_cast<std::int32_t*>(p.scratch)) {}
+
+  // All blocks of one column strip with rows 0 .. count - 1; or, if RowsStay, of one row strip with as many columns.
+  // The strip that comes next lies behind the one that stays, and is fetched meanwhile.
+  template <bool RowsStay>
+  void run(std::int64_t staying, std::int64_t count) {
+    const std::int64_t lines = divide_up(step_bytes / line_bytes, count);
+    Prefetch prefetch{reinterpret_cast<const char*>(RowsStay ? rows(staying + 1) : columns(staying + 1)),
+                      lines * line_bytes};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t t = RowsStay ? i : staying, v = RowsStay ? staying : i;
+      // Before the first block none is finished; its store writes rubbish.
+      const auto block =
+          finished_.sums != nullptr ? multiply_block<Tile, RowsStay, true> : multiply_block<Tile, RowsStay, false>;
+      block(columns(t), rows(v), p_.steps, sums_, finished_, reduction_, prefetch);
+      prefetch.next += p_.steps * prefetch.bytes_per_step;
+      finished_ = {sums_, p_.out + (t * p_.out_strips + v) * block_elements};
     }
   }
-  store_sums<Tile>(sums);
-  reduce_until(sums + block_elements, finished, reduction);
+
+  void finish() {
+    store_sums<Tile>(sums_);
+    reduce_until(sums_ + block_elements, finished_, reduction_);
+  }
+
+ private:
+  const std::int8_t* columns(std::int64_t t) const { return p_.columns + t * p_.steps * step_bytes; }
+  const std::int8_t* rows(std::int64_t v) const { return p_.rows + v * p_.steps * step_bytes; }
+
+  const Int8Product& p_;
+  const VectorReduction reduction_;
+  std::int32_t* sums_;
+  FinishedBlock finished_;
+};
+
+// Eight strips of columns in the second level leave room for the rows.
+constexpr std::int64_t first_columns = 8;
+
+template <class Tile>
+void multiply_tiles(const Int8Product& p) {
+  Blocks<Tile> blocks(p);
+  const std::int64_t first = std::min(first_columns, p.column_strips);
+  for (std::int64_t v = 0; v < p.row_strips; ++v) blocks.template run<true>(v, first);
+  for (std::int64_t t = first; t < p.column_strips; ++t) blocks.template run<false>(t, p.row_strips);
+  blocks.finish();
 }
 
 }  // namespace

@@ -36,9 +36,7 @@ __device__ __forceinline__ bool statistics_permit(const SplitArguments& g) {
 __device__ __forceinline__ bool made_before(const SplitArguments& g) {
   if (g.beside_previous || g.gate.before == nullptr) return false;
   cuda::wait_for_previous_kernels();
-  if (*g.gate.before == 0) return false;
-  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *g.gate.verdict = *g.gate.before;
-  return true;
+  return *g.gate.before != 0;
 }
 
 enum class Decision { leave, split, conventional };
@@ -47,8 +45,13 @@ __device__ __forceinline__ Decision decide(const SplitArguments& g) {
   const std::uint32_t made = g.gate.before != nullptr ? *g.gate.before : 0;
   const bool fit = made == 0 && (!g.gate.judged || statistics_permit(g));
   const bool conventional = made == 0 && !fit && g.gate.last;
-  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0)
-    *g.gate.verdict = fit ? g.gate.mark : conventional ? conventional_mark : made;
+  if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
+    for (int i = 0; i <= (fit ? g.gate.behind : 0); ++i)
+      g.gate.verdict[i] = fit ? g.gate.mark : conventional ? conventional_mark : made;
+    const HostAnswer& answer = g.gate.answer;
+    if (answer.word != nullptr)
+      *static_cast<volatile std::uint32_t*>(answer.word) = HostAnswer::text(answer.question, fit);
+  }
   if (fit) return Decision::split;
   return conventional ? Decision::conventional : Decision::leave;
 }

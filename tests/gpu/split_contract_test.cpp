@@ -1,8 +1,10 @@
 // Contract fp32 on a Hopper GPU: the data choose the scheme, and every choice keeps the bound.
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "gpu/busy.hpp"
 #include "gpu/split_fixture.hpp"
 
 namespace vernier::test {
@@ -149,6 +151,81 @@ TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
   const auto expected =
       Matrix<float>::of(60, 50, [&](auto i, auto j) { return std::fma(2.5f, t(i, j), -0.5f * old(i, j)); });
   EXPECT_EQ(difference(c, expected), "");
+}
+
+// Calls of a host that may wait, on one stream, with verdicts spoilt before each.
+class Waited {
+ public:
+  Waited(double phi, std::int64_t n)
+      : a_(scattered_matrix<float>(n, n, phi, 1)),
+        b_(scattered_matrix<float>(n, n, phi, 2)),
+        plan_(plan_split_gemm(n, n, n)),
+        c_(n, n),
+        da_(a_),
+        db_(b_),
+        dc_(c_),
+        workspace_(plan_.workspace, stream_) {}
+
+  int all() const { return static_cast<int>(plan_.attempts.size()); }
+  cudaStream_t stream() const { return stream_; }
+
+  // How many attempts were queued.
+  int queue() {
+    const std::int64_t n = plan_.n;
+    check(cudaMemsetAsync(workspace_.data(), 0xff, plan_.workspace, stream_), "poison");
+    return split_gemm(plan_, split_operands_of(Op::none, Op::none, n, n, n, da_.data(), n, db_.data(), n), {1, nullptr},
+                      {0, nullptr}, dc_.data(), n, workspace_.data(), stream_, true);
+  }
+  int queue_at_rest() {
+    stream_.wait();
+    return queue();
+  }
+  void expect(const char* scheme) {
+    ASSERT_EQ(split_gemm_made(plan_, workspace_.data(), stream_), scheme);
+    dc_.fetch(c_);
+    EXPECT_EQ(difference(c_, on_gpu(find_scheme(scheme), a_, b_)), "");
+  }
+
+ private:
+  const Matrix<float> a_, b_;
+  const SplitGemmPlan plan_;
+  Matrix<float> c_;
+  const OnDevice da_, db_, dc_;
+  const cuda::Stream stream_;
+  const cuda::DeviceWorkspace workspace_;
+};
+
+constexpr int more_than_any_pause = 66;
+
+TEST(SplitContract, AHostThatMayWaitQueuesNoAttemptBehindTheOneThatIsMade) {
+  Waited calls(0.5, 640);
+  int in_time = 0;
+  for (int i = 0; i < more_than_any_pause; ++i) {
+    in_time += calls.queue_at_rest() == 1;
+    calls.expect("halfhalf_sep");
+  }
+  EXPECT_GT(in_time, 0);
+}
+
+TEST(SplitContract, AHostThatMayWaitQueuesTheNextAttemptForWideData) {
+  Waited calls(5, 640);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(calls.queue_at_rest(), calls.all());
+    calls.expect("bf16x6_short");
+  }
+}
+
+TEST(SplitContract, AHostDoesNotWaitForABusyStream) {
+  Waited calls(0.5, 640);
+  occupy(1, 200, calls.stream());
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(calls.queue(), calls.all());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(100));
+  calls.expect("halfhalf_sep");
+  int in_time = 0;
+  for (int i = 0; i < more_than_any_pause && in_time == 0; ++i) in_time += calls.queue_at_rest() == 1;
+  EXPECT_EQ(in_time, 1);
+  calls.expect("halfhalf_sep");
 }
 
 TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
