@@ -11,7 +11,7 @@ namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 384;
-constexpr int band = 8;  // 2, 4 and 16 were as fast or slower (docs/performance.md)
+constexpr int band = 8;  // 2, 4 and 16 were as fast or slower (docs/decisions.md)
 
 template <class T>
 LaunchShape shape_of(int clusters) {

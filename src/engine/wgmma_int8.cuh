@@ -1,5 +1,5 @@
 // wgmma on unsigned bytes: d += x y^T, 64 rows of x by 128, 192 or 256 rows of y, 32 bytes of k, in 32-bit integers.
-// (Unsigned bytes ran 5 % faster than signed ones at the power limit; docs/performance.md.)
+// (Unsigned bytes ran 5 % faster than signed ones at the power limit.)
 #pragma once
 
 #include <cstdint>
