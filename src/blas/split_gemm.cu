@@ -212,17 +212,18 @@ SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, cons
   return {first, progress};
 }
 
-// Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4 to 7. Only products of which that is
-// a part worth having wait for what saves it.
+// Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4 to 7. For products of so many
+// seconds by estimate that is worth a wait, of as many.
 constexpr double short_seconds = 60e-6;
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
 int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::SplitScalar alpha, sm90::SplitScalar beta,
                      float* C, std::int64_t ldc, void* workspace, cudaStream_t stream, bool host_may_wait) {
   Layout w = lay_out_in(workspace, plan, x);
-  const double seconds = split_gemm_seconds(plan.m, plan.n, plan.k, plan.products);
   std::optional<cuda::PromptAnswer> made;
-  if (host_may_wait && plan.judged && plan.attempts.size() > 1 && seconds < short_seconds) made.emplace(stream);
+  if (host_may_wait && plan.judged && plan.attempts.size() > 1 &&
+      split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) <= short_seconds)
+    made.emplace(stream);
   for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
     const SplitAttempt& t = plan.attempts[i];
     w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
@@ -250,7 +251,7 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::Sp
                           .later = later,
                           .steps = t.paced ? w.steps : nullptr},
                          stream);
-    if (made && i == 0 && made->is_yes_within(seconds)) return 1;
+    if (made && i == 0 && made->is_yes_within(short_seconds)) return 1;
   }
   return static_cast<int>(plan.attempts.size());
 }
