@@ -1,6 +1,5 @@
 #include "blas/device_state.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -128,24 +127,17 @@ struct RegularityWords::Words {
   }
 };
 
-namespace {
-
-// What a process keeps for each stream of each device: default streams of two devices may have one number. Never freed:
-// kernels of a stream that is gone may still be running, and a process has few streams.
-template <class Words>
-Words& words_of(cudaStream_t stream) {
+RegularityWords::Words& RegularityWords::of_stream(cudaStream_t stream) {
   static std::mutex mutex;
+  // Never freed: kernels of a stream that is gone may still be running, and a process has few streams.
   static auto& all = *new std::map<std::pair<int, unsigned long long>, std::unique_ptr<Words>>;
-  const std::pair key{current_device().number, id_of(stream)};
+  const int device = current_device().number;  // default streams of two devices may have one number
+  const unsigned long long id = id_of(stream);
   const std::lock_guard lock(mutex);
-  std::unique_ptr<Words>& words = all[key];
+  std::unique_ptr<Words>& words = all[{device, id}];
   if (words == nullptr) words = std::make_unique<Words>();
   return *words;
 }
-
-}  // namespace
-
-RegularityWords::Words& RegularityWords::of_stream(cudaStream_t stream) { return words_of<Words>(stream); }
 
 RegularityWords::RegularityWords(cudaStream_t stream, bool lean)
     : stream_(stream), words_(of_stream(stream)), lean_(lean), lock_(words_.mutex) {
@@ -177,43 +169,6 @@ bool RegularityWords::wait() {
     check(state, "residues of A and B");
     if (*answer == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
   }
-}
-
-struct PromptAnswer::Words {
-  std::mutex mutex;
-  std::uint32_t* word = nullptr;  // pinned, and seen by the device under the same address
-  std::uint32_t questions =
-      0;  // two threads on one stream may miss each other's answers, and never take them for theirs
-  LookPause pause;
-
-  Words() {
-    check(cudaHostAlloc(reinterpret_cast<void**>(&word), sizeof *word, cudaHostAllocDefault), "cudaHostAlloc");
-    *word = 0;
-  }
-};
-
-PromptAnswer::Words& PromptAnswer::of_stream(cudaStream_t stream) { return words_of<Words>(stream); }
-
-PromptAnswer::PromptAnswer(cudaStream_t stream) : words_(of_stream(stream)) {
-  const std::lock_guard lock(words_.mutex);
-  if (words_.pause.wants_a_look()) answer_ = {words_.word, ++words_.questions};
-}
-
-HostAnswer PromptAnswer::answer() const { return answer_; }
-
-bool PromptAnswer::is_yes_within(double seconds) {
-  if (answer_.word == nullptr) return false;
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const volatile std::uint32_t* word = answer_.word;
-  bool yes = false, no = false;
-  do {
-    const std::uint32_t text = *word;
-    yes = text == HostAnswer::text(answer_.question, true), no = text == HostAnswer::text(answer_.question, false);
-  } while (!yes && !no && Clock::now() < end);
-  const std::lock_guard lock(words_.mutex);
-  words_.pause.looked(!yes);
-  return yes;
 }
 
 }  // namespace vernier::cuda

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <mutex>
 
-#include "base/split_plane.hpp"
 #include "scheme/device_convert.hpp"
 
 namespace vernier {
@@ -79,23 +78,6 @@ class RegularityWords {
   Words& words_;
   bool lean_, answered_ = false;
   std::unique_lock<std::mutex> lock_;
-};
-
-// A question to a kernel of a stream whose answer saves work that the host would queue behind it, if it comes in time.
-// On a stream that is busy with other work it does not; then most questions are not asked.
-class PromptAnswer {
- public:
-  explicit PromptAnswer(cudaStream_t stream);
-
-  HostAnswer answer() const;           // for the kernel; nobody asks it where the last questions were in vain
-  bool is_yes_within(double seconds);  // once: waits that long at most
-
- private:
-  struct Words;
-  static Words& of_stream(cudaStream_t stream);
-
-  Words& words_;
-  HostAnswer answer_;
 };
 
 }  // namespace vernier::cuda

@@ -7,7 +7,7 @@
 #include "base/pace.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
-#include "blas/device_state.hpp"
+#include "blas/prompt_answer.hpp"
 #include "blas/split_verdict.hpp"
 #include "cuda/device.hpp"
 #include "plan/split_bounds.hpp"
@@ -212,8 +212,8 @@ SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, cons
   return {first, progress};
 }
 
-// Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4 to 7. For products of so many
-// seconds by estimate that is worth a wait, of as many.
+// Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4. The host waits for what saves it
+// behind products of so many seconds at most by estimate, and no longer.
 constexpr double short_seconds = 60e-6;
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.

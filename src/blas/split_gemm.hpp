@@ -1,5 +1,5 @@
 // fp32 products on the tensor cores of Hopper: attempts in the order of their speed, of which the first is made whose
-// bound the data permit. Which one that is, the GPU finds out: nothing here waits for it.
+// bound the data permit. Which one that is, the GPU finds out.
 #pragma once
 
 #include <cuda_runtime_api.h>

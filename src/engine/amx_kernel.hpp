@@ -132,12 +132,11 @@ class Blocks {
         sums_(static_cast<std::int32_t*>(p.scratch)) {}
 
   // All blocks of one column strip with rows 0 .. count - 1; or, if RowsStay, of one row strip with as many columns.
-  // The strip that comes next lies behind the one that stays, and is fetched meanwhile.
+  // next: the strip that stays after this one, fetched meanwhile.
   template <bool RowsStay>
-  void run(std::int64_t staying, std::int64_t count) {
+  void run(std::int64_t staying, std::int64_t count, const std::int8_t* next) {
     const std::int64_t lines = divide_up(step_bytes / line_bytes, count);
-    Prefetch prefetch{reinterpret_cast<const char*>(RowsStay ? rows(staying + 1) : columns(staying + 1)),
-                      lines * line_bytes};
+    Prefetch prefetch{reinterpret_cast<const char*>(next), lines * line_bytes};
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t t = RowsStay ? i : staying, v = RowsStay ? staying : i;
       // Before the first block none is finished; its store writes rubbish.
@@ -149,15 +148,15 @@ class Blocks {
     }
   }
 
+  const std::int8_t* columns(std::int64_t t) const { return p_.columns + t * p_.steps * step_bytes; }
+  const std::int8_t* rows(std::int64_t v) const { return p_.rows + v * p_.steps * step_bytes; }
+
   void finish() {
     store_sums<Tile>(sums_);
     reduce_until(sums_ + block_elements, finished_, reduction_);
   }
 
  private:
-  const std::int8_t* columns(std::int64_t t) const { return p_.columns + t * p_.steps * step_bytes; }
-  const std::int8_t* rows(std::int64_t v) const { return p_.rows + v * p_.steps * step_bytes; }
-
   const Int8Product& p_;
   const VectorReduction reduction_;
   std::int32_t* sums_;
@@ -171,8 +170,10 @@ template <class Tile>
 void multiply_tiles(const Int8Product& p) {
   Blocks<Tile> blocks(p);
   const std::int64_t first = std::min(first_columns, p.column_strips);
-  for (std::int64_t v = 0; v < p.row_strips; ++v) blocks.template run<true>(v, first);
-  for (std::int64_t t = first; t < p.column_strips; ++t) blocks.template run<false>(t, p.row_strips);
+  for (std::int64_t v = 0; v < p.row_strips; ++v)
+    blocks.template run<true>(v, first, v + 1 < p.row_strips ? blocks.rows(v + 1) : blocks.columns(first));
+  for (std::int64_t t = first; t < p.column_strips; ++t)
+    blocks.template run<false>(t, p.row_strips, blocks.columns(t + 1));  // of the next slice, behind the last
   blocks.finish();
 }
 

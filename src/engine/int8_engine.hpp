@@ -30,10 +30,10 @@ std::int64_t longest_exact_k(const Int8Instruction& instruction);
 // Operands lie as base/panel.hpp says; steps beyond k hold zeros. Any bytes are allowed that are residues modulo p.
 struct Int8Product {
   const std::int8_t* columns = nullptr;  // [column strip][step][2048 bytes], 64-byte aligned
-  std::int64_t column_strips = 0;
-  const std::int8_t* rows = nullptr;  // [row strip][step][2048 bytes], likewise
-  std::int64_t row_strips = 0;
-  std::int64_t steps = 0;  // of 64 k; at least 1, steps * 64 <= longest_k() of the engine
+  std::int64_t column_strips = 0;        // at least 1
+  const std::int8_t* rows = nullptr;     // [row strip][step][2048 bytes], likewise
+  std::int64_t row_strips = 0;           // at least 1
+  std::int64_t steps = 0;                // of 64 k; at least 1, steps * 64 <= longest_k() of the engine
   int modulus = 0;
   bool accumulate = false;
   std::int8_t* out = nullptr;  // block (column strip t, row strip v) at out + (t * out_strips + v) * 1024

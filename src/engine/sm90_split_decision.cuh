@@ -41,13 +41,12 @@ __device__ __forceinline__ bool made_before(const SplitArguments& g) {
 
 enum class Decision { leave, split, conventional };
 
+// Nothing has been made before.
 __device__ __forceinline__ Decision decide(const SplitArguments& g) {
-  const std::uint32_t made = g.gate.before != nullptr ? *g.gate.before : 0;
-  const bool fit = made == 0 && (!g.gate.judged || statistics_permit(g));
-  const bool conventional = made == 0 && !fit && g.gate.last;
+  const bool fit = !g.gate.judged || statistics_permit(g), conventional = !fit && g.gate.last;
   if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
     for (int i = 0; i <= (fit ? g.gate.behind : 0); ++i)
-      g.gate.verdict[i] = fit ? g.gate.mark : conventional ? conventional_mark : made;
+      g.gate.verdict[i] = fit ? g.gate.mark : conventional ? conventional_mark : 0;
     const HostAnswer& answer = g.gate.answer;
     if (answer.word != nullptr)
       *static_cast<volatile std::uint32_t*>(answer.word) = HostAnswer::text(answer.question, fit);

@@ -1,0 +1,56 @@
+// Questions of a host to a kernel of a stream.
+#include "blas/prompt_answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cuda/device.hpp"
+
+namespace vernier::test {
+namespace {
+
+using cuda::PromptAnswer;
+
+void say(const HostAnswer& answer, std::uint32_t question, bool yes) { *answer.word = HostAnswer::text(question, yes); }
+
+// Does the next product on the stream ask?
+bool asked(const cuda::Stream& stream) { return PromptAnswer(stream).answer().word != nullptr; }
+
+TEST(PromptAnswer, OnlyItsOwnYesIsOne) {
+  const cuda::Stream stream;
+  for (int i = 0; i < 3; ++i) {
+    PromptAnswer question(stream);
+    const HostAnswer to = question.answer();
+    ASSERT_NE(to.word, nullptr);
+    say(to, to.question, true);
+    EXPECT_TRUE(question.is_yes_within(0));
+  }
+  PromptAnswer late(stream);
+  say(late.answer(), late.answer().question - 1, true);
+  EXPECT_FALSE(late.is_yes_within(1e-4));
+}
+
+TEST(PromptAnswer, ANoIsNotAYes) {
+  const cuda::Stream stream;
+  PromptAnswer question(stream);
+  ASSERT_NE(question.answer().word, nullptr);
+  say(question.answer(), question.answer().question, false);
+  EXPECT_FALSE(question.is_yes_within(10));  // and is not waited for
+}
+
+TEST(PromptAnswer, NobodyAsksForAWhileAfterQuestionsInVain) {
+  const cuda::Stream stream;
+  for (const int pause : {4, 16, 64, 64}) {
+    PromptAnswer in_vain(stream);
+    ASSERT_NE(in_vain.answer().word, nullptr);
+    EXPECT_FALSE(in_vain.is_yes_within(0));
+    for (int i = 0; i < pause; ++i) EXPECT_FALSE(asked(stream)) << i << " of " << pause;
+  }
+  PromptAnswer question(stream);
+  ASSERT_NE(question.answer().word, nullptr);
+  say(question.answer(), question.answer().question, true);
+  EXPECT_TRUE(question.is_yes_within(0));
+  EXPECT_TRUE(asked(stream));
+}
+
+}  // namespace
+}  // namespace vernier::test
