@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <vernier/cuda.hpp>
 #include <vernier/slices.hpp>
 
@@ -98,52 +97,18 @@ View<T> view(const Matrix& x, Op op) {
   return {data, by_rows ? x.leading_dimension() : 1, by_rows ? 1 : x.leading_dimension()};
 }
 
-// The report of C^T = op(B)^T op(A)^T as one of C = op(A) op(B).
-Report mirrored(Report report) {
-  std::swap(report.plan.m, report.plan.n);
-  std::swap(report.plan.m_block, report.plan.n_block);
-  std::swap(report.wide_rows, report.wide_columns);
-  std::swap(report.span_a, report.span_b);
-  std::swap(report.nonfinite_rows, report.nonfinite_columns);
-  return report;
-}
+// An operand as the library takes it: a matrix by rows is its transpose by columns.
+template <class T>
+struct Operand {
+  Op op;
+  const T* data;
+  std::int64_t ld;
+};
 
-// The same for the text of an error: it stays true where A and B, m and n, rows and columns change their names.
-std::string mirrored(std::string_view text) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"op(A)", "op(B)"}, {" m = ", " n = "}, {" row", " column"}};
-  std::string out;
-  while (!text.empty()) {
-    std::string_view from = text.substr(0, 1), to = from;
-    for (const auto& [one, other] : names) {
-      if (text.starts_with(one)) from = one, to = other;
-      if (text.starts_with(other)) from = other, to = one;
-    }
-    out += to;
-    text.remove_prefix(from.size());
-  }
-  return out;
-}
-
-// A matrix by rows is its transpose by columns, so no order of the three ever needs a copy: calls body(opa, opb, m, n,
-// A, lda, B, ldb) for a column-major C or for its transpose, and says which in `transposed`.
-template <class T, class Body>
-auto multiply_as_stored(const Problem& p, const Matrix& c, bool& transposed, Body body) {
-  const auto op = [&](const Matrix& x, Op asked) {
-    const bool turned = (asked != Op::none) != (x.order != c.order);
-    return turned ? Op::transpose : Op::none;
-  };
-  const T* a = std::get<std::vector<T>>(p.a.entries).data();
-  const T* b = std::get<std::vector<T>>(p.b.entries).data();
-  const std::int64_t lda = p.a.leading_dimension(), ldb = p.b.leading_dimension();
-  const Op opa = op(p.a, p.opa), opb = op(p.b, p.opb);
-  transposed = c.order != Order::column_major;
-  if (!transposed) return body(opa, opb, p.m, p.n, a, lda, b, ldb);
-  try {
-    return body(opb, opa, p.n, p.m, b, ldb, a, lda);
-  } catch (const Error& error) {
-    throw Error(error.status(), mirrored(error.what()));
-  }
+template <class T>
+Operand<T> by_columns(const Matrix& x, Op asked) {
+  const bool turned = (asked != Op::none) != (x.order == Order::row_major);
+  return {turned ? Op::transpose : Op::none, std::get<std::vector<T>>(x.entries).data(), x.leading_dimension()};
 }
 
 template <class T>
@@ -152,21 +117,19 @@ Report multiply(const Problem& p, const Arguments& arguments, Matrix& c, const C
   Options options = arguments.product.options<T>();
   options.progress = progress.callback();
   const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
-  bool transposed = false;
-  const Report report = multiply_as_stored<T>(p, c, transposed, [&](auto... parts) {
-    const auto [opa, opb, m, n, a, lda, b, ldb] = std::tuple(parts...);
-    std::vector<T>& out = std::get<std::vector<T>>(c.entries);
-    if (arguments.device == "cpu")
-      return gemm<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta, out.data(), c.leading_dimension(), options);
-    const OnDevice<T> x(opa, opb, m, n, p.k, a, lda, b, ldb, out);
-    const cuda::Options on_gpu{
-        .contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit};
-    const Report r =
-        cuda::gemm<T>(opa, opb, m, n, p.k, &alpha, x.a(), lda, x.b(), ldb, &beta, x.c(), c.leading_dimension(), on_gpu);
-    x.fetch();
-    return r;
-  });
-  return transposed ? mirrored(report) : report;
+  const auto [opa, a, lda] = by_columns<T>(p.a, p.opa);
+  const auto [opb, b, ldb] = by_columns<T>(p.b, p.opb);
+  std::vector<T>& out = std::get<std::vector<T>>(c.entries);
+  const std::int64_t ldc = c.leading_dimension();
+  if (arguments.device == "cpu")
+    return gemm<T>(opa, opb, p.m, p.n, p.k, alpha, a, lda, b, ldb, beta, out.data(), ldc, options);
+  const OnDevice<T> x(opa, opb, p.m, p.n, p.k, a, lda, b, ldb, out);
+  const cuda::Options on_gpu{
+      .contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit};
+  const Report report =
+      cuda::gemm<T>(opa, opb, p.m, p.n, p.k, &alpha, x.a(), lda, x.b(), ldb, &beta, x.c(), ldc, on_gpu);
+  x.fetch();
+  return report;
 }
 
 template <class T>
@@ -175,23 +138,16 @@ SliceReport multiply_slices(const Problem& p, const Arguments& arguments, Matrix
   options.mode = arguments.slices == "cr" ? SliceMode::correctly_rounded : SliceMode::working_precision;
   if (!arguments.product.engine.empty()) options.engine = arguments.product.engine;
   const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
-  bool transposed = false;
-  SliceReport report = multiply_as_stored<T>(p, c, transposed, [&](auto... parts) {
-    const auto [opa, opb, m, n, a, lda, b, ldb] = std::tuple(parts...);
-    std::vector<T>& out = std::get<std::vector<T>>(c.entries);
-    if (arguments.device == "cpu")
-      return gemm_by_slices<T>(opa, opb, m, n, p.k, alpha, a, lda, b, ldb, beta, out.data(), c.leading_dimension(),
-                               options);
-    const OnDevice<T> x(opa, opb, m, n, p.k, a, lda, b, ldb, out);
-    const SliceReport r = cuda::gemm_by_slices<T>(opa, opb, m, n, p.k, alpha, x.a(), lda, x.b(), ldb, beta, x.c(),
-                                                  c.leading_dimension(), options);
-    x.fetch();
-    return r;
-  });
-  if (transposed) {
-    std::swap(report.slices_a, report.slices_b);
-    std::swap(report.left_a, report.left_b);
-  }
+  const auto [opa, a, lda] = by_columns<T>(p.a, p.opa);
+  const auto [opb, b, ldb] = by_columns<T>(p.b, p.opb);
+  std::vector<T>& out = std::get<std::vector<T>>(c.entries);
+  const std::int64_t ldc = c.leading_dimension();
+  if (arguments.device == "cpu")
+    return gemm_by_slices<T>(opa, opb, p.m, p.n, p.k, alpha, a, lda, b, ldb, beta, out.data(), ldc, options);
+  const OnDevice<T> x(opa, opb, p.m, p.n, p.k, a, lda, b, ldb, out);
+  const SliceReport report =
+      cuda::gemm_by_slices<T>(opa, opb, p.m, p.n, p.k, alpha, x.a(), lda, x.b(), ldb, beta, x.c(), ldc, options);
+  x.fetch();
   return report;
 }
 
@@ -205,26 +161,14 @@ std::string text_of(const SliceReport& r) {
       r.sparse, r.skipped, r.seconds, r.seconds_split, r.seconds_products, r.seconds_sum);
 }
 
+// C0 by columns, or zeros.
 template <class T>
-Matrix prepare_output(Problem& p, FileFormat format) {
+Matrix prepare_output(Problem& p) {
   entries_as<T>(p.a);
   entries_as<T>(p.b);
-  const bool by_columns = p.a.order == Order::column_major && p.b.order == Order::column_major;
-  const Order order = format == FileFormat::matrix_market || by_columns ? Order::column_major : Order::row_major;
-  std::vector<T> c(static_cast<std::size_t>(p.m * p.n));
-  Matrix result{p.m, p.n, order, std::move(c)};
-  if (!p.c0) return result;
+  if (!p.c0) return {p.m, p.n, Order::column_major, std::vector<T>(static_cast<std::size_t>(p.m * p.n))};
   entries_as<T>(*p.c0);
-  if (p.c0->order == order) {
-    result.entries = p.c0->entries;
-    return result;
-  }
-  const View<T> c0 = view<T>(*p.c0, Op::none);
-  auto& out = std::get<std::vector<T>>(result.entries);
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    for (std::int64_t i = 0; i < p.m; ++i) out[result.offset(i, j)] = c0(i, j);
-  }
-  return result;
+  return in_order(*p.c0, Order::column_major);
 }
 
 template <class T>
@@ -275,7 +219,7 @@ template <class T>
 int run(Problem& problem, const Arguments& arguments, FileFormat format, const Json& inputs, const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
-  Matrix c = prepare_output<T>(problem, format);
+  Matrix c = prepare_output<T>(problem);
   std::optional<SampledError> error;
   std::string text;
   Json json;
@@ -294,7 +238,8 @@ int run(Problem& problem, const Arguments& arguments, FileFormat format, const J
     json = Json::parse(report.json());
   }
   if (file) {
-    write_matrix(*file, format, c);
+    const bool by_columns = problem.a.order == Order::column_major && problem.b.order == Order::column_major;
+    write_matrix(*file, format, c, by_columns ? Order::column_major : Order::row_major);
     file->commit();
   }
   print_report(text, std::move(json), inputs, arguments, error, console);

@@ -25,7 +25,17 @@ constexpr const char* examples = R"(Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage; those of `run` are the program's. `vernier COMMAND --help` tells more.)";
 
-constexpr const char* commands = "info, explain, gemm, solve, bench gemm, probe, reproduce or run";
+// "info, explain, ... or run"
+std::string commands_of(const CLI::App& program) {
+  std::string text;
+  const auto all = program.get_subcommands({});
+  for (const CLI::App* command : all) {
+    text += command == all.front() ? "" : command == all.back() ? " or " : ", ";
+    text += command->get_name();
+    for (const CLI::App* part : command->get_subcommands({})) text += " " + part->get_name();
+  }
+  return text;
+}
 
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
@@ -49,12 +59,12 @@ int parse_and_run(int argc, char** argv, Console& console) {
   } catch (const CLI::ParseError& error) {
     const auto words = program.remaining();
     if (program.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-'))
-      throw UsageError(fmt::format("'{}' is no command: expected {}", words.front(), commands));
+      throw UsageError(fmt::format("'{}' is no command: expected {}", words.front(), commands_of(program)));
     console.error(error.what());
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;
   }
-  if (!chosen) throw UsageError(fmt::format("a command is expected: {}", commands));
+  if (!chosen) throw UsageError(fmt::format("a command is expected: {}", commands_of(program)));
   return chosen();
 }
 

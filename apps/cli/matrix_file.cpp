@@ -39,6 +39,20 @@ double Matrix::at(std::int64_t i, std::int64_t j) const {
                     entries);
 }
 
+Matrix in_order(const Matrix& matrix, Order order) {
+  Matrix out{matrix.rows, matrix.columns, order, {}};
+  std::visit(
+      [&]<class T>(const std::vector<T>& x) {
+        std::vector<T> entries;
+        entries.reserve(x.size());
+        take_in_order(matrix, x, order,
+                      [&](const T* run, std::size_t count) { entries.insert(entries.end(), run, run + count); });
+        out.entries = std::move(entries);
+      },
+      matrix.entries);
+  return out;
+}
+
 NonFinite count_nonfinite(const Matrix& matrix) {
   NonFinite count;
   std::visit(
@@ -75,9 +89,9 @@ Matrix read_matrix(const std::string& path, Vectors vectors) {
   throw FileError(path, "neither a NumPy .npy nor a Matrix Market .mtx file");
 }
 
-void write_matrix(OutputFile& file, FileFormat format, const Matrix& matrix) {
+void write_matrix(OutputFile& file, FileFormat format, const Matrix& matrix, Order order) {
   if (format == FileFormat::npy) {
-    write_npy(file, matrix);
+    write_npy(file, matrix, order);
   } else {
     write_matrix_market(file, matrix);
   }

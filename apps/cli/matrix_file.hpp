@@ -4,6 +4,7 @@
 // the trouble is. A writer either leaves the complete file or nothing new: see output_file.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -31,6 +32,25 @@ struct Matrix {
   std::int64_t offset(std::int64_t i, std::int64_t j) const;  // of entry (i, j)
 };
 
+// Calls take(entries, count) for all entries x in this order, by a few lines at a time if the matrix has the other one.
+template <class T, class Take>
+void take_in_order(const Matrix& matrix, const std::vector<T>& x, Order order, Take take) {
+  if (matrix.order == order) return take(x.data(), x.size());
+  const bool by_rows = order == Order::row_major;
+  const std::int64_t lines = by_rows ? matrix.rows : matrix.columns, length = by_rows ? matrix.columns : matrix.rows;
+  constexpr std::int64_t tile = 16;
+  std::vector<T> run;
+  for (std::int64_t begin = 0; begin < lines; begin += tile) {
+    const std::int64_t count = std::min(tile, lines - begin);
+    run.resize(static_cast<std::size_t>(count * length));
+    for (std::int64_t j0 = 0; j0 < length; j0 += tile)
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t j = j0; j < std::min(j0 + tile, length); ++j) run[i * length + j] = x[begin + i + j * lines];
+    take(run.data(), run.size());
+  }
+}
+Matrix in_order(const Matrix& matrix, Order order);
+
 struct NonFinite {
   std::int64_t nans = 0;
   std::int64_t infinities = 0;
@@ -49,9 +69,9 @@ Matrix read_matrix(const std::string& path, Vectors vectors = Vectors::refused);
 Matrix read_npy(const std::string& path, Vectors vectors = Vectors::refused);
 Matrix read_matrix_market(const std::string& path);
 
-void write_npy(OutputFile& file, const Matrix& matrix);
+void write_npy(OutputFile& file, const Matrix& matrix, Order order);
 void write_matrix_market(OutputFile& file, const Matrix& matrix);
-void write_matrix(OutputFile& file, FileFormat format, const Matrix& matrix);
+void write_matrix(OutputFile& file, FileFormat format, const Matrix& matrix, Order order);  // .mtx is by columns
 
 // rows * columns * bytes_each, or FileError where that overflows or exceeds the memory of the machine.
 std::int64_t checked_bytes(const std::string& what, std::int64_t rows, std::int64_t columns, std::int64_t bytes_each);

@@ -177,13 +177,16 @@ Matrix read_npy(const std::string& path, Vectors vectors) {
   return {rows, columns, order, read_entries(file, rows * columns, type)};
 }
 
-void write_npy(OutputFile& file, const Matrix& matrix) {
-  const char order = std::endian::native == std::endian::little ? '<' : '>';
-  const std::string descr = fmt::format("{}f{}", order, matrix.is_double() ? 8 : 4);
-  const std::string preamble =
-      npy_preamble({descr, matrix.order == Order::column_major, {matrix.rows, matrix.columns}});
+void write_npy(OutputFile& file, const Matrix& matrix, Order order) {
+  const char endian = std::endian::native == std::endian::little ? '<' : '>';
+  const std::string descr = fmt::format("{}f{}", endian, matrix.is_double() ? 8 : 4);
+  const std::string preamble = npy_preamble({descr, order == Order::column_major, {matrix.rows, matrix.columns}});
   file.write(preamble.data(), preamble.size());
-  std::visit([&](const auto& x) { file.write(x.data(), x.size() * sizeof(x[0])); }, matrix.entries);
+  std::visit(
+      [&]<class T>(const std::vector<T>& x) {
+        take_in_order(matrix, x, order, [&](const T* run, std::size_t count) { file.write(run, count * sizeof(T)); });
+      },
+      matrix.entries);
 }
 
 }  // namespace vernier::cli

@@ -59,18 +59,6 @@ std::vector<T> entries_as(const Matrix& matrix) {
   return std::visit([](const auto& x) { return std::vector<T>(x.begin(), x.end()); }, matrix.entries);
 }
 
-// The right-hand sides by columns, whatever the order of the file.
-template <class T>
-std::vector<T> by_columns(const Matrix& matrix) {
-  std::vector<T> entries = entries_as<T>(matrix);
-  if (matrix.order == Order::column_major) return entries;
-  std::vector<T> out(entries.size());
-  for (std::int64_t j = 0; j < matrix.columns; ++j)
-    for (std::int64_t i = 0; i < matrix.rows; ++i)
-      out[static_cast<std::size_t>(i + j * matrix.rows)] = entries[static_cast<std::size_t>(matrix.offset(i, j))];
-  return out;
-}
-
 // A failure that leaves no file behind.
 void judge(const SolveReport& report, const Arguments& arguments) {
   if (report.verdict == Verdict::singular) {
@@ -110,7 +98,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
   const SolveOptions options = options_of(arguments);
-  const std::vector<T> a = entries_as<T>(problem.a), b = by_columns<T>(problem.b);
+  const std::vector<T> a = entries_as<T>(problem.a), b = entries_as<T>(in_order(problem.b, Order::column_major));
   const std::int64_t n = problem.a.rows, nrhs = problem.b.columns, ld = problem.a.leading_dimension();
   std::vector<T> x(b.size());
   // A matrix by rows is its transpose by columns.
@@ -130,7 +118,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
   }
   judge(report, arguments);
   if (file) {
-    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x)});
+    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x)}, Order::column_major);
     file->commit();
   }
   return exit_ok;

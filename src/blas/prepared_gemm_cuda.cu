@@ -175,7 +175,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     const DeviceResidueProblem<T> problem{
         a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};
     clear_outcome(options);  // what the residues at hand serve is regular
-    if (!PreparedRun<T>(a, b, problem, own).run(report)) {
+    if (!PreparedRun<T>(a, b, find_device_int8_engine(own.engine), problem, own).run(report)) {
       report = {};
       static_cast<Report&>(report) =
           gemm<T>(a.x.k_contiguous ? Op::transpose : Op::none, b.x.k_contiguous ? Op::none : Op::transpose, s.m, s.n,
@@ -239,6 +239,7 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
+  template void decompose(Side, const DeviceOperand<T>&, const ConversionForm&, bool, cudaStream_t);              \
   template struct PreparedData<T>;                                                                                \
   template class PreparedOperand<T>;                                                                              \
   template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \

@@ -27,15 +27,15 @@ struct PreparedFactor {
 template <class T>
 class PreparedRun {
  public:
-  PreparedRun(const PreparedFactor<T>& a, const PreparedFactor<T>& b, const DeviceResidueProblem<T>& problem,
-              const Options& options)
+  PreparedRun(const PreparedFactor<T>& a, const PreparedFactor<T>& b, const DeviceInt8Engine& engine,
+              const DeviceResidueProblem<T>& problem, const Options& options)
       : problem_(problem),
         options_(options),
         side_(a.prepared != nullptr ? Side::right : Side::left),
         fixed_(a.prepared != nullptr ? *a.prepared : *b.prepared),
         also_prepared_(a.prepared != nullptr ? b.prepared : nullptr),
         x_(a.prepared != nullptr ? b.x : a.x),
-        engine_(find_device_int8_engine(fixed_.engine)),
+        engine_(engine),
         stream_(static_cast<cudaStream_t>(options.stream)) {
     if (also_prepared_ != nullptr && also_prepared_->strassen != fixed_.strassen) also_prepared_ = nullptr;
   }

@@ -295,7 +295,8 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
                                   .ldc = ldc,
                                   .steps = t.paced ? w.steps : nullptr},
                                  nullptr);
-          }};
+          },
+          w.steps};
 }
 
 const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace) {

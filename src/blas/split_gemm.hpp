@@ -74,9 +74,11 @@ int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::S
                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
                bool host_may_wait = false);
 
-// The two stages of the first attempt, each queued on the default stream by itself: for measurements.
+// The two stages of the first attempt, each queued on the default stream by itself, and the word in the workspace that
+// split_gemm() keeps pace by: for measurements and tests.
 struct SplitStages {
   std::function<void()> split, product;
+  std::uint32_t* steps;
 };
 SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& operands, float* C, std::int64_t ldc,
                               void* workspace);

@@ -127,19 +127,15 @@ Report update(const Update<T>& p, const Options& options) {
   return report.finished();
 }
 
+// both: of syr2k and her2k; else op(A) times the transpose of op(B).
 template <class T>
-Update<T> rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int64_t n, std::int64_t k, T alpha,
-                  const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc) {
+Report rank_update(const char* routine, bool hermitian, bool both, Uplo uplo, Op asked, std::int64_t n, std::int64_t k,
+                   T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                   const Options& options) {
   const Op op = checked_op<T>(routine, asked, hermitian);
-  return {routine, hermitian, true, uplo, op, transposed(op, hermitian), n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-}
-
-template <class T>
-Update<T> rank_k(const char* routine, bool hermitian, Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha,
-                 const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc) {
-  Update<T> p = rank_2k(routine, hermitian, uplo, op, n, k, alpha, A, lda, A, lda, beta, C, ldc);
-  p.both = false;
-  return p;
+  return update<T>(
+      {routine, hermitian, both, uplo, op, transposed(op, hermitian), n, k, alpha, A, lda, B, ldb, beta, C, ldc},
+      options);
 }
 
 template <class T>
@@ -189,41 +185,37 @@ Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const
 template <class T>
 Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta, T* C,
             std::int64_t ldc, const Options& options) {
-  return update(rank_k<T>("syrk", false, uplo, op, n, k, alpha, A, lda, beta, C, ldc), options);
+  return rank_update("syrk", false, false, uplo, op, n, k, alpha, A, lda, A, lda, beta, C, ldc, options);
 }
 
 template <class T>
 Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda, Real<T> beta,
             T* C, std::int64_t ldc, const Options& options) {
-  return update(rank_k<T>("herk", is_complex<T>, uplo, op, n, k, T(alpha), A, lda, T(beta), C, ldc), options);
+  return rank_update("herk", is_complex<T>, false, uplo, op, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc, options);
 }
 
 template <class T>
 Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
              std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
-  return update(rank_2k<T>("syr2k", false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc), options);
+  return rank_update("syr2k", false, true, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
 Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
              std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return update(rank_2k<T>("her2k", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc), options);
+  return rank_update("her2k", is_complex<T>, true, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
 }
 
 template <class T>
 Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
              std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
-  Update<T> p = rank_2k<T>("syrkx", false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-  p.both = false;
-  return update(p, options);
+  return rank_update("syrkx", false, false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
 Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
              std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  Update<T> p = rank_2k<T>("herkx", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc);
-  p.both = false;
-  return update(p, options);
+  return rank_update("herkx", is_complex<T>, false, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \

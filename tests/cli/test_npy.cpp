@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <thread>
 
 #include "files.hpp"
@@ -234,7 +235,7 @@ TEST(NpyHeader, PreambleEndsAtAMultipleOf64WithANewline) {
 TEST(Npy, WritesTheBytesThatNumPyWrites) {
   TemporaryFolder folder;
   OutputFile file(folder / "x.npy");
-  write_npy(file, Matrix{1, 2, Order::row_major, std::vector<double>{1, -2}});
+  write_npy(file, Matrix{1, 2, Order::row_major, std::vector<double>{1, -2}}, Order::row_major);
   file.commit();
   std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }";
   header += std::string(117 - header.size(), ' ') + "\n";
@@ -249,12 +250,33 @@ TEST(Npy, RoundTripKeepsEveryBit) {
   const std::vector<double> doubles = {0.1, -0.0, tiny, inf, -inf, 1e308};
   for (Order order : {Order::row_major, Order::column_major}) {
     OutputFile file(folder / "x.npy");
-    write_npy(file, Matrix{3, 2, order, doubles});
+    write_npy(file, Matrix{3, 2, order, doubles}, order);
     file.commit();
     const Matrix back = read_matrix(folder / "x.npy");
     EXPECT_EQ(back.order, order);
     EXPECT_EQ(back.rows, 3);
     EXPECT_EQ(raw(std::get<std::vector<double>>(back.entries)), raw(doubles));
+  }
+}
+
+TEST(Npy, TheOtherOrderHoldsTheSameMatrix) {
+  TemporaryFolder folder;
+  for (const auto& [rows, columns] : {std::pair{0, 3}, {1, 1}, {5, 40}, {16, 17}, {49, 32}}) {
+    std::vector<float> entries(static_cast<std::size_t>(rows * columns));
+    std::iota(entries.begin(), entries.end(), 1.0f);
+    for (const auto& [from, to] :
+         {std::pair{Order::column_major, Order::row_major}, {Order::row_major, Order::column_major}}) {
+      const Matrix x{rows, columns, from, entries};
+      OutputFile file(folder / "x.npy");
+      write_npy(file, x, to);
+      file.commit();
+      for (const Matrix& y : {read_npy(folder / "x.npy"), in_order(x, to)}) {
+        ASSERT_EQ(y.order, to);
+        ASSERT_FALSE(y.is_double());
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j) ASSERT_EQ(y.at(i, j), x.at(i, j)) << rows << " x " << columns;
+      }
+    }
   }
 }
 

@@ -26,7 +26,7 @@ TEST_F(Program, SaysVersionAndHelpOnStdout) {
 }
 
 TEST_F(Program, RefusesWrongUsageWith2) {
-  refuses(2, "", "a command is expected");
+  refuses(2, "", "a command is expected: info, explain, gemm, solve, bench gemm, probe, reproduce or run\n");
   refuses(2, "bench", "a command is expected");
   refuses(2, "multiply", "'multiply' is no command: expected info, explain");
   refuses(2, "--fast", "--fast");

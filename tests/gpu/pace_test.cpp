@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/pace.hpp"
+#include "blas/device_blocks.hpp"
 #include "busy.hpp"
 #include "cuda/device.hpp"
 #include "engine/sm90_int8.hpp"
@@ -140,6 +142,18 @@ TEST_P(PacedResidues, AreReplayedByGraphs) {
   (void)cudaGraphDestroy(graph);
 }
 
+// Steps of all producers after a product of that kernel: each as many as the one with most tiles; none where no pair of
+// blocks shares a tile.
+std::optional<std::uint32_t> all_steps(const SplitGemmPlan& plan) {
+  const SplitAttempt& t = plan.attempts.front();
+  const sm90::SplitTile tile = sm90::tile_of(t.kernel);
+  if (tile.blocks_sharing != 2) return std::nullopt;
+  const std::int64_t pairs = divide_up(plan.n, 2 * tile.columns) * divide_up(plan.m, tile.rows);
+  const std::int64_t clusters = std::min<std::int64_t>(pairs, cuda::current_device().multiprocessors / 2);
+  const std::int64_t a_tile = divide_up(split_line_count(t.form, plan.k), Pace::boxes);
+  return static_cast<std::uint32_t>(2 * clusters * divide_up(pairs, clusters) * a_tile);
+}
+
 // By name, with columns that the product splits itself where its kernel can.
 TEST(PacedSplit, HasTheBitsOfOthers) {
   const std::int64_t m = 2304, n = 2500, k = 1152;
@@ -147,18 +161,22 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
   const OnDevice a(x.a), b(x.b);
   for (const char* scheme : split_kernel_schemes) {
     SplitGemmPlan plan = plan_split_gemm(scheme, m, n, k);
+    const SplitOperands operands = split_operands_of(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k);
     const cuda::DeviceWorkspace workspace(plan.workspace, nullptr);
-    const auto product = [&](bool paced) {
+    const auto product = [&](bool paced, std::uint32_t expected_steps) {
       plan.attempts.front().paced = paced;
       Matrix<float> c(m, n);
       const OnDevice dc(c);
-      split_gemm(plan, split_operands_of(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k), {1, nullptr},
-                 {0, nullptr}, dc.data(), m, workspace.data(), nullptr);
+      std::uint32_t* word = split_gemm_stages(plan, operands, dc.data(), m, workspace.data()).steps;
+      check(cudaMemset(word, 0x55, sizeof *word), "poison");
+      split_gemm(plan, operands, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), nullptr);
       check(cudaDeviceSynchronize(), scheme);
+      EXPECT_EQ(cuda::on_host(word, 1, nullptr)[0], expected_steps) << scheme;
       dc.fetch(c);
       return c;
     };
-    EXPECT_EQ(difference(product(true), product(false)), "") << scheme;
+    constexpr std::uint32_t untouched = 0x55555555;
+    EXPECT_EQ(difference(product(true, all_steps(plan).value_or(untouched)), product(false, untouched)), "") << scheme;
   }
 }
 
