@@ -79,7 +79,8 @@ constexpr int deep_flatness_of(const Count* at_depth, std::int64_t count) {
   return best;
 }
 
+// Sums and flatness of a vector, count elements stride apart, whose exponent stands in s already.
 template <class T>
-int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int exponent);
+void set_sums(VectorStatistics& s, const VectorSums& sums, const T* x, std::int64_t stride, std::int64_t count);
 
 }  // namespace vernier

@@ -8,6 +8,7 @@
 #include "scheme/flatness.hpp"
 
 namespace vernier {
+namespace {
 
 template <class T>
 int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int exponent) {
@@ -19,6 +20,16 @@ int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int expon
     if (depth <= deep_depths.back()) ++at_depth[static_cast<std::size_t>(depth)];
   }
   return deep_flatness_of(at_depth.data(), count);
+}
+
+}  // namespace
+
+template <class T>
+void set_sums(VectorStatistics& s, const VectorSums& sums, const T* x, std::int64_t stride, std::int64_t count) {
+  s.squares = sums.squares;
+  s.sum = sums.sum;
+  s.flatness = shallow_flatness(sums, count);
+  if (s.flatness == not_flat) s.flatness = deep_flatness(x, stride, count, s.exponent);
 }
 
 template <class T>
@@ -49,10 +60,7 @@ VectorStatistics vector_statistics(const T* x, std::int64_t stride, std::int64_t
     for (std::size_t i = 0; i < shallow_depths.size(); ++i)
       sums.clipped[i] += std::min(v, std::uint64_t{1} << (quantum_bits - shallow_depths[i]));
   }
-  s.squares = sums.squares;
-  s.sum = sums.sum;
-  s.flatness = shallow_flatness(sums, count);
-  if (s.flatness == not_flat) s.flatness = deep_flatness(x, stride, count, s.exponent);
+  set_sums(s, sums, x, stride, count);
   return s;
 }
 
@@ -64,8 +72,8 @@ void statistics_portable(const Operand<T>& operand, std::int64_t first, std::int
 
 template VectorStatistics vector_statistics(const double*, std::int64_t, std::int64_t);
 template VectorStatistics vector_statistics(const float*, std::int64_t, std::int64_t);
-template int deep_flatness(const double*, std::int64_t, std::int64_t, int);
-template int deep_flatness(const float*, std::int64_t, std::int64_t, int);
+template void set_sums(VectorStatistics&, const VectorSums&, const double*, std::int64_t, std::int64_t);
+template void set_sums(VectorStatistics&, const VectorSums&, const float*, std::int64_t, std::int64_t);
 template void statistics_portable(const Operand<double>&, std::int64_t, std::int64_t, VectorStatistics*);
 template void statistics_portable(const Operand<float>&, std::int64_t, std::int64_t, VectorStatistics*);
 

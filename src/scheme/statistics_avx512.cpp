@@ -89,14 +89,6 @@ bool set_exponents(VectorStatistics& s, std::uint64_t largest, std::uint64_t sma
   return s.exponent >= -1000 && s.exponent - s.lowest <= 1000;
 }
 
-template <class T>
-void set_sums(VectorStatistics& s, const VectorSums& sums, const T* x, std::int64_t stride, std::int64_t k) {
-  s.squares = sums.squares;
-  s.sum = sums.sum;
-  s.flatness = shallow_flatness(sums, k);
-  if (s.flatness == not_flat) s.flatness = deep_flatness(x, stride, k, s.exponent);
-}
-
 // Eight vectors side by side, Groups registers at a time.
 template <class T, int Groups>
 void side_by_side(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics* out) {

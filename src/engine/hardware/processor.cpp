@@ -66,18 +66,18 @@ void load(const Tiles& t) {
 }
 void store(Tiles& t) { asm volatile("tilestored %%tmm0, (%1,%2,1)" : "+m"(t) : "r"(t.d), "r"(stride)); }
 
-#define VERNIER_TILE_INSTRUCTION(NAME)                 \
-  void NAME(Tiles& tiles) {                            \
-    load(tiles);                                       \
-    asm volatile(#NAME " %%tmm2, %%tmm1, %%tmm0" : :); \
-    store(tiles);                                      \
+#define VERNIER_TILE_INSTRUCTION(NAME, TEXT) \
+  void NAME(Tiles& tiles) {                  \
+    load(tiles);                             \
+    asm volatile(TEXT : :);                  \
+    store(tiles);                            \
   }
-VERNIER_TILE_INSTRUCTION(tdpbf16ps)
-VERNIER_TILE_INSTRUCTION(tdpfp16ps)
-VERNIER_TILE_INSTRUCTION(tdpbssd)
-VERNIER_TILE_INSTRUCTION(tdpbsud)
-VERNIER_TILE_INSTRUCTION(tdpbusd)
-VERNIER_TILE_INSTRUCTION(tdpbuud)
+VERNIER_TILE_INSTRUCTION(tdpbf16ps, "tdpbf16ps %%tmm2, %%tmm1, %%tmm0")
+VERNIER_TILE_INSTRUCTION(tdpfp16ps, ".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1")  // which Clang 14 does not know
+VERNIER_TILE_INSTRUCTION(tdpbssd, "tdpbssd %%tmm2, %%tmm1, %%tmm0")
+VERNIER_TILE_INSTRUCTION(tdpbsud, "tdpbsud %%tmm2, %%tmm1, %%tmm0")
+VERNIER_TILE_INSTRUCTION(tdpbusd, "tdpbusd %%tmm2, %%tmm1, %%tmm0")
+VERNIER_TILE_INSTRUCTION(tdpbuud, "tdpbuud %%tmm2, %%tmm1, %%tmm0")
 
 // 16 elements at a time.
 #define VERNIER_VECTOR_INSTRUCTION(NAME)                                                    \
