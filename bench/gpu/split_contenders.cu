@@ -60,7 +60,8 @@ std::byte* Contenders::workspace(std::size_t bytes) {
 Contender Contenders::split(const std::string& name, const SplitGemmPlan& plan, const Problem& p) {
   workspace(plan.workspace);
   return {name, [this, plan, p] {
-            split_gemm(plan, operands(p), {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr, true);
+            split_gemm(plan, operands(p), {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr,
+                       split_gemm_patience);
           }};
 }
 

@@ -134,7 +134,8 @@ class Bench {
     const SplitOperands x = split_operands_of(s.opa, s.opb, s.m, s.n, s.k, a_.data(), s.lda(), b_.data(), s.ldb())
                                 .batch(s.count, s.m * s.k, s.k * s.n, s.m * s.n);
     return [this, plan, x, s] {
-      split_gemm(plan, x, {1, nullptr}, {s.beta, nullptr}, c_.data(), s.m, workspace_.data(), nullptr, true);
+      split_gemm(plan, x, {1, nullptr}, {s.beta, nullptr}, c_.data(), s.m, workspace_.data(), nullptr,
+                 split_gemm_patience);
     };
   }
 

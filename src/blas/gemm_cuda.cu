@@ -39,7 +39,7 @@ void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, co
                                         ? DeviceWorkspace(options.workspace, options.workspace_bytes)
                                         : DeviceWorkspace(plan.workspace, stream);
   split_gemm(plan, operands, {alpha.value, alpha.in_device_memory}, {beta.value, beta.in_device_memory}, C, ldc,
-             workspace.data(), stream, !without_host(options));
+             workspace.data(), stream, without_host(options) ? 0 : split_gemm_patience);
   if (outcome != nullptr)
     check(cudaMemcpyAsync(outcome->words + split_outcome_word, split_gemm_verdict(plan, workspace.data()),
                           sizeof(std::uint32_t), cudaMemcpyDefault, stream),

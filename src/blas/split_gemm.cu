@@ -212,17 +212,13 @@ SplitLater later_columns(const SplitGemmPlan& plan, const SplitOperands& x, cons
   return {first, progress};
 }
 
-// Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4. The host waits for what saves it
-// behind products of so many seconds at most by estimate, and no longer.
-constexpr double short_seconds = 60e-6;
-
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
 int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::SplitScalar alpha, sm90::SplitScalar beta,
-                     float* C, std::int64_t ldc, void* workspace, cudaStream_t stream, bool host_may_wait) {
+                     float* C, std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   Layout w = lay_out_in(workspace, plan, x);
   std::optional<cuda::PromptAnswer> made;
-  if (host_may_wait && plan.judged && plan.attempts.size() > 1 &&
-      split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) <= short_seconds)
+  if (patience > 0 && plan.judged && plan.attempts.size() > 1 &&
+      split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) <= split_gemm_patience)
     made.emplace(stream);
   for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
     const SplitAttempt& t = plan.attempts[i];
@@ -251,7 +247,7 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::Sp
                           .later = later,
                           .steps = t.paced ? w.steps : nullptr},
                          stream);
-    if (made && i == 0 && made->is_yes_within(short_seconds)) return 1;
+    if (made && i == 0 && made->is_yes_within(patience)) return 1;
   }
   return static_cast<int>(plan.attempts.size());
 }
@@ -260,7 +256,7 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, sm90::Sp
 
 int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
-               bool host_may_wait) {
+               double patience) {
   const cuda::Device& device = cuda::current_device();
   if (!device.hopper())
     fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
@@ -272,7 +268,7 @@ int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::S
     x.a.data += i * x.a.product_stride, x.a.count = products * plan.m;
     x.b.data += i * x.b.product_stride, x.b.count = products * plan.n;
     queued = multiply_at_once(plan, x, alpha, beta, C + i * x.product_stride_c, ldc, workspace, stream,
-                              host_may_wait && plan.products == 1);
+                              plan.products == 1 ? patience : 0);
   }
   return queued;
 }

@@ -66,13 +66,17 @@ struct SplitOperands {
 SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
                                 std::int64_t lda, const float* B, std::int64_t ldb);
 
+// Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4. Behind products of so many seconds
+// at most by estimate it is worth a wait, of as many, for what saves it.
+inline constexpr double split_gemm_patience = 60e-6;
+
 // C = alpha op(A) op(B) + beta C, queued on the stream. workspace: plan.workspace bytes of device memory, aligned to
-// 256. k > 0; the caller has checked the arguments. If the host may wait, it does so for small products, a moment:
-// where the GPU says meanwhile that an attempt is made, those behind it are not queued. Returns how many were, of the
-// last products.
+// 256. k > 0; the caller has checked the arguments. patience: the seconds that the host may wait behind such a short
+// product; where the GPU says meanwhile that an attempt is made, those behind it are not queued. Returns how many were,
+// of the last products.
 int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, sm90::SplitScalar alpha,
                sm90::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
-               bool host_may_wait = false);
+               double patience = 0);
 
 // The two stages of the first attempt, each queued on the default stream by itself, and the word in the workspace that
 // split_gemm() keeps pace by: for measurements and tests.

@@ -20,9 +20,9 @@ double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t
 // wide one.
 double at_once_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
   const double deep = static_cast<double>(k * products), vectors = static_cast<double>((m + n) * products);
-  const double across = k > 16384 ? 1.3e12 : 2.0e12, along = k > 16384 ? 2.2e12 : 3.6e12;
-  const double split = 8 * deep * (static_cast<double>(m) / across + static_cast<double>(n) / along) + 1e-9 * vectors;
-  const double tile = 2.7e-6 + 13.6e-9 * static_cast<double>(k);
+  const double across = k > 16384 ? 1.45e12 : 2.65e12, along = k > 16384 ? 3.05e12 : 3.3e12;
+  const double split = 8 * deep * (static_cast<double>(m) / across + static_cast<double>(n) / along) + 0.7e-9 * vectors;
+  const double tile = 3.65e-6 + 13e-9 * static_cast<double>(k);
   return split + tile * std::min(waves(m, n, products, 128, 128), 0.5 * waves(m, n, products, 64, 128));
 }
 
@@ -42,7 +42,7 @@ std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t
 }
 
 double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double launches = 13e-6, more_launches = 1.7e-6;
+  constexpr double launches = 14e-6, more_launches = 2.8e-6;
   const std::int64_t at_once = split_products_at_once(m, n, k, products), rest = products % at_once;
   const double whole = static_cast<double>(products / at_once), groups = whole + (rest == 0 ? 0 : 1);
   return launches + (groups - 1) * more_launches + whole * at_once_seconds(m, n, k, at_once) +
@@ -68,7 +68,7 @@ double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std:
 }
 
 bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double margin = 1.05, more = 4e-6;  // what the contract adds: memory, attempts that are not made
+  constexpr double margin = 1.05, more = 2e-6;  // what the contract adds: memory
   // Below, cuBLAS ends while a split product is launched. Callers of small products wait for this answer.
   constexpr double least_work = 1 << 26;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products);

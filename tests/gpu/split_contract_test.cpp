@@ -164,32 +164,28 @@ class Waited {
     const auto scattered = [&](double phi, int draw) { return scattered_matrix<float>(n, n, phi, draw); };
     data_.emplace("halfhalf_sep", Data{scattered(1.5, 1), scattered(1.5, 2)});
     data_.emplace("bf16x6_short", Data{scattered(5, 3), scattered(5, 4)});
-    queue_at_rest("halfhalf_sep");
+    queue_patiently("halfhalf_sep");
   }
 
   // Of data that take this scheme: how many attempts were queued.
-  int queue(const std::string& scheme) {
+  int queue(const std::string& scheme, double patience) {
     const std::int64_t n = plan_.n;
     const Data& data = data_.at(scheme);
     check(cudaMemsetAsync(workspace_.data(), 0xff, plan_.workspace, stream_), "poison");
     return split_gemm(
         plan_, split_operands_of(Op::none, Op::none, n, n, n, data.on_device_a.data(), n, data.on_device_b.data(), n),
-        {1, nullptr}, {0, nullptr}, dc_.data(), n, workspace_.data(), stream_, true);
+        {1, nullptr}, {0, nullptr}, dc_.data(), n, workspace_.data(), stream_, patience);
   }
-  int queue_at_rest(const std::string& scheme) {
-    stream_.wait();
-    return queue(scheme);
-  }
+  int queue_patiently(const std::string& scheme) { return queue(scheme, 10); }
   void expect(const std::string& scheme) {
     ASSERT_EQ(split_gemm_made(plan_, workspace_.data(), stream_), scheme);
     dc_.fetch(c_);
     EXPECT_EQ(difference(c_, on_gpu(find_scheme(scheme), data_.at(scheme).a, data_.at(scheme).b)), "");
   }
-  // Queues until the answer comes in time, which takes 85 calls where the first three questions are in vain. How many
-  // attempts were queued by the last.
+  // Queues until a question is answered by yes, which may take a pause of 64. How many attempts the last call queued.
   int queue_until_told(const std::string& scheme) {
     int queued = all();
-    for (int i = 0; i < 90 && queued == all(); ++i) queued = queue_at_rest(scheme);
+    for (int i = 0; i < 66 && queued == all(); ++i) queued = queue_patiently(scheme);
     return queued;
   }
   int all() const { return static_cast<int>(plan_.attempts.size()); }
@@ -217,7 +213,7 @@ TEST(SplitContract, AHostThatMayWaitQueuesNoAttemptBehindTheOneThatIsMade) {
     for (int turn = 0; turn < 3; ++turn) {
       EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), with_folded ? calls.all() : 1);
       calls.expect("halfhalf_sep");
-      EXPECT_EQ(calls.queue_at_rest("bf16x6_short"), calls.all());
+      EXPECT_EQ(calls.queue_patiently("bf16x6_short"), calls.all());
       calls.expect("bf16x6_short");
     }
   }
@@ -227,7 +223,7 @@ TEST(SplitContract, WhatABusyStreamDoesNotAnswerInTimeIsQueued) {
   Waited calls(plan_split_gemm(640, 640, 640));
   EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), 1);
   occupy(1, 100, calls.stream());
-  for (int i = 0; i < 7; ++i) EXPECT_EQ(calls.queue("halfhalf_sep"), calls.all());
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(calls.queue("halfhalf_sep", split_gemm_patience), calls.all());
   calls.expect("halfhalf_sep");
   EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), 1);
   calls.expect("halfhalf_sep");

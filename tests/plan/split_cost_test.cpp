@@ -27,12 +27,13 @@ TEST(SplitCost, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
   std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "bench" / "results" / "split_sweep_h200.json");
   const Json measured = Json::parse(file);
   ASSERT_EQ(measured["machine"]["device"], "NVIDIA H200");
+  constexpr double memory = 4.1 + 1.7;  // what the contract takes beside the split, in the median of this file
   int taken = 0, passed = 0;
   for (const Json& row : measured["results"]) {
     if (row["what"] != "sweep" || !row.contains("split")) continue;
     const std::int64_t m = row["m"], n = row["n"], k = row["k"], count = row["count"];
     const Times cublas(row["cublas"]), split(row["split"]);
-    const double ratio = split.both() / cublas.both();
+    const double ratio = (split.both() + memory) / cublas.both();
     if (split_gemm_is_faster(m, n, k, count)) {
       ++taken;
       EXPECT_LE(ratio, 1.05) << m << " x " << n << " x " << k << ", " << count;
@@ -40,7 +41,7 @@ TEST(SplitCost, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
       passed += ratio < 0.8;
     }
   }
-  EXPECT_GT(taken, 140);
+  EXPECT_GT(taken, 170);
   EXPECT_LE(passed, 8);  // where error correction would have been a quarter faster
 }
 
@@ -65,7 +66,7 @@ TEST(SplitCost, CountsTheWavesOfProductsThatFollowEachOther) {
   ASSERT_EQ(split_products_at_once(512, 512, 8192, 64), 1);
   const double one = split_gemm_seconds(512, 512, 8192) - split_gemm_seconds(1, 1, 1);
   EXPECT_GT(split_gemm_seconds(512, 512, 8192, 64), 60 * one);
-  EXPECT_GT(split_gemm_seconds(512, 512, 8192, 64), device_sgemm_seconds(512, 512, 8192, 64));
+  EXPECT_FALSE(split_gemm_is_faster(512, 512, 8192, 64));
   EXPECT_EQ(split_products_at_once(512, 512, 512, 1000), 24);
   EXPECT_EQ(split_products_at_once(1, 1, 64, 1000000), 65535);
 }
