@@ -47,15 +47,17 @@ TEST(SplitCost, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
 
 TEST(SplitCost, SmallProductsAreSettledByTheirSizeAlone) {
   EXPECT_FALSE(split_gemm_is_faster(256, 256, 256));
+  EXPECT_FALSE(split_gemm_is_faster(512, 512, 16384));
   EXPECT_FALSE(split_gemm_is_faster(64, 64, 64, 100));
   EXPECT_TRUE(split_gemm_is_faster(1024, 1024, 1024));
 }
 
 TEST(SplitCost, WhatSpeaksAgainstASplitIsToldByWhatDecides) {
   EXPECT_EQ(why_not_split(4096, 4096, 63, 0, 0), "error correction takes k from 64 on");
-  EXPECT_EQ(why_not_split(256, 256, 256, 0, 0),
-            fmt::format("error correction: {:.3g} ms, natively {:.3g} ms", split_gemm_seconds(256, 256, 256) * 1e3,
-                        device_sgemm_seconds(256, 256, 256) * 1e3));
+  EXPECT_EQ(why_not_split(512, 512, 4096, 0, 0), "error correction takes more than 2^18 entries of C");
+  EXPECT_EQ(why_not_split(1024, 1024, 64, 0, 0),
+            fmt::format("error correction: {:.3g} ms, natively {:.3g} ms", split_gemm_seconds(1024, 1024, 64) * 1e3,
+                        device_sgemm_seconds(1024, 1024, 64) * 1e3));
   EXPECT_EQ(why_not_split(4096, 4096, 4096, 300, 200),
             "a workspace of 200 bytes is too small for error correction, which takes 300");
   EXPECT_EQ(why_not_split(4096, 4096, std::int64_t{1} << 27, 0, 0), "the matrices are too large for error correction");
