@@ -95,7 +95,7 @@ endfunction()
 # Sources of the CUDA part without device code are C++, which takes a third of nvcc's time.
 function(vernier_host_code sources)
   foreach(source IN LISTS sources)
-    file(STRINGS ${source} device_code LIMIT_COUNT 1 REGEX "__global__|__device__|<<<|[.]cuh\"")
+    file(STRINGS ${source} device_code LIMIT_COUNT 1 REGEX "__global__|__device__|__constant__|__managed__|<<<|[.]cuh\"")
     if(NOT device_code)
       set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "")
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})  # until it has some

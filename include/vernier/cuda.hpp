@@ -70,14 +70,15 @@ struct VERNIER_API Options {
 // Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
 //
 // float under contract fp32 goes to error-corrected products of fp16 and bf16 (split.hpp) on Hopper, if no engine is
-// named, they are faster than cuBLAS by estimate and the workspace holds them: fit for capture, and the GPU chooses the
-// scheme by the data. Behind a product of 0.06 ms at most by estimate the host waits up to that long for the GPU to say
-// that nothing else is needed; not with options.asynchronous, and hardly ever on a stream that is busy. The bits are
-// not those of residues; `reproducible` contracts keep to those. Data that even bf16 cannot hold (some element below
-// 2^-60 of the largest of its row or column, and in some vector a quarter below 2^-40 of it or zero), or that have a
-// NaN or an infinity anywhere, are multiplied by a conventional kernel, which is slower than cuBLAS: engine "native" is
-// for such data. The report names what may be taken; settle() puts what was at the head of plan.reason, and where that
-// is "conventional" makes the report one of a fallback.
+// named, they are faster than cuBLAS by estimate, C has more than 2^18 entries or is one of a batch, and the workspace
+// holds them: fit for capture, and the GPU chooses the scheme by the data. Behind a product of 0.06 ms at most by
+// estimate the host waits up to that long for the GPU to say that nothing else is needed; not with
+// options.asynchronous, and hardly ever on a stream that is busy. The bits are not those of residues; `reproducible`
+// contracts keep to those. Data that even bf16 cannot hold (some element below 2^-60 of the largest of its row or
+// column, and in some vector a quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are
+// multiplied by a conventional kernel, which is slower than cuBLAS: engine "native" is for such data. The report names
+// what may be taken; settle() puts what was at the head of plan.reason, and where that is "conventional" makes the
+// report one of a fallback.
 //
 // Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and
 // for all others but those of contract exact, and those of engine "cublas_int8" but for fp64-normwise:

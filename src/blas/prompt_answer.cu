@@ -59,7 +59,7 @@ bool PromptAnswer::is_yes_within(double seconds) {
   const std::uint32_t yes = HostAnswer::text(answer_.question, true), no = HostAnswer::text(answer_.question, false);
   std::uint32_t text = *word;
   while (text != yes && text != no && Clock::now() < end) text = *word;
-  text = *word;  // after the last look at the clock
+  if (text != yes && text != no) text = *word;  // after the last look at the clock
   const std::lock_guard lock(slot_.mutex);
   slot_.pause.looked(text != yes);
   return text == yes;

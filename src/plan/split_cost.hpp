@@ -20,11 +20,11 @@ double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::i
 // cuBLAS 13.1:
 double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
-// By a margin for what the estimates miss.
+// By a margin for what the estimates miss; never where the conventional product is known to err less.
 bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
-// Why such a product is not split, for a person: its k, its estimates, or a workspace of `limit` bytes where `needed`
-// are asked for.
+// Why a single product is not split, for a person: its k, its entries, its estimates, or a workspace of `limit` bytes
+// where `needed` are asked for.
 std::string why_not_split(std::int64_t m, std::int64_t n, std::int64_t k, std::size_t needed, std::size_t limit);
 
 }  // namespace vernier

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "cuda/device.hpp"
 
 namespace vernier::test {
@@ -34,16 +36,19 @@ TEST(PromptAnswer, ANoIsNotAYes) {
   PromptAnswer question(stream);
   ASSERT_NE(question.answer().word, nullptr);
   say(question.answer(), question.answer().question, false);
-  EXPECT_FALSE(question.is_yes_within(10));  // and is not waited for
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(question.is_yes_within(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));  // nothing was waited for
 }
 
 TEST(PromptAnswer, NobodyAsksForAWhileAfterQuestionsInVain) {
-  const cuda::Stream stream;
+  const cuda::Stream stream, other;
   for (const int pause : {4, 16, 64, 64}) {
     PromptAnswer in_vain(stream);
     ASSERT_NE(in_vain.answer().word, nullptr);
     EXPECT_FALSE(in_vain.is_yes_within(0));
     for (int i = 0; i < pause; ++i) EXPECT_FALSE(asked(stream)) << i << " of " << pause;
+    EXPECT_TRUE(asked(other));
   }
   PromptAnswer question(stream);
   ASSERT_NE(question.answer().word, nullptr);
