@@ -77,7 +77,7 @@ constexpr std::int64_t past_31_bits = (std::int64_t{1} << 31) + 64;
 const std::pair<const char*, Shape> shapes[] = {
     {"C_of_more_than_2_31_entries", {66000, 33000, 96, 0, 0, 0, "split"}},
     {"A_of_more_than_2_31_entries", {140000, 64, 16000}},
-    {"B_of_more_than_2_31_entries", {64, 140000, 16000, 0, 0, 0, "split"}},
+    {"B_of_more_than_2_31_entries", {96, 140000, 16000, 0, 0, 0, "split"}},
     {"lda_past_2_31", {50, 70, 2, past_31_bits, 0, 0}},
     {"ldb_past_2_31", {50, 2, 70, 0, past_31_bits, 0}},
     {"ldc_past_2_31", {50, 2, 70, 0, 0, past_31_bits}},
