@@ -37,15 +37,23 @@ endfunction()
 # last: of an inline function the linker keeps the first copy that it meets, which must run on every machine. (Sources
 # of instruction sets leave none where functions are inlined: tests/layers/instruction_sets.cmake.)
 function(vernier_bundle library)
+  vernier_layer_objects(objects ${ARGN})
+  foreach(order EXCLUDE INCLUDE)
+    target_sources(${library} PRIVATE "$<FILTER:${objects},${order},${VERNIER_OF_INSTRUCTION_SET}>")
+  endforeach()
+endfunction()
+
+# Objects of sources that are named for an instruction set.
+set(VERNIER_OF_INSTRUCTION_SET "[/_](avx2|avx512|avx512_vnni|avx512_bf16|amx)\\.cpp")
+
+function(vernier_layer_objects variable)
   foreach(layer ${ARGN})
     get_target_property(type vernier_${layer} TYPE)
     if(NOT type STREQUAL INTERFACE_LIBRARY)
       list(APPEND objects $<TARGET_OBJECTS:vernier_${layer}>)
     endif()
   endforeach()
-  foreach(order EXCLUDE INCLUDE)
-    target_sources(${library} PRIVATE "$<FILTER:${objects},${order},[/_](avx2|avx512|avx512_vnni|avx512_bf16|amx)\\.cpp>")
-  endforeach()
+  set(${variable} "${objects}" PARENT_SCOPE)
 endfunction()
 
 # A source named for an instruction set is compiled for it, and runs only where the registry has found it at run time.

@@ -71,13 +71,13 @@ std::size_t available_device_memory() {
   return free + pool_attribute(cudaMemPoolAttrReservedMemCurrent) - pool_attribute(cudaMemPoolAttrUsedMemCurrent);
 }
 
-namespace {
-
 unsigned long long id_of(cudaStream_t stream) {
   unsigned long long id = 0;
   check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
   return id;
 }
+
+namespace {
 
 struct Pauses {
   using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, Contract::Kind, int>;

@@ -48,6 +48,9 @@ class PinnedMemory {
   void* data_ = nullptr;
 };
 
+// That no other stream of the device has or had.
+unsigned long long id_of(cudaStream_t stream);
+
 void release_device_memory();
 
 // Bytes that a workspace could have now: those free on the device and those that the pool keeps.

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/look_pause.hpp"
+#include "blas/device_state.hpp"
 #include "cuda/device.hpp"
 
 namespace vernier::cuda {
@@ -33,9 +34,7 @@ struct PromptAnswer::Slots {
   }
 
   std::size_t of(cudaStream_t stream) const {
-    unsigned long long id = 0;
-    check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-    return static_cast<std::size_t>(id + 101ull * static_cast<unsigned>(current_device().number)) % count;
+    return static_cast<std::size_t>(id_of(stream) + 101ull * static_cast<unsigned>(current_device().number)) % count;
   }
 };
 

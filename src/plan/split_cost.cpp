@@ -34,7 +34,7 @@ struct SgemmTile {
 constexpr SgemmTile sgemm_tiles[] = {{128, 128, 1.03}, {128, 64, 0.92}, {64, 64, 0.85}, {64, 32, 0.57}, {32, 32, 0.46}};
 
 // Of a single product with so few entries cuBLAS cuts a long k and adds the parts, which errs less on data of one sign:
-// 0.4 to 0.5 times as much for 512 x 512, k from 2048 on. Those of shorter k or thin C gain little by error correction.
+// 0.4 to 0.5 times as much for 512 x 512, k from 2048 on. Those of shorter k go there by the estimate as well.
 bool native_errs_less(std::int64_t m, std::int64_t n, std::int64_t products) {
   return products == 1 && static_cast<double>(m) * static_cast<double>(n) <= 0x1p18;
 }
