@@ -6,6 +6,7 @@ template <class T>
 const SchemeBackend<T>& portable_backend() {
   static constexpr SchemeBackend<T> backend{"portable",
                                             statistics_portable<T>,
+                                            measured_strip_portable<T>,
                                             decompose_portable<T>,
                                             recombine_portable<T>,
                                             update_portable<T>,
@@ -31,6 +32,7 @@ const SchemeBackend<T>* avx512_backend() {
                                 __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
   static constexpr SchemeBackend<T> backend{"avx512",
                                             statistics_avx512<T>,
+                                            measured_strip_avx512<T>,
                                             decompose_avx512<T>,
                                             recombine_avx512<T>,
                                             update_avx512<T>,

@@ -16,6 +16,8 @@ template <class T>
 struct SchemeBackend {
   std::string_view name;
   void (*statistics)(const Operand<T>&, std::int64_t first, std::int64_t count, VectorStatistics* out);
+  Operand<T> (*measured_strip)(const Operand<T>&, std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
+                               T* buffer, VectorStatistics* out);
   void (*decompose)(const Operand<T>&, const DigitTables&, const DecomposeTask&);
   void (*recombine)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes, const int* row_scales,
                     const int* column_scales, T* tile);
