@@ -122,8 +122,8 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
   // Most tiles: every factor is a normal float, every row exists, pairs may be stored at once.
   const bool ordinary =
       least + min(up[0], up[1]) >= -126 && most + max(up[0], up[1]) <= 127 && g.pairs_aligned && row + Rows - 6 <= rows;
-  const auto store = [&](auto kind) {
-    constexpr bool is_ordinary = decltype(kind)::value;
+  const auto store = [&](auto kind, auto fresh) {
+    constexpr bool is_ordinary = decltype(kind)::value, is_fresh = decltype(fresh)::value;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if (column + 8 * h >= columns) continue;
@@ -132,7 +132,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
 #pragma unroll
       for (int i0 = 0; i0 < Rows / 8; i0 += chunk) {
         float old[chunk][2] = {};
-        if (scalars.beta != 0)
+        if (!is_fresh && scalars.beta != 0)
 #pragma unroll
           for (int i = 0; i < 2 * chunk; ++i)
             if (is_ordinary || row + 8 * (i0 + i / 2) + i % 2 < rows) old[i / 2][i % 2] = c[8 * (i0 + i / 2) + i % 2];
@@ -144,7 +144,8 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
           for (int s = 0; s < 2; ++s) {
             const int e = up[h] + uq[i][s];
             const float scaled = t[4 * i + 2 * h + s];
-            value[s] = scalars(is_ordinary ? scaled * float_power_of_two(e) : unscale(scaled, e), old[i - i0][s]);
+            const float entry = is_ordinary ? scaled * float_power_of_two(e) : unscale(scaled, e);
+            value[s] = is_fresh ? scalars.alpha * entry : scalars(entry, old[i - i0][s]);
             write[s] = is_ordinary || (row + 8 * i + s < rows && e < excluded_vector / 2);
           }
           if (is_ordinary) {
@@ -157,10 +158,13 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
       }
     }
   };
-  if (ordinary)
-    store(std::true_type{});
+  // Narrow tiles have code of their own for a new C: 0.8 us for the end of a tile in place of 1.5.
+  if (Rows == 64 && ordinary && scalars.beta == 0 && scalars.alpha != 0)
+    store(std::true_type{}, std::true_type{});
+  else if (ordinary)
+    store(std::true_type{}, std::false_type{});
   else
-    store(std::false_type{});
+    store(std::false_type{}, std::false_type{});
   if (__any_sync(~0u, most + max(up[0], up[1]) >= excluded_vector / 2))
     conventional_entries(g, scalars, product, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows,
                          InMemory{g.c + product * g.product_stride_c, g.ldc});

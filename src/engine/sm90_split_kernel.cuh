@@ -26,14 +26,18 @@ namespace vernier::sm90 {
 
 using namespace vernier::cuda;
 
+// Most blocks of narrow tiles have one, and begin before the split has ended.
+template <class Config>
+using TilesOf = Tiles<Config::Cluster, Config::Rows == 64>;
+
 template <class Config>
 __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensorMap& map_q, const Ring<Config>& ring,
-                                        const SplitArguments& g, const TileOrder& order, int lines, int rank) {
+                                        const SplitArguments& g, const TilesOf<Config>& tiles, int lines, int rank) {
   constexpr int share = Config::Rows / Config::Sharing;
   const int side = Config::Halves ? 0 : rank, begin = Config::Halves ? rank * lines : 0;
   RingPosition<Config::stages> at{0, 1};
   [[maybe_unused]] Pacer pacer(g.pace);
-  for_tiles<Config::Cluster>(order, [&](const TilePlace& place) {
+  tiles.for_each([&](const TilePlace& place) {
     const int row_p = place.product * static_cast<int>(g.p.count) + (place.p * Config::Sharing + side) * tile_columns;
     const int row_q = place.product * static_cast<int>(g.q.count) + place.q * Config::Rows + side * share;
     if (Config::SplitsLater && lines > 0) wait_until_split(g, place.p * Config::Sharing + side);
@@ -57,9 +61,9 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
 // By one thread: tiles of C come and go.
 template <class Config>
 __device__ __forceinline__ void move_tiles(const SplitArguments& g, const CUtensorMap& map_c,
-                                           typename Config::Staging tile, const TileOrder& order, int rank) {
+                                           typename Config::Staging tile, const TilesOf<Config>& tiles, int rank) {
   std::uint32_t parity = 0;
-  for_tiles<Config::Cluster>(order, [&](const TilePlace& at) {
+  tiles.for_each([&](const TilePlace& at) {
     tile.first_column = (at.p * Config::Sharing + rank) * tile_columns, tile.first_row = at.q * Config::Rows;
     tile.load(g, map_c);
     barrier_wait(tile.ready, parity);
@@ -133,6 +137,10 @@ __global__ void __launch_bounds__(block_threads, 1)
   } else {
     __syncthreads();
   }
+  const auto pieces = [](std::int64_t count, int size) { return static_cast<int>((count + size - 1) / size); };
+  const TilesOf<Config> tiles({g.products, pieces(g.p.count, tile_columns * sharing), pieces(g.q.count, Config::Rows),
+                               (g.group + sharing - 1) / sharing,
+                               g.triangle ? tile_columns * sharing / Config::Rows : 0, g.first_tile, g.end_tile});
   if (!g.beside_previous) wait_for_previous_kernels();
   const Decision decision = decide(g);
   if (g.beside_previous && decision != Decision::split) wait_for_previous_kernels();
@@ -145,18 +153,10 @@ __global__ void __launch_bounds__(block_threads, 1)
       return conventional_product(g, scalars, raw);
     }
   const int lines = scalars.alpha == 0 ? 0 : Config::Halves ? g.lines / 2 : g.lines;
-  const auto tiles = [](std::int64_t count, int tile) { return static_cast<int>((count + tile - 1) / tile); };
-  const TileOrder order{g.products,
-                        tiles(g.p.count, tile_columns * sharing),
-                        tiles(g.q.count, Config::Rows),
-                        (g.group + sharing - 1) / sharing,
-                        g.triangle ? tile_columns * sharing / Config::Rows : 0,
-                        g.first_tile,
-                        g.end_tile};
 
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
-    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, g, order, lines, rank);
+    if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, g, tiles, lines, rank);
     if constexpr (Config::SplitsLater)
       if (g.later.progress != nullptr && lines > 0 && threadIdx.x >= producer_warpgroup * 128 + 32) {
         if constexpr (Config::Rows == 128)
@@ -165,14 +165,14 @@ __global__ void __launch_bounds__(block_threads, 1)
           split_later_apart<Config::form>(g);
       }
     if constexpr (Config::Staged)
-      if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(begin), order, rank);
+      if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(begin), tiles, rank);
   } else {
     take_registers<232>();
     Consumer<Config> consumer(ring, warpgroup);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const int my_column = warp * 16 + lane / 4, my_row = lane % 4 * 2;  // in the warpgroup's part of the tile
     [[maybe_unused]] std::uint32_t parity = 0;
-    for_tiles<cluster>(order, [&](const TilePlace& at) {
+    tiles.for_each([&](const TilePlace& at) {
       const int column = (at.p * sharing + (sharing > 1 ? rank : 0)) * tile_columns + warpgroup * consumer_columns;
       const int row = at.q * Config::Rows;
       float sum[Config::Rows / 2];

@@ -3,6 +3,8 @@
 
 #include <climits>
 
+#include "cuda/ptx.cuh"
+
 namespace vernier::sm90 {
 
 struct TilePlace {
@@ -43,12 +45,32 @@ struct TileOrder {
   }
 };
 
-// Calls body(place) for the tiles of this cluster.
-template <int Cluster, class Body>
-__device__ __forceinline__ void for_tiles(const TileOrder& order, Body body) {
-  TilePlace at;
-  for (int t = order.first + blockIdx.x / Cluster; t < order.end && order.place(t, at); t += gridDim.x / Cluster)
-    if (order.wants(at)) body(at);
-}
+// The tiles of this cluster. Early: the first is looked for at once, while the kernel before still runs, since the
+// arguments come from memory (n = 1024: the product begins 0.6 us earlier).
+template <int Cluster, bool Early>
+class Tiles {
+ public:
+  explicit __device__ __forceinline__ Tiles(const TileOrder& order) : order_(order) {
+    if constexpr (Early) {
+      any_ = begin() < order_.end && order_.place(begin(), first_);
+      cuda::keep(first_.p), cuda::keep(first_.q);
+    }
+  }
+
+  template <class Body>
+  __device__ __forceinline__ void for_each(Body body) const {  // calls body(place)
+    TilePlace at = first_;
+    const int step = gridDim.x / Cluster;
+    for (int t = begin(); Early && t == begin() ? any_ : t < order_.end && order_.place(t, at); t += step)
+      if (order_.wants(at)) body(at);
+  }
+
+ private:
+  __device__ int begin() const { return order_.first + blockIdx.x / Cluster; }
+
+  TileOrder order_;
+  TilePlace first_ = {};
+  bool any_ = false;
+};
 
 }  // namespace vernier::sm90

@@ -40,6 +40,8 @@ namespace {
 template <SplitForm Form>
 void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const SplitLater& later,
                 cudaStream_t stream) {
+  if constexpr (!is_tf32(Form))
+    if (later.progress == nullptr && split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
   if (split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
   survey<Form>(a, b, gate, stream);
   split_across<Form>(a, b, gate, stream);

@@ -5,6 +5,12 @@
 
 namespace vernier {
 
+// One kernel, where k is at most 1024 and all strips of eight vectors run at once. Not tf32, whose runs of eight would
+// fill sectors by halves (n = 1024: 41 us in place of 35).
+bool split_short_serves(const SplitJob& a, const SplitJob& b);
+template <SplitForm Form>
+void split_short(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
+
 // One kernel, where no vector that lies across memory is longer than 16384.
 bool split_once_serves(const SplitJob& a, const SplitJob& b);
 template <SplitForm Form>

@@ -14,6 +14,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "scheme/split_contiguous.cuh"
+#include "scheme/split_strips.cuh"
 
 namespace vernier {
 namespace {
@@ -31,42 +32,10 @@ constexpr int tile_words(int k) {
   return k * Strip + k / emit_k<Form> * 8;
 }
 
-struct StripJob {
-  SplitJob job;
-  SplitThresholds thresholds;
-  bool aligned = false;
-  std::int64_t vectors = 0, blocks = 0;  // of a product
-};
-
-// The blocks of the first come first.
-template <class Job>
-struct TwoJobs {
-  Job first, second;
-
-  __host__ __device__ std::int64_t blocks() const { return first.blocks + second.blocks; }
-  __device__ const Job& take(std::int64_t& block) const {
-    if (block < first.blocks) return first;
-    block -= first.blocks;
-    return second;
-  }
-};
-
 struct Meeting {
   std::uint32_t part[split_warps][wide_strip];
   std::uint32_t largest[wide_strip];                  // of the whole vectors
   std::uint32_t large[wide_strip], tiny[wide_strip];  // the same, in block 0
-};
-
-// Vectors side by side, of one product.
-struct StripPlace {
-  const float* data;   // of the first
-  std::int64_t first;  // its number
-  int vectors;         // that exist
-
-  __device__ __forceinline__ StripPlace(const StripJob& s, std::int64_t product, std::int64_t vector, int size)
-      : data(s.job.x.data + product * s.job.x.product_stride + vector),
-        first(product * s.vectors + vector),
-        vectors(static_cast<int>(min(static_cast<std::int64_t>(size), s.vectors - vector))) {}
 };
 
 // [begin, end) of k into shared memory; returns the maxima of each thread's four vectors.

@@ -56,7 +56,7 @@ TEST_P(SplitKernelTest, EqualsTheModelForLongK) {
 }
 
 TEST_P(SplitKernelTest, EqualsThePlainKernelWhereManyTilesRun) {
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2500, 2311, 192}, {2048, 2048, 512}}) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2500, 2311, 192}, {2048, 2048, 512}, {4400, 300, 520}}) {
     const Operands<float> x = sample(0, m, n, k);
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), on_gpu(scheme(), x.a, x.b, {}, true)), "") << m;
   }
@@ -198,7 +198,7 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
   constexpr std::int64_t vectors = 43;
   for (const SplitForm form : {SplitForm::half_shifted, SplitForm::half_unshifted, SplitForm::tf32_shifted,
                                SplitForm::tf32_unshifted, SplitForm::bf16_three})
-    for (const std::int64_t k : {100, 2500, 6000, 20000}) {
+    for (const std::int64_t k : {100, 300, 1000, 2500, 6000, 20000}) {
       const SplitThresholds thresholds = split_thresholds(form, k);
       const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
       const OnDevice across(x), along(xt);
