@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/environment.hpp"
+#include "blas/product_items.hpp"
 #include "blas/stage_clock.hpp"
 #include "blas/strip_conversion.hpp"
 #include "scheme/specials.hpp"
@@ -59,23 +60,19 @@ class Block {
     return {block.planes, block.plane_bytes, block.layout(), 0};
   }
 
-  // One modulus, one block of strips of A.
-  struct Item {
-    std::int64_t modulus, first, strips;
-  };
-
   void multiply() const {
-    const std::int64_t most = state_.blocking.row_block_strips, blocks = divide_up(a_layout_.strips, most);
-#pragma omp for schedule(dynamic, 1) collapse(2)
-    for (std::int64_t q = 0; q < state_.system.count; ++q)
-      for (std::int64_t block = 0; block < blocks; ++block) {
-        multiply_item({q, block * most, std::min(most, a_layout_.strips - block * most)});
-        if (progress_.wanted()) tell(products_share_.at(q * blocks + block + 1, state_.system.count * blocks));
-      }
+    const ProductItems items(state_.system.count, a_layout_.strips, state_.blocking.row_block_strips,
+                             omp_get_num_threads());
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < items.count(); ++i) {
+      const ProductItem item = items.at(i);
+      if (item.strips > 0) multiply_item(item);
+      if (progress_.wanted()) tell(products_share_.at(item.done));
+    }
   }
 
   // All strips of B that hold entries of this pass.
-  void multiply_item(const Item& item) const {
+  void multiply_item(const ProductItem& item) const {
     if (state_.pass.every_entry) return multiply_strips(item, 0, b_layout_.strips);
     const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
     std::int64_t begin = 0;  // of the run of strips with entries
@@ -87,10 +84,10 @@ class Block {
     multiply_strips(item, begin, b_layout_.strips);
   }
 
-  void multiply_strips(const Item& item, std::int64_t begin, std::int64_t end) const {
+  void multiply_strips(const ProductItem& item, std::int64_t begin, std::int64_t end) const {
     if (begin == end) return;
     const PassBuffers& buffers = state_.buffers;
-    const auto q = static_cast<std::size_t>(item.modulus);
+    const auto q = static_cast<std::size_t>(item.plane);
     for (std::int64_t slice = 0; slice < a_layout_.slices(); ++slice)
       state_.plan.engine->multiply({.columns = b_planes_.at(q, begin, slice),
                                     .column_strips = end - begin,
@@ -111,12 +108,14 @@ class Block {
 
   void recombine() const {
     const std::int64_t row_strips = a_layout_.strips, tiles = row_strips * b_layout_.strips;
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, 16) nowait
     for (std::int64_t index = 0; index < tiles; ++index) {
       const std::int64_t t = index / row_strips, v = index % row_strips;
       if (progress_.wanted()) tell(recombine_share_.at(index, tiles));
       recombine_tile(task_.rows.begin + v * strip_size, task_.columns.begin + t * strip_size, residues(t, v));
     }
+    state_.backend.publish();
+#pragma omp barrier
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {

@@ -9,6 +9,7 @@
 #include "base/workspace.hpp"
 #include "blas/arguments.hpp"
 #include "blas/complex_conversion.hpp"
+#include "blas/product_items.hpp"
 #include "blas/progress.hpp"
 #include "blas/residue_gemm.hpp"
 #include "blas/stage_clock.hpp"
@@ -170,37 +171,38 @@ class ComplexRun {
 
   // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
   void multiply(const PanelLayout& a, const PanelLayout& b, const WorkShare& share) {
-    const std::int64_t most = plan_.blocking.row_block_strips, blocks = divide_up(a.strips, most);
+    const ProductItems items(parts * count_, a.strips, plan_.blocking.row_block_strips, omp_get_num_threads());
     const PassBuffers& pass = buffers_.pass;
-#pragma omp for schedule(dynamic, 1) collapse(2)
-    for (std::int64_t plane = 0; plane < parts * count_; ++plane)
-      for (std::int64_t block = 0; block < blocks; ++block) {
-        const auto index = static_cast<std::size_t>(plane);
-        const std::int64_t first = block * most;
-        for (std::int64_t slice = 0; slice < a.slices(); ++slice)
-          engine_.multiply({.columns = pass.b + index * pass.b_stride + b.offset(0, slice * b.slice_steps),
-                            .column_strips = b.strips,
-                            .rows = pass.a + index * pass.a_stride + a.offset(first, slice * a.slice_steps),
-                            .row_strips = std::min(most, a.strips - first),
-                            .steps = a.steps_of(slice),
-                            .modulus = moduli[static_cast<std::size_t>(plane % count_)],
-                            .accumulate = slice > 0,
-                            .out = pass.c + index * pass.c_stride + first * block_elements,
-                            .out_strips = a.strips,
-                            .scratch = pass.scratch + pass.scratch_stride * thread()});
-        if (progress_.wanted()) progress_.at(share.at(plane * blocks + block + 1, parts * count_ * blocks), engine_);
-      }
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < items.count(); ++i) {
+      const ProductItem item = items.at(i);
+      const auto plane = static_cast<std::size_t>(item.plane);
+      for (std::int64_t slice = 0; slice < a.slices() && item.strips > 0; ++slice)
+        engine_.multiply({.columns = pass.b + plane * pass.b_stride + b.offset(0, slice * b.slice_steps),
+                          .column_strips = b.strips,
+                          .rows = pass.a + plane * pass.a_stride + a.offset(item.first, slice * a.slice_steps),
+                          .row_strips = item.strips,
+                          .steps = a.steps_of(slice),
+                          .modulus = moduli[static_cast<std::size_t>(item.plane % count_)],
+                          .accumulate = slice > 0,
+                          .out = pass.c + plane * pass.c_stride + item.first * block_elements,
+                          .out_strips = a.strips,
+                          .scratch = pass.scratch + pass.scratch_stride * thread()});
+      if (progress_.wanted()) progress_.at(share.at(item.done), engine_);
+    }
   }
 
   void recombine(Range rows, Range columns, const WorkShare& share) {
     const std::int64_t row_strips = divide_up(rows.count, strip_size);
     const std::int64_t tiles = row_strips * divide_up(columns.count, strip_size);
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, 16) nowait
     for (std::int64_t index = 0; index < tiles; ++index) {
       recombine_tile(rows.begin + index % row_strips * strip_size, columns.begin + index / row_strips * strip_size,
                      buffers_.pass.c + index * block_elements);
       if (progress_.wanted()) progress_.at(share.at(index + 1, tiles), engine_);
     }
+    backend_.publish();
+#pragma omp barrier
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {

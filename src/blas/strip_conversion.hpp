@@ -58,11 +58,12 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
 #pragma omp for schedule(dynamic, 1) nowait
   for (std::int64_t index = 0; index < layout.strips; ++index) {
     const std::int64_t first = block.vectors.begin + index * strip_size;
-    const Operand<T> strip = gather_strip(block.x, first, block.ks.begin, block.ks.count, buffer);
     VectorStatistics* statistics = block.statistics + first;
     int* exponents = block.exponents + first;
+    const Operand<T> strip =
+        measure ? state.backend.measured_strip(block.x, first, block.ks.begin, block.ks.count, buffer, statistics)
+                : gather_strip(block.x, first, block.ks.begin, block.ks.count, buffer);
     if (measure) {
-      state.backend.statistics(strip, 0, strip.vectors, statistics);
       if (state.exact != nullptr) state.exact->measure(strip, statistics, block.grains + first);
       for (std::int64_t v = 0; v < strip_size; ++v)
         exponents[v] = v < strip.vectors ? ordinary_scale(state.plan.rule, strip.k, statistics[v]) : 0;

@@ -12,7 +12,8 @@ namespace {
 // which come next fit too. On Emerald Rapids, two cores, n = k = 4096: blocks of 8, 16, 24, 32, 48 strips
 // gave 10.5, 11.2, 11.3, 11.5 and 10.9 TOP/s (bench/results/).
 constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
-constexpr std::int64_t items_per_thread = 12;  // of (modulus, row block): enough to end together
+// Of (modulus, row block). The last ones are cut (blas/product_items.hpp), so that few are enough to end together.
+constexpr std::int64_t items_per_thread = 4;
 
 constexpr std::int64_t least_k_block = 1024;
 

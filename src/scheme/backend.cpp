@@ -6,9 +6,11 @@ template <class T>
 const SchemeBackend<T>& portable_backend() {
   static constexpr SchemeBackend<T> backend{"portable",
                                             statistics_portable<T>,
+                                            measured_strip_portable<T>,
                                             decompose_portable<T>,
                                             recombine_portable<T>,
                                             update_portable<T>,
+                                            publish_portable,
                                             block_deficits_portable<T>,
                                             span_costs_portable,
                                             recombine_leading_portable,
@@ -30,9 +32,11 @@ const SchemeBackend<T>* avx512_backend() {
                                 __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
   static constexpr SchemeBackend<T> backend{"avx512",
                                             statistics_avx512<T>,
+                                            measured_strip_avx512<T>,
                                             decompose_avx512<T>,
                                             recombine_avx512<T>,
                                             update_avx512<T>,
+                                            publish_avx512,
                                             block_deficits_avx512<T>,
                                             span_costs_avx512,
                                             recombine_leading_avx512,

@@ -16,10 +16,13 @@ template <class T>
 struct SchemeBackend {
   std::string_view name;
   void (*statistics)(const Operand<T>&, std::int64_t first, std::int64_t count, VectorStatistics* out);
+  Operand<T> (*measured_strip)(const Operand<T>&, std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
+                               T* buffer, VectorStatistics* out);
   void (*decompose)(const Operand<T>&, const DigitTables&, const DecomposeTask&);
   void (*recombine)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes, const int* row_scales,
                     const int* column_scales, T* tile);
   void (*update)(const TileUpdate<T>&, const T* tile);
+  void (*publish)();  // after a thread's last update, before others read C
   void (*block_deficits)(const Operand<T>&, std::int64_t first, const VectorStatistics*, std::uint8_t* out,
                          std::int64_t stride);
   void (*span_costs)(const SpanCosts&, std::int64_t first);

@@ -98,6 +98,23 @@ __m512i residue_bytes(const Digits<Limbs>& digits, const DigitWeights& w) {
   return Side == PanelSide::rows ? _mm512_shuffle_epi8(bytes, turn) : bytes;
 }
 
+// The same modulo 256, to which the lowest digits alone contribute.
+template <PanelSide Side, int Limbs>
+__m512i low_bytes(const Digits<Limbs>& digits, const DigitWeights& w) {
+  constexpr bool rows = Side == PanelSide::rows;
+  const __m512i low = _mm512_broadcast_i32x4(rows ? _mm_set_epi8(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0)
+                                                  : _mm_set1_epi32(0x0c080400));
+  const __m512i factor = _mm512_set1_epi32(static_cast<int>(w.group[0]));
+  __m512i bytes = _mm512_setzero_si512();
+  for (int c = 0; c < 4; ++c) {
+    __m512i x = digits.group[c][0];
+    if (rows) x = _mm512_dpbusd_epi32(_mm512_setzero_si512(), x, factor);
+    const __mmask64 place = rows ? __mmask64{0x1111111111111111} << c : __mmask64{0x000f000f000f000f} << 4 * c;
+    bytes = _mm512_mask_shuffle_epi8(bytes, place, x, low);
+  }
+  return bytes;
+}
+
 inline void store(std::int8_t* out, __m512i bytes, bool cached) {
   if (cached)
     _mm512_store_si512(out, bytes);
@@ -109,8 +126,11 @@ inline void store(std::int8_t* out, __m512i bytes, bool cached) {
 template <PanelSide Side, int Limbs>
 void store_residues(const Digits<Limbs> (&digits)[1], const DigitTables& tables, std::int8_t* out,
                     const PlaneStrides& strides) {
-  for (int q = 0; q < tables.count; ++q, out += strides.plane)
-    store(out, residue_bytes<Side, Limbs>(digits[0], tables.weights[static_cast<std::size_t>(q)]), strides.cached);
+  static_assert(moduli[0] == 256);
+  store(out, low_bytes<Side, Limbs>(digits[0], tables.weights[0]), strides.cached);
+  for (int q = 1; q < tables.count; ++q)
+    store(out += strides.plane, residue_bytes<Side, Limbs>(digits[0], tables.weights[static_cast<std::size_t>(q)]),
+          strides.cached);
 }
 template <PanelSide Side, int Limbs>
 void store_residues(const Digits<Limbs> (&digits)[2], const DigitTables& tables, std::int8_t* out,

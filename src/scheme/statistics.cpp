@@ -6,6 +6,7 @@
 
 #include "number/ieee754.hpp"
 #include "scheme/flatness.hpp"
+#include "scheme/strip.hpp"
 
 namespace vernier {
 namespace {
@@ -70,11 +71,23 @@ void statistics_portable(const Operand<T>& operand, std::int64_t first, std::int
     out[v] = vector_statistics(operand.at(first + v, 0), operand.k_stride(), operand.k);
 }
 
+template <class T>
+Operand<T> measured_strip_portable(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
+                                   std::int64_t k_count, T* buffer, VectorStatistics* out) {
+  const Operand<T> strip = gather_strip(operand, first, k_begin, k_count, buffer);
+  statistics_portable(strip, 0, strip.vectors, out);
+  return strip;
+}
+
 template VectorStatistics vector_statistics(const double*, std::int64_t, std::int64_t);
 template VectorStatistics vector_statistics(const float*, std::int64_t, std::int64_t);
 template void set_sums(VectorStatistics&, const VectorSums&, const double*, std::int64_t, std::int64_t);
 template void set_sums(VectorStatistics&, const VectorSums&, const float*, std::int64_t, std::int64_t);
 template void statistics_portable(const Operand<double>&, std::int64_t, std::int64_t, VectorStatistics*);
 template void statistics_portable(const Operand<float>&, std::int64_t, std::int64_t, VectorStatistics*);
+template Operand<double> measured_strip_portable(const Operand<double>&, std::int64_t, std::int64_t, std::int64_t,
+                                                 double*, VectorStatistics*);
+template Operand<float> measured_strip_portable(const Operand<float>&, std::int64_t, std::int64_t, std::int64_t, float*,
+                                                VectorStatistics*);
 
 }  // namespace vernier

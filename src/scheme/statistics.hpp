@@ -41,4 +41,12 @@ void statistics_portable(const Operand<T>& operand, std::int64_t first, std::int
 template <class T>
 void statistics_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out);
 
+// gather_strip, and the statistics of its vectors.
+template <class T>
+Operand<T> measured_strip_portable(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
+                                   std::int64_t k_count, T* buffer, VectorStatistics* out);
+template <class T>
+Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
+                                 std::int64_t k_count, T* buffer, VectorStatistics* out);
+
 }  // namespace vernier

@@ -7,6 +7,7 @@
 
 #include "number/ieee754.hpp"
 #include "scheme/flatness.hpp"
+#include "scheme/strip.hpp"
 
 namespace vernier {
 namespace {
@@ -89,12 +90,10 @@ bool set_exponents(VectorStatistics& s, std::uint64_t largest, std::uint64_t sma
   return s.exponent >= -1000 && s.exponent - s.lowest <= 1000;
 }
 
-// Eight vectors side by side, Groups registers at a time.
+// Eight vectors side by side, Groups registers at a time, of known extremes.
 template <class T, int Groups>
-void side_by_side(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics* out) {
-  Extremes extremes[Groups];
-  for (std::int64_t l = 0; l < k; ++l)
-    for (int g = 0; g < Groups; ++g) extremes[g].add(load8(x + l * ld + 8 * g));
+void finish_side_by_side(const Extremes (&extremes)[Groups], const T* x, std::int64_t ld, std::int64_t k,
+                         VectorStatistics* out) {
   for (int g = 0; g < Groups; ++g) {
     alignas(64) std::uint64_t largest[8], smallest[8];
     _mm512_store_si512(largest, extremes[g].largest);
@@ -128,6 +127,14 @@ void side_by_side(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics*
     for (int i = 0; i < 8; ++i)
       if (largest[i] != 0) set_sums(out[8 * g + i], totals.of(static_cast<__mmask8>(1 << i)), first + i, ld, k);
   }
+}
+
+template <class T, int Groups>
+void side_by_side(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics* out) {
+  Extremes extremes[Groups];
+  for (std::int64_t l = 0; l < k; ++l)
+    for (int g = 0; g < Groups; ++g) extremes[g].add(load8(x + l * ld + 8 * g));
+  finish_side_by_side(extremes, x, ld, k, out);
 }
 
 // One vector whose elements are contiguous; two registers at a time hide the latency of the extremes.
@@ -178,7 +185,27 @@ void statistics_avx512(const Operand<T>& operand, std::int64_t first, std::int64
   statistics_portable(operand, first + v, count - v, out + v);
 }
 
+// The extremes come from the read that copies.
+template <class T>
+Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
+                                 std::int64_t k_count, T* buffer, VectorStatistics* out) {
+  constexpr int groups = strip_size / 8;
+  Extremes extremes[groups];
+  const Operand<T> strip = gather_strip(operand, first, k_begin, k_count, buffer, [&](const T* line) {
+    for (int g = 0; g < groups; ++g) extremes[g].add(load8(line + 8 * g));
+  });
+  if (strip.k_contiguous || strip.vectors < strip_size)
+    statistics_avx512(strip, 0, strip.vectors, out);
+  else
+    finish_side_by_side(extremes, strip.data, strip.ld, strip.k, out);
+  return strip;
+}
+
 template void statistics_avx512(const Operand<double>&, std::int64_t, std::int64_t, VectorStatistics*);
 template void statistics_avx512(const Operand<float>&, std::int64_t, std::int64_t, VectorStatistics*);
+template Operand<double> measured_strip_avx512(const Operand<double>&, std::int64_t, std::int64_t, std::int64_t,
+                                               double*, VectorStatistics*);
+template Operand<float> measured_strip_avx512(const Operand<float>&, std::int64_t, std::int64_t, std::int64_t, float*,
+                                              VectorStatistics*);
 
 }  // namespace vernier

@@ -17,19 +17,24 @@ Operand<T> strip_of(const Operand<T>& x, std::int64_t first, std::int64_t k_begi
   return {x.at(first, k_begin), count, k_count, x.ld, x.k_contiguous};
 }
 
-// The same, as a copy in buffer (k_count * 32 elements) unless each vector is contiguous.
-template <class T>
+// The same, as a copy in buffer (k_count * 32 elements) unless each vector is contiguous. look: is shown the 32
+// elements of each k that is copied.
+template <class T, class Look>
 Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
-                        T* buffer) {
+                        T* buffer, const Look& look) {
   const Operand<T> strip = strip_of(operand, first, k_begin, k_count);
   if (strip.k_contiguous) return strip;
   const std::int64_t count = strip.vectors;
   const T* source = strip.data;
-  constexpr std::int64_t ahead = 24;  // each k may lie in another page: the hardware does not see it coming
+  // Each k may lie in another page: the hardware does not see it coming. Into the second level, since k that are a
+  // power of two apart fall into few sets of the first.
+  constexpr std::int64_t ahead = 24;
+  constexpr int second_level = 2;
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t l = 0; l < k_count; ++l, source += operand.ld) {
     if (l + ahead < k_count)
-      for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(source + ahead * operand.ld + i);
+      for (std::int64_t i = 0; i < count; i += line)
+        __builtin_prefetch(source + ahead * operand.ld + i, 0, second_level);
     T* to = buffer + l * strip_size;
     if (count == strip_size) {
       std::memcpy(to, source, strip_size * sizeof(T));
@@ -37,8 +42,14 @@ Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int6
       std::copy(source, source + count, to);
       std::fill(to + count, to + strip_size, T{0});
     }
+    look(to);
   }
   return {buffer, count, k_count, strip_size, false};
+}
+template <class T>
+Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
+                        T* buffer) {
+  return gather_strip(operand, first, k_begin, k_count, buffer, [](const T*) {});
 }
 
 }  // namespace vernier

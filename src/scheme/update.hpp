@@ -23,6 +23,10 @@ struct TileUpdate {
   bool ordinary = true;
 };
 
+// Lines of C that an update has written past the caches are there for other threads once this has run.
+inline void publish_portable() {}
+void publish_avx512();
+
 template <class T>
 void update_portable(const TileUpdate<T>& update, const T* tile);
 template <class T>

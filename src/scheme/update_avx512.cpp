@@ -20,10 +20,11 @@ void stream_tile(const TileUpdate<T>& u, const T* tile) {
     for (std::int64_t i = 0; i < u.rows; i += line)
       _mm512_stream_si512(reinterpret_cast<__m512i*>(u.c + j * u.ldc + i),
                           _mm512_load_si512(tile + j * strip_size + i));
-  _mm_sfence();
 }
 
 }  // namespace
+
+void publish_avx512() { _mm_sfence(); }
 
 template <class T>
 void update_avx512(const TileUpdate<T>& update, const T* tile) {
