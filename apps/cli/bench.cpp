@@ -13,7 +13,7 @@
 namespace vernier::cli {
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   std::vector<std::int64_t> sizes;
   std::vector<std::string> shapes;
   std::string type = "double", baseline = "native", device = "cpu";
@@ -42,7 +42,7 @@ std::optional<Shape> parse_shape(const std::string& text) {
   return Shape{values[0], values[1], values[2]};
 }
 
-std::vector<Shape> shapes_of(const Arguments& arguments) {
+std::vector<Shape> shapes_of(const BenchArguments& arguments) {
   std::vector<Shape> shapes;
   for (std::int64_t n : arguments.sizes) shapes.push_back({n, n, n});
   for (const std::string& text : arguments.shapes) shapes.push_back(*parse_shape(text));
@@ -58,7 +58,7 @@ double gflops(const std::string& type, const Trial& t, double seconds) {
 
 const char* letter(Op op) { return op == Op::none ? "N" : op == Op::transpose ? "T" : "C"; }
 
-Json describe(const Arguments& arguments, const Trial& trial, const TrialResult& result) {
+Json describe(const BenchArguments& arguments, const Trial& trial, const TrialResult& result) {
   const Report& report = result.report;
   const Plan& plan = report.plan;
   Json json = {{"routine", "gemm"},
@@ -112,7 +112,7 @@ Json describe(const Arguments& arguments, const Trial& trial, const TrialResult&
   return json;
 }
 
-void print_heading(const Arguments& arguments, const Console& console) {
+void print_heading(const BenchArguments& arguments, const Console& console) {
   const double phi = arguments.trial.phi;
   fmt::print("gemm, {}, op(A) op(B) = {}{}, a_ij = (rand - 0.5) exp({} randn), seed {}{}\n", arguments.type,
              letter(arguments.ops.a), letter(arguments.ops.b), phi, arguments.trial.seed,
@@ -146,7 +146,7 @@ void print_row(const Json& j) {
 }
 
 template <class T>
-void run_trial(const Arguments& arguments, const Shape& shape, const Console& console) {
+void run_trial(const BenchArguments& arguments, const Shape& shape, const Console& console) {
   Trial trial = arguments.trial;
   trial.m = shape.m, trial.n = shape.n, trial.k = shape.k;
   trial.opa = arguments.ops.a, trial.opb = arguments.ops.b;
@@ -170,7 +170,7 @@ void run_trial(const Arguments& arguments, const Shape& shape, const Console& co
 
 // What refuses one of the products does so before the first of them.
 template <class T>
-void check_trial(const Arguments& arguments, const Shape& s) {
+void check_trial(const BenchArguments& arguments, const Shape& s) {
   checked_bytes("op(A)", s.m, s.k, sizeof(T));
   checked_bytes("op(B)", s.k, s.n, sizeof(T));
   checked_bytes("C", s.m, s.n, sizeof(T));
@@ -185,7 +185,7 @@ void check_trial(const Arguments& arguments, const Shape& s) {
 }
 
 // Both libraries get their threads before any is pinned: those of the BLAS should inherit the whole mask.
-void prepare_threads(const Arguments& arguments, const Console& console) {
+void prepare_threads(const BenchArguments& arguments, const Console& console) {
   if (arguments.trial.on_gpu) return;
   const int threads = arguments.product.threads;
   if (!set_native_threads(threads)) {
@@ -197,7 +197,7 @@ void prepare_threads(const Arguments& arguments, const Console& console) {
   if (arguments.pin) pin_threads(threads > 0 ? threads : omp_get_max_threads());
 }
 
-int bench_gemm(Arguments& arguments, const Console& console) {
+int bench_gemm(BenchArguments& arguments, const Console& console) {
   arguments.trial.on_gpu = arguments.device == "cuda";
   if (arguments.trial.on_gpu) cuda::device_name();  // throws where there is none
   const std::vector<Shape> shapes = shapes_of(arguments);
@@ -211,7 +211,7 @@ int bench_gemm(Arguments& arguments, const Console& console) {
   return exit_ok;
 }
 
-void add_trial_options(CLI::App& command, Arguments& arguments) {
+void add_trial_options(CLI::App& command, BenchArguments& arguments) {
   const auto is_shape = [](const std::string& text) {
     return parse_shape(text) ? std::string()
                              : fmt::format("'{}' is no shape: MxNxK with sizes from 1 on is expected", text);
@@ -241,7 +241,7 @@ void add_bench(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* bench = program.add_subcommand("bench", "Speed and error on random data, against the native product.");
   bench->require_subcommand(0, 1);
   CLI::App* command = bench->add_subcommand("gemm", "C = op(A) op(B).");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BenchArguments>();
   add_trial_options(*command, *arguments);
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);

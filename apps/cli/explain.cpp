@@ -9,7 +9,7 @@
 namespace vernier::cli {
 namespace {
 
-struct Arguments {
+struct ExplainArguments {
   std::int64_t m = 0, n = 0, k = 0;
   std::string type = "double", device = "cpu";
   Transposes ops;
@@ -17,7 +17,7 @@ struct Arguments {
 };
 
 template <class T>
-int explain_as(const Arguments& arguments, const Console& console) {
+int explain_as(const ExplainArguments& arguments, const Console& console) {
   const Options options = arguments.product.options<T>();
   const auto& [opa, opb] = arguments.ops;
   const Plan plan =
@@ -36,7 +36,7 @@ int explain_as(const Arguments& arguments, const Console& console) {
 void add_explain(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command =
       program.add_subcommand("explain", "The plan for a product: scheme, engine, moduli, bound, blocks.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ExplainArguments>();
   command->add_option("-m", arguments->m, "rows of op(A) and C")->required()->check(at_least(0));
   command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->check(at_least(0));
   command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")->required()->check(at_least(0));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t check_samples = 1000;
 
-struct Arguments {
+struct GemmArguments {
   std::string a, b, output, c_in;
   double alpha = 1, beta = 0;
   bool check = false;
@@ -29,7 +29,7 @@ struct Arguments {
 };
 
 // Returns the format of the output.
-FileFormat check_arguments(const Arguments& arguments, const Console& console) {
+FileFormat check_arguments(const GemmArguments& arguments, const Console& console) {
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
   if (!arguments.slices.empty() && !arguments.product.contract.empty())
@@ -62,7 +62,7 @@ struct Problem {
 std::int64_t rows_of(const Matrix& x, Op op) { return op == Op::none ? x.rows : x.columns; }
 std::int64_t columns_of(const Matrix& x, Op op) { return op == Op::none ? x.columns : x.rows; }
 
-Problem read_problem(const Arguments& arguments, const Console& console, Json& inputs) {
+Problem read_problem(const GemmArguments& arguments, const Console& console, Json& inputs) {
   Matrix a = read_input(arguments.a, console, inputs), b = read_input(arguments.b, console, inputs);
   const Op opa = arguments.ops.a, opb = arguments.ops.b;
   const std::int64_t m = rows_of(a, opa), k = columns_of(a, opa), n = columns_of(b, opb);
@@ -112,7 +112,7 @@ Operand<T> by_columns(const Matrix& x, Op asked) {
 }
 
 template <class T>
-Report multiply(const Problem& p, const Arguments& arguments, Matrix& c, const Console& console) {
+Report multiply(const Problem& p, const GemmArguments& arguments, Matrix& c, const Console& console) {
   Progress progress(console, "gemm");
   Options options = arguments.product.options<T>();
   options.progress = progress.callback();
@@ -133,7 +133,7 @@ Report multiply(const Problem& p, const Arguments& arguments, Matrix& c, const C
 }
 
 template <class T>
-SliceReport multiply_slices(const Problem& p, const Arguments& arguments, Matrix& c) {
+SliceReport multiply_slices(const Problem& p, const GemmArguments& arguments, Matrix& c) {
   SliceOptions options;
   options.mode = arguments.slices == "cr" ? SliceMode::correctly_rounded : SliceMode::working_precision;
   if (!arguments.product.engine.empty()) options.engine = arguments.product.engine;
@@ -172,7 +172,7 @@ Matrix prepare_output(Problem& p) {
 }
 
 template <class T>
-SampledError check(const Problem& p, const Arguments& arguments, const Matrix& c) {
+SampledError check(const Problem& p, const GemmArguments& arguments, const Matrix& c) {
   Product<T> product{p.m, p.n, p.k, view<T>(p.a, p.opa), view<T>(p.b, p.opb)};
   product.alpha = static_cast<T>(arguments.alpha);
   product.beta = static_cast<T>(arguments.beta);
@@ -192,7 +192,7 @@ void judge(const SampledError& error, const Report& report) {
       fmt::format("the check failed: largest sampled error {:.3e} |A||B|, promised {:.3e}", error.max, allowed));
 }
 
-void print_report(const std::string& text, Json json, const Json& inputs, const Arguments& arguments,
+void print_report(const std::string& text, Json json, const Json& inputs, const GemmArguments& arguments,
                   const std::optional<SampledError>& error, const Console& console) {
   if (!console.json) {
     console.note(text);
@@ -216,7 +216,8 @@ void print_report(const std::string& text, Json json, const Json& inputs, const 
 }
 
 template <class T>
-int run(Problem& problem, const Arguments& arguments, FileFormat format, const Json& inputs, const Console& console) {
+int run(Problem& problem, const GemmArguments& arguments, FileFormat format, const Json& inputs,
+        const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
   Matrix c = prepare_output<T>(problem);
@@ -246,7 +247,7 @@ int run(Problem& problem, const Arguments& arguments, FileFormat format, const J
   return exit_ok;
 }
 
-int multiply_files(const Arguments& arguments, const Console& console) {
+int multiply_files(const GemmArguments& arguments, const Console& console) {
   const FileFormat format = check_arguments(arguments, console);
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   Json inputs = Json::array();
@@ -261,7 +262,7 @@ int multiply_files(const Arguments& arguments, const Console& console) {
 void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command =
       program.add_subcommand("gemm", "C = alpha op(A) op(B) + beta C0 of matrices in .npy or .mtx files.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<GemmArguments>();
   command->add_option("A", arguments->a, "first matrix: .npy or .mtx")->required();
   command->add_option("B", arguments->b, "second matrix")->required();
   command->add_option("-o,--output", arguments->output,

@@ -10,12 +10,12 @@
 namespace vernier::cli {
 namespace {
 
-struct Arguments {
+struct ReproduceArguments {
   reproduce::Settings settings;
   bool list = false;
 };
 
-int list_experiments(const Arguments& arguments, const Console& console) {
+int list_experiments(const ReproduceArguments& arguments, const Console& console) {
   const auto chosen = reproduce::select(arguments.settings.names);
   if (console.json) {
     Json json = Json::array();
@@ -37,7 +37,7 @@ int list_experiments(const Arguments& arguments, const Console& console) {
   return exit_ok;
 }
 
-int reproduce_papers(const Arguments& arguments, const Console& console) {
+int reproduce_papers(const ReproduceArguments& arguments, const Console& console) {
   if (arguments.list) return list_experiments(arguments, console);
   const reproduce::Outcome outcome = reproduce::run(arguments.settings, console);
   if (console.json)
@@ -59,7 +59,7 @@ int reproduce_papers(const Arguments& arguments, const Console& console) {
 void add_reproduce(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command =
       program.add_subcommand("reproduce", "The figures and tables of the papers, computed again and compared.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("NAME", arguments->settings.names, "experiments, as --list names them; all if none is given");
   command->add_option("--out", arguments->settings.out, "folder for data, figures and report.html")
       ->capture_default_str();

@@ -21,9 +21,9 @@ const std::map<std::string, Factors> factor_names = {{"auto", Factors::automatic
                                                      {"fp32", Factors::fp32},      {"fp64", Factors::fp64}};
 const std::map<std::string, Refinement> refinement_names = {
     {"auto", Refinement::automatic}, {"classical", Refinement::classical}, {"gmres", Refinement::gmres}};
-const std::map<std::string, Op> op_names = {{"N", Op::none}, {"T", Op::transpose}};
+const std::map<std::string, Op> solve_ops = {{"N", Op::none}, {"T", Op::transpose}};
 
-struct Arguments {
+struct SolveArguments {
   std::string a, b, output, contract;
   std::string factors = "auto", refinement = "auto", op = "N";
   std::string device = "cpu";  // or "cuda"
@@ -45,7 +45,7 @@ struct Problem {
   Matrix a, b;
 };
 
-Problem read_problem(const Arguments& arguments) {
+Problem read_problem(const SolveArguments& arguments) {
   Matrix a = read_finite(arguments.a, Vectors::refused), b = read_finite(arguments.b, Vectors::columns);
   if (a.rows != a.columns) throw FileError(arguments.a, fmt::format("is {} x {}, not square", a.rows, a.columns));
   if (b.rows != a.rows) {
@@ -60,7 +60,7 @@ std::vector<T> entries_as(const Matrix& matrix) {
 }
 
 // A failure that leaves no file behind.
-void judge(const SolveReport& report, const Arguments& arguments) {
+void judge(const SolveReport& report, const SolveArguments& arguments) {
   if (report.verdict == Verdict::singular) {
     throw FileError(arguments.a,
                     fmt::format("is singular: U({0}, {0}) of its LU factors is exactly zero", report.info));
@@ -73,7 +73,7 @@ void judge(const SolveReport& report, const Arguments& arguments) {
   }
 }
 
-SolveOptions options_of(const Arguments& arguments) {
+SolveOptions options_of(const SolveArguments& arguments) {
   SolveOptions options = arguments.options;
   options.factors = factor_names.at(arguments.factors);
   options.refinement = refinement_names.at(arguments.refinement);
@@ -94,7 +94,7 @@ SolveReport solve_on_gpu(Op op, std::int64_t n, std::int64_t nrhs, const std::ve
 }
 
 template <class T>
-int run(const Problem& problem, const Arguments& arguments, FileFormat format, const Console& console) {
+int run(const Problem& problem, const SolveArguments& arguments, FileFormat format, const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
   const SolveOptions options = options_of(arguments);
@@ -102,7 +102,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
   const std::int64_t n = problem.a.rows, nrhs = problem.b.columns, ld = problem.a.leading_dimension();
   std::vector<T> x(b.size());
   // A matrix by rows is its transpose by columns.
-  const bool transposed = (problem.a.order == Order::row_major) != (op_names.at(arguments.op) == Op::transpose);
+  const bool transposed = (problem.a.order == Order::row_major) != (solve_ops.at(arguments.op) == Op::transpose);
   const Op op = transposed ? Op::transpose : Op::none;
   const bool on_gpu = arguments.device == "cuda";
   const SolveReport report = on_gpu ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
@@ -124,7 +124,7 @@ int run(const Problem& problem, const Arguments& arguments, FileFormat format, c
   return exit_ok;
 }
 
-int solve_files(const Arguments& arguments, const Console& console) {
+int solve_files(const SolveArguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const Problem problem = read_problem(arguments);
@@ -143,7 +143,7 @@ CLI::IsMember one_of(const Map& names) {
 
 void add_solve(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command = program.add_subcommand("solve", "op(A) X = B of matrices in .npy or .mtx files.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SolveArguments>();
   SolveOptions& options = arguments->options;
   command->add_option("A", arguments->a, "square matrix: .npy or .mtx")->required();
   command->add_option("B", arguments->b, "right-hand sides, as columns; a vector is one")->required();
@@ -153,7 +153,7 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
       ->add_option("--factor", arguments->factors, "precision of the LU factors: auto, bf16, fp16, tf32, fp32 or fp64")
       ->check(one_of(factor_names));
   command->add_option("--refine", arguments->refinement, "auto, classical or gmres")->check(one_of(refinement_names));
-  command->add_option("--op", arguments->op, "N: A as it is; T: its transpose")->check(one_of(op_names));
+  command->add_option("--op", arguments->op, "N: A as it is; T: its transpose")->check(one_of(solve_ops));
   command->add_option("--tolerance", options.tolerance, "of the backward error; 0: max(4, sqrt(n)) u")
       ->check(CLI::Range(0.0, 0.999));
   command->add_option("--max-iterations", options.max_iterations, "corrections of one right-hand side")

@@ -41,13 +41,13 @@ void decompose_portable(const Operand<T>& strip, const DigitTables& tables, cons
         const std::int64_t l = step * step_size + k_of_byte(b);
         const bool inside = v < strip.vectors && l < strip.k;
         const T a = inside ? *strip.at(v, l) : T{0};
-        const bool used = magnitude_bits(a) < infinity_bits<T>;
-        const Limbs x = scaled_integer(used ? static_cast<double>(a) : 0.0, task.scales[v], limbs);
+        const bool used = a != T{0} && magnitude_bits(a) < infinity_bits<T>;  // residues of zero are zeros
+        const Limbs x = used ? scaled_integer(static_cast<double>(a), task.scales[v], limbs) : Limbs{};
         const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);
         for (int q = 0; q < tables.count; ++q) {
           const auto i = static_cast<std::size_t>(q);
-          out[i * task.plane_bytes + static_cast<std::size_t>(byte)] =
-              static_cast<std::int8_t>(residue(x, limbs, tables.limb_base[i], tables.factor[i], moduli[i]));
+          const int r = used ? residue(x, limbs, tables.limb_base[i], tables.factor[i], moduli[i]) : 0;
+          out[i * task.plane_bytes + static_cast<std::size_t>(byte)] = static_cast<std::int8_t>(r);
         }
       }
     }

