@@ -93,8 +93,9 @@ void PreparedData<T>::make_planes(const Int8Engine& engine, int threads) {
       const std::int64_t count = std::min<std::int64_t>(strip_size, copy.vectors - first);
       VectorStatistics* statistics = statistics_ + first;
       const bool once = copy.k <= planes.k_block;
-      const Operand<T> whole = once ? gather_strip(copy, first, 0, copy.k, buffer) : strip_of(copy, first, 0, copy.k);
-      backend.statistics(whole, 0, count, statistics);
+      const Operand<T> whole =
+          once ? backend.measured_strip(copy, first, 0, copy.k, buffer, statistics) : strip_of(copy, first, 0, copy.k);
+      if (!once) backend.statistics(whole, 0, count, statistics);
       bool nonfinite = false;
       for (std::int64_t v = 0; v < strip_size; ++v) {
         exponents_[first + v] = v < count ? ordinary_scale(plan.rule, copy.k, statistics[v]) : 0;

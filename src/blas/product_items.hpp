@@ -13,7 +13,7 @@ struct ProductItem {
   double done;
 };
 
-// Items of as many strips as the second-level cache holds; of the last ones, one a thread, quarters: all threads end
+// Items of up to `most` strips. The last ones, as many as there are threads, are cut in four, so that all threads end
 // at about the same time, also where one is slower than another.
 class ProductItems {
  public:

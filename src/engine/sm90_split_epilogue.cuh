@@ -158,7 +158,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
       }
     }
   };
-  // Tiles of up to 128 rows have code of their own for a new C (64: 0.7 us for the end of a tile in place of 1.5).
+  // Tiles of up to 128 rows have code of their own for a new C: half the time at the end of a tile of 64.
   if (Rows <= 128 && ordinary && scalars.beta == 0 && scalars.alpha != 0)
     store(std::true_type{}, std::true_type{});
   else if (ordinary)

@@ -46,7 +46,7 @@ struct TileOrder {
 };
 
 // The tiles of this cluster. Early: the first is looked for at once, while the kernel before still runs, since the
-// arguments come from memory (n = 1024: the product begins 0.6 us earlier).
+// arguments come from memory.
 template <int Cluster, bool Early>
 class Tiles {
  public:

@@ -42,8 +42,8 @@ void store_rounded(const Leading& c, __m512i row_scales, int column_scale, T* ou
   }
 }
 
-// 64 residues modulo q, sixteen rows of four columns. Those of four quads later are sent for: beyond the end of a block
-// they are those of the next one, and a whole block ahead would be more lines than a core can wait for.
+// 64 residues modulo q, sixteen rows of four columns. Those of four quads later are sent for, which measured best:
+// beyond the end of a block they are those of the next one.
 inline __m512i load_residues(const std::int8_t* p) {
   _mm_prefetch(reinterpret_cast<const char*>(p + 4 * 64), _MM_HINT_T0);
   return _mm512_load_si512(p);

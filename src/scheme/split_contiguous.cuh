@@ -120,10 +120,7 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
   const std::uint32_t mine =
       __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny(limits)) ? tiny_element : 0u);
   const std::uint32_t word = over_vector(mine, s.share, shared, join_status);
-  if (warp % s.share == 0 && lane == 0 && exists) {
-    s.job.plane.unscale[vector] = unscaling(largest);
-    s.job.plane.status[vector] = final_status(largest, word, x.k);
-  }
+  if (warp % s.share == 0 && lane == 0 && exists) describe_vector(s.job, vector, largest, word);
 }
 
 }  // namespace vernier

@@ -51,6 +51,13 @@ __device__ __forceinline__ std::uint32_t join_status(std::uint32_t p, std::uint3
   return ((p & ~tiny_element) + (q & ~tiny_element)) | ((p | q) & tiny_element);
 }
 
+// By one thread: what has been found of a vector.
+__device__ __forceinline__ void describe_vector(const SplitJob& job, std::int64_t vector, std::uint32_t largest,
+                                                std::uint32_t seen) {
+  job.plane.unscale[vector] = unscaling(largest);
+  job.plane.status[vector] = final_status(largest, seen, job.x.k);
+}
+
 __device__ __forceinline__ bool gate_closed(const SplitGate& gate) {
   return gate.before != nullptr && *gate.before != 0;
 }

@@ -156,12 +156,9 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
     cg::this_cluster().sync();
   else
     __syncthreads();
-  if (rank == 0 && threadIdx.x < place.vectors) {
-    const std::int64_t vector = place.first + threadIdx.x;
-    const std::uint32_t all = m.largest[threadIdx.x];
-    s.job.plane.unscale[vector] = unscaling(all);
-    s.job.plane.status[vector] = final_status(all, m.large[threadIdx.x] | m.tiny[threadIdx.x], s.job.x.k);
-  }
+  if (rank == 0 && threadIdx.x < place.vectors)
+    describe_vector(s.job, place.first + threadIdx.x, m.largest[threadIdx.x],
+                    m.large[threadIdx.x] | m.tiny[threadIdx.x]);
 }
 
 template <SplitForm Form, int Strip>

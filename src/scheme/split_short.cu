@@ -1,9 +1,7 @@
-// Both operands of a small product, k up to 1024: a block takes a strip of eight vectors and holds them in registers,
-// 32 elements a thread, so that nothing but maxima and counts passes through shared memory. All blocks run at once, and
-// end at once (n = 1024: 4.3 us; clusters that share strips, some two to a multiprocessor: 6.1). Products of a batch
-// are the second index of the grid.
-#include <algorithm>
-
+// Both operands of a product of short k, up to 1024: a block takes a strip of eight vectors and holds them in
+// registers, 32 elements a thread, so that nothing but maxima and counts passes through shared memory. All blocks run
+// at once, and end at once (n = 1024: 4.3 us; clusters that share strips, some two to a multiprocessor: 6.1). Products
+// of a batch are the second index of the grid.
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -40,12 +38,6 @@ __device__ __forceinline__ std::uint32_t largest_of(const float (&v)[run_k]) {
 __device__ __forceinline__ void count(const float (&v)[run_k], const SplitLimits& limits, SplitTally& tally) {
 #pragma unroll
   for (const float x : v) tally.see(x, limits);
-}
-
-__device__ __forceinline__ void describe_vector(const StripJob& s, std::int64_t vector, std::uint32_t largest,
-                                                std::uint32_t status) {
-  s.job.plane.unscale[vector] = unscaling(largest);
-  s.job.plane.status[vector] = final_status(largest, status, s.job.x.k);
 }
 
 // One run of four neighbours that lie across memory, from vector `first` of the strip and from l on.
@@ -112,7 +104,7 @@ __device__ __forceinline__ void split_across_memory(const StripJob& s, const Str
     all = max(all, m.largest[w][threadIdx.x]);
     if (counted) status = join_status(status, m.status[w][threadIdx.x]);
   }
-  describe_vector(s, place.first + threadIdx.x, all, status);
+  describe_vector(s.job, place.first + threadIdx.x, all, status);
 }
 
 // A run of a vector that is contiguous in memory; `here` elements of it exist.
@@ -166,7 +158,7 @@ __device__ __forceinline__ void split_along_memory(const StripJob& s, const Stri
     }
     const std::uint32_t status =
         __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny(limits)) ? tiny_element : 0u);
-    if (exists && lane == 0) describe_vector(s, vector, largest, status);
+    if (exists && lane == 0) describe_vector(s.job, vector, largest, status);
   }
 }
 
@@ -177,16 +169,13 @@ __global__ void __launch_bounds__(Threads, threads_at_once / Threads)
   cuda::allow_next_kernel();
   cuda::wait_for_previous_kernels();
   if (gate_closed(gate)) return;
-  for (std::int64_t item = blockIdx.x; item < strips.blocks(); item += gridDim.x) {
-    if (item != blockIdx.x) __syncthreads();  // the strip before needs the meeting no more
-    std::int64_t block = item;
-    const StripJob& s = strips.take(block);
-    const StripPlace place(s, blockIdx.y, block * strip, strip);
-    if (s.job.x.k_stride == 1)
-      split_along_memory<Form, Threads>(s, place, gate.judged);
-    else
-      split_across_memory<Form, Threads>(s, place, gate.judged, meeting);
-  }
+  std::int64_t block = blockIdx.x;
+  const StripJob& s = strips.take(block);
+  const StripPlace place(s, blockIdx.y, block * strip, strip);
+  if (s.job.x.k_stride == 1)
+    split_along_memory<Form, Threads>(s, place, gate.judged);
+  else
+    split_across_memory<Form, Threads>(s, place, gate.judged, meeting);
 }
 
 template <SplitForm Form, int Threads>
@@ -197,10 +186,8 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
   };
   const TwoJobs<StripJob> strips{job(a), job(b)};
   const std::int64_t products = a.x.count / a.x.of_product();
-  std::int64_t blocks = strips.blocks();
-  if (gate.before != nullptr) blocks = std::clamp<std::int64_t>(256 / products, 1, blocks);  // most often they return
   cuda::launch("split_short_kernel", split_short_kernel<Form, Threads>,
-               {.grid = dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(products)),
+               {.grid = dim3(static_cast<unsigned>(strips.blocks()), static_cast<unsigned>(products)),
                 .block = Threads,
                 .overlap_previous = gate.before != nullptr},
                stream, strips, gate);

@@ -65,6 +65,14 @@ TEST(Blocking, HasWholeStripsAndSteps) {
       });
 }
 
+// Whole planes of n = 1024 for two threads: the second-level cache holds them, and the last ones are cut later.
+TEST(Blocking, CutsPlanesNoMoreThanThreadsNeed) {
+  const Int8Engine& engine = *int8_engines().front();
+  EXPECT_EQ(choose_blocking({1024, 1024, 1024}, 15, 2, engine, unlimited).row_block_strips, 32);
+  EXPECT_EQ(choose_blocking({4096, 4096, 4096}, 15, 2, engine, unlimited).row_block_strips, 32);
+  EXPECT_EQ(choose_blocking({1024, 1024, 1024}, 15, 64, engine, unlimited).row_block_strips, 2);
+}
+
 TEST(Blocking, WithoutALimitIsOneBlockOfC) {
   for_all_blockings(
       [](const Blocking& b, const ProductShape& s, const Int8Engine& e, std::size_t limit, const std::string& text) {
