@@ -1,19 +1,13 @@
 #include "command.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <tuple>
-
-#include "command_line.hpp"
-#include "probe.hpp"
-#include "reproduce.hpp"
-#include "solve.hpp"
 
 namespace vernier::cli {
 
@@ -118,85 +112,5 @@ void add_output_flags(CLI::App& command, Console& console) {
 }
 
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
-
-namespace {
-
-constexpr const char* examples = R"(Examples:
-  vernier info
-  vernier explain -m 4096 -n 4096 -k 512 --contract fp64
-  vernier gemm A.npy B.mtx -o C.npy --contract fp64 --check
-  vernier gemm A.npy B.npy --transa T --contract 'bits(60)+reproducible' --json
-  vernier solve A.npy b.npy -o x.npy --forward-error
-  vernier bench gemm --n 512,1024,2048 --baseline native --json
-  vernier probe --engine hopper-wgmma-fp16-fp32
-  vernier reproduce --quick
-  vernier run -- python3 simulation.py
-
-Exit codes: 0 done, 1 failed, 2 wrong usage; those of `run` are the program's. `vernier COMMAND --help` tells more.)";
-
-// "info, explain, ... or run"
-std::string commands_of(const CLI::App& program) {
-  std::string text;
-  const auto all = program.get_subcommands({});
-  for (const CLI::App* command : all) {
-    text += command == all.front() ? "" : command == all.back() ? " or " : ", ";
-    text += command->get_name();
-    for (const CLI::App* part : command->get_subcommands({})) text += " " + part->get_name();
-  }
-  return text;
-}
-
-int parse_and_run(int argc, char** argv, Console& console) {
-  CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
-  program.footer(examples);
-  program.set_version_flag("--version", std::string("vernier ") + version());
-  program.require_subcommand(0, 1);
-  add_output_flags(program, console);
-  Work chosen;
-  add_info(program, console, chosen);
-  add_explain(program, console, chosen);
-  add_gemm(program, console, chosen);
-  add_solve(program, console, chosen);
-  add_bench(program, console, chosen);
-  add_probe(program, console, chosen);
-  add_reproduce(program, console, chosen);
-  add_run(program, console, chosen);
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success& help_or_version) {
-    return program.exit(help_or_version);
-  } catch (const CLI::ParseError& error) {
-    const auto words = program.remaining();
-    if (program.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-'))
-      throw UsageError(fmt::format("'{}' is no command: expected {}", words.front(), commands_of(program)));
-    console.error(error.what());
-    console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
-    return exit_usage;
-  }
-  if (!chosen) throw UsageError(fmt::format("a command is expected: {}", commands_of(program)));
-  return chosen();
-}
-
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
-  Console console;
-  try {
-    const int code = parse_and_run(argc, argv, console);
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    console.error("stdout: writing failed");
-  } catch (const UsageError& error) {
-    console.error(error.what());
-    return exit_usage;
-  } catch (const Error& error) {
-    console.error(error.what());
-    return error.status() == Status::invalid_argument ? exit_usage : exit_failed;
-  } catch (const std::bad_alloc&) {
-    console.error("out of memory");
-  } catch (const std::exception& error) {
-    console.error(error.what());
-  }
-  return exit_failed;
-}
 
 }  // namespace vernier::cli

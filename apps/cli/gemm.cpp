@@ -111,25 +111,51 @@ Operand<T> by_columns(const Matrix& x, Op asked) {
   return {turned ? Op::transpose : Op::none, std::get<std::vector<T>>(x.entries).data(), x.leading_dimension()};
 }
 
+// What the library is called with.
+template <class T>
+struct Call {
+  Operand<T> a, b;
+  T alpha, beta;
+  T* c;
+  std::int64_t ldc;
+};
+
+// The report of the product: on_cpu(call), or on_gpu(call) with the matrices in the memory of the GPU.
+template <class T, class OnCpu, class OnGpu>
+auto call_library(const Problem& p, const GemmArguments& arguments, Matrix& c, const OnCpu& on_cpu,
+                  const OnGpu& on_gpu) {
+  std::vector<T>& out = std::get<std::vector<T>>(c.entries);
+  Call<T> call{by_columns<T>(p.a, p.opa),
+               by_columns<T>(p.b, p.opb),
+               static_cast<T>(arguments.alpha),
+               static_cast<T>(arguments.beta),
+               out.data(),
+               c.leading_dimension()};
+  if (arguments.device == "cpu") return on_cpu(call);
+  const OnDevice<T> x(call.a.op, call.b.op, p.m, p.n, p.k, call.a.data, call.a.ld, call.b.data, call.b.ld, out);
+  call.a.data = x.a(), call.b.data = x.b(), call.c = x.c();
+  const auto report = on_gpu(call);
+  x.fetch();
+  return report;
+}
+
 template <class T>
 Report multiply(const Problem& p, const GemmArguments& arguments, Matrix& c, const Console& console) {
   Progress progress(console, "gemm");
   Options options = arguments.product.options<T>();
   options.progress = progress.callback();
-  const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
-  const auto [opa, a, lda] = by_columns<T>(p.a, p.opa);
-  const auto [opb, b, ldb] = by_columns<T>(p.b, p.opb);
-  std::vector<T>& out = std::get<std::vector<T>>(c.entries);
-  const std::int64_t ldc = c.leading_dimension();
-  if (arguments.device == "cpu")
-    return gemm<T>(opa, opb, p.m, p.n, p.k, alpha, a, lda, b, ldb, beta, out.data(), ldc, options);
-  const OnDevice<T> x(opa, opb, p.m, p.n, p.k, a, lda, b, ldb, out);
   const cuda::Options on_gpu{
       .contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit};
-  const Report report =
-      cuda::gemm<T>(opa, opb, p.m, p.n, p.k, &alpha, x.a(), lda, x.b(), ldb, &beta, x.c(), ldc, on_gpu);
-  x.fetch();
-  return report;
+  return call_library<T>(
+      p, arguments, c,
+      [&](const Call<T>& x) {
+        return gemm<T>(x.a.op, x.b.op, p.m, p.n, p.k, x.alpha, x.a.data, x.a.ld, x.b.data, x.b.ld, x.beta, x.c, x.ldc,
+                       options);
+      },
+      [&](const Call<T>& x) {
+        return cuda::gemm<T>(x.a.op, x.b.op, p.m, p.n, p.k, &x.alpha, x.a.data, x.a.ld, x.b.data, x.b.ld, &x.beta, x.c,
+                             x.ldc, on_gpu);
+      });
 }
 
 template <class T>
@@ -137,18 +163,16 @@ SliceReport multiply_slices(const Problem& p, const GemmArguments& arguments, Ma
   SliceOptions options;
   options.mode = arguments.slices == "cr" ? SliceMode::correctly_rounded : SliceMode::working_precision;
   if (!arguments.product.engine.empty()) options.engine = arguments.product.engine;
-  const T alpha = static_cast<T>(arguments.alpha), beta = static_cast<T>(arguments.beta);
-  const auto [opa, a, lda] = by_columns<T>(p.a, p.opa);
-  const auto [opb, b, ldb] = by_columns<T>(p.b, p.opb);
-  std::vector<T>& out = std::get<std::vector<T>>(c.entries);
-  const std::int64_t ldc = c.leading_dimension();
-  if (arguments.device == "cpu")
-    return gemm_by_slices<T>(opa, opb, p.m, p.n, p.k, alpha, a, lda, b, ldb, beta, out.data(), ldc, options);
-  const OnDevice<T> x(opa, opb, p.m, p.n, p.k, a, lda, b, ldb, out);
-  const SliceReport report =
-      cuda::gemm_by_slices<T>(opa, opb, p.m, p.n, p.k, alpha, x.a(), lda, x.b(), ldb, beta, x.c(), ldc, options);
-  x.fetch();
-  return report;
+  return call_library<T>(
+      p, arguments, c,
+      [&](const Call<T>& x) {
+        return gemm_by_slices<T>(x.a.op, x.b.op, p.m, p.n, p.k, x.alpha, x.a.data, x.a.ld, x.b.data, x.b.ld, x.beta,
+                                 x.c, x.ldc, options);
+      },
+      [&](const Call<T>& x) {
+        return cuda::gemm_by_slices<T>(x.a.op, x.b.op, p.m, p.n, p.k, x.alpha, x.a.data, x.a.ld, x.b.data, x.b.ld,
+                                       x.beta, x.c, x.ldc, options);
+      });
 }
 
 std::string text_of(const SliceReport& r) {
