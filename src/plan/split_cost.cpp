@@ -16,13 +16,14 @@ double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t
 }
 
 // Of products that are split and multiplied at once, without launches: 8 bytes an element, as if A lay across memory
-// and B along k, which is faster, and something for each vector; waves of tiles. A narrow tile takes half the time of a
-// wide one.
+// and B along k, which is faster, and something for each vector; strips of k up to 1024 stay in registers; waves of
+// tiles. A narrow tile takes half the time of a wide one.
 double at_once_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
   const double deep = static_cast<double>(k * products), vectors = static_cast<double>((m + n) * products);
-  const double across = k > 16384 ? 1.45e12 : 2.65e12, along = k > 16384 ? 3.05e12 : 3.3e12;
-  const double split = 8 * deep * (static_cast<double>(m) / across + static_cast<double>(n) / along) + 0.7e-9 * vectors;
-  const double tile = 3.65e-6 + 13e-9 * static_cast<double>(k);
+  const double across = k > 16384 ? 1.55e12 : k > 1024 ? 2.35e12 : 2.7e12;
+  const double along = k > 16384 ? 2.6e12 : k > 1024 ? 3.3e12 : 3.85e12;
+  const double split = 8 * deep * (static_cast<double>(m) / across + static_cast<double>(n) / along) + 0.6e-9 * vectors;
+  const double tile = 2.8e-6 + 13.5e-9 * static_cast<double>(k);
   return split + tile * std::min(waves(m, n, products, 128, 128), 0.5 * waves(m, n, products, 64, 128));
 }
 
@@ -48,25 +49,25 @@ std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t
 }
 
 double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double launches = 14e-6, more_launches = 2.8e-6;
+  constexpr double launches = 9.5e-6, more_launches = 6.9e-6;
   const std::int64_t at_once = split_products_at_once(m, n, k, products), rest = products % at_once;
   const double whole = static_cast<double>(products / at_once), groups = whole + (rest == 0 ? 0 : 1);
   return launches + (groups - 1) * more_launches + whole * at_once_seconds(m, n, k, at_once) +
          (rest == 0 ? 0 : at_once_seconds(m, n, k, rest));
 }
 
-// The best of several tiles, with k in one piece or cut where tiles are few; C is stored behind that. What memory
-// delivers is the limit of thin products.
+// The best of several tiles, with k in one piece or cut where tiles are few; C is stored behind that, half of it
+// while other tiles multiply. What memory delivers is the limit of thin products.
 double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double launch = 11e-6, rate = 51e12 / multiprocessors, store = 3e12, load = 3.5e12;
-  constexpr double cut_launch = 1.9e-6;
+  constexpr double launch = 9e-6, rate = 51e12 / multiprocessors, store = 6e12, load = 3.5e12;
+  constexpr double cut_launch = 1.9e-6, join_rate = 3e12;
   constexpr std::int64_t most_cuts = 64, shortest_piece = 128;
   const double c_bytes = 4.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(products);
   double best = std::numeric_limits<double>::max();
   for (const SgemmTile& t : sgemm_tiles)
     for (std::int64_t cuts = 1; cuts <= most_cuts && (cuts == 1 || k >= cuts * shortest_piece); cuts *= 2) {
       const double tile = 2.0 * static_cast<double>(t.rows * t.columns * ((k + cuts - 1) / cuts)) / t.efficiency / rate;
-      const double join = cuts == 1 ? 0 : cut_launch + 2 * static_cast<double>(cuts) * c_bytes / store;
+      const double join = cuts == 1 ? 0 : cut_launch + 2 * static_cast<double>(cuts) * c_bytes / join_rate;
       best = std::min(best, waves(m, n, products * cuts, t.rows, t.columns) * tile + join);
     }
   const double operands = 4.0 * static_cast<double>(m * k + k * n) * static_cast<double>(products);
@@ -74,7 +75,7 @@ double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std:
 }
 
 bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  constexpr double margin = 1.05, more = 2e-6;  // what the contract adds: memory
+  constexpr double margin = 1.03, more = 2.35e-6;  // what the contract adds: memory
   // Below, cuBLAS ends while a split product is launched. Callers of small products wait for this answer.
   constexpr double least_work = 1 << 26;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products);
