@@ -80,8 +80,9 @@ VERNIER_HD inline std::int32_t joined_residues(std::uint32_t pair, std::uint32_t
   const auto byte = [&](int i) {
     return static_cast<std::int32_t>(static_cast<std::int8_t>(residues >> (8 * i) & 255));
   };
-  return sign_turned + static_cast<std::int32_t>(pair & 0xffff) * byte(2 * half) +
-         static_cast<std::int32_t>(pair >> 16) * byte(2 * half + 1);
+  const std::int32_t u = static_cast<std::int32_t>(pair & 0xffff) * byte(2 * half) +
+                         static_cast<std::int32_t>(pair >> 16) * byte(2 * half + 1);
+  return u ^ sign_turned;
 #endif
 }
 

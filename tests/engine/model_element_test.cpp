@@ -41,7 +41,10 @@ double block_oracle(const Engine& e, const Cases::Dot& x, int first, int count, 
   for (int t = 0; t < count; ++t) {
     const int i = block_index(e, step, first, t);
     const double p = decode(e.a, x.a[i]) * decode(e.b, x.b[i]);
-    special += std::isfinite(p) ? 0 : p;
+    if (!std::isfinite(p)) {
+      special += p;
+      continue;
+    }
     e_max = std::max(e_max, p == 0 ? e.zero_exponent : exponent_of(e.a, x.a[i]) + exponent_of(e.b, x.b[i]));
   }
   if (!std::isfinite(special)) return special;
