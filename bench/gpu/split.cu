@@ -10,8 +10,11 @@
 //   vernier-split-bench energy N...      joules a product, where NVML tells
 //   vernier-split-bench error N...       errors on all kinds of data
 //   vernier-split-bench depth            errors for k from 1 to 2^20, over several draws
+//
+// N: a size, or MxNxK.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -173,9 +176,19 @@ void depth() {
     }
 }
 
-void kinds(Contenders& bench, std::int64_t n) {
+struct Sizes {
+  std::int64_t m = 0, n = 0, k = 0;
+
+  explicit Sizes(const char* text) {
+    if (std::sscanf(text, "%ldx%ldx%ld", &m, &n, &k) != 3) m = n = k = std::atoll(text);
+  }
+  bool empty() const { return std::min({m, n, k}) <= 0; }
+  std::int64_t largest() const { return std::max({m * n, m * k, n * k}); }  // elements of a matrix
+};
+
+void kinds(Contenders& bench, const Sizes& s) {
   for (const char* kind : {"scattered(0.5)", "scattered(4)", "scattered(20)"}) {
-    const Problem p = bench.problem(n, n, n, kind);
+    const Problem p = bench.problem(s.m, s.n, s.k, kind);
     from_rest("kinds", p, {bench.sgemm(p), bench.contract(p)}, 11, 100000, kind);
     print_head("chosen", p, "contract fp32", kind);
     std::printf(", \"scheme\": \"%s\"", bench.made(p).c_str());
@@ -183,20 +196,21 @@ void kinds(Contenders& bench, std::int64_t n) {
   }
 }
 
-void square(const std::string& command, Contenders& bench, std::int64_t n) {
-  if (command == "kinds") return kinds(bench, n);
+void measure(const std::string& command, Contenders& bench, const Sizes& s) {
+  if (command == "kinds") return kinds(bench, s);
   if (command == "error") {
-    for (const std::string& kind : data_kinds()) errors(bench, n, n, n, kind, n <= 4096 ? 4 : 1);
+    for (const std::string& kind : data_kinds()) errors(bench, s.m, s.n, s.k, kind, s.k <= 4096 ? 4 : 1);
     return;
   }
-  const Problem p = bench.problem(n, n, n, usual);
+  const Problem p = bench.problem(s.m, s.n, s.k, usual);
   std::vector<Contender> all = bench.all(p);
   all.push_back(bench.half_gemm(p));
-  if (command == "speed") from_rest("speed", p, all, n <= 4096 ? 21 : 9, 300000);
+  if (command == "speed") from_rest("speed", p, all, s.m <= 4096 ? 21 : 9, 300000);
   if (command == "sustained") sustained(p, all);
   if (command == "energy") energy(p, all);
   if (command == "stages")
-    for (const char* scheme : {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "bf16x6_sep", "bf16x6_short"})
+    for (const char* scheme :
+         {"halfhalf_sep", "halfhalf_long", "halfhalf_fold", "tf32tf32_sep", "bf16x6_sep", "bf16x6_short"})
       from_rest("stage", p, bench.stages(scheme, p), 21, 50000);
 }
 
@@ -209,13 +223,12 @@ void print_machine() {
 
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  std::int64_t largest = 0;
-  for (int i = 2; i < argc; ++i) largest = std::max<std::int64_t>(largest, std::atoll(argv[i]));
-  const std::vector<std::string> square_commands = {"speed", "sustained", "kinds", "stages", "energy", "error"};
-  const bool is_square = std::find(square_commands.begin(), square_commands.end(), command) != square_commands.end();
+  const std::vector<Sizes> sizes(argv + std::min(argc, 2), argv + argc);
+  const std::vector<std::string> sized_commands = {"speed", "sustained", "kinds", "stages", "energy", "error"};
+  const bool is_sized = std::find(sized_commands.begin(), sized_commands.end(), command) != sized_commands.end();
   const std::map<std::string, void (*)()> others = {
       {"shapes", shapes}, {"batches", batches}, {"sweep", sweep}, {"depth", depth}};
-  if (is_square ? largest <= 0 : others.count(command) == 0) {
+  if (is_sized ? sizes.empty() || std::ranges::any_of(sizes, &Sizes::empty) : others.count(command) == 0) {
     std::fprintf(stderr,
                  "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | batches | sweep "
                  "| depth\n");
@@ -226,11 +239,11 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "vernier-split-bench: energy is left out: %s\n", EnergyMeter::missing().c_str());
     return 0;
   }
-  if (!is_square) {
+  if (!is_sized) {
     others.at(command)();
   } else {
-    Contenders bench(largest * largest);
-    for (int i = 2; i < argc; ++i) square(command, bench, std::atoll(argv[i]));
+    Contenders bench(std::ranges::max(sizes, {}, &Sizes::largest).largest());
+    for (const Sizes& s : sizes) measure(command, bench, s);
   }
   return 0;
 }

@@ -59,6 +59,15 @@ SplitAttempt separate(const SplitGemmPlan& plan) {
   return attempt("halfhalf_sep", narrow ? SplitKernel::half_128x64 : SplitKernel::half_128x128);
 }
 
+// Long runs are for long products, and for large ones: of a small C cuBLAS cuts k, and errs less on data of one sign
+// than a chain of long runs.
+SplitAttempt separate_long(const SplitGemmPlan& plan) {
+  const SplitAttempt t = separate(plan);
+  const bool long_runs = plan.k >= shortest_for_long_runs && plan.m * plan.n >= std::int64_t{1} << 22;
+  return long_runs && t.kernel == SplitKernel::half_128x128 ? attempt("halfhalf_long", SplitKernel::half_long_128x128)
+                                                            : t;
+}
+
 SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
   return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
 }
@@ -171,7 +180,7 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
   if (m >= 6144 && n >= 6144 && k >= 4096)
     plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
-  plan.attempts.push_back(separate(plan));
+  plan.attempts.push_back(separate_long(plan));
   // The one chain of bf16x6's corrections errs more than a conventional chain from about here on; it still ends the
   // attempts.
   if (k > (std::int64_t{1} << 19)) plan.attempts.push_back(separate_tf32(plan));
@@ -183,6 +192,8 @@ SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::in
   SplitGemmPlan plan{m, n, k, {}, false, 0, 1, 1};
   if (scheme == "halfhalf_sep")
     plan.attempts = {separate(plan)};
+  else if (scheme == "halfhalf_long")
+    plan.attempts = {attempt("halfhalf_long", SplitKernel::half_long_128x128)};
   else if (scheme == "halfhalf_fold")
     plan.attempts = {attempt("halfhalf_fold", SplitKernel::half_folded_128x192)};
   else if (scheme == "tf32tf32_sep")

@@ -52,8 +52,8 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
 void describe(const SplitGemmPlan& plan, Plan& printable);
 
 // The schemes that have fast kernels; a plan for one of them, whatever the data.
-inline constexpr const char* split_kernel_schemes[] = {"halfhalf_sep",  "halfhalf_fold", "tf32tf32_sep",
-                                                       "tf32tf32_fold", "bf16x6_sep",    "bf16x6_short"};
+inline constexpr const char* split_kernel_schemes[] = {
+    "halfhalf_sep", "halfhalf_long", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold", "bf16x6_sep", "bf16x6_short"};
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k);
 
 struct SplitOperands {

@@ -10,6 +10,7 @@ namespace vernier::sm90 {
 SplitTile tile_of(SplitKernel kernel) {
   switch (kernel) {
     case SplitKernel::half_128x128:
+    case SplitKernel::half_long_128x128:
     case SplitKernel::tf32_128x128:
     case SplitKernel::bf16_128x128:
       return {128, 128, 2};
@@ -48,6 +49,8 @@ void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_
   switch (kernel) {
     case SplitKernel::half_128x128:
       return multiply_half_128x128(product, multiprocessors, stream);
+    case SplitKernel::half_long_128x128:
+      return multiply_half_long_128x128(product, multiprocessors, stream);
     case SplitKernel::half_128x64:
       return multiply_half_128x64(product, multiprocessors, stream);
     case SplitKernel::half_folded_128x192:

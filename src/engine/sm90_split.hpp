@@ -13,6 +13,8 @@ namespace vernier::sm90 {
 // Kernels by what they hold in registers and by their tile, columns x rows of C.
 //
 //   separate  three sets: the engine's (one run), the sum outside, the corrections (all of k). Part 1 carries 2^11.
+//   long      separate, with runs of two lines in place of one: a hundredth less power; for products that are long
+//             and large.
 //   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
 //             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
 //             but halves keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
@@ -21,6 +23,7 @@ namespace vernier::sm90 {
 //   bf16      separate, of three parts and next to no losses outside, for wide data; they end a chain of attempts.
 enum class SplitKernel {
   half_128x128,
+  half_long_128x128,
   half_128x64,
   half_folded_128x192,
   tf32_128x128,
@@ -30,8 +33,8 @@ enum class SplitKernel {
   bf16_128x64
 };
 
-// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_fold, tf32tf32_sep (halves:
-// with split_k = 2), tf32tf32_fold, bf16x6_sep (128x64: bf16x6_short).
+// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_long, halfhalf_fold,
+// tf32tf32_sep (halves: with split_k = 2), tf32tf32_fold, bf16x6_sep (128x64: bf16x6_short).
 
 struct SplitScalar {
   float value = 0;

@@ -6,6 +6,7 @@
 namespace vernier::sm90 {
 
 void multiply_half_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
+void multiply_half_long_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
 void update_half_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
 void multiply_tf32_halves_128x128(const SplitProduct& product, int multiprocessors, cudaStream_t stream);
 void multiply_half_128x64(const SplitProduct& product, int multiprocessors, cudaStream_t stream);

@@ -58,19 +58,22 @@ struct Consumer {
     Accumulators run, corrections;
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = 0, corrections[i] = 0;
-    for (int line = 0; line < lines; ++line) {
-      arrived();
-      wgmma_fence();
-      product(run, next.stage, 0, 0, 0);
-      wgmma_commit();
-      wgmma_wait<1>();  // the corrections of the line before
-      if (line > 0) release();
-      wgmma_fence();
-      product(corrections, next.stage, 1, 0, 1);
-      product(corrections, next.stage, 0, 1, 1);
-      wgmma_commit();
-      next.advance();
-      wgmma_wait<1>();  // the main products of this line
+    for (int line = 0; line < lines; line += Config::RunLines) {
+#pragma unroll
+      for (int r = 0; r < Config::RunLines; ++r) {
+        arrived();
+        wgmma_fence();
+        product(run, next.stage, 0, 0, r > 0);
+        wgmma_commit();
+        wgmma_wait<1>();  // the corrections of the line before
+        if (line + r > 0) release();
+        wgmma_fence();
+        product(corrections, next.stage, 1, 0, 1);
+        product(corrections, next.stage, 0, 1, 1);
+        wgmma_commit();
+        next.advance();
+      }
+      wgmma_wait<1>();  // the main products of this run
       add(sum, run);
     }
     wgmma_wait<0>();
@@ -156,10 +159,10 @@ struct Consumer {
     Accumulators run;
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = 0;
-    for (int line = 0; line < lines; line += folded_lines) {
-      int stage[folded_lines];
+    for (int line = 0; line < lines; line += Config::RunLines) {
+      int stage[Config::RunLines];
 #pragma unroll
-      for (int r = 0; r < folded_lines; ++r) {
+      for (int r = 0; r < Config::RunLines; ++r) {
         stage[r] = next.stage;
         arrived();
         wgmma_fence();
@@ -168,11 +171,11 @@ struct Consumer {
         next.advance();
       }
 #pragma unroll
-      for (int r = 0; r < folded_lines; ++r) product(run, stage[r], 0, 0, 1);
+      for (int r = 0; r < Config::RunLines; ++r) product(run, stage[r], 0, 0, 1);
       wgmma_commit();
       wgmma_wait<0>();
 #pragma unroll
-      for (int r = 0; r < folded_lines; ++r) release();
+      for (int r = 0; r < Config::RunLines; ++r) release();
       add(sum, run);
     }
   }

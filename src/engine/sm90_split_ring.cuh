@@ -8,16 +8,17 @@
 
 namespace vernier::sm90 {
 
-constexpr int tile_columns = 128, consumer_columns = 64, folded_lines = 2;
+constexpr int tile_columns = 128, consumer_columns = 64;
 constexpr int producer_warpgroup = 2, block_threads = 384;
 constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 
 // A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that. Or,
 // with Halves, two blocks that take one half of k each of one tile; each then finishes the columns of one warpgroup.
-// Staged: C by way of shared memory (sm90_split_staged.cuh).
-template <int Rows_, int Sharing_, bool Folded_, Low Input_, bool Halves_ = false, bool Staged_ = false>
+// Staged: C by way of shared memory (sm90_split_staged.cuh). RunLines: lines of k that a run has, of two parts.
+template <int Rows_, int Sharing_, bool Folded_, Low Input_, bool Halves_ = false, bool Staged_ = false,
+          int RunLines_ = Folded_ ? 2 : 1>
 struct SplitConfig {
-  static constexpr int Rows = Rows_, Sharing = Sharing_, Cluster = Halves_ ? 2 : Sharing_;
+  static constexpr int Rows = Rows_, Sharing = Sharing_, Cluster = Halves_ ? 2 : Sharing_, RunLines = RunLines_;
   static constexpr bool Folded = Folded_, Halves = Halves_, Staged = Staged_;
   static constexpr Low Input = Input_;
   static constexpr int run_k = Rows == 128 ? 32 : 16;  // of three parts: bf16x6_sep, bf16x6_short

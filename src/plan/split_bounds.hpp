@@ -21,13 +21,17 @@ struct SplitBoundRule {
   bool carried = false;      // outside, next to nothing is lost
 };
 
-inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 32}, tf32tf32_bound{{8, 25}, 16},
-    bf16x6_bound{{16, 25}, 32, 1.02, 1.03, 5, 7, true}, bf16x6_short_bound{{16, 25}, 16, 1.02, 1.03, 5, 7, true};
+inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 32}, halfhalf_long_bound{{16, 25}, 64},
+    tf32tf32_bound{{8, 25}, 16}, bf16x6_bound{{16, 25}, 32, 1.02, 1.03, 5, 7, true},
+    bf16x6_short_bound{{16, 25}, 16, 1.02, 1.03, 5, 7, true};
 
 // The c in |T - AB| <= c u32 |A||B|, before T is unscaled and rounded, for data that the split's statistics permit.
 double split_error_bound(const SplitBoundRule& rule, std::int64_t k);
 
-// Is it at most k + 1 for all?
+// halfhalf_long is for k from here on: the bound is smaller than with runs of 32.
+inline constexpr std::int64_t shortest_for_long_runs = 2048;
+
+// Is it at most k + 1 for all that are for such k?
 bool split_keeps_fp32(std::int64_t k);
 
 }  // namespace vernier

@@ -112,6 +112,8 @@ std::vector<Scheme> make_table() {
   t.push_back(bf16_products("bf16x9", "three bf16 parts, all products", 4));
   t.push_back(scaled(
       corrected("halfhalf_sep", "halfhalf on scaled rows and columns, runs of 32 k", Format::fp16, nearest, 32, 32)));
+  t.push_back(scaled(
+      corrected("halfhalf_long", "halfhalf on scaled rows and columns, runs of 64 k", Format::fp16, nearest, 64, 32)));
   t.push_back(folded("halfhalf_fold", "halfhalf on scaled rows and columns, unshifted, one accumulator of 64 k",
                      Format::fp16, nearest, 32));
   t.push_back(scaled(

@@ -24,7 +24,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t side = 16;
-const char* const schemes[] = {"halfhalf_sep", "halfhalf_fold", "tf32tf32_sep", "bf16x6_sep", "bf16x6_short"};
+const char* const schemes[] = {"halfhalf_sep", "halfhalf_long", "halfhalf_fold",
+                               "tf32tf32_sep", "bf16x6_sep",    "bf16x6_short"};
 const char* const kinds[] = {"uniform", "normal", "positive", "scattered(0.5)", "scattered(4)",
                              "type1",   "type2",  "type3",    "type4"};
 

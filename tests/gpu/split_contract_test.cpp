@@ -67,6 +67,19 @@ TEST(SplitContract, WideDataTakeShortRunsWhereRunsOrTilesAreFew) {
   EXPECT_EQ(longest.attempts[longest.attempts.size() - 2].scheme, "tf32tf32_sep");
 }
 
+TEST(SplitContract, LongAndLargeProductsTakeLongRuns) {
+  const auto is_tried = [](const char* scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return std::ranges::count(plan_split_gemm(m, n, k).attempts, scheme, &SplitAttempt::scheme) == 1;
+  };
+  for (const char* scheme : {"halfhalf_long", "halfhalf_sep"}) {
+    const bool of_long = scheme == std::string("halfhalf_long");
+    EXPECT_EQ(is_tried(scheme, 2048, 2048, 2048), of_long);
+    EXPECT_EQ(is_tried(scheme, 16384, 16384, 16384), of_long);
+    EXPECT_NE(is_tried(scheme, 2048, 2048, 2047), of_long);
+    EXPECT_NE(is_tried(scheme, 1920, 2048, 4096), of_long);  // cuBLAS may cut k
+  }
+}
+
 // Each entry by fused multiply-adds in the order of k.
 Matrix<float> conventional(const Matrix<float>& a, const Matrix<float>& b) {
   return Matrix<float>::of(a.rows(), b.columns(), [&](auto i, auto j) {

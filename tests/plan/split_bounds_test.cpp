@@ -11,6 +11,8 @@ TEST(SplitBounds, OneRunByHand) {
   EXPECT_NEAR(split_error_bound(halfhalf_bound, 32), 1.002 * (16 + 4 + 8 + 40 / 1024.0) + 4, 1e-9);
   // Two runs: one addition outside, twice the corrections.
   EXPECT_NEAR(split_error_bound(halfhalf_bound, 64), 1.002 * (16 + 4 + 8 + 1 + 80 / 1024.0) + 8, 1e-5);
+  // One of 64: 32 u, 4 roundings, corrections 2^-10 (64 + 16) u.
+  EXPECT_NEAR(split_error_bound(halfhalf_long_bound, 64), 1.002 * (32 + 8 + 8 + 80 / 1024.0) + 8, 1e-9);
   // tf32: 16 products, 2 blocks of 8.
   EXPECT_NEAR(split_error_bound(tf32tf32_bound, 16), 1.002 * (8 + 4 + 8 + 24 / 1024.0) + 2, 1e-9);
   // Three parts: 5 x 32 corrections 2^-7 (80 + 20) u; one more term to cut, a unit for Fast2Sum, half of one for the
@@ -35,6 +37,8 @@ TEST(SplitBounds, RunsTradeCutsInsideForAdditionsOutside) {
   EXPECT_EQ(best_run(2048), 64);
   EXPECT_EQ(best_run(4096), 64);
   EXPECT_EQ(best_run(16384), 128);
+  for (std::int64_t k = shortest_for_long_runs; k < 10000; k += 100)
+    ASSERT_LT(split_error_bound(halfhalf_long_bound, k), split_error_bound(halfhalf_bound, k)) << k;
 }
 
 TEST(SplitBounds, TheContractHoldsFromAModestKOn) {
