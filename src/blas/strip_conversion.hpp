@@ -55,8 +55,7 @@ template <class T>
 void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, bool measure) {
   T* buffer = reinterpret_cast<T*>(state.scratch(omp_get_thread_num()));
   const PanelLayout layout = block.layout();
-#pragma omp for schedule(dynamic, 1) nowait
-  for (std::int64_t index = 0; index < layout.strips; ++index) {
+  const auto convert = [&](std::int64_t index, const void* next) {
     const std::int64_t first = block.vectors.begin + index * strip_size;
     VectorStatistics* statistics = block.statistics + first;
     int* exponents = block.exponents + first;
@@ -77,8 +76,19 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
                              .layout = layout,
                              .strip = index,
                              .has_nonfinite = nonfinite,
-                             .cached = state.blocking.cached});
+                             .cached = state.blocking.cached,
+                             .next = next,
+                             .next_stride = block.x.ld});
+  };
+  std::int64_t taken = -1;  // converted when the one after it is known
+#pragma omp for schedule(dynamic, 1) nowait
+  for (std::int64_t index = 0; index < layout.strips; ++index) {
+    const bool along = block.x.k_contiguous && (index + 1) * strip_size <= block.vectors.count;
+    if (taken >= 0)
+      convert(taken, along ? block.x.at(block.vectors.begin + index * strip_size, block.ks.begin) : nullptr);
+    taken = index;
   }
+  if (taken >= 0) convert(taken, nullptr);
 }
 
 }  // namespace vernier

@@ -25,6 +25,9 @@ struct DecomposeTask {
   std::int64_t strip = 0;  // in the layout
   bool has_nonfinite = false;
   bool cached = false;  // planes that the caches hold until they are read; others are written past them
+  // The strip that the same thread converts next, where its 32 vectors lie along memory: fetched on the way.
+  const void* next = nullptr;
+  std::int64_t next_stride = 0;  // in elements
 };
 
 template <class T>

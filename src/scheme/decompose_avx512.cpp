@@ -144,14 +144,29 @@ void store_residues(const Digits<Limbs> (&digits)[2], const DigitTables& tables,
   }
 }
 
+// What a thread converts next, while it is busy: a step of 64 k of 32 vectors along memory, vector by vector into the
+// second-level cache. All at once, it would wait for them.
+struct NextStep {
+  const char* first = nullptr;
+  std::int64_t stride = 0, bytes = 0;  // from one vector to the next, and of each
+
+  void fetch(std::int64_t vector) const {
+    constexpr int second_level = 2;
+    if (first == nullptr) return;
+    for (std::int64_t byte = 0; byte < bytes; byte += 64)
+      __builtin_prefetch(first + vector * stride + byte, 0, second_level);
+  }
+};
+
 template <int Limbs, int Parts>
 void rows_of_step(const TileView (&tile)[Parts], const int* scales, const DigitTables& tables, std::int8_t* out,
-                  const PlaneStrides& strides) {
+                  const PlaneStrides& strides, const NextStep& next) {
   for (int half = 0; half < 2; ++half) {
     const int* s = scales + 16 * half;
     const __m512d low = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s)));
     const __m512d high = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s + 8)));
     for (int g = 0; g < 16; ++g) {  // four k of sixteen rows
+      next.fetch(16 * half + g);
       Digits<Limbs> digits[Parts];
       for (int part = 0; part < Parts; ++part)
         for (int c = 0; c < 4; ++c) {
@@ -165,8 +180,9 @@ void rows_of_step(const TileView (&tile)[Parts], const int* scales, const DigitT
 
 template <int Limbs, int Parts>
 void columns_of_step(const TileView (&tile)[Parts], const int* scales, const DigitTables& tables, std::int8_t* out,
-                     const PlaneStrides& strides) {
+                     const PlaneStrides& strides, const NextStep& next) {
   for (int v = 0; v < strip_size; ++v) {
+    next.fetch(v);
     const __m512d scale = _mm512_set1_pd(scales[v]);
     Digits<Limbs> digits[Parts];
     for (int part = 0; part < Parts; ++part)
@@ -188,10 +204,14 @@ void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, con
     for (int part = 0; part < Parts; ++part)
       tile[part] = load_tile(strips[part], task, tables.side, step, buffer[part]);
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
+    constexpr std::int64_t size = sizeof(T);
+    NextStep next;
+    if (task.next != nullptr)
+      next = {static_cast<const char*>(task.next) + step * step_size * size, task.next_stride * size, step_size * size};
     if (tables.side == PanelSide::rows)
-      rows_of_step<Limbs>(tile, task.scales, tables, out, strides);
+      rows_of_step<Limbs>(tile, task.scales, tables, out, strides, next);
     else
-      columns_of_step<Limbs>(tile, task.scales, tables, out, strides);
+      columns_of_step<Limbs>(tile, task.scales, tables, out, strides, next);
   }
   _mm_sfence();
 }

@@ -28,7 +28,7 @@ Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int6
   const T* source = strip.data;
   // Each k may lie in another page: the hardware does not see it coming. Into the second level, since k that are a
   // power of two apart fall into few sets of the first.
-  constexpr std::int64_t ahead = 24;
+  constexpr std::int64_t ahead = 12;
   constexpr int second_level = 2;
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t l = 0; l < k_count; ++l, source += operand.ld) {
