@@ -107,6 +107,10 @@ void energy(const Problem& p, const std::vector<Contender>& contenders) {
     const double before = meter.joules();
     const double seconds = timer.seconds(count, c.run);
     const double joules = meter.joules() - before;
+    if (joules <= 0) {
+      std::fprintf(stderr, "vernier-split-bench: %s is left out: the card's counter stood still\n", c.name.c_str());
+      continue;
+    }
     print_head("energy", p, c.name, usual);
     std::printf(", \"joules\": %.5g, \"watts\": %.1f, \"gflops_per_watt\": %.1f", joules / count,
                 joules / (seconds * count), operations(p, c) * count / joules * 1e-9);
