@@ -184,9 +184,14 @@ struct Sizes {
   std::int64_t m = 0, n = 0, k = 0;
 
   explicit Sizes(const char* text) {
-    if (std::sscanf(text, "%ldx%ldx%ld", &m, &n, &k) != 3) m = n = k = std::atoll(text);
+    char more = 0;
+    if (std::sscanf(text, "%ld%c", &m, &more) == 1)
+      n = k = m;
+    else if (std::sscanf(text, "%ldx%ldx%ld%c", &m, &n, &k, &more) != 3)
+      m = 0;  // neither
   }
   bool empty() const { return std::min({m, n, k}) <= 0; }
+  bool small() const { return std::max({m, n, k}) <= 4096; }
   std::int64_t largest() const { return std::max({m * n, m * k, n * k}); }  // elements of a matrix
 };
 
@@ -203,13 +208,13 @@ void kinds(Contenders& bench, const Sizes& s) {
 void measure(const std::string& command, Contenders& bench, const Sizes& s) {
   if (command == "kinds") return kinds(bench, s);
   if (command == "error") {
-    for (const std::string& kind : data_kinds()) errors(bench, s.m, s.n, s.k, kind, s.k <= 4096 ? 4 : 1);
+    for (const std::string& kind : data_kinds()) errors(bench, s.m, s.n, s.k, kind, s.small() ? 4 : 1);
     return;
   }
   const Problem p = bench.problem(s.m, s.n, s.k, usual);
   std::vector<Contender> all = bench.all(p);
   all.push_back(bench.half_gemm(p));
-  if (command == "speed") from_rest("speed", p, all, s.m <= 4096 ? 21 : 9, 300000);
+  if (command == "speed") from_rest("speed", p, all, s.small() ? 21 : 9, 300000);
   if (command == "sustained") sustained(p, all);
   if (command == "energy") energy(p, all);
   if (command == "stages")
@@ -235,7 +240,7 @@ int run(int argc, char** argv) {
   if (is_sized ? sizes.empty() || std::ranges::any_of(sizes, &Sizes::empty) : others.count(command) == 0) {
     std::fprintf(stderr,
                  "usage: vernier-split-bench speed|sustained|kinds|stages|energy|error N... | shapes | batches | sweep "
-                 "| depth\n");
+                 "| depth\n(N: a size, or MxNxK)\n");
     return 2;
   }
   print_machine();

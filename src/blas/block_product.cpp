@@ -66,7 +66,6 @@ class Block {
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t i = 0; i < items.count(); ++i) {
       const ProductItem item = items.at(i);
-      if (item.strips == 0) continue;
       multiply_item(item);
       if (progress_.wanted()) tell(products_share_.at(item.done));
     }

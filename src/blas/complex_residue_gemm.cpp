@@ -176,7 +176,6 @@ class ComplexRun {
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t i = 0; i < items.count(); ++i) {
       const ProductItem item = items.at(i);
-      if (item.strips == 0) continue;
       const auto plane = static_cast<std::size_t>(item.plane);
       for (std::int64_t slice = 0; slice < a.slices(); ++slice)
         engine_.multiply({.columns = pass.b + plane * pass.b_stride + b.offset(0, slice * b.slice_steps),

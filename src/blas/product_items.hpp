@@ -13,35 +13,36 @@ struct ProductItem {
   double done;
 };
 
-// Items of up to `most` strips. The last ones, as many as there are threads, are cut in four, so that all threads end
-// at about the same time, also where one is slower than another.
+// Items of up to `most` strips, of nearly equal length. The last ones, as many as there are threads, are cut in four,
+// so that all threads end at about the same time, also where one is slower than another.
 class ProductItems {
  public:
   ProductItems(std::int64_t planes, std::int64_t strips, std::int64_t most, int threads)
-      : strips_(strips), most_(most), planes_(planes), blocks_(divide_up(strips, most)) {
-    whole_ = planes * blocks_ - std::min<std::int64_t>(planes * blocks_, threads);
-  }
+      : planes_(planes),
+        strips_(strips),
+        blocks_(divide_up(strips, most)),
+        pieces_(std::min<std::int64_t>(4, strips / blocks_)),
+        whole_(std::max<std::int64_t>(0, planes * blocks_ - threads)) {}
 
-  std::int64_t count() const { return whole_ + pieces * (planes_ * blocks_ - whole_); }
+  std::int64_t count() const { return whole_ + pieces_ * (planes_ * blocks_ - whole_); }
 
-  // Some of the last may have no strips.
   ProductItem at(std::int64_t i) const {
-    const std::int64_t item = i < whole_ ? i : whole_ + (i - whole_) / pieces;
-    const std::int64_t plane = item / blocks_, begin = item % blocks_ * most_, end = std::min(begin + most_, strips_);
-    if (i < whole_) return {plane, begin, end - begin, share(plane, end)};
-    const std::int64_t piece = (i - whole_) % pieces, size = divide_up(end - begin, pieces);
-    const std::int64_t first = std::min(begin + piece * size, end), last = std::min(first + size, end);
-    return {plane, first, last - first, share(plane, last)};
+    const bool is_whole = i < whole_;
+    const std::int64_t item = is_whole ? i : whole_ + (i - whole_) / pieces_, plane = item / blocks_;
+    std::int64_t begin = cut(strips_, item % blocks_, blocks_), end = cut(strips_, item % blocks_ + 1, blocks_);
+    if (!is_whole) {
+      const std::int64_t piece = (i - whole_) % pieces_, size = end - begin;
+      end = begin + cut(size, piece + 1, pieces_), begin += cut(size, piece, pieces_);
+    }
+    return {plane, begin, end - begin,
+            static_cast<double>(plane * strips_ + end) / static_cast<double>(planes_ * strips_)};
   }
 
  private:
-  static constexpr std::int64_t pieces = 4;
+  // Where the part begins, of so many.
+  static std::int64_t cut(std::int64_t strips, std::int64_t part, std::int64_t parts) { return strips * part / parts; }
 
-  double share(std::int64_t plane, std::int64_t end) const {
-    return static_cast<double>(plane * strips_ + end) / static_cast<double>(planes_ * strips_);
-  }
-
-  std::int64_t strips_, most_, planes_, blocks_, whole_ = 0;
+  std::int64_t planes_, strips_, blocks_, pieces_, whole_;
 };
 
 }  // namespace vernier

@@ -55,7 +55,7 @@ template <class T>
 void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, bool measure) {
   T* buffer = reinterpret_cast<T*>(state.scratch(omp_get_thread_num()));
   const PanelLayout layout = block.layout();
-  const auto convert = [&](std::int64_t index, const void* next) {
+  const auto convert = [&](std::int64_t index, const T* next) {
     const std::int64_t first = block.vectors.begin + index * strip_size;
     VectorStatistics* statistics = block.statistics + first;
     int* exponents = block.exponents + first;
@@ -77,18 +77,27 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
                              .strip = index,
                              .has_nonfinite = nonfinite,
                              .cached = state.blocking.cached,
-                             .next = next,
-                             .next_stride = block.x.ld});
+                             .next = reinterpret_cast<const std::byte*>(next),
+                             .next_stride = block.x.ld * static_cast<std::int64_t>(sizeof(T))});
   };
-  std::int64_t taken = -1;  // converted when the one after it is known
+  // A thread holds one strip back until it knows which it takes next, where that can be fetched: vectors along memory,
+  // in strips that leave room in the second-level cache, and so many that nobody waits for those who hold two.
+  constexpr std::int64_t longest_fetched = std::int64_t{1} << 20;  // bytes
+  const bool holds = block.x.k_contiguous && layout.strips >= 8 * omp_get_num_threads() &&
+                     strip_size * block.ks.count * static_cast<std::int64_t>(sizeof(T)) <= longest_fetched;
+  std::int64_t held = -1;
 #pragma omp for schedule(dynamic, 1) nowait
   for (std::int64_t index = 0; index < layout.strips; ++index) {
-    const bool along = block.x.k_contiguous && (index + 1) * strip_size <= block.vectors.count;
-    if (taken >= 0)
-      convert(taken, along ? block.x.at(block.vectors.begin + index * strip_size, block.ks.begin) : nullptr);
-    taken = index;
+    if (!holds) {
+      convert(index, nullptr);
+      continue;
+    }
+    const bool whole = (index + 1) * strip_size <= block.vectors.count;
+    if (held >= 0)
+      convert(held, whole ? block.x.at(block.vectors.begin + index * strip_size, block.ks.begin) : nullptr);
+    held = index;
   }
-  if (taken >= 0) convert(taken, nullptr);
+  if (held >= 0) convert(held, nullptr);
 }
 
 }  // namespace vernier

@@ -24,8 +24,7 @@ double split_error_bound(const SplitBoundRule& rule, std::int64_t k) {
 bool split_keeps_fp32(std::int64_t k) {
   const auto promised = static_cast<double>(k);  // and 1 for the last rounding
   return split_error_bound(halfhalf_bound, k) <= promised && split_error_bound(bf16x6_bound, k) <= promised &&
-         split_error_bound(bf16x6_short_bound, k) <= promised &&
-         (k < shortest_for_long_runs || split_error_bound(halfhalf_long_bound, k) <= promised);
+         split_error_bound(bf16x6_short_bound, k) <= promised;
 }
 
 }  // namespace vernier

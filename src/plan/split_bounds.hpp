@@ -28,10 +28,11 @@ inline constexpr SplitBoundRule halfhalf_bound{{16, 25}, 32}, halfhalf_long_boun
 // The c in |T - AB| <= c u32 |A||B|, before T is unscaled and rounded, for data that the split's statistics permit.
 double split_error_bound(const SplitBoundRule& rule, std::int64_t k);
 
-// halfhalf_long is for k from here on: the bound is smaller than with runs of 32.
+// halfhalf_long is for k from here on: its bound is smaller than with runs of 32 (from 1313 on), and on data of one
+// sign its error less than twice as large.
 inline constexpr std::int64_t shortest_for_long_runs = 2048;
 
-// Is it at most k + 1 for all that are for such k?
+// Is it at most k + 1 for all?
 bool split_keeps_fp32(std::int64_t k);
 
 }  // namespace vernier

@@ -25,9 +25,10 @@ struct DecomposeTask {
   std::int64_t strip = 0;  // in the layout
   bool has_nonfinite = false;
   bool cached = false;  // planes that the caches hold until they are read; others are written past them
-  // The strip that the same thread converts next, where its 32 vectors lie along memory: fetched on the way.
-  const void* next = nullptr;
-  std::int64_t next_stride = 0;  // in elements
+  // The strip of as many k that the same thread converts next, where its 32 vectors lie along memory: fetched on the
+  // way. Null: none.
+  const std::byte* next = nullptr;
+  std::int64_t next_stride = 0;  // bytes from one vector to the next
 };
 
 template <class T>

@@ -1,5 +1,7 @@
 // Residues by dot products of bytes (VPDPBUSD): per 64 elements and modulus two dot products
 // a register and limb, one quotient in fp32, one multiply-subtract.
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "scheme/bytes_avx512.hpp"
@@ -122,37 +124,34 @@ inline void store(std::int8_t* out, __m512i bytes, bool cached) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(out), bytes);
 }
 
-// All residues of 64 elements, real or complex.
-template <PanelSide Side, int Limbs>
-void store_residues(const Digits<Limbs> (&digits)[1], const DigitTables& tables, std::int8_t* out,
+// All residues of 64 elements; of complex ones those of x, y and x + y.
+template <PanelSide Side, int Limbs, int Parts>
+void store_residues(const Digits<Limbs> (&digits)[Parts], const DigitTables& tables, std::int8_t* out,
                     const PlaneStrides& strides) {
   static_assert(moduli[0] == 256);
-  store(out, low_bytes<Side, Limbs>(digits[0], tables.weights[0]), strides.cached);
-  for (int q = 1; q < tables.count; ++q)
-    store(out += strides.plane, residue_bytes<Side, Limbs>(digits[0], tables.weights[static_cast<std::size_t>(q)]),
-          strides.cached);
-}
-template <PanelSide Side, int Limbs>
-void store_residues(const Digits<Limbs> (&digits)[2], const DigitTables& tables, std::int8_t* out,
-                    const PlaneStrides& strides) {
-  for (int q = 0; q < tables.count; ++q, out += strides.plane) {
-    const DigitWeights& w = tables.weights[static_cast<std::size_t>(q)];
-    const __m512i x = residue_bytes<Side, Limbs>(digits[0], w), y = residue_bytes<Side, Limbs>(digits[1], w);
+  const auto store_plane = [&](const auto& bytes_of, const DigitWeights& w) {
+    const __m512i x = bytes_of(digits[0], w);
     store(out, x, strides.cached);
-    store(out + strides.part, y, strides.cached);
-    store(out + 2 * strides.part, ByteModulus(w.modulus).sum(x, y), strides.cached);
-  }
+    if constexpr (Parts == 2) {
+      const __m512i y = bytes_of(digits[1], w);
+      store(out + strides.part, y, strides.cached);
+      store(out + 2 * strides.part, ByteModulus(w.modulus).sum(x, y), strides.cached);
+    }
+    out += strides.plane;
+  };
+  store_plane(low_bytes<Side, Limbs>, tables.weights[0]);
+  for (int q = 1; q < tables.count; ++q)
+    store_plane(residue_bytes<Side, Limbs>, tables.weights[static_cast<std::size_t>(q)]);
 }
 
 // What a thread converts next, while it is busy: a step of 64 k of 32 vectors along memory, vector by vector into the
 // second-level cache. All at once, it would wait for them.
 struct NextStep {
-  const char* first = nullptr;
+  const std::byte* first = nullptr;
   std::int64_t stride = 0, bytes = 0;  // from one vector to the next, and of each
 
   void fetch(std::int64_t vector) const {
     constexpr int second_level = 2;
-    if (first == nullptr) return;
     for (std::int64_t byte = 0; byte < bytes; byte += 64)
       __builtin_prefetch(first + vector * stride + byte, 0, second_level);
   }
@@ -207,7 +206,8 @@ void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, con
     constexpr std::int64_t size = sizeof(T);
     NextStep next;
     if (task.next != nullptr)
-      next = {static_cast<const char*>(task.next) + step * step_size * size, task.next_stride * size, step_size * size};
+      next = {task.next + step * step_size * size, task.next_stride,
+              std::min<std::int64_t>(step_size, strips[0].k - step * step_size) * size};
     if (tables.side == PanelSide::rows)
       rows_of_step<Limbs>(tile, task.scales, tables, out, strides, next);
     else

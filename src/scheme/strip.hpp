@@ -27,7 +27,7 @@ Operand<T> gather_strip(const Operand<T>& operand, std::int64_t first, std::int6
   const std::int64_t count = strip.vectors;
   const T* source = strip.data;
   // Each k may lie in another page: the hardware does not see it coming. Into the second level, since k that are a
-  // power of two apart fall into few sets of the first.
+  // power of two apart fall into few sets of the first; and no further ahead than those of the second hold.
   constexpr std::int64_t ahead = 12;
   constexpr int second_level = 2;
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));

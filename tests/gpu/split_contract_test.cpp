@@ -29,10 +29,10 @@ Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const SplitG
   return {c, made};
 }
 
-SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, bool with_folded) {
+// first: of large products, tried before the others.
+SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& first = "") {
   SplitGemmPlan plan = plan_split_gemm(m, n, k);
-  if (with_folded)
-    plan.attempts.insert(plan.attempts.begin(), plan_split_gemm("halfhalf_fold", m, n, k).attempts.front());
+  if (!first.empty()) plan.attempts.insert(plan.attempts.begin(), plan_split_gemm(first, m, n, k).attempts.front());
   return plan;
 }
 
@@ -41,19 +41,19 @@ TEST(SplitContract, TheDataChooseTheScheme) {
   struct Case {
     const char* what;
     double phi;
-    const char* with_folded;
-    const char* without;
+    const char *first, *made;
   };
   for (const Case& c :
-       {Case{"even", 0.1, "halfhalf_fold", "halfhalf_sep"}, Case{"scattered", 1.5, "halfhalf_sep", "halfhalf_sep"},
-        Case{"wide", 5, "bf16x6_short", "bf16x6_short"}}) {
+       {Case{"even", 0.1, "", "halfhalf_sep"}, Case{"even", 0.1, "halfhalf_long", "halfhalf_long"},
+        Case{"even", 0.1, "halfhalf_fold", "halfhalf_fold"}, Case{"scattered", 1.5, "", "halfhalf_sep"},
+        Case{"scattered", 1.5, "halfhalf_long", "halfhalf_long"},
+        Case{"scattered", 1.5, "halfhalf_fold", "halfhalf_sep"}, Case{"wide", 5, "", "bf16x6_short"},
+        Case{"wide", 5, "halfhalf_long", "bf16x6_short"}, Case{"wide", 5, "halfhalf_fold", "bf16x6_short"}}) {
     const auto a = scattered_matrix<float>(m, k, c.phi, 1), b = scattered_matrix<float>(k, n, c.phi, 2);
-    for (bool with_folded : {true, false}) {
-      const Made made = under_contract(a, b, chain(m, n, k, with_folded));
-      EXPECT_EQ(made.scheme, with_folded ? c.with_folded : c.without) << c.what;
-      EXPECT_EQ(difference(made.c, on_model(find_scheme(made.scheme), a, b)), "") << c.what;
-      EXPECT_EQ(broken_bound(Contract::fp32(), a, b, made.c), "") << c.what;
-    }
+    const Made made = under_contract(a, b, chain(m, n, k, c.first));
+    EXPECT_EQ(made.scheme, c.made) << c.what << ' ' << c.first;
+    EXPECT_EQ(difference(made.c, on_model(find_scheme(made.scheme), a, b)), "") << c.what << ' ' << c.first;
+    EXPECT_EQ(broken_bound(Contract::fp32(), a, b, made.c), "") << c.what << ' ' << c.first;
   }
 }
 
@@ -68,16 +68,15 @@ TEST(SplitContract, WideDataTakeShortRunsWhereRunsOrTilesAreFew) {
 }
 
 TEST(SplitContract, LongAndLargeProductsTakeLongRuns) {
-  const auto is_tried = [](const char* scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
-    return std::ranges::count(plan_split_gemm(m, n, k).attempts, scheme, &SplitAttempt::scheme) == 1;
+  const auto shifted = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const SplitGemmPlan plan = plan_split_gemm(m, n, k);
+    return std::ranges::find(plan.attempts, SplitForm::half_shifted, &SplitAttempt::form)->scheme;
   };
-  for (const char* scheme : {"halfhalf_long", "halfhalf_sep"}) {
-    const bool of_long = scheme == std::string("halfhalf_long");
-    EXPECT_EQ(is_tried(scheme, 2048, 2048, 2048), of_long);
-    EXPECT_EQ(is_tried(scheme, 16384, 16384, 16384), of_long);
-    EXPECT_NE(is_tried(scheme, 2048, 2048, 2047), of_long);
-    EXPECT_NE(is_tried(scheme, 1920, 2048, 4096), of_long);  // cuBLAS may cut k
-  }
+  EXPECT_EQ(shifted(2048, 2048, 2048), "halfhalf_long");
+  EXPECT_EQ(shifted(16384, 16384, 16384), "halfhalf_long");
+  EXPECT_EQ(shifted(2048, 2048, 2047), "halfhalf_sep");
+  EXPECT_EQ(shifted(1920, 2048, 4096), "halfhalf_sep");  // cuBLAS may cut k
+  EXPECT_EQ(shifted(64, 65536, 4096), "halfhalf_sep");   // narrow tiles
 }
 
 // Each entry by fused multiply-adds in the order of k.
@@ -93,7 +92,7 @@ TEST(SplitContract, DataThatNoSplitHoldsAreMultipliedConventionally) {
   for (const auto& [m, n, k] :
        {std::array<std::int64_t, 3>{70, 90, 700}, {1, 300, 33}, {300, 500, 50}, {129, 193, 16}}) {
     const auto a = scattered_matrix<float>(m, k, 20, 1), b = scattered_matrix<float>(k, n, 20, 2);
-    const Made made = under_contract(a, b, chain(m, n, k, true));
+    const Made made = under_contract(a, b, chain(m, n, k, "halfhalf_fold"));
     EXPECT_EQ(made.scheme, "conventional");
     EXPECT_EQ(difference(made.c, conventional(a, b)), "") << m << ' ' << n << ' ' << k;
   }
@@ -105,7 +104,7 @@ TEST(SplitContract, InfinitiesAndNansMakeTheProductConventional) {
     Operands<float> x = sample(0, 140, 210, 95);
     if (where != 1) x.a(5, 94) = inf, x.a(139, 0) = nan;
     if (where != 0) x.b(94, 7) = -inf, x.b(3, 209) = nan, x.b(0, 8) = 0;
-    const Made made = under_contract(x.a, x.b, chain(140, 210, 95, false));
+    const Made made = under_contract(x.a, x.b, chain(140, 210, 95));
     EXPECT_EQ(made.scheme, "conventional");
     EXPECT_EQ(difference_but_for_nans(made.c, conventional(x.a, x.b)), "") << where;
   }
@@ -130,7 +129,7 @@ TEST(SplitContract, GemmTakesTheSplitWhereItPays) {
 TEST(SplitContract, HoldsOnEveryFamily) {
   for (const std::string& family : operand_families()) {
     const auto x = make_operands<float>(family, 45, 60, 260, 3);
-    const Made made = under_contract(x.a, x.b, chain(45, 60, 260, false));
+    const Made made = under_contract(x.a, x.b, chain(45, 60, 260));
     EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, made.c), "") << family << ", " << made.scheme;
   }
 }
@@ -144,7 +143,7 @@ TEST(SplitContract, HoldsWhereTheLargeElementsMeetZeros) {
         x.a(v, l) = l == 0 ? std::ldexp(1.0f, span / 2) : l == 1 ? 0 : std::ldexp(x.a(v, l), -span / 2);
         x.b(l, v) = l == 1 ? std::ldexp(1.0f, span / 2) : l == 0 ? 0 : std::ldexp(x.b(l, v), -span / 2);
       }
-    const Made made = under_contract(x.a, x.b, chain(40, 40, 96, false));
+    const Made made = under_contract(x.a, x.b, chain(40, 40, 96));
     EXPECT_EQ(broken_bound(Contract::fp32(), x.a, x.b, made.c), "") << span << ", " << made.scheme;
   }
 }
@@ -152,7 +151,7 @@ TEST(SplitContract, HoldsWhereTheLargeElementsMeetZeros) {
 TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
   const Operands<float> x = sample(0, 60, 50, 128);
   const Matrix<float> t = on_model(find_scheme("halfhalf_sep"), x.a, x.b), old = sample(1, 60, 50, 50).a;
-  const SplitGemmPlan plan = chain(60, 50, 128, false);
+  const SplitGemmPlan plan = chain(60, 50, 128);
   Matrix<float> c = padded(old, 0);
   Matrix<float> scalars(2, 1);
   scalars(0, 0) = 2.5f, scalars(1, 0) = -0.5f;
@@ -220,10 +219,10 @@ class Waited {
 // Ordinary and wide data in turns: an answer to the question before would be the wrong one.
 TEST(SplitContract, AHostThatMayWaitQueuesNoAttemptBehindTheOneThatIsMade) {
   const std::int64_t n = 640;
-  for (const bool with_folded : {false, true}) {
-    Waited calls(chain(n, n, n, with_folded));
+  for (const bool alone : {true, false}) {
+    Waited calls(chain(n, n, n, alone ? "" : "halfhalf_fold"));
     for (int turn = 0; turn < 3; ++turn) {
-      EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), with_folded ? calls.all() : 1);
+      EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), alone ? 1 : calls.all());
       calls.expect("halfhalf_sep");
       EXPECT_EQ(calls.queue_patiently("bf16x6_short"), calls.all());
       calls.expect("bf16x6_short");

@@ -37,7 +37,7 @@ TEST(SplitBounds, RunsTradeCutsInsideForAdditionsOutside) {
   EXPECT_EQ(best_run(2048), 64);
   EXPECT_EQ(best_run(4096), 64);
   EXPECT_EQ(best_run(16384), 128);
-  for (std::int64_t k = shortest_for_long_runs; k < 10000; k += 100)
+  for (std::int64_t k = shortest_for_long_runs; k <= 1 << 26; k += k / 16)
     ASSERT_LT(split_error_bound(halfhalf_long_bound, k), split_error_bound(halfhalf_bound, k)) << k;
 }
 
