@@ -35,7 +35,7 @@ endfunction()
 
 # Puts the objects of the layers into a library, whether static or shared. Those compiled for an instruction set come
 # last: of an inline function the linker keeps the first copy that it meets, which must run on every machine. (Sources
-# of instruction sets leave none where functions are inlined: tests/layers/instruction_sets.cmake.)
+# of instruction sets should leave none: tests/layers/instruction_sets.cmake.)
 function(vernier_bundle library)
   vernier_layer_objects(objects ${ARGN})
   foreach(order EXCLUDE INCLUDE)
@@ -75,8 +75,10 @@ function(vernier_cpu_options variable)
     list(FILTER files INCLUDE REGEX "[/_]${isa}\\.cpp$")
     list(REMOVE_ITEM sources ${files})
     if(VERNIER_X86 AND files)
-      list(APPEND sources ${files})  # last in the layer's archive, which helps where functions are not inlined
-      set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${${isa}}" SKIP_PRECOMPILE_HEADERS ON)
+      list(APPEND sources ${files})  # last in the layer's archive, should one be left
+      # Optimised in every build, so that functions are inlined and none is left to the linker.
+      set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${${isa}};$<$<NOT:$<CONFIG:Release>>:-O2>"
+                                  SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
   set(${variable} ${sources} PARENT_SCOPE)
