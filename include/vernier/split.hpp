@@ -81,12 +81,12 @@ VERNIER_API void multiply(const Scheme& scheme, const model::Engine& engine, Op 
                           std::int64_t ldb, float* C, std::int64_t ldc, int split_k = 1);
 
 // C = alpha op(A) op(B) + beta C on the tensor cores of the current CUDA device: A, B and C in its memory, the work
-// queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_long, halfhalf_fold, tf32tf32_sep,
-// tf32tf32_fold, bf16x6_sep and bf16x6_short, as find_scheme() has them, run on the fast kernels; all other schemes,
-// copies of these with other runs or terms among them (and all, if plain), on a simple one. The bits of T are those of
-// multiply() on engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most 66
-// tiles of 128 x 128. Then C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there is
-// no such device.
+// queued on the stream (a cudaStream_t). halfhalf_sep, halfhalf_long, halfhalf_fold, tf32tf32_sep, tf32tf32_fold,
+// bf16x6_sep and bf16x6_short, as find_scheme() has them, run on the fast kernels; all other schemes, copies of these
+// with other runs or terms among them (and all, if plain), on a simple one. The bits of T are those of multiply() on
+// engine_of(scheme), unless plain with split_k = 2 for tf32tf32_sep where k >= 512 and C has at most 66 tiles of
+// 128 x 128. Then C = RN(alpha T + RN(beta C)), as in gemm. Throws Error(Status::unsupported) where there is no such
+// device.
 VERNIER_API void multiply_on_gpu(const Scheme& scheme, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                  float alpha, const float* A, std::int64_t lda, const float* B, std::int64_t ldb,
                                  float beta, float* C, std::int64_t ldc, void* stream = nullptr, bool plain = false);

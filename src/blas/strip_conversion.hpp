@@ -3,6 +3,10 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 #include "blas/pass_state.hpp"
 #include "scheme/strip.hpp"
 
@@ -88,14 +92,10 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
   std::int64_t held = -1;
 #pragma omp for schedule(dynamic, 1) nowait
   for (std::int64_t index = 0; index < layout.strips; ++index) {
-    if (!holds) {
-      convert(index, nullptr);
-      continue;
-    }
-    const bool whole = (index + 1) * strip_size <= block.vectors.count;
-    if (held >= 0)
-      convert(held, whole ? block.x.at(block.vectors.begin + index * strip_size, block.ks.begin) : nullptr);
-    held = index;
+    const std::int64_t now = holds ? std::exchange(held, index) : index;
+    const bool fetches = holds && (index + 1) * strip_size <= block.vectors.count;
+    if (now >= 0)
+      convert(now, fetches ? block.x.at(block.vectors.begin + index * strip_size, block.ks.begin) : nullptr);
   }
   if (held >= 0) convert(held, nullptr);
 }

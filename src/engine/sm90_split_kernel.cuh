@@ -6,7 +6,7 @@
 // wgmma's first operand are the columns of op(B) (P), its second the rows of op(A) (Q): a thread's neighbouring
 // accumulators are then neighbours in a column of C, and C is stored from registers in whole sectors.
 //
-// The engine cuts when it adds. So products of part 0 stay inside for one run, a line of k (folded: two), from zero,
+// The engine cuts when it adds. So products of part 0 stay inside for one run, RunLines lines of k, from zero,
 // and are added to an outside sum in fp32, to nearest (docs/accuracy.md).
 #pragma once
 
