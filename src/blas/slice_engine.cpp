@@ -84,20 +84,13 @@ void SliceEngine::multiply_by_blas(const Product& p, double* out) const {
 
 void SliceEngine::multiply(const std::vector<Product>& products, double* out) const {
   if (blas_) return multiply_by_blas(products.front(), out);
-  const Product& first = products.front();
-  const auto bytes = static_cast<std::size_t>(model::storage_bytes(engine_.c));
-  constexpr std::int64_t rows_at_once = 64;
-#pragma omp parallel for schedule(dynamic, 1)
-  for (std::int64_t i = 0; i < first.m; i += rows_at_once) {
-    const std::int64_t rows = std::min(rows_at_once, first.m - i);
-    std::vector<std::byte> sums(static_cast<std::size_t>(rows * first.n) * bytes);
-    for (const Product& p : products)
-      model::multiply(engine_, {}, rows, p.n, p.k, at(*p.a, engine_.a, (p.first_row + i) * p.ld + p.first_k), p.ld,
-                      at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), rows);
-    for (std::int64_t j = 0; j < first.n; ++j)
-      for (std::int64_t r = 0; r < rows; ++r)
-        out[i + r + j * first.m] = decoded(engine_.c, sums.data() + static_cast<std::size_t>(r + j * rows) * bytes);
-  }
+  const std::int64_t m = products.front().m, n = products.front().n, bytes = model::storage_bytes(engine_.c);
+  std::vector<std::byte> sums(static_cast<std::size_t>(m * n * bytes));
+  for (const Product& p : products)
+    model::multiply(engine_, {}, m, n, p.k, at(*p.a, engine_.a, p.first_row * p.ld + p.first_k), p.ld,
+                    at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), m);
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < m * n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
 }
 
 void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
