@@ -5,6 +5,7 @@
 
 #include "base/panel.hpp"
 #include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "blas/native.hpp"
 
 namespace vernier {
@@ -95,14 +96,11 @@ void SliceEngine::multiply(const std::vector<Product>& products, double* out) co
 
 void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
                            std::int64_t ldb, std::int64_t ldc, const SliceOptions& options) {
-  const auto check = [](const char* name, std::int64_t value, std::int64_t least) {
-    require(value >= least, "gemm_by_slices: {} = {}: expected at least {}", name, value, least);
-  };
-  check("m", m, 0), check("n", n, 0), check("k", k, 0);
-  check("lda", lda, std::max<std::int64_t>(1, opa == Op::none ? m : k));
-  check("ldb", ldb, std::max<std::int64_t>(1, opb == Op::none ? k : n));
-  check("ldc", ldc, std::max<std::int64_t>(1, m));
-  check("slices", options.slices, 0), check("k_block", options.k_block, 0);
+  constexpr const char* routine = "gemm_by_slices";
+  check_shape(routine, opa, opb, m, n, k);
+  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  check_dimension(routine, "slices", options.slices);
+  check_dimension(routine, "k_block", options.k_block);
   require(options.few_digits >= -1 && options.few_digits <= 1, "gemm_by_slices: few_digits = {}: expected -1, 0 or 1",
           options.few_digits);
   require(options.block == 0 || options.block >= strip_size, "gemm_by_slices: block = {}: expected 0 or at least {}",
