@@ -1,10 +1,9 @@
 // Cholesky, recursive like getrf.cpp.
-#include "lapack/potrf.hpp"
-
 #include <cmath>
 
 #include "base/environment.hpp"
 #include "lapack/arguments.hpp"
+#include "lapack/level3.hpp"
 
 namespace vernier {
 namespace {
@@ -26,8 +25,6 @@ std::int64_t factor_small(std::int64_t n, T* a, std::int64_t row, std::int64_t c
   }
   return 0;
 }
-
-}  // namespace
 
 template <class T>
 std::int64_t factor_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, T* a, std::int64_t lda) {
@@ -52,6 +49,8 @@ void solve_with_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, std
   level3.solve({Side::left, uplo, lower ? Op::none : Op::transpose, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
   level3.solve({Side::left, uplo, lower ? Op::transpose : Op::none, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
 }
+
+}  // namespace
 
 template <class T>
 std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
@@ -96,12 +95,9 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   return info;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                      \
-  template std::int64_t factor_cholesky(const Level3<T>&, Uplo, std::int64_t, T*, std::int64_t);                    \
-  template void solve_with_cholesky(const Level3<T>&, Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, \
-                                    std::int64_t);                                                                  \
-  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                \
-  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);  \
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                               \
+  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&); \
   template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
