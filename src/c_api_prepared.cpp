@@ -1,5 +1,4 @@
 // The C interface of prepared operands, on CPUs and GPUs.
-#include <memory>
 #include <variant>
 
 #include "c_api.hpp"

@@ -5,7 +5,6 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>

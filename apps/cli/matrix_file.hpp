@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

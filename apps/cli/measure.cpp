@@ -8,7 +8,6 @@
 #include <complex>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
 #include <thread>
 
 #include "device.hpp"

@@ -2,9 +2,6 @@
 // holds them against the headers where there are some.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 namespace vernier::interpose::cublas {
 
 using Handle = void*;

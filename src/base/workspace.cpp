@@ -65,15 +65,14 @@ bool take_idle(std::size_t bytes, Buffer& found) {
 
 }  // namespace
 
-Workspace::Workspace(std::size_t bytes) : bytes_(bytes) {
+Workspace::Workspace(std::size_t bytes, void* callers_own)
+    : data_(static_cast<std::byte*>(callers_own)), bytes_(bytes) {
+  if (callers_own != nullptr) return;
   Buffer buffer{};
   if (!take_idle(bytes, buffer)) buffer = map_buffer(bytes);
   data_ = buffer.data;
   capacity_ = buffer.capacity;
 }
-
-Workspace::Workspace(void* callers_own, std::size_t bytes)
-    : data_(static_cast<std::byte*>(callers_own)), bytes_(bytes) {}
 
 Workspace::~Workspace() {
   if (capacity_ == 0) return;

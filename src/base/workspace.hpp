@@ -7,25 +7,6 @@
 
 namespace vernier {
 
-// A buffer from the process-wide pool, or the caller's own. Memory from the pool lies on huge pages where the system
-// has them; it goes back to the pool on destruction. Thread-safe. Throws Error(Status::out_of_memory).
-class Workspace {
- public:
-  explicit Workspace(std::size_t bytes);
-  Workspace(void* callers_own, std::size_t bytes);
-  ~Workspace();
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-
-  std::byte* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  std::size_t capacity_ = 0;  // 0: the caller's own
-};
-
 // Hands out pieces of a buffer, each aligned to a page. Constructed on nothing it only counts: the same code then tells
 // how large a buffer must be.
 class Arena {
@@ -33,7 +14,13 @@ class Arena {
   static constexpr std::size_t alignment = 4096;
 
   Arena() = default;
-  Arena(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  Arena(std::byte* data, std::size_t bytes)
+      : data_(first_page(data)), bytes_(bytes - static_cast<std::size_t>(data_ - data)) {}
+
+  static std::byte* first_page(std::byte* data) {
+    constexpr auto mask = static_cast<std::uintptr_t>(alignment - 1);
+    return reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(data) + mask) & ~mask);
+  }
 
   template <class T>
   T* take(std::size_t count) {
@@ -51,9 +38,23 @@ class Arena {
   std::size_t bytes_ = 0, used_ = 0;
 };
 
-inline std::byte* align_to_page(std::byte* p) {
-  constexpr auto mask = static_cast<std::uintptr_t>(Arena::alignment - 1);
-  return reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(p) + mask) & ~mask);
-}
+// The caller's own memory, or where that is null a buffer from the process-wide pool. It lies on huge pages where the
+// system has them, and goes back to the pool on destruction. Thread-safe. Throws Error(Status::out_of_memory).
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes, void* callers_own = nullptr);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  Arena arena() const { return {data_, bytes_}; }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+  std::size_t capacity_ = 0;  // 0: the caller's own
+};
 
 }  // namespace vernier

@@ -144,12 +144,8 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
     fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
          options.workspace_bytes, p.m, p.n, p.k, least);
   if (plan.parts && complex_residue_gemm(*plan.parts, p, options, report)) return report;
-  std::optional<Workspace> memory;
-  if (own)
-    memory.emplace(options.workspace, bytes);
-  else
-    memory.emplace(bytes);
-  Arena arena(align_to_page(memory->data()), bytes);
+  const Workspace memory(bytes, options.workspace);
+  Arena arena = memory.arena();
   const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, copy_b, keep_t);
   Options inner = options;
   if (own) {

@@ -123,8 +123,7 @@ std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool kee
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
   if (!roots || !fits(*roots, options)) return std::nullopt;
-  const DeviceWorkspace memory = options.workspace != nullptr ? DeviceWorkspace(options.workspace, roots->bytes)
-                                                              : DeviceWorkspace(roots->bytes, stream);
+  const DeviceWorkspace memory(roots->bytes, stream, options.workspace);
   if (!complex_residue_gemm(*roots, engine, p, options, memory.data())) return false;
   describe(*roots, engine, report.plan);
   return true;
@@ -181,8 +180,8 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   require(!own || options.workspace_bytes > bytes,
           "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected more than {}", options.workspace_bytes,
           p.m, p.n, p.k, bytes);
-  const DeviceWorkspace memory = own ? DeviceWorkspace(options.workspace, bytes) : DeviceWorkspace(bytes, stream);
-  Arena arena(align_to_page(memory.data()), bytes);
+  const DeviceWorkspace memory(bytes, stream, options.workspace);
+  Arena arena = memory.arena();
   const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
   Options inner = options;
   if (own) {

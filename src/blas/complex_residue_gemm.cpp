@@ -289,11 +289,8 @@ template <class R>
 bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
                           Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
-  const Workspace workspace =
-      options.workspace != nullptr ? Workspace(options.workspace, options.workspace_bytes) : Workspace(plan.bytes);
-  std::byte* begin = align_to_page(workspace.data());
-  const std::size_t room = workspace.bytes() - static_cast<std::size_t>(begin - workspace.data());
-  ComplexRun<R> run(plan, problem, options, report, Arena(begin, room));
+  const Workspace workspace(plan.bytes, options.workspace);
+  ComplexRun<R> run(plan, problem, options, report, workspace.arena());
   run.measure();
   if (!run.regular()) return false;
   run.run();

@@ -104,7 +104,7 @@ template <class R>
 bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine& engine,
                           const DeviceComplexProblem<R>& p, const Options& options, std::byte* workspace) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  ComplexRun<R> run(plan, engine, p, stream, Arena(align_to_page(workspace), plan.bytes));
+  ComplexRun<R> run(plan, engine, p, stream, Arena(workspace, plan.bytes));
   bool regular = false;
   {
     RegularityWords words(stream);

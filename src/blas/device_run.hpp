@@ -147,7 +147,7 @@ class DeviceRun {
     Arena arena = arena_;
     if (count.used() > plan_.pass_bytes) {
       spans.extra = std::make_unique<DeviceWorkspace>(count.used(), stream_);
-      arena = Arena(align_to_page(spans.extra->data()), count.used());
+      arena = spans.extra->arena();
     }
     carve_spans(arena);
     block_deficits_on_device(problem_.a, vectors_.a_statistics, spans.a, stream_, gate);

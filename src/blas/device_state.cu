@@ -41,17 +41,19 @@ std::uint64_t pool_attribute(cudaMemPoolAttr attribute) {
 
 }  // namespace
 
-DeviceWorkspace::DeviceWorkspace(std::size_t bytes, cudaStream_t stream) : bytes_(bytes), stream_(stream), own_(true) {
+DeviceWorkspace::DeviceWorkspace(std::size_t bytes, cudaStream_t stream, void* callers_own)
+    : data_(static_cast<std::byte*>(callers_own)),
+      bytes_(bytes),
+      stream_(stream),
+      callers_own_(callers_own != nullptr) {
+  if (callers_own_) return;
   void* data = nullptr;
   check(cudaMallocFromPoolAsync(&data, bytes, pool_of_current_device(), stream), "workspace");
   data_ = static_cast<std::byte*>(data);
 }
 
-DeviceWorkspace::DeviceWorkspace(void* callers_own, std::size_t bytes)
-    : data_(static_cast<std::byte*>(callers_own)), bytes_(bytes) {}
-
 DeviceWorkspace::~DeviceWorkspace() {
-  if (own_) (void)cudaFreeAsync(data_, stream_);
+  if (!callers_own_) (void)cudaFreeAsync(data_, stream_);
 }
 
 PinnedMemory::PinnedMemory(std::size_t bytes) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "base/workspace.hpp"
 #include "scheme/device_convert.hpp"
 
 namespace vernier {
@@ -15,23 +16,23 @@ struct DeviceProductPlan;
 
 namespace vernier::cuda {
 
-// Device memory from a pool of the library's own, for work on one stream; or the caller's.
+// Device memory for work on one stream: the caller's, or where that is null from a pool of the library's own.
 class DeviceWorkspace {
  public:
-  DeviceWorkspace(std::size_t bytes, cudaStream_t stream);
-  DeviceWorkspace(void* callers_own, std::size_t bytes);
+  DeviceWorkspace(std::size_t bytes, cudaStream_t stream, void* callers_own = nullptr);
   ~DeviceWorkspace();
   DeviceWorkspace(const DeviceWorkspace&) = delete;
   DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  Arena arena() const { return {data_, bytes_}; }
 
  private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  cudaStream_t stream_ = nullptr;
-  bool own_ = false;
+  std::byte* data_;
+  std::size_t bytes_;
+  cudaStream_t stream_;
+  bool callers_own_;
 };
 
 // Memory of the host that a device copies to and from directly.

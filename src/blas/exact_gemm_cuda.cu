@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 
 #include "base/status.hpp"
 #include "blas/device_blocks.hpp"
@@ -239,13 +238,8 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
     fail(Status::unsupported,
          "gemm: contract exact cannot be captured in a graph or be had asynchronously, since the host chooses "
          "its moduli by the data");
-  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
-  const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
-                                                         ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)
-                                                         : std::make_unique<DeviceWorkspace>(bytes, stream);
-  std::byte* begin = align_to_page(workspace->data());
-  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
-  ExactRun<T> run(plan, engine, problem, stream, Arena(begin, room));
+  const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
+  ExactRun<T> run(plan, engine, problem, stream, workspace.arena());
 
   const DeviceSample sample = run.measure();
   report.nonfinite_rows = sample.nonfinite[0];

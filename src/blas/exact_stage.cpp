@@ -4,10 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <utility>
-#include <vector>
 
 #include "base/environment.hpp"
 #include "number/ieee754.hpp"

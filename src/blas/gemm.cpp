@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cmath>
 
 #include "base/environment.hpp"
 #include "blas/arguments.hpp"

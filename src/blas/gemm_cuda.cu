@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <type_traits>
-#include <utility>
 
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
@@ -35,9 +33,7 @@ void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, co
                     const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options,
                     Outcome* outcome) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  const DeviceWorkspace workspace = options.workspace != nullptr
-                                        ? DeviceWorkspace(options.workspace, options.workspace_bytes)
-                                        : DeviceWorkspace(plan.workspace, stream);
+  const DeviceWorkspace workspace(plan.workspace, stream, options.workspace);
   split_gemm(plan, operands, {alpha.value, alpha.in_device_memory}, {beta.value, beta.in_device_memory}, C, ldc,
              workspace.data(), stream, without_host(options) ? 0 : split_gemm_patience);
   if (outcome != nullptr)

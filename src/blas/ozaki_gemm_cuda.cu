@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <set>
-#include <string>
 
 #include "base/status.hpp"
 #include "blas/device_blocks.hpp"

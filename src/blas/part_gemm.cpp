@@ -199,10 +199,8 @@ class PartRun {
 
 bool part_gemm(const PartEngine& engine, const PartBlocking& blocking, const GemmProblem<float>& problem,
                const Options& options, Report& report) {
-  const Workspace workspace =
-      options.workspace != nullptr ? Workspace(options.workspace, blocking.bytes) : Workspace(blocking.bytes);
-  std::byte* begin = align_to_page(workspace.data());
-  Arena arena(begin, blocking.bytes - static_cast<std::size_t>(begin - workspace.data()));
+  const Workspace workspace(blocking.bytes, options.workspace);
+  Arena arena = workspace.arena();
   const PartBuffers buffers = carve_parts(arena, blocking);
   Progress progress(options.progress);
   PartRun run(engine, blocking, problem, buffers, progress, report);

@@ -1,7 +1,6 @@
 // What is asked of prepared operands, in any memory: when they are made, and by a product with one.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 

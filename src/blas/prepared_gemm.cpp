@@ -63,8 +63,7 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
   carve(count);
   bytes = count.used();
   memory_.emplace(bytes);
-  std::byte* begin = align_to_page(memory_->data());
-  Arena arena(begin, bytes - static_cast<std::size_t>(begin - memory_->data()));
+  Arena arena = memory_->arena();
   carve(arena);
   planes.statistics = statistics_;
   planes.exponents = exponents_;

@@ -96,8 +96,7 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t
   carve(count);
   bytes = count.used();
   memory_ = DeviceBuffer<std::byte>(bytes);
-  std::byte* begin = align_to_page(memory_.data());
-  Arena arena(begin, bytes - static_cast<std::size_t>(begin - memory_.data()));
+  Arena arena(memory_.data(), bytes);
   carve(arena);
   constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
   const std::size_t width = static_cast<std::size_t>(length) * sizeof(T),

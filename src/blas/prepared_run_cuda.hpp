@@ -46,11 +46,8 @@ class PreparedRun {
     // Where the host is not asked there must be nothing to decide: all entries are ordinary under the rule.
     if (alone ? fixed_.rule.componentwise : !may_be_regular()) return false;
     if (!choose_block()) return false;
-    const DeviceWorkspace workspace = options_.workspace != nullptr
-                                          ? DeviceWorkspace(options_.workspace, options_.workspace_bytes)
-                                          : DeviceWorkspace(bytes_, stream_);
-    std::byte* begin = align_to_page(workspace.data());
-    Arena arena(begin, workspace.bytes() - static_cast<std::size_t>(begin - workspace.data()));
+    const DeviceWorkspace workspace(bytes_, stream_, options_.workspace);
+    Arena arena = workspace.arena();
     carve(arena, block_);
     describe(report);
     if (alone) {

@@ -84,11 +84,8 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   RegularityWords words(stream, plan.lean);
   if (!words.was_regular()) return false;  // residues would likely be made in vain
   const DeviceInt8Engine& engine = int8_engine(options);
-  const std::size_t bytes = batch_bytes(plan, p.count);
-  const DeviceWorkspace workspace =
-      options.workspace != nullptr ? DeviceWorkspace(options.workspace, bytes) : DeviceWorkspace(bytes, stream);
-  std::byte* begin = align_to_page(workspace.data());
-  Arena arena(begin, bytes - static_cast<std::size_t>(begin - workspace.data()));
+  const DeviceWorkspace workspace(batch_bytes(plan, p.count), stream, options.workspace);
+  Arena arena = workspace.arena();
   const BatchBuffers buffers = carve(arena, plan, p.count);
   const Regularity regularity = words.regularity();
   const Gate regular{regularity.hold};
@@ -132,7 +129,7 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
                           .b = b},
                          stream);
   report.plan = plan.printable;
-  report.plan.workspace = bytes;
+  report.plan.workspace = workspace.bytes();
   return words.wait();
 }
 

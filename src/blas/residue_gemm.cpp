@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/environment.hpp"
-#include "base/status.hpp"
 #include "blas/arguments.hpp"
 #include "blas/block_product.hpp"
 #include "blas/progress.hpp"
@@ -144,11 +143,8 @@ class ResidueRun {
 template <class T>
 bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
-  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
-  const Workspace workspace = options.workspace != nullptr ? Workspace(options.workspace, bytes) : Workspace(bytes);
-  std::byte* begin = align_to_page(workspace.data());
-  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace.data());
-  ResidueRun<T> run(plan, problem, options, report, Arena(begin, room));
+  const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
+  ResidueRun<T> run(plan, problem, options, report, workspace.arena());
   run.measure();
   const Scaling scaling = run.scale();
   report.wide_rows = scaling.wide_rows;

@@ -1,8 +1,6 @@
 // The product by residues: data -> statistics -> scales -> int8 planes -> products modulo p -> C.
 #pragma once
 
-#include <functional>
-
 #include "blas/gemm_problem.hpp"
 #include "blas/prepared_planes.hpp"
 #include "plan/plan.hpp"

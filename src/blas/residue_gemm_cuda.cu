@@ -1,7 +1,5 @@
 #include "blas/residue_gemm_cuda.hpp"
 
-#include <memory>
-
 #include "base/status.hpp"
 #include "blas/arguments.hpp"
 #include "blas/device_run.hpp"
@@ -38,13 +36,8 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
                   const Options& options, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   check_without_host(options, plan.single_precision);
-  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes;
-  const std::unique_ptr<DeviceWorkspace> workspace = options.workspace != nullptr
-                                                         ? std::make_unique<DeviceWorkspace>(options.workspace, bytes)
-                                                         : std::make_unique<DeviceWorkspace>(bytes, stream);
-  std::byte* begin = align_to_page(workspace->data());
-  const std::size_t room = bytes - static_cast<std::size_t>(begin - workspace->data());
-  DeviceRun<T> run(plan, engine, problem, stream, Arena(begin, room));
+  const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
+  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   const bool at_once = DeviceRun<T>::at_once(plan);
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {

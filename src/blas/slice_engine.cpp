@@ -5,6 +5,7 @@
 
 #include "base/panel.hpp"
 #include "base/status.hpp"
+#include "blas/arguments.hpp"
 #include "blas/native.hpp"
 
 namespace vernier {
@@ -84,32 +85,22 @@ void SliceEngine::multiply_by_blas(const Product& p, double* out) const {
 
 void SliceEngine::multiply(const std::vector<Product>& products, double* out) const {
   if (blas_) return multiply_by_blas(products.front(), out);
-  const Product& first = products.front();
-  const auto bytes = static_cast<std::size_t>(model::storage_bytes(engine_.c));
-  constexpr std::int64_t rows_at_once = 64;
-#pragma omp parallel for schedule(dynamic, 1)
-  for (std::int64_t i = 0; i < first.m; i += rows_at_once) {
-    const std::int64_t rows = std::min(rows_at_once, first.m - i);
-    std::vector<std::byte> sums(static_cast<std::size_t>(rows * first.n) * bytes);
-    for (const Product& p : products)
-      model::multiply(engine_, {}, rows, p.n, p.k, at(*p.a, engine_.a, (p.first_row + i) * p.ld + p.first_k), p.ld,
-                      at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), rows);
-    for (std::int64_t j = 0; j < first.n; ++j)
-      for (std::int64_t r = 0; r < rows; ++r)
-        out[i + r + j * first.m] = decoded(engine_.c, sums.data() + static_cast<std::size_t>(r + j * rows) * bytes);
-  }
+  const std::int64_t m = products.front().m, n = products.front().n, bytes = model::storage_bytes(engine_.c);
+  std::vector<std::byte> sums(static_cast<std::size_t>(m * n * bytes));
+  for (const Product& p : products)
+    model::multiply(engine_, {}, m, n, p.k, at(*p.a, engine_.a, p.first_row * p.ld + p.first_k), p.ld,
+                    at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), m);
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < m * n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
 }
 
 void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
                            std::int64_t ldb, std::int64_t ldc, const SliceOptions& options) {
-  const auto check = [](const char* name, std::int64_t value, std::int64_t least) {
-    require(value >= least, "gemm_by_slices: {} = {}: expected at least {}", name, value, least);
-  };
-  check("m", m, 0), check("n", n, 0), check("k", k, 0);
-  check("lda", lda, std::max<std::int64_t>(1, opa == Op::none ? m : k));
-  check("ldb", ldb, std::max<std::int64_t>(1, opb == Op::none ? k : n));
-  check("ldc", ldc, std::max<std::int64_t>(1, m));
-  check("slices", options.slices, 0), check("k_block", options.k_block, 0);
+  constexpr const char* routine = "gemm_by_slices";
+  check_shape(routine, opa, opb, m, n, k);
+  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  check_dimension(routine, "slices", options.slices);
+  check_dimension(routine, "k_block", options.k_block);
   require(options.few_digits >= -1 && options.few_digits <= 1, "gemm_by_slices: few_digits = {}: expected -1, 0 or 1",
           options.few_digits);
   require(options.block == 0 || options.block >= strip_size, "gemm_by_slices: block = {}: expected 0 or at least {}",

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/pace.hpp"
+#include "base/panel.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/prompt_answer.hpp"
@@ -17,8 +18,6 @@ namespace vernier {
 namespace {
 
 using sm90::SplitKernel;
-
-std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 
 SplitForm form_of(SplitKernel kernel) {
   switch (kernel) {
@@ -43,7 +42,7 @@ constexpr std::int64_t multiprocessors = 132;  // of an H200
 
 std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
   const sm90::SplitTile tile = sm90::tile_of(kernel);
-  return plan.at_once * pieces(plan.m, tile.rows) * pieces(plan.n, tile.columns);
+  return plan.at_once * divide_up(plan.m, tile.rows) * divide_up(plan.n, tile.columns);
 }
 
 // Two blocks a tile, where that many are free and the halves of k are long enough.
@@ -54,7 +53,7 @@ bool in_halves(const SplitGemmPlan& plan) {
 // By whole waves of tiles; a narrow tile takes 0.65 of the time of a wide one, since wgmma then reads its operands no
 // faster than shared memory delivers them.
 SplitAttempt separate(const SplitGemmPlan& plan) {
-  const auto waves = [&](SplitKernel kernel) { return pieces(tiles(kernel, plan), multiprocessors); };
+  const auto waves = [&](SplitKernel kernel) { return divide_up(tiles(kernel, plan), multiprocessors); };
   const bool narrow = 0.65 * waves(SplitKernel::half_128x64) < 1.0 * waves(SplitKernel::half_128x128);
   return attempt("halfhalf_sep", narrow ? SplitKernel::half_128x64 : SplitKernel::half_128x128);
 }
@@ -107,8 +106,7 @@ Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) 
 }
 
 Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperands& x) {
-  std::byte* begin = align_to_page(static_cast<std::byte*>(workspace));
-  Arena arena(begin, plan.workspace - static_cast<std::size_t>(begin - static_cast<std::byte*>(workspace)));
+  Arena arena(static_cast<std::byte*>(workspace), plan.workspace);
   return lay_out(arena, plan, x);
 }
 
@@ -124,7 +122,7 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
     t.paced = sm90::tile_of(t.kernel).blocks_sharing == 2 &&
-              pace_pays(pieces(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
+              pace_pays(divide_up(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
 }
@@ -307,7 +305,7 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
 }
 
 const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace) {
-  const std::byte* begin = align_to_page(static_cast<std::byte*>(const_cast<void*>(workspace)));
+  const std::byte* begin = Arena::first_page(static_cast<std::byte*>(const_cast<void*>(workspace)));
   return reinterpret_cast<const std::uint32_t*>(begin) + plan.attempts.size() - 1;
 }
 

@@ -13,7 +13,6 @@
 // Tile has, with tile numbers as template arguments: load, load_streamed, store, zero, dot<Sums, Columns, Rows>.
 #pragma once
 
-#include "engine/int8_kernels.hpp"
 #include "engine/reduction_avx512.hpp"
 
 namespace vernier {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "engine/int8_kernels.hpp"
 #include "engine/reduction.hpp"
 #include "vernier/model.hpp"
 

@@ -36,7 +36,7 @@ void check_options(const char* routine, const Options& options) {
 template <class T>
 void check_right_hand_sides(const char* routine, std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb) {
   check_dimension(routine, "nrhs", nrhs);
-  check_pointer(routine, "B", B, n > 0 && nrhs > 0);
+  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
   check_leading(routine, "ldb", ldb, n);
 }
 

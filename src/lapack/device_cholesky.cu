@@ -2,7 +2,6 @@
 // block on the diagonal is factorised beside the rest of the update. Otherwise: recursive, as LU is.
 #include "lapack/device_cholesky.hpp"
 
-#include <algorithm>
 #include <climits>
 #include <type_traits>
 
@@ -126,7 +125,7 @@ class Recursive : Factorisation<T> {
  private:
   static constexpr int smallest_square = 2048;  // whose other triangle is not worth a second product
 
-  static int middle(int first, int end) { return first + static_cast<int>(padded_to((end - first) / 2, block)); }
+  static int middle(int first, int end) { return first + static_cast<int>(round_up((end - first) / 2, block)); }
 
   void factor(int first, int end) {
     if (end - first <= block) return this->factor_diagonal_block(first);

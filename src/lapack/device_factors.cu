@@ -6,7 +6,6 @@
 #include <numeric>
 #include <type_traits>
 
-#include "base/status.hpp"
 #include "blas/staging_memory.hpp"
 #include "cuda/status.hpp"
 #include "lapack/device_cholesky.hpp"

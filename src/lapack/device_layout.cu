@@ -1,7 +1,7 @@
 // Between the column-major matrices of callers and the row-major ones of the factorisation.
 #include <algorithm>
-#include "cuda/launch.hpp"
 
+#include "cuda/launch.hpp"
 #include "lapack/device_lu.hpp"
 #include "lapack/device_vectors.hpp"
 

@@ -74,7 +74,7 @@ class LookAhead final : Factorisation<float>, public BegunLu {
   FloatVectors l_rows() const { return {a_.at(end_, first_), rows_ - end_, end_ - first_, a_.ld, 1}; }
 
   // Panels that it takes to hide these columns behind them.
-  std::int64_t panels_for_solves(const ColumnRange& range) const { return pieces(range.size(), solved_beside()); }
+  std::int64_t panels_for_solves(const ColumnRange& range) const { return divide_up(range.size(), solved_beside()); }
 
   // Exchanges, solves and updates the next block, and leaves the rest to its panels: exchanges, too, if they have room.
   void begin_update(int first, int end, int columns) {
@@ -84,7 +84,7 @@ class LookAhead final : Factorisation<float>, public BegunLu {
     rest_ = {next, columns};
     done_tiles_ = 0;
     const std::int64_t panels = (next - end) / width_at(end);
-    const std::int64_t wanted = panels_for_solves(rest_) + pieces(tiles_of_rest(), tiles_beside());
+    const std::int64_t wanted = panels_for_solves(rest_) + divide_up(tiles_of_rest(), tiles_beside());
     work_ = outside(first, end, {}, {}, {});
     right_ = wanted <= panels ? rest_ : ColumnRange{};
     left_ = wanted < panels ? ColumnRange{0, first} : ColumnRange{};
@@ -162,16 +162,15 @@ class LookAhead final : Factorisation<float>, public BegunLu {
 
   // As many tiles as multiprocessors beside a panel take in whole rounds; what is left in the end has all of them.
   void update_slice(int i, int panels) {
-    const std::int64_t kept = pieces(left_.size(), left_beside());  // panels for what comes after the slices
+    const std::int64_t kept = divide_up(left_.size(), left_beside());  // panels for what comes after the slices
     const std::int64_t even =
-        pieces(tiles_of_rest() - done_tiles_, at_once() * std::max<std::int64_t>(panels - i - kept, 1));
+        divide_up(tiles_of_rest() - done_tiles_, at_once() * std::max<std::int64_t>(panels - i - kept, 1));
     const std::int64_t end = std::min(tiles_of_rest(), done_tiles_ + std::min(even * at_once(), tiles_beside()));
     update(rest_, {done_tiles_, static_cast<int>(end), true});
     done_tiles_ = static_cast<int>(end);
   }
-  static std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
   // Columns are padded to tiles, blocks are not.
-  std::int64_t tiles_of_rest() const { return pieces(rows_ - end_, 2 * tile) * (rest_.size() / tile); }
+  std::int64_t tiles_of_rest() const { return divide_up(rows_ - end_, 2 * tile) * (rest_.size() / tile); }
   std::int64_t at_once() const { return beside_panels_ / 2; }
   // A round takes 6.7 us, beside a panel of many rows 7.5; a panel 44 us, where its rows fit twice 33, or 28.
   std::int64_t tiles_beside() const {

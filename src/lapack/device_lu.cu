@@ -3,12 +3,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <algorithm>
 #include <climits>
 #include <type_traits>
 #include <utility>
 
-#include "base/status.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "lapack/device_lu_blocks.hpp"
@@ -36,9 +34,7 @@ class Recursive : Factorisation<T> {
  private:
   static constexpr int cublas_depth = 64;  // from there on its kernels are faster: 18 us against 66 for 128 x 128
 
-  static int middle(int first, int end) {
-    return first + static_cast<int>(padded_to((end - first) / 2, largest_block));
-  }
+  static int middle(int first, int end) { return first + static_cast<int>(round_up((end - first) / 2, largest_block)); }
 
   void subtract_inside(int row, const ColumnRange& range, int first, int depth) override {
     if (depth < cublas_depth || options_.contract.reproducible) return Base::subtract_inside(row, range, first, depth);
@@ -103,8 +99,8 @@ __global__ void begin_orders(RowOrder first, RowOrder second, int* permutation, 
 LuRows::LuRows(std::int64_t m_, std::int64_t n_, cudaStream_t stream)
     : m(m_),
       n(n_),
-      rows(padded_to(m_, device_padding)),
-      columns(padded_to(n_, device_padding)),
+      rows(round_up(m_, device_padding)),
+      columns(round_up(n_, device_padding)),
       integers((8 * static_cast<std::size_t>(rows) + 1) * sizeof(int), stream) {
   int* next = reinterpret_cast<int*>(integers.data());
   const auto take = [&] { return std::exchange(next, next + rows); };

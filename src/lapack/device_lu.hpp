@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/panel.hpp"
 #include "blas/device_state.hpp"
 #include "lapack/device_block.hpp"
 #include "vernier/cuda.hpp"
@@ -14,8 +15,6 @@
 namespace vernier {
 
 inline constexpr int device_padding = 128;  // rows and columns are multiples of this
-
-constexpr std::int64_t padded_to(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 // The shape of a matrix of the factorisation, and what is noted about its rows.
 struct LuRows {

@@ -18,7 +18,7 @@ class Factorisation {
         a_(a),
         stream_(stream),
         rows_(static_cast<int>(lu.rows)),
-        last_(static_cast<int>(padded_to(std::min(lu.m, lu.n), panel_unit))) {}
+        last_(static_cast<int>(round_up(std::min(lu.m, lu.n), panel_unit))) {}
   virtual ~Factorisation() = default;
 
  protected:
@@ -49,7 +49,7 @@ class Factorisation {
                                    stream_);
     }
     // One launch less a panel, or a quarter of the memory traffic, of which fp64 has more.
-    const int left = std::is_same_v<T, float> ? width : static_cast<int>(padded_to((end - begin) / 2, width));
+    const int left = std::is_same_v<T, float> ? width : static_cast<int>(round_up((end - begin) / 2, width));
     const int mid = begin + left;
     factor_columns(begin, mid, {mid, end}, beside);
     if (left > width)

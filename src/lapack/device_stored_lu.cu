@@ -133,7 +133,7 @@ class Stored : Factorisation<float> {
     if (end - first <= largest_block)
       return exchange_and_solve<float>(
           rounding({.a = a_, .first = first, .order = end - first, .exchange = false, .solved = range}), stream_);
-    const int mid = first + static_cast<int>(padded_to((end - first) / 2, largest_block));
+    const int mid = first + static_cast<int>(round_up((end - first) / 2, largest_block));
     update(first, mid, range);
     subtract_product(mid, end, range, first, mid);
     update(mid, end, range);

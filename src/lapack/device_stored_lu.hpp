@@ -10,8 +10,6 @@
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 
-#include <cstdint>
-
 #include "lapack/device_lu.hpp"
 #include "lapack/device_vectors.hpp"
 #include "lapack/lu_factors.hpp"

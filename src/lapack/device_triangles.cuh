@@ -1,8 +1,6 @@
 // Kernels of device_triangles.hpp, and who launches them.
 #pragma once
 
-#include <utility>
-
 #include "cuda/launch.hpp"
 #include "lapack/device_inverses.cuh"
 #include "lapack/device_solves.cuh"

@@ -1,8 +1,6 @@
 #include "lapack/device_vectors.hpp"
 
-#include <algorithm>
 #include <climits>
-#include <type_traits>
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"

@@ -14,16 +14,6 @@ namespace {
 
 constexpr Triangle unit_lower = {Side::left, Uplo::lower, Op::none, Diag::unit};
 
-template <class T>
-void check(std::string_view routine, std::int64_t m, std::int64_t n, const T* a, std::int64_t lda,
-           const std::int64_t* pivots) {
-  check_dimension(routine, "m", m);
-  check_dimension(routine, "n", n);
-  check_pointer(routine, "A", a, m > 0 && n > 0);
-  check_leading(routine, "lda", lda, m);
-  check_pointer(routine, "pivots", pivots, m > 0 && n > 0);
-}
-
 // Columns of the left part: half, in units that the products like.
 std::int64_t left_columns(std::int64_t n) {
   const std::int64_t unit = n > 512 ? 128 : n > 128 ? 32 : widest_panel;
@@ -72,7 +62,7 @@ void solve_with_lu(const Level3<T>& level3, Op op, std::int64_t n, std::int64_t 
 template <class T>
 std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
                    const Options& options) {
-  check("getrf", m, n, A, lda, pivots);
+  check_factors("getrf", m, n, A, lda, pivots);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   return factor_lu(level3, m, n, A, lda, pivots);
@@ -85,10 +75,10 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
   check_dimension("getrs", "n", n);
   check_dimension("getrs", "nrhs", nrhs);
   const bool works = n > 0 && nrhs > 0;
-  check_pointer("getrs", "A", A, works);
+  check_pointer("getrs", "A", works, A);
   check_leading("getrs", "lda", lda, n);
-  check_pointer("getrs", "pivots", pivots, works);
-  check_pointer("getrs", "B", B, works);
+  check_pointer("getrs", "pivots", works, pivots);
+  check_pointer("getrs", "B", works, B);
   check_leading("getrs", "ldb", ldb, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
@@ -102,10 +92,10 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
                   std::int64_t ldb, const Options& options) {
   check_dimension("gesv", "n", n);
   check_dimension("gesv", "nrhs", nrhs);
-  check_pointer("gesv", "A", A, n > 0);
+  check_pointer("gesv", "A", n > 0, A);
   check_leading("gesv", "lda", lda, n);
-  check_pointer("gesv", "pivots", pivots, n > 0);
-  check_pointer("gesv", "B", B, n > 0 && nrhs > 0);
+  check_pointer("gesv", "pivots", n > 0, pivots);
+  check_pointer("gesv", "B", n > 0 && nrhs > 0, B);
   check_leading("gesv", "ldb", ldb, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;

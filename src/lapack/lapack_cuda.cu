@@ -1,7 +1,5 @@
 // The public routines of vernier/cuda_lapack.hpp.
-#include <cmath>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,16 +12,6 @@
 
 namespace vernier::cuda {
 namespace {
-
-template <class T>
-void check_matrix(const char* routine, std::int64_t m, std::int64_t n, const T* A, std::int64_t lda,
-                  const std::int64_t* pivots) {
-  check_dimension(routine, "m", m);
-  check_dimension(routine, "n", n);
-  check_pointer(routine, "A", A, m > 0 && n > 0);
-  check_leading(routine, "lda", lda, m);
-  check_pointer(routine, "pivots", pivots, m > 0 && n > 0);
-}
 
 // B becomes X.
 template <class T>
@@ -60,7 +48,7 @@ std::vector<int> permutation_of(std::int64_t n, const std::int64_t* device_pivot
 template <class T>
 std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
                    const Options& options) {
-  check_matrix("getrf", m, n, A, lda, pivots);
+  check_factors("getrf", m, n, A, lda, pivots);
   check_options<T>("getrf", options);
   check_device<T>("getrf", m);
   if (m == 0 || n == 0) return 0;
@@ -76,7 +64,7 @@ template <class T>
 void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const std::int64_t* pivots, T* B,
            std::int64_t ldb, const Options& options) {
   check_op("getrs", op);
-  check_matrix("getrs", n, n, A, lda, pivots);
+  check_factors("getrs", n, n, A, lda, pivots);
   check_right_hand_sides("getrs", n, nrhs, B, ldb);
   check_options<T>("getrs", options);
   check_device<T>("getrs", n);
@@ -94,7 +82,7 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
 template <class T>
 std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
                   std::int64_t ldb, const Options& options) {
-  check_matrix("gesv", n, n, A, lda, pivots);
+  check_factors("gesv", n, n, A, lda, pivots);
   check_right_hand_sides("gesv", n, nrhs, B, ldb);
   check_options<T>("gesv", options);
   check_device<T>("gesv", n);

@@ -18,9 +18,9 @@ void check_call(const char* routine, Uplo uplo, std::int64_t n, std::int64_t nrh
   check_uplo(routine, uplo);
   check_dimension(routine, "n", n);
   check_dimension(routine, "nrhs", nrhs);
-  check_pointer(routine, "A", A, n > 0);
+  check_pointer(routine, "A", n > 0, A);
   check_leading(routine, "lda", lda, n);
-  check_pointer(routine, "B", B, n > 0 && nrhs > 0);
+  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
   check_leading(routine, "ldb", ldb, n);
   check_options<T>(routine, options);
   check_device<T>(routine, n);

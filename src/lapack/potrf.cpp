@@ -1,10 +1,9 @@
 // Cholesky, recursive like getrf.cpp.
-#include "lapack/potrf.hpp"
-
 #include <cmath>
 
 #include "base/environment.hpp"
 #include "lapack/arguments.hpp"
+#include "lapack/level3.hpp"
 
 namespace vernier {
 namespace {
@@ -26,8 +25,6 @@ std::int64_t factor_small(std::int64_t n, T* a, std::int64_t row, std::int64_t c
   }
   return 0;
 }
-
-}  // namespace
 
 template <class T>
 std::int64_t factor_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, T* a, std::int64_t lda) {
@@ -53,11 +50,13 @@ void solve_with_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, std
   level3.solve({Side::left, uplo, lower ? Op::transpose : Op::none, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
 }
 
+}  // namespace
+
 template <class T>
 std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
   check_uplo("potrf", uplo);
   check_dimension("potrf", "n", n);
-  check_pointer("potrf", "A", A, n > 0);
+  check_pointer("potrf", "A", n > 0, A);
   check_leading("potrf", "lda", lda, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
@@ -70,9 +69,9 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
   check_uplo("potrs", uplo);
   check_dimension("potrs", "n", n);
   check_dimension("potrs", "nrhs", nrhs);
-  check_pointer("potrs", "A", A, n > 0 && nrhs > 0);
+  check_pointer("potrs", "A", n > 0 && nrhs > 0, A);
   check_leading("potrs", "lda", lda, n);
-  check_pointer("potrs", "B", B, n > 0 && nrhs > 0);
+  check_pointer("potrs", "B", n > 0 && nrhs > 0, B);
   check_leading("potrs", "ldb", ldb, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
@@ -85,9 +84,9 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   check_uplo("posv", uplo);
   check_dimension("posv", "n", n);
   check_dimension("posv", "nrhs", nrhs);
-  check_pointer("posv", "A", A, n > 0);
+  check_pointer("posv", "A", n > 0, A);
   check_leading("posv", "lda", lda, n);
-  check_pointer("posv", "B", B, n > 0 && nrhs > 0);
+  check_pointer("posv", "B", n > 0 && nrhs > 0, B);
   check_leading("posv", "ldb", ldb, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
@@ -96,12 +95,9 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   return info;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                      \
-  template std::int64_t factor_cholesky(const Level3<T>&, Uplo, std::int64_t, T*, std::int64_t);                    \
-  template void solve_with_cholesky(const Level3<T>&, Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, \
-                                    std::int64_t);                                                                  \
-  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                \
-  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);  \
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                               \
+  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&); \
   template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)

@@ -26,11 +26,11 @@ void check_solve(Op op, std::int64_t n, std::int64_t nrhs, const void* A, std::i
   check_dimension("solve", "n", n);
   check_dimension("solve", "nrhs", nrhs);
   const bool works = n > 0 && nrhs > 0;
-  check_pointer("solve", "A", A, works);
+  check_pointer("solve", "A", works, A);
   check_leading("solve", "lda", lda, n);
-  check_pointer("solve", "B", B, works);
+  check_pointer("solve", "B", works, B);
   check_leading("solve", "ldb", ldb, n);
-  check_pointer("solve", "X", X, works);
+  check_pointer("solve", "X", works, X);
   check_leading("solve", "ldx", ldx, n);
   require(options.factors >= Factors::automatic && options.factors <= Factors::fp64, "solve: factors: unknown value {}",
           static_cast<int>(options.factors));

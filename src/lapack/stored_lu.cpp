@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <vector>
 
 #include "base/workspace.hpp"
 #include "lapack/getrf.hpp"

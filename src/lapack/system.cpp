@@ -1,5 +1,7 @@
 #include "lapack/system.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,24 +34,25 @@ template <class T>
 Sums sums_of(std::int64_t n, const T* a, std::int64_t lda, int threads, float* floats) {
   const auto size = static_cast<std::size_t>(n);
   Sums all{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
+  // Of each thread, joined in one order; taken here, since no exception may leave a parallel region.
+  std::vector<double> row_largest(size * static_cast<std::size_t>(threads)), row_sum(row_largest.size());
 #pragma omp parallel num_threads(threads) if (n > 64)
   {
     const FloatingEnvironment environment;
-    std::vector<double> row_largest(size), row_sum(size);
+    const std::size_t own = size * static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(static)
     for (std::int64_t j = 0; j < n; ++j) {
       const T* column = a + j * lda;
       sum_kernel<T>()(n, 1, column, lda,
-                      {row_largest.data(), row_sum.data(), &all.column_largest[static_cast<std::size_t>(j)],
+                      {row_largest.data() + own, row_sum.data() + own, &all.column_largest[static_cast<std::size_t>(j)],
                        &all.column_sum[static_cast<std::size_t>(j)]});
       if (floats == nullptr) continue;
       for (std::int64_t i = 0; i < n; ++i) floats[i + j * n] = static_cast<float>(column[i]);
     }
-#pragma omp critical(vernier_system_sums)
-    for (std::size_t i = 0; i < size; ++i) {
-      all.row_largest[i] = std::max(all.row_largest[i], row_largest[i]);
-      all.row_sum[i] += row_sum[i];
-    }
+  }
+  for (std::size_t i = 0; i < row_sum.size(); ++i) {
+    all.row_largest[i % size] = std::max(all.row_largest[i % size], row_largest[i]);
+    all.row_sum[i % size] += row_sum[i];
   }
   return all;
 }
@@ -104,18 +107,20 @@ void System<T>::residuals(const Columns& columns, const double* x, const double*
   const std::int64_t rows = std::clamp((n + threads - 1) / threads, fewest_rows, most_rows);
   const std::int64_t step = plain ? rows : columns_at_a_time, parts = (n + step - 1) / step;
   const VectorKernels<T>& kernel = vector_kernels<T>();
+  const std::size_t lows = columns.size() * static_cast<std::size_t>(step);
+  std::vector<double> all_lows(lows * static_cast<std::size_t>(threads));
 #pragma omp parallel num_threads(threads) if (n > 64)
   {
     const FloatingEnvironment environment;
-    std::vector<double> low(columns.size() * static_cast<std::size_t>(step));
+    double* low = all_lows.data() + lows * static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(dynamic)
     for (std::int64_t p = 0; p < parts; ++p) {
       const std::int64_t first = p * step, count = std::min(step, n - first);
-      std::fill(low.begin(), low.end(), 0.0);
+      std::fill_n(low, lows, 0.0);
       for (const std::int64_t c : columns) std::copy_n(b + c * n + first, count, r + c * n + first);
       const std::int64_t along = plain ? columns_at_a_time : n;  // of A, while the next right-hand side takes its turn
       for (std::int64_t k = 0; k < n; k += along) {
-        double* rest = low.data();
+        double* rest = low;
         for (const std::int64_t c : columns) {
           if (plain)
             kernel.exact(count, std::min(along, n - k), a + first + k * lda, lda, x + c * n + k, r + c * n + first,
@@ -125,7 +130,7 @@ void System<T>::residuals(const Columns& columns, const double* x, const double*
           rest += step;
         }
       }
-      const double* rest = low.data();
+      const double* rest = low;
       for (const std::int64_t c : columns) {
         for (std::int64_t i = 0; i < count; ++i) r[c * n + first + i] += rest[i];
         rest += step;

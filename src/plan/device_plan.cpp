@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <type_traits>
 
 #include "base/status.hpp"

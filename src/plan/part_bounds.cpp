@@ -1,7 +1,6 @@
 #include "plan/part_bounds.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/panel.hpp"

@@ -1,5 +1,4 @@
 // Products of slices to C: sums in the type's own arithmetic, and exact sums rounded once.
-#include <algorithm>
 #include <type_traits>
 
 #include "cuda/launch.hpp"

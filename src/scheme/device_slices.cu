@@ -2,8 +2,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <algorithm>
-
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "scheme/device_digits.hpp"

@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <array>
 
 #include "number/ieee754.hpp"
 #include "scheme/flatness.hpp"

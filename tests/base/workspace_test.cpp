@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -87,7 +86,7 @@ TEST_F(WorkspaceTest, ReleaseLeavesBuffersInUseAlone) {
 TEST_F(WorkspaceTest, OfTheCallerIsUsedAsItIsAndStaysTheCallers) {
   std::vector<std::byte> own(4 * mebibyte, std::byte{9});
   {
-    const Workspace workspace(own.data(), own.size());
+    const Workspace workspace(own.size(), own.data());
     EXPECT_EQ(workspace.data(), own.data());
     EXPECT_EQ(workspace.bytes(), own.size());
   }
@@ -130,7 +129,7 @@ TEST_F(WorkspaceTest, ThreadsNeverShareABuffer) {
 
 TEST(Arena, HandsOutPagesThatDoNotOverlap) {
   std::vector<std::byte> buffer(20 * Arena::alignment);
-  std::byte* begin = align_to_page(buffer.data());
+  std::byte* begin = Arena::first_page(buffer.data());
   Arena arena(begin, 19 * Arena::alignment);
   const std::byte* end = begin;
   for (const std::size_t count : {std::size_t{1}, std::size_t{511}, std::size_t{512}, std::size_t{513}}) {
@@ -154,9 +153,8 @@ TEST(Arena, CountsWhatAnUnalignedBufferNeeds) {
   EXPECT_EQ(carve(count), nullptr);
   for (const std::size_t skew : {std::size_t{0}, std::size_t{1}, std::size_t{64}, Arena::alignment - 1}) {
     std::vector<std::byte> buffer(count.used() + 2 * Arena::alignment);
-    std::byte* start = align_to_page(buffer.data()) + skew;
-    std::byte* begin = align_to_page(start);
-    Arena arena(begin, count.used() - static_cast<std::size_t>(begin - start));
+    std::byte* start = Arena::first_page(buffer.data()) + skew;
+    Arena arena(start, count.used());
     double* last = carve(arena);
     EXPECT_LE(reinterpret_cast<std::byte*>(last + 777), start + count.used());
     EXPECT_EQ(arena.used(), count.used());
@@ -165,7 +163,7 @@ TEST(Arena, CountsWhatAnUnalignedBufferNeeds) {
 
 TEST(Arena, ThrowsRatherThanHandOutWhatItDoesNotHave) {
   std::vector<std::byte> buffer(4 * Arena::alignment);
-  Arena arena(align_to_page(buffer.data()), 2 * Arena::alignment);
+  Arena arena(Arena::first_page(buffer.data()), 2 * Arena::alignment);
   EXPECT_NE(arena.take<char>(Arena::alignment + 1), nullptr);
   EXPECT_THROW(arena.take<char>(1), std::bad_alloc);
 }

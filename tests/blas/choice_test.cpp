@@ -1,7 +1,6 @@
 // Which scheme and engine does the work, and that the report says so and why.
 #include <cblas.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <optional>
 

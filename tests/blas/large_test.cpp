@@ -1,7 +1,6 @@
 // Long inner indices, and matrices that reach further than 32 bits count.
 #include <sys/mman.h>
 
-#include <cmath>
 #include <cstddef>
 
 #include "fixture.hpp"

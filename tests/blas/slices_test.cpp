@@ -1,8 +1,6 @@
 // Products by slices: what every mode promises, on modelled engines and on the fp64 product.
 #include "vernier/slices.hpp"
 
-#include <set>
-
 #include "fixture.hpp"
 #include "support/bound.hpp"
 #include "support/boundaries.hpp"

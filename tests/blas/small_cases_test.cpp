@@ -1,5 +1,4 @@
 // Integers, whose product has one right answer: by hand first, then all corner sizes, transposes and factors.
-#include <cmath>
 
 #include "fixture.hpp"
 

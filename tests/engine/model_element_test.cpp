@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "engine/model/element.hpp"
 #include "engine/spec_rows.hpp"

@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "engine/model/tile.hpp"
 #include "model_cases.hpp"

@@ -6,7 +6,6 @@
 #endif
 
 #include "vernier/cuda.hpp"
-#include "vernier/hardware.hpp"
 #include "vernier/lapack.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/model.hpp"

@@ -1,8 +1,6 @@
 // solve(): what the certificate says is true, and it says so for every kind of system.
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include "support/compare.hpp"
 #include "support/conditioned.hpp"
 #include "support/error_message.hpp"

@@ -3,7 +3,6 @@
 #include <gmpxx.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 
 #include "support/compare.hpp"

@@ -121,7 +121,7 @@ TEST(Blocking, EveryBufferLiesInsideTheWorkspaceAndNoneOverAnother) {
       [](const Blocking& b, const ProductShape&, const Int8Engine& engine, std::size_t, const std::string& text) {
         if (b.bytes > std::size_t{64} << 20) return;
         const Workspace workspace(b.bytes);
-        Arena arena(align_to_page(workspace.data()), b.bytes);
+        Arena arena = workspace.arena();
         const PassBuffers p = carve_pass(arena, b, engine);
         const auto moduli = static_cast<std::size_t>(b.moduli);
         Pieces pieces;
@@ -147,7 +147,7 @@ TEST(Blocking, TheVectorsHaveTheirOwnPlaces) {
     Arena count;
     carve_vectors(count, shape, threads);
     const Workspace workspace(count.used());
-    Arena arena(align_to_page(workspace.data()), count.used());
+    Arena arena = workspace.arena();
     const VectorBuffers v = carve_vectors(arena, shape, threads);
     const auto m = static_cast<std::size_t>(round_up(shape.m, 32)), n = static_cast<std::size_t>(round_up(shape.n, 32));
     Pieces pieces;

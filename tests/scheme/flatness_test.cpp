@@ -2,7 +2,6 @@
 #include "scheme/flatness.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "backends.hpp"
 #include "samples.hpp"

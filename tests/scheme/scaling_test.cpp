@@ -3,8 +3,6 @@
 
 #include <gmpxx.h>
 
-#include <algorithm>
-
 #include "backends.hpp"
 #include "scaled.hpp"
 #include "scheme/vector_needs.hpp"

@@ -2,8 +2,6 @@
 
 #include <gmpxx.h>
 
-#include <sstream>
-
 #include "backends.hpp"
 #include "samples.hpp"
 #include "support/exact.hpp"

@@ -10,7 +10,6 @@
 //   rounding   every rounded partial sum holds in the rounding's bits: k X Y <= 2^p_out
 //   carries    (4 L + 2) 2^e_max stays below the modulus 2^(e_max + 1 + carry_bits)
 #include <algorithm>
-#include <bit>
 
 #include "engine/spec.hpp"
 #include "vernier/vernier.hpp"

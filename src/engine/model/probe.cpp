@@ -1,6 +1,5 @@
 // The probe: finds out what an engine computes from outputs alone. Nothing is compared with an expected value.
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/model/bench.hpp"

@@ -4,7 +4,6 @@
 // that join after M and -M have met: all those outside the smallest subtree that holds i and j.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "engine/model/bench.hpp"
 #include "engine/spec.hpp"

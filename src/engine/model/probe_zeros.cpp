@@ -1,6 +1,5 @@
 // Probes of the exponent with which exact zeros take part in the alignment of a block.
 #include <algorithm>
-#include <cmath>
 
 #include "engine/model/bench.hpp"
 #include "engine/spec.hpp"

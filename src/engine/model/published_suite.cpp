@@ -1,7 +1,6 @@
 // The experiments of Fasi, Higham, Mikaitis and Pranesh (2021), in the order of the paper. Where the paper says that a
 // constant moves with the number of alignment bits F, it does so here; F comes from the probe.
 #include <algorithm>
-#include <cmath>
 
 #include "engine/model/bench.hpp"
 #include "engine/spec.hpp"

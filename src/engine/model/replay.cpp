@@ -110,7 +110,7 @@ void multiply_on(std::string_view path_name, const Engine& e, const Replay& repl
   for (int t = 0; t < threads; ++t)
     products.emplace_back(e, path, order, static_cast<int>(std::min<std::int64_t>(band_rows, m)), columns,
                           replay.run != 0);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::int64_t tile = 0; tile < bands * strips; ++tile) {  // elements are independent: any order, the same bits
     StripProduct& product = products[static_cast<std::size_t>(omp_get_thread_num())];
     const std::int64_t i = tile / strips * band_rows, j = tile % strips * columns;
