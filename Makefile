@@ -37,7 +37,7 @@ check-format: clang-format  ## fail where `make format` would change a source
 	@echo "check-format: all sources are formatted"
 
 clean:  ## remove all build folders
-	@rm -rf build build-debug build-ci
+	@rm -rf build build-debug build-ci build-install
 
 configure:
 	@tools/setup >&2

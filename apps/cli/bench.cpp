@@ -224,13 +224,14 @@ void add_trial_options(CLI::App& command, BenchArguments& arguments) {
   command.add_option("--baseline", arguments.baseline, "native (the BLAS underneath) or none")
       ->check(CLI::IsMember({"native", "none"}));
   command.add_option("--phi", arguments.trial.phi, "width of the exponents")->check(CLI::Range(0.0, 100.0));
-  command.add_option("--seed", arguments.trial.seed, "seed of the data and of the samples")->check(within_64_bits());
+  command.add_option("--seed", arguments.trial.seed, "seed of the data and of the samples")->check(unsigned_number());
   command.add_option("--samples", arguments.trial.samples, "entries compared with the exact product")
       ->check(at_least(1));
   CLI::Option* repeats =
       command.add_option("--repeats", arguments.trial.repeats, "timed calls of each")->check(at_least(1));
   command.add_option("--seconds", arguments.trial.seconds, "time for both at each size; at least 5 calls are timed")
-      ->check(CLI::PositiveNumber)
+      ->check(real_number())
+      ->check(positive())
       ->excludes(repeats);
   command.add_flag("--pin", arguments.pin, "pin OpenMP thread t to the t-th processor of this process");
 }
@@ -240,6 +241,7 @@ void add_trial_options(CLI::App& command, BenchArguments& arguments) {
 void add_bench(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* bench = program.add_subcommand("bench", "Speed and error on random data, against the native product.");
   bench->require_subcommand(0, 1);
+  bench->footer("`vernier bench gemm --help` tells more.");
   CLI::App* command = bench->add_subcommand("gemm", "C = op(A) op(B).");
   auto arguments = std::make_shared<BenchArguments>();
   add_trial_options(*command, *arguments);

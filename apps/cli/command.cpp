@@ -55,22 +55,34 @@ CLI::Validator at_least(std::int64_t least) {
   return CLI::Validator(check, "", "at_least");
 }
 
-CLI::Validator no_overflow() {
+CLI::Validator real_number() {
   const auto check = [](std::string& text) -> std::string {
+    char* end = nullptr;
     errno = 0;
-    const bool beyond = std::isinf(std::strtod(text.c_str(), nullptr)) && errno == ERANGE;
+    const bool beyond = std::isinf(std::strtod(text.c_str(), &end)) && errno == ERANGE;
+    if (end == text.c_str() || *end != '\0') return fmt::format("'{}' is no number", text);
     return beyond ? fmt::format("'{}' is more than a double holds", text) : "";
   };
-  return CLI::Validator(check, "", "no_overflow");
+  return CLI::Validator(check, "", "real_number");
 }
 
-CLI::Validator within_64_bits() {
+CLI::Validator positive() {
+  const auto check = [](std::string& text) -> std::string {
+    return std::strtod(text.c_str(), nullptr) > 0 ? "" : fmt::format("'{}' is no number above 0", text);
+  };
+  return CLI::Validator(check, "", "positive");
+}
+
+CLI::Validator unsigned_number() {
   const auto check = [](std::string& text) -> std::string {
     errno = 0;
-    std::strtoull(text.c_str(), nullptr, 0);
+    char* end = nullptr;
+    std::strtoull(text.c_str(), &end, 0);
+    if (end == text.c_str() || text.find('-') != std::string::npos)
+      return fmt::format("'{}' is no whole number from 0 on", text);
     return errno == ERANGE ? fmt::format("'{}' is more than 64 bits hold", text) : "";
   };
-  return CLI::Validator(check, "", "within_64_bits");
+  return CLI::Validator(check, "", "unsigned_number");
 }
 
 void ProductOptions::add_to(CLI::App& command) {
@@ -86,7 +98,7 @@ void ProductOptions::add_to(CLI::App& command) {
   command.add_option("--threads", threads, "threads; 0 leaves it to OMP_NUM_THREADS")->check(at_least(0));
   command.add_option("--workspace-limit", workspace_limit, "most workspace in bytes, as in 512M; 0 is the default, 1G")
       ->transform(CLI::AsSizeValue(false))
-      ->transform(within_64_bits());  // of two the later one comes first
+      ->transform(unsigned_number());  // of two the later one comes first
 }
 
 void add_type(CLI::App& command, std::string& type) {

@@ -77,9 +77,11 @@ struct Transposes {
 // A whole number from `least` on.
 CLI::Validator at_least(std::int64_t least);
 
-// Not a number beyond the reach of double or of 64 bits without sign, where the parser would take infinity or 2^64 - 1.
-CLI::Validator no_overflow();
-CLI::Validator within_64_bits();
+// Numbers within the reach of double, or of 64 bits without sign: the parser would take infinity, and 2^64 - 1 also for
+// -1. What follows an unsigned number, as a unit of bytes, is left to the parser.
+CLI::Validator real_number();
+CLI::Validator unsigned_number();
+CLI::Validator positive();
 
 void add_output_flags(CLI::App& command, Console& console);  // --json and --quiet
 

@@ -292,8 +292,8 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("-o,--output", arguments->output,
                       "file for C: .npy or .mtx; - is .npy on stdout; none: report only");
   command->add_option("--alpha", arguments->alpha, "factor of the product (rounded to float for float matrices)")
-      ->check(no_overflow());
-  CLI::Option* beta = command->add_option("--beta", arguments->beta, "factor of C0")->check(no_overflow());
+      ->check(real_number());
+  CLI::Option* beta = command->add_option("--beta", arguments->beta, "factor of C0")->check(real_number());
   command->add_option("--c-in", arguments->c_in, "C0: .npy or .mtx")->needs(beta);
   command->add_flag("--check", arguments->check,
                     "compare sampled entries with the exact product; fail beyond the promised bound");

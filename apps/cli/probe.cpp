@@ -133,7 +133,7 @@ void add_probe(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command = program.add_subcommand("probe", "Find out what a matrix engine computes from its outputs.");
   const auto options = std::make_shared<ProbeOptions>();
   command->add_option("--engine", options->engine, "a modelled engine, or one of this machine (see --list)");
-  command->add_option("--file", options->file, "an engine described in a JSON file");
+  command->add_option("--file", options->file, "an engine described in a JSON file, as --description prints one");
   command->add_flag("--list", options->list,
                     "list the modelled engines, and those of this machine with what is missing");
   command->add_flag("--suite", options->suite, "the experiments of Fasi et al. (2021) instead");

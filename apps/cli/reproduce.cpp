@@ -65,7 +65,7 @@ void add_reproduce(CLI::App& program, Console& console, Work& chosen) {
       ->capture_default_str();
   command->add_flag("--quick", arguments->settings.quick, "smaller sizes: a minute in place of ten");
   command->add_option("--seed", arguments->settings.seed, "seed of all random data")
-      ->check(within_64_bits())
+      ->check(unsigned_number())
       ->capture_default_str();
   command->add_flag("--list", arguments->list, "list the experiments");
   add_output_flags(*command, console);

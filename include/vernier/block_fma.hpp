@@ -20,8 +20,7 @@ struct BlockFmaUnits {
 };
 
 // To first order, the c in |C - AB| <= c |A||B| with inner dimension k:
-//     [2 u_low] + (k / b) u_FMA + (b - 1) u_add + u_mul           the first term where A and B are rounded to u_low
-//     first
+//     [2 u_low] + (k / b) u_FMA + (b - 1) u_add + u_mul           the first term if `converted`, from higher precision
 VERNIER_API double block_fma_first_order(const BlockFmaUnits& units, std::int64_t k, bool converted);
 
 // The same with all orders: t / (1 - t) of the sum t of the unit roundoffs that a term meets; infinite for t >= 1.

@@ -1,8 +1,8 @@
 // Linear systems on matrix engines: LU and Cholesky factorisations, and a solver that certifies what it returns.
 //
 //     std::vector<std::int64_t> pivots(n);
-//     if (vernier::getrf(n, n, A, lda, pivots.data()) == 0) vernier::getrs(Op::none, n, 1, A, lda, pivots.data(), B,
-//     ldb);
+//     if (vernier::getrf(n, n, A, lda, pivots.data()) == 0)
+//       vernier::getrs(vernier::Op::none, n, 1, A, lda, pivots.data(), B, ldb);
 //
 // Conventions are those of vernier.hpp: column-major, int64, Error before anything is written.
 #pragma once
@@ -86,8 +86,8 @@ enum class Refinement {
 struct VERNIER_API SolveOptions {
   Factors factors = Factors::automatic;
   Refinement refinement = Refinement::automatic;
-  double tolerance = 0;              // of the backward error; 0: max(4, sqrt(n)) u of the data's type
-  int max_iterations = 30;           // corrections of one right-hand side; steps of GMRES may be four times as many
+  double tolerance = 0;              // of the backward error, below 1; 0: max(4, sqrt(n)) u of the data's type
+  int max_iterations = 30;           // corrections of one right-hand side, 0 to 100000; GMRES: four times as many steps
   bool fallback = true;              // to fp64 factors, where coarser ones do not reach the tolerance
   bool condition = false;            // estimate the condition number
   bool componentwise_error = false;  // measure max_i |b - A x|_i / (|A||x| + |b|)_i

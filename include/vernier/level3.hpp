@@ -4,7 +4,8 @@
 // T is float, double, std::complex<float> or std::complex<double>; Real<T> the type of its parts. Matrices are
 // column-major. Of a symmetric, Hermitian or triangular matrix only the triangle that `uplo` names is read or written,
 // the diagonal included; with Diag::unit the diagonal is taken for 1 and not read. The imaginary parts of a Hermitian
-// matrix's diagonal are not read, and written as 0. For real T hemm is symm, herk syrk, her2k syr2k.
+// matrix's diagonal are not read, and written as 0. For real T hemm is symm, herk syrk, her2k syr2k. Leading
+// dimensions are at least max(1, rows of the array): of A, the rows of op(A) for Op::none, else its columns.
 //
 // Contract, engine and threads are gemm's, and so are the errors: found before any work, in the order of the reference
 // BLAS, and whatever is thrown, the output is untouched. Every routine computes into memory of its own first, and takes
@@ -55,19 +56,19 @@ VERNIER_API Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t
                          std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 
-// The triangle of C = alpha op(A) op(A)^T + beta C: op(A) n x k. Half the work of gemm; gemm's promise.
-// Op::conjugate_transpose is an error for complex T.
+// The triangle of C = alpha op(A) op(A)^T + beta C: op(A) n x k, C n x n. Half the work of gemm; gemm's promise.
+// Op::conjugate_transpose is an error for complex T, here and for syr2k.
 template <class T>
 VERNIER_API Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta,
                         T* C, std::int64_t ldc, const Options& options = Options{.contract = default_contract<T>()});
-// The triangle of C = alpha op(A) op(A)^H + beta C. Op::transpose is an error for complex T.
+// The triangle of C = alpha op(A) op(A)^H + beta C. Op::transpose is an error for complex T, here and for her2k.
 template <class T>
 VERNIER_API Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda,
                         Real<T> beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 
-// The triangle of C = alpha op(A) op(B)^T + alpha op(B) op(A)^T + beta C, from the one product X = op(A) op(B)^T: each
-// of the two terms keeps gemm's promise, and at most four roundings add them up.
+// The triangle of C = alpha op(A) op(B)^T + alpha op(B) op(A)^T + beta C, from the one product X = op(A) op(B)^T: op(A)
+// and op(B) n x k. Each of the two terms keeps gemm's promise, and at most four roundings add them up.
 template <class T>
 VERNIER_API Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
                          const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,

@@ -3,8 +3,9 @@
  *     vernier_handle h;
  *     if (vernier_create(&h) != VERNIER_SUCCESS) ...
  *     const double one = 1, zero = 0;
- *     if (vernier_dgemm(h, VERNIER_OP_N, VERNIER_OP_N, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc) !=
- * VERNIER_SUCCESS) fprintf(stderr, "%s\n", vernier_last_error(h)); puts(vernier_report_text(h)); vernier_destroy(h);
+ *     if (vernier_dgemm(h, VERNIER_OP_N, VERNIER_OP_N, m, n, k, &one, A, lda, B, ldb, &zero, C, ldc))
+ *       fprintf(stderr, "%s\n", vernier_last_error(h));
+ *     vernier_destroy(h);
  *
  * What every routine computes, promises and checks stands in vernier.hpp and level3.hpp, whose names these are. All
  * matrices are column-major, all sizes 64 bits wide. A handle holds settings, the last error and the last report; one

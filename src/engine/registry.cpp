@@ -118,8 +118,8 @@ const Int8Engine& find_int8_engine(std::string_view name) {
     check(engine->missing());
     return *engine;
   }
-  fail(Status::invalid_argument, "{} \"{}\" is not the name of an int8 engine; this machine has: {}", source, wanted,
-       supported_names());
+  fail(Status::invalid_argument, "{} \"{}\" is not the name of an int8 engine of CPUs; this machine has: {}", source,
+       wanted, supported_names());
 }
 
 }  // namespace vernier

@@ -148,7 +148,11 @@ NamedEngine load_engine(const std::string& path) {
   if (!file) throw Error(Status::invalid_argument, "cannot read the engine description '" + path + "'");
   std::ostringstream text;
   text << file.rdbuf();
-  return parse_engine(text.str());
+  try {
+    return parse_engine(text.str());
+  } catch (const Error& error) {
+    throw Error(error.status(), path + ": " + error.what());
+  }
 }
 
 }  // namespace vernier::model

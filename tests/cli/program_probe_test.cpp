@@ -35,7 +35,7 @@ TEST_F(Program, ProbeRefusesWrongUsageWith2) {
   refuses(2, "probe --engine cublas:abacus --json", "cublas:abacus");
   refuses(2, "probe --file absent.json", "cannot read the engine description 'absent.json'");
   folder.write("broken.json", R"({"name": "x", )");
-  refuses(2, "probe --file broken.json", "not JSON");
+  refuses(2, "probe --file broken.json", "broken.json: engine description: not JSON");
   folder.write("list.json", "[]");
   refuses(2, "probe --file list.json --json", "expected one JSON object");
   const std::string good = R"("name": "x", "a": "fp16", "b": "fp16", "c": "fp32", "k": 16, "sum": "block")";
