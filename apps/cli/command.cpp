@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "input_file.hpp"
+
 namespace vernier::cli {
 
 FileFormat checked_output(const std::string& path, const Console& console) {
@@ -57,6 +59,7 @@ CLI::Validator at_least(std::int64_t least) {
 
 CLI::Validator no_overflow() {
   const auto check = [](std::string& text) -> std::string {
+    if (text.empty()) return "a number is expected";
     errno = 0;
     const bool beyond = std::isinf(std::strtod(text.c_str(), nullptr)) && errno == ERANGE;
     return beyond ? fmt::format("'{}' is more than a double holds", text) : "";
@@ -66,6 +69,7 @@ CLI::Validator no_overflow() {
 
 CLI::Validator within_64_bits() {
   const auto check = [](std::string& text) -> std::string {
+    if (text.find('-') != std::string::npos) return fmt::format("'{}' is less than 0", text);
     errno = 0;
     std::strtoull(text.c_str(), nullptr, 0);
     return errno == ERANGE ? fmt::format("'{}' is more than 64 bits hold", text) : "";
@@ -110,6 +114,9 @@ void add_output_flags(CLI::App& command, Console& console) {
   command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
 }
 
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+void print_json(const Json& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (std::fflush(stdout) != 0) throw FileError("stdout", "writing failed");
+}
 
 }  // namespace vernier::cli
