@@ -111,7 +111,7 @@ struct VERNIER_API SolveColumn {
   // -1: not asked for. Entries 2^1022 times smaller than the largest of A, or of b, may count as zeros in the first;
   // the second is infinite where A is singular to the factors' precision.
   double componentwise_error = -1, forward_error = -1;
-  int corrections = 0, gmres_steps = 0;                 // of all attempts
+  int corrections = 0, gmres_steps = 0;  // of all attempts
   bool ok = false;
 };
 
