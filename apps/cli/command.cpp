@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "input_file.hpp"
+
 namespace vernier::cli {
 
 FileFormat checked_output(const std::string& path, const Console& console) {
@@ -122,6 +124,9 @@ void add_output_flags(CLI::App& command, Console& console) {
   command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
 }
 
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+void print_json(const Json& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (std::fflush(stdout) != 0) throw FileError("stdout", "writing failed");
+}
 
 }  // namespace vernier::cli

@@ -1,6 +1,8 @@
 #include "command_line.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <new>
@@ -38,6 +40,14 @@ std::string commands_of(const CLI::App& program) {
   return text;
 }
 
+// A standard stream that the caller has closed takes nothing; no file may get its number, and with it what is printed.
+void occupy_closed_streams() {
+  int descriptor = 0;
+  do descriptor = open("/dev/null", O_RDONLY);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  if (descriptor >= 0) close(descriptor);
+}
+
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
   program.footer(examples);
@@ -72,6 +82,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  occupy_closed_streams();
   Console console;
   try {
     const int code = parse_and_run(argc, argv, console);

@@ -265,9 +265,9 @@ int run(Problem& problem, const GemmArguments& arguments, FileFormat format, con
   if (file) {
     const bool by_columns = problem.a.order == Order::column_major && problem.b.order == Order::column_major;
     write_matrix(*file, format, c, by_columns ? Order::column_major : Order::row_major);
-    file->commit();
   }
   print_report(text, std::move(json), inputs, arguments, error, console);
+  if (file) file->commit();
   return exit_ok;
 }
 

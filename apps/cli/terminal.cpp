@@ -23,10 +23,13 @@ bool cursor_moves() {
   return isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
 }
 
+// What stderr does not take is lost, and nothing else: fmt::print would throw.
+void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 void say(std::string_view prefix, fmt::terminal_color colour, bool coloured, std::string_view text) {
   const std::string head =
       coloured ? fmt::format(fmt::emphasis::bold | fmt::fg(colour), "{}", prefix) : std::string(prefix);
-  fmt::print(stderr, "{} {}\n", head, text);
+  tell(fmt::format("{} {}\n", head, text));
 }
 
 }  // namespace
@@ -37,7 +40,7 @@ Console::Console()
       stdout_colour_(isatty(STDOUT_FILENO) != 0 && colour_wanted()) {}
 
 void Console::note(std::string_view text) const {
-  if (!quiet) fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+  if (!quiet) tell(fmt::format("{}{}", text, text.ends_with('\n') ? "" : "\n"));
 }
 
 void Console::warning(std::string_view text) const {
@@ -65,7 +68,7 @@ Progress::Progress(const Console& console, std::string label)
     : enabled_(console.shows_progress()), label_(std::move(label)) {}
 
 Progress::~Progress() {
-  if (visible_) fmt::print(stderr, "\r\033[K");
+  if (visible_) tell("\r\033[K");
 }
 
 void Progress::update(double fraction) {
@@ -73,7 +76,7 @@ void Progress::update(double fraction) {
   const auto now = Clock::now();
   if (!enabled_ || now - start_ < 1s || (visible_ && now - drawn_ < 100ms)) return;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  fmt::print(stderr, "\r{}\033[K", progress_line(label_, fraction, seconds));
+  tell(fmt::format("\r{}\033[K", progress_line(label_, fraction, seconds)));
   std::fflush(stderr);
   drawn_ = now;
   visible_ = true;

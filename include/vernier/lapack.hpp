@@ -89,7 +89,8 @@ struct VERNIER_API SolveOptions {
   double tolerance = 0;              // of the backward error, below 1; 0: max(4, sqrt(n)) u of the data's type
   int max_iterations = 30;           // corrections of one right-hand side, 0 to 100000; GMRES: four times as many steps
   bool fallback = true;              // to fp64 factors, where coarser ones do not reach the tolerance
-  bool condition = false;            // estimate the condition number
+  bool condition = false;            // estimate the condition number; as forward_error, with fp64 factors where the
+                                     // condition is beyond coarser ones, if fallback allows
   bool componentwise_error = false;  // measure max_i |b - A x|_i / (|A||x| + |b|)_i
   bool forward_error = false;        // estimate a bound of max |x - x^| / max |x|
   std::optional<Contract> contract = {};  // of the products in the factorisation; none: fp32, or fp64 for fp64 factors
@@ -107,8 +108,10 @@ struct VERNIER_API SolveColumn {
   // max |b - A x| / (|A|_inf max |x| + max |b|) of the x that was written. Measured with residuals in twice the
   // precision of fp64, errors of the measurement included: an upper bound.
   double backward_error = 0;
-  double componentwise_error = -1, forward_error = -1;  // -1: not asked for
-  int corrections = 0, gmres_steps = 0;                 // of all attempts
+  // -1: not asked for. Entries 2^1022 times smaller than the largest of A, or of b, may count as zeros in the first;
+  // the second is infinite where A is singular to the factors' precision.
+  double componentwise_error = -1, forward_error = -1;
+  int corrections = 0, gmres_steps = 0;  // of all attempts
   bool ok = false;
 };
 
@@ -123,7 +126,7 @@ struct VERNIER_API SolveReport {
   bool fallback = false;                 // were coarser factors given up?
   std::string reason;                    // why
   double tolerance = 0;
-  double condition = 0;  // estimate of |A|_inf |A^-1|_inf; 0: none was needed
+  double condition = 0;  // estimate of |A|_inf |A^-1|_inf, too small beyond 1 / u of the factors; 0: none was needed
   std::vector<SolveColumn> columns;
   double seconds = 0, seconds_factor = 0, seconds_refine = 0;  // wall clock; factor: conversion included
 

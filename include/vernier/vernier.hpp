@@ -189,8 +189,8 @@ struct VERNIER_API Report {
 // Scheme: residue number system (Ozaki scheme II). Rows of A and columns of B are scaled by powers of two and rounded
 // to integers, multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder
 // theorem. docs/accuracy.md has the proof of the bounds. A complex product by residues has the bits of one real product
-// of twice the rows and twice the k: [Re A, -Im A; Im A, Re A] [Re B; Im B]. Where no entry is wide it is made of three
-// real products of m x n x k, else of that one, whose m_block, k_block, wide and nonfinite rows are then told.
+// of twice the rows and k: each a is [Re a, -Im a; Im a, Re a], each b [Re b; Im b]. Where no entry is wide it is made
+// of three real products of m x n x k, else of that one, whose m_block, k_block, wide and nonfinite rows are then told.
 //
 // Throws Error with C untouched: invalid_argument (checked in the order of the reference BLAS), out_of_memory,
 // unsupported (engine), bound_not_met; and std::bad_alloc where the words of its report cannot be had. OpenBLAS, which

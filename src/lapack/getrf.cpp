@@ -17,7 +17,7 @@ constexpr Triangle unit_lower = {Side::left, Uplo::lower, Op::none, Diag::unit};
 // Columns of the left part: half, in units that the products like.
 std::int64_t left_columns(std::int64_t n) {
   const std::int64_t unit = n > 512 ? 128 : n > 128 ? 32 : widest_panel;
-  return (n / 2 + unit - 1) / unit * unit;
+  return (std::max<std::int64_t>(n / 2, 1) + unit - 1) / unit * unit;
 }
 
 }  // namespace

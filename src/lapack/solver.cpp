@@ -98,9 +98,29 @@ bool Solver::find() {
   return true;
 }
 
+// Factors of roundoff u belong to a matrix u away from A: of conditions beyond 1 / u their inverse knows nothing.
+void Solver::estimate_conditioning() {
+  const auto estimate = [&] { report_.condition = estimate_condition(system_, *factors_); };
+  const auto known = [&] { return report_.condition * factors_->unit_roundoff() <= 1; };
+  estimate();
+  if (!known() && options_.fallback && report_.factors != Factors::fp64) {
+    factors_.reset();
+    const Stopwatch factor_time;
+    factors_ = factorise_(Factors::fp64);
+    report_.seconds_factor += factor_time.seconds();
+    if (factors_->info == 0)
+      estimate();
+    else
+      report_.condition = std::numeric_limits<double>::infinity();
+  }
+  if (!known()) factors_.reset();
+}
+
 template <class T>
 void Solver::write(T* X, std::int64_t ldx) {
   const std::int64_t n = system_.n;
+  report_.condition = columns_.condition;
+  if ((options_.condition || options_.forward_error) && factors_ != nullptr) estimate_conditioning();
   std::vector<double> x(static_cast<std::size_t>(n)), r(x);
   report_.columns = columns_.reports();
   for (std::int64_t c = 0; c < report_.nrhs; ++c) {
@@ -124,8 +144,6 @@ void Solver::write(T* X, std::int64_t ldx) {
   const bool all = std::all_of(report_.columns.begin(), report_.columns.end(), [](const auto& c) { return c.ok; });
   report_.verdict = all ? Verdict::ok : Verdict::above_tolerance;
   report_.gmres = columns_.gmres;
-  report_.condition = columns_.condition;
-  if (options_.condition && factors_ != nullptr) report_.condition = estimate_condition(system_, *factors_);
 }
 
 // Returns whether the factors were of use.

@@ -59,6 +59,7 @@ class Solver {
  private:
   bool attempt(Factors precision, bool last);
   void refuse_factors(Factors precision, bool last);
+  void estimate_conditioning();
   void add_requested(SolveColumn& column, const double* x, const double* b, const double* r);
 
   const LinearSystem& system_;

@@ -49,19 +49,19 @@ TEST_P(ComplexGemm, gaussian_integers_with_all_transposes_and_factors) {
   });
 }
 
-// [Re A, -Im A; Im A, Re A] and [Re B; Im B], as the definition of a complex product has it.
+// [Re a, -Im a; Im a, Re a] for each a and [Re b; Im b] for each b, as the definition of a complex product has it.
 template <class R>
 Matrix<R> real_left(const Array<std::complex<R>>& a) {
   return Matrix<R>::of(2 * a.rows, 2 * a.columns, [&](auto i, auto l) {
-    const std::complex<R> z = a(i % a.rows, l % a.columns);
-    return (i < a.rows) == (l < a.columns) ? z.real() : i < a.rows ? -z.imag() : z.imag();
+    const std::complex<R> z = a(i / 2, l / 2);
+    return i % 2 == l % 2 ? z.real() : i % 2 == 0 ? -z.imag() : z.imag();
   });
 }
 
 template <class R>
 Matrix<R> stacked(const Array<std::complex<R>>& b) {
   return Matrix<R>::of(2 * b.rows, b.columns,
-                       [&](auto l, auto j) { return l < b.rows ? b(l, j).real() : b(l - b.rows, j).imag(); });
+                       [&](auto l, auto j) { return l % 2 == 0 ? b(l / 2, j).real() : b(l / 2, j).imag(); });
 }
 
 TEST_P(ComplexGemm, parts_keep_the_bound_of_twice_k) {
@@ -153,6 +153,28 @@ TEST_P(ComplexGemm, blocks_do_not_show) {
       EXPECT_LE(report.plan.workspace, bytes);
     }
     EXPECT_GT(blocked, 0);
+  });
+}
+
+// Wide scales depend on the order of k, which is that of the definition.
+TEST_P(ComplexGemm, wide_data_have_the_bits_of_the_doubled_real_product) {
+  with_type([this]<class R>(R) {
+    using T = std::complex<R>;
+    Random random(23);
+    const std::int64_t m = 40, n = 35, k = 60;
+    bool imaginary = true;
+    const auto next = [&] { return std::ldexp(random.scattered(1), (imaginary = !imaginary) ? -20 : 0); };
+    for (const Op opa : all_ops)
+      for (const Op opb : all_ops) {
+        const Array<T> a = stored<T>(opa, m, k, next), b = stored<T>(opb, k, n, next);
+        Array<T> c{m, n};
+        const Report report =
+            gemm<T>(opa, opb, m, n, k, T(1), a.x.data(), a.rows, b.x.data(), b.rows, T(0), c.x.data(), m, options<R>());
+        EXPECT_GT(report.wide_moduli, 0);
+        const auto expected = multiply<R>(
+            {.a = real_left(plain_operand(opa, a, m, k)), .b = stacked(plain_operand(opb, b, k, n))}, options<R>());
+        EXPECT_EQ(difference(stacked(c), expected.c), "") << text(opa) << text(opb);
+      }
   });
 }
 

@@ -182,6 +182,33 @@ TEST_F(ProgramGemm, FailsWith1AndTouchesNothing) {
   EXPECT_EQ(folder.names(), before);
 }
 
+TEST_F(ProgramGemm, AReportOrAFileThatCannotBeWrittenLeavesTheOldFile) {
+  folder.write("old.npy", "precious");
+  folder.write("tall.npy", npy(dictionary("<f8", "(9, 0)"), ""));
+  folder.write("wide.npy", npy(dictionary("<f8", "(0, 9)"), ""));
+  const auto before = folder.names();
+  const std::string program = "cd '" + folder / "" + "' && '" VERNIER_CLI "' ";
+  for (const std::string& command :
+       {program + "gemm A.npy B.npy -o old.npy --json > /dev/full", program + "gemm A.npy B.npy -o old.npy --json >&-",
+        "ulimit -f 1; " + program + "gemm tall.npy wide.npy -o old.npy -q"}) {
+    const int status = std::system(("{ " + command + "; } 2> '" + logs / "err" + "'").c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << command;
+    EXPECT_NE(contents(logs / "err").find("writing failed"), std::string::npos) << contents(logs / "err");
+    EXPECT_EQ(contents(folder / "old.npy"), "precious") << command;
+    EXPECT_EQ(folder.names(), before) << command;
+  }
+}
+
+TEST_F(ProgramGemm, StderrThatTakesNothingDoesNotHinder) {
+  ASSERT_EQ(run("gemm A.npy B.npy -o P.npy").code, 0);
+  const std::string program = "cd '" + folder / "" + "' && '" VERNIER_CLI "' gemm A.npy ";
+  for (const std::string stderr_is : {" 2>&-", " 2>&- <&-", " 2> /dev/full"}) {
+    EXPECT_EQ(std::system((program + "B.npy -o Q.npy" + stderr_is).c_str()), 0) << stderr_is;
+    EXPECT_EQ(contents(folder / "Q.npy"), contents(folder / "P.npy")) << stderr_is;
+    EXPECT_EQ(WEXITSTATUS(std::system((program + "absent.npy" + stderr_is).c_str())), 1) << stderr_is;
+  }
+}
+
 TEST_F(ProgramGemm, AnInputMayBeReplacedByTheOutput) {
   EXPECT_EQ(run("gemm A.npy I.mtx --alpha 2 -o A.npy").code, 0);
   EXPECT_EQ(std::get<std::vector<double>>(read_npy(folder / "A.npy").entries),

@@ -83,7 +83,10 @@ TYPED_TEST(Factor, lu_reproduces_matrices_of_every_shape) {
                              {129, 131},
                              {300, 300},
                              {257, 100},
-                             {16, 33}}) {
+                             {16, 33},
+                             {1, 17},
+                             {17, 40},
+                             {33, 64}}) {
     const auto a = scattered_matrix<TypeParam>(m, n, 0.5, static_cast<std::uint64_t>(100 * m + n));
     for (const Options& options : {this->ordinary(), this->reproducible()}) {
       Matrix<TypeParam> lu = padded(a, 3);

@@ -234,6 +234,23 @@ TEST(Solve, requested_figures_are_true) {
   }
 }
 
+// fp32 factors solve it, but of a condition of 1e15 they know nothing.
+TEST(Solve, estimates_know_conditions_beyond_the_reach_of_coarse_factors) {
+  const std::int64_t n = 210;
+  const double kappa = 1e15;
+  const auto a = conditioned_matrix(n, kappa, Spectrum::one_small, 3);
+  const auto ones = Matrix<double>::of(n, 1, [](auto, auto) { return 1; });
+  const auto b = ExactProduct<double>(a, ones).rounded();
+  SolveOptions options{.factors = Factors::fp32, .tolerance = 1e-14, .condition = true, .forward_error = true};
+  const auto s = solved(Op::none, a, b, options);
+  EXPECT_EQ(s.report.verdict, Verdict::ok);
+  EXPECT_EQ(s.report.factors, Factors::fp32);
+  EXPECT_GE(s.report.condition, kappa / 3);
+  EXPECT_GE(s.report.columns[0].forward_error, 1e-4);
+  options.fallback = false;
+  EXPECT_TRUE(std::isinf(solved(Op::none, a, b, options).report.columns[0].forward_error));
+}
+
 TEST(Solve, threads_do_not_change_the_corrections) {
   const auto a = scattered_matrix<double>(600, 600, 0.5, 5), b = scattered_matrix<double>(600, 1, 0.5, 4);
   SolveOptions options;
