@@ -64,8 +64,7 @@ TEST_F(Program, RefusesNumbersThatDoNotFit) {
   refuses(2, "explain -m 1 -n 1 -k 1 --workspace-limit " + integer + "K", "is more than 64 bits hold");
   for (const std::string command : {"gemm A.npy B.npy --alpha ", "gemm A.npy B.npy --c-in C.mtx --beta "})
     refuses(2, command + real, real + "' is more than a double holds");
-  refuses(2, "gemm A.npy B.npy --alpha ''", "--alpha: a number is expected");
-  refuses(2, "explain -m 1 -n 1 -k 1 --workspace-limit -1", "'-1' is less than 0");
+  refuses(2, "gemm A.npy B.npy --alpha ''", "--alpha: '' is no number");
   EXPECT_EQ(run("gemm A.npy B.npy --alpha inf").code, 0);
   EXPECT_EQ(run("gemm A.npy B.npy --alpha 1e-320").code, 0);
   EXPECT_EQ(run("explain -m 1 -n 1 -k 1 --workspace-limit 18446744073709551615").code, 0);
