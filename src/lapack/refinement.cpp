@@ -30,6 +30,9 @@ constexpr double far_above = 10, usual_reduction = 1e-3;
 constexpr double gmres_reach = 1e7;
 constexpr int steps_a_correction = 4;  // of GMRES, in limits
 constexpr int gmres_basis = 40;
+// Of the preconditioned residual, in a run. Where factors that are nearly singular blow one direction up, it may fall
+// so far without any progress; then the next run asks for as much again, down to what fp64 can tell.
+constexpr double gmres_reduction = 1e-4, least_gmres_reduction = 1e-11;
 
 // Steps of GMRES read A and the factors; from about so many on, fp64 factors cost less.
 std::int64_t steps_worth_a_factorisation(std::int64_t n) { return std::max<std::int64_t>(40, n / 64); }
@@ -158,14 +161,15 @@ void RefinedColumns::by_gmres(const LinearSystem& system, const LuFactors& facto
     if (!std::isfinite(error_[q])) continue;  // not even a first solution
     std::copy_n(best(c), n_, x_.data() + c * n_);
     system.residuals({c}, x_.data(), b_.data(), r_.data());
+    double reduction = gmres_reduction;
     for (int left = limits.corrections * steps_a_correction; left > 0 && !(error_[q] <= limits.tolerance);) {
       if (steps >= worth) return;
       const double before = error_[q], residual_before = largest_magnitude(n_, r_.data() + c * n_);
       std::copy_n(r_.data() + c * n_, n_, v.data());
       factors.solve(system.op, {0}, v.data());
       const std::vector<double> r = v;
-      const GmresResult result =
-          vernier::gmres(n_, preconditioned, r.data(), d.data(), {std::min(left, gmres_basis), 1e-4});
+      const int most = std::min(left, gmres_basis);
+      const GmresResult result = vernier::gmres(n_, preconditioned, r.data(), d.data(), {most, reduction});
       gmres = true;
       if (!result.finite || result.steps == 0) break;
       left -= result.steps;
@@ -175,7 +179,9 @@ void RefinedColumns::by_gmres(const LinearSystem& system, const LuFactors& facto
       ++reports_[q].corrections;
       measure(system, {c});
       const double residual = largest_magnitude(n_, r_.data() + c * n_);
-      if (!(last_error_[q] <= stagnant * before || residual <= stagnant * residual_before)) break;
+      if (last_error_[q] <= stagnant * before || residual <= stagnant * residual_before) continue;
+      if (result.steps == most || reduction <= least_gmres_reduction) break;
+      reduction *= gmres_reduction;
     }
   }
 }

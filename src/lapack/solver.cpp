@@ -36,7 +36,8 @@ void check_solve(Op op, std::int64_t n, std::int64_t nrhs, const void* A, std::i
           static_cast<int>(options.factors));
   require(options.refinement >= Refinement::automatic && options.refinement <= Refinement::gmres,
           "solve: refinement: unknown value {}", static_cast<int>(options.refinement));
-  require(options.tolerance >= 0 && options.tolerance < 1, "solve: tolerance = {}: expected 0 to 1", options.tolerance);
+  require(options.tolerance >= 0 && options.tolerance < 1, "solve: tolerance = {}: expected 0 or more, and less than 1",
+          options.tolerance);
   require(options.max_iterations >= 0 && options.max_iterations <= 100000,
           "solve: max_iterations = {}: expected 0 to 100000", options.max_iterations);
 }

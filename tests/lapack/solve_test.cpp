@@ -276,7 +276,7 @@ TYPED_TEST(Solve, bad_arguments_are_named_and_nothing_is_written) {
   EXPECT_EQ(call(2, 2, nullptr, 2), "solve: A is null");
   EXPECT_EQ(call(2, 1, a, 2), "solve: lda = 1: expected at least 2");
   EXPECT_EQ(call(2, 2, a, 1), "solve: ldx = 1: expected at least 2");
-  EXPECT_EQ(call(2, 2, a, 2, {.tolerance = -1}), "solve: tolerance = -1: expected 0 to 1");
+  EXPECT_EQ(call(2, 2, a, 2, {.tolerance = -1}), "solve: tolerance = -1: expected 0 or more, and less than 1");
   EXPECT_EQ(call(2, 2, a, 2, {.max_iterations = -1}), "solve: max_iterations = -1: expected 0 to 100000");
   a[3] = poison<T>();
   EXPECT_EQ(call(2, 2, a, 2), "solve: A(2, 2) is a NaN: expected a finite number");
