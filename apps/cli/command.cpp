@@ -70,7 +70,8 @@ CLI::Validator real_number() {
 
 CLI::Validator positive() {
   const auto check = [](std::string& text) -> std::string {
-    return std::strtod(text.c_str(), nullptr) > 0 ? "" : fmt::format("'{}' is no number above 0", text);
+    const double value = std::strtod(text.c_str(), nullptr);
+    return value > 0 && std::isfinite(value) ? "" : fmt::format("'{}' is no finite number above 0", text);
   };
   return CLI::Validator(check, "", "positive");
 }

@@ -29,7 +29,7 @@ void watch(const std::string& temporary) {
   if (temporary.size() >= sizeof pending) return;
   std::memcpy(pending, temporary.c_str(), temporary.size() + 1);
   is_pending = 1;
-  std::signal(SIGXFSZ, SIG_IGN);  // too large a file: write() says so
+  for (int signal : {SIGXFSZ, SIGPIPE}) std::signal(signal, SIG_IGN);  // too large a file, no reader: write() says so
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     if (std::signal(signal, remove_and_die) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup stays nohup
   }

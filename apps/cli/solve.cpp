@@ -107,6 +107,8 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
   const bool on_gpu = arguments.device == "cuda";
   const SolveReport report = on_gpu ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
                                     : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
+  if (file && report.verdict == Verdict::ok)
+    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x)}, Order::column_major);
   if (console.json) {
     Json json = Json::parse(report.json());
     json["device"] = on_gpu ? cuda::device_name() : "cpu";
@@ -117,10 +119,7 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
     if (on_gpu) console.note("device     " + cuda::device_name());
   }
   judge(report, arguments);
-  if (file) {
-    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x)}, Order::column_major);
-    file->commit();
-  }
+  if (file) file->commit();
   return exit_ok;
 }
 

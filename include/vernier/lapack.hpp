@@ -109,7 +109,7 @@ struct VERNIER_API SolveColumn {
   // precision of fp64, errors of the measurement included: an upper bound.
   double backward_error = 0;
   // -1: not asked for. Entries 2^1022 times smaller than the largest of A, or of b, may count as zeros in the first;
-  // the second is infinite where A is singular to the factors' precision.
+  // the second is infinite where the condition, as estimated, is above 1 / u of the factors, and none know better.
   double componentwise_error = -1, forward_error = -1;
   int corrections = 0, gmres_steps = 0;  // of all attempts
   bool ok = false;
@@ -132,7 +132,7 @@ struct VERNIER_API SolveReport {
 
   double largest_backward_error() const;
   std::string text() const;  // a few lines for a person
-  std::string json() const;  // one JSON object
+  std::string json() const;  // one JSON object; infinite numbers are null
 };
 
 VERNIER_API const char* to_string(Factors factors);

@@ -156,7 +156,6 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
         !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
     if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
     report.fallback = true;
-    report.plan.reason = "the data are too wide for residues, or for them to win; " + report.plan.reason;
     return false;
   }
   for (int i = 0; i < passes.count; ++i) {

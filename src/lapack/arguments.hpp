@@ -27,6 +27,18 @@ inline void check_factors(const char* routine, std::int64_t m, std::int64_t n, c
   check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
 }
 
+// n and nrhs, A with its pivots, and B; reads: A and the pivots are looked at.
+inline void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, bool reads, const void* A,
+                         std::int64_t lda, const std::int64_t* pivots, const void* B, std::int64_t ldb) {
+  check_dimension(routine, "n", n);
+  check_dimension(routine, "nrhs", nrhs);
+  check_pointer(routine, "A", reads, A);
+  check_leading(routine, "lda", lda, n);
+  check_pointer(routine, "pivots", reads, pivots);
+  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
+  check_leading(routine, "ldb", ldb, n);
+}
+
 // Pivots that getrf could have written: a foreign value would have rows exchanged with what lies outside of B.
 inline void check_pivots(const char* routine, std::int64_t n, const std::int64_t* pivots) {
   for (std::int64_t i = 0; i < n; ++i)

@@ -34,13 +34,6 @@ void check_options(const char* routine, const Options& options) {
 }
 
 template <class T>
-void check_right_hand_sides(const char* routine, std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb) {
-  check_dimension(routine, "nrhs", nrhs);
-  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
-  check_leading(routine, "ldb", ldb, n);
-}
-
-template <class T>
 void copy_columns(const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, std::int64_t rows,
                   std::int64_t columns, cudaMemcpyKind kind, cudaStream_t stream) {
   const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };

@@ -72,14 +72,8 @@ template <class T>
 void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const std::int64_t* pivots, T* B,
            std::int64_t ldb, const Options& options) {
   check_op("getrs", op);
-  check_dimension("getrs", "n", n);
-  check_dimension("getrs", "nrhs", nrhs);
   const bool works = n > 0 && nrhs > 0;
-  check_pointer("getrs", "A", works, A);
-  check_leading("getrs", "lda", lda, n);
-  check_pointer("getrs", "pivots", works, pivots);
-  check_pointer("getrs", "B", works, B);
-  check_leading("getrs", "ldb", ldb, n);
+  check_system("getrs", n, nrhs, works, A, lda, pivots, B, ldb);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   if (!works) return;
@@ -90,13 +84,7 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
 template <class T>
 std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
                   std::int64_t ldb, const Options& options) {
-  check_dimension("gesv", "n", n);
-  check_dimension("gesv", "nrhs", nrhs);
-  check_pointer("gesv", "A", n > 0, A);
-  check_leading("gesv", "lda", lda, n);
-  check_pointer("gesv", "pivots", n > 0, pivots);
-  check_pointer("gesv", "B", n > 0 && nrhs > 0, B);
-  check_leading("gesv", "ldb", ldb, n);
+  check_system("gesv", n, nrhs, n > 0, A, lda, pivots, B, ldb);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   const std::int64_t info = factor_lu(level3, n, n, A, lda, pivots);

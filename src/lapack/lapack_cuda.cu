@@ -64,8 +64,7 @@ template <class T>
 void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const std::int64_t* pivots, T* B,
            std::int64_t ldb, const Options& options) {
   check_op("getrs", op);
-  check_factors("getrs", n, n, A, lda, pivots);
-  check_right_hand_sides("getrs", n, nrhs, B, ldb);
+  check_system("getrs", n, nrhs, n > 0 && nrhs > 0, A, lda, pivots, B, ldb);
   check_options<T>("getrs", options);
   check_device<T>("getrs", n);
   if (n == 0 || nrhs == 0) return;
@@ -82,8 +81,7 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
 template <class T>
 std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
                   std::int64_t ldb, const Options& options) {
-  check_factors("gesv", n, n, A, lda, pivots);
-  check_right_hand_sides("gesv", n, nrhs, B, ldb);
+  check_system("gesv", n, nrhs, n > 0, A, lda, pivots, B, ldb);
   check_options<T>("gesv", options);
   check_device<T>("gesv", n);
   if (n == 0) return 0;

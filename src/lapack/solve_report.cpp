@@ -48,7 +48,8 @@ std::string SolveReport::text() const {
   out += fmt::format("  error      backward {:.2e}, tolerance {:.2e}\n", largest_backward_error(), tolerance);
   if (componentwise >= 0) out += fmt::format("             componentwise backward {:.2e}\n", componentwise);
   if (forward >= 0) out += fmt::format("             forward, estimated at most {:.2e}\n", forward);
-  if (condition > 0) out += fmt::format("  condition  {:.1e}, estimated\n", condition);
+  if (condition > 0)
+    out += fmt::format("  condition  {}{:.1e}, estimated\n", std::isinf(forward) ? "at least " : "", condition);
   out += fmt::format("  factors    {}{}{}{}\n", to_string(factors), equilibrated ? ", equilibrated" : "",
                      fallback ? ", after a fallback: " : "", fallback ? reason : "");
   out += fmt::format("  refinement {}: at most {} corrections", gmres ? "GMRES" : "classical", corrections);

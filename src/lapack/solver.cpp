@@ -107,7 +107,12 @@ void Solver::estimate_conditioning() {
   if (!known() && options_.fallback && report_.factors != Factors::fp64) {
     factors_.reset();
     const Stopwatch factor_time;
-    factors_ = factorise_(Factors::fp64);
+    try {
+      factors_ = factorise_(Factors::fp64);
+    } catch (const Error& error) {  // the solution stands without estimates
+      if (error.status() != Status::out_of_memory) throw;
+      return;
+    }
     report_.seconds_factor += factor_time.seconds();
     if (factors_->info == 0)
       estimate();

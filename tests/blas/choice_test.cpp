@@ -120,7 +120,6 @@ TEST_P(Choice, data_too_wide_for_the_scheme_are_multiplied_natively_and_reported
     // An engine by name: the integer scheme is the plan, and only the data say no.
     const auto out = multiply<T>({.a = a, .b = b}, with<T>("", "portable"));
     EXPECT_TRUE(out.report.fallback) << out.report.text();
-    EXPECT_TRUE(out.report.plan.reason.starts_with("the data are too wide")) << out.report.plan.reason;
     EXPECT_EQ(broken_bound(default_contract<T>(), a, b, out.c), "");
     const auto native = multiply<T>({.a = a, .b = b}, with<T>("", "native"));
     EXPECT_EQ(difference(out.c, native.c), "");

@@ -209,6 +209,21 @@ TEST_F(ProgramGemm, StderrThatTakesNothingDoesNotHinder) {
   }
 }
 
+TEST_F(ProgramGemm, AReaderThatLeavesEndsNothingInTheMiddle) {
+  folder.write("old.npy", "precious");
+  ASSERT_EQ(run("gemm A.npy B.npy -o P.npy").code, 0);
+  const auto run_without_reader = [&](const std::string& arguments) {
+    const std::string program = "'" VERNIER_CLI "' gemm A.npy B.npy " + arguments;
+    ASSERT_EQ(std::system(("cd '" + folder / "" + "' && { sleep 0.2; " + program + "; } | true").c_str()), 0);
+  };
+  run_without_reader("-o Q.npy 2>&1");
+  EXPECT_EQ(contents(folder / "Q.npy"), contents(folder / "P.npy"));
+  const auto before = folder.names();
+  run_without_reader("-o old.npy --json 2>/dev/null");
+  EXPECT_EQ(contents(folder / "old.npy"), "precious");
+  EXPECT_EQ(folder.names(), before);
+}
+
 TEST_F(ProgramGemm, AnInputMayBeReplacedByTheOutput) {
   EXPECT_EQ(run("gemm A.npy I.mtx --alpha 2 -o A.npy").code, 0);
   EXPECT_EQ(std::get<std::vector<double>>(read_npy(folder / "A.npy").entries),

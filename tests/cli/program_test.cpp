@@ -47,8 +47,8 @@ TEST_F(Program, RefusesWrongUsageWith2) {
   refuses(2, "bench gemm --device tpu", "tpu");
   refuses(2, "bench gemm --shape 3x4", "'3x4' is no shape");
   refuses(2, "bench gemm --n 8 --repeats 3 --seconds 1", "--seconds");
-  for (const char* seconds : {"0", "-1", "nan"})
-    refuses(2, std::string("bench gemm --n 8 --seconds ") + seconds, "is no number above 0");
+  for (const char* seconds : {"0", "-1", "nan", "inf"})
+    refuses(2, std::string("bench gemm --n 8 --seconds ") + seconds, "is no finite number above 0");
   refuses(2, "gemm A.npy B.npy --alpha 1x", "--alpha: '1x' is no number");
   for (const char* option :
        {"explain -m 1 -n 1 -k 1 --workspace-limit ", "bench gemm --n 8 --seed ", "reproduce --list --seed "})
