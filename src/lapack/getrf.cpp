@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/environment.hpp"
+#include "base/panel.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/row_swaps.hpp"
@@ -17,7 +18,7 @@ constexpr Triangle unit_lower = {Side::left, Uplo::lower, Op::none, Diag::unit};
 // Columns of the left part: half, in units that the products like.
 std::int64_t left_columns(std::int64_t n) {
   const std::int64_t unit = n > 512 ? 128 : n > 128 ? 32 : widest_panel;
-  return (std::max<std::int64_t>(n / 2, 1) + unit - 1) / unit * unit;
+  return round_up(std::max<std::int64_t>(n / 2, 1), unit);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Second of two kernels for long vectors: those that lie across memory. A block takes 64 vectors and 128 k: 256 bytes
 // of every column of memory come in, whole lines of every vector go out, transposed in shared memory.
-
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "scheme/split_emit.cuh"

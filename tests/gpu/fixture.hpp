@@ -32,6 +32,21 @@ class DeviceCopy {
   cuda::DeviceBuffer<T> memory_;
 };
 
+// Between a matrix in device memory, whose leading dimension is padded, and x; infinite where a NaN is.
+template <class T>
+double largest_difference(const DeviceCopy<T>& device, const Matrix<T>& x, std::int64_t pad) {
+  Matrix<T> found = padded(x, pad);
+  device.read(found);
+  EXPECT_EQ(found.broken_guard(), "");
+  double worst = 0;
+  for (std::int64_t j = 0; j < x.columns(); ++j)
+    for (std::int64_t i = 0; i < x.rows(); ++i) {
+      const double difference = std::abs(static_cast<double>(found(i, j)) - static_cast<double>(x(i, j)));
+      worst = difference <= worst ? worst : std::isnan(difference) ? INFINITY : difference;
+    }
+  return worst;
+}
+
 struct Shifts {
   std::int64_t a = 0, b = 0, c = 0;
 };

@@ -1,5 +1,4 @@
 // Matrices that reach further than 32 bits count, and that fill the device.
-
 #include "gpu/fixture.hpp"
 #include "gpu/hashed.hpp"
 #include "gpu/split_fixture.hpp"
