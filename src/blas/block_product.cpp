@@ -3,6 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <optional>
+#include <type_traits>
 
 #include "base/environment.hpp"
 #include "blas/product_items.hpp"
@@ -127,8 +129,7 @@ class Block {
     if (!state_.has_entries({i, rows}, {j, columns})) return;
     if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c_stride, i, j);
     alignas(64) T tile[block_elements];
-    state_.backend.recombine(state_.recombine, residues, state_.buffers.c_stride, v.a_exponents + i, v.b_exponents + j,
-                             tile);
+    if (!make_tile(residues, i, j, tile)) return;
     if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a_statistics + i, v.b_statistics + j, tile);
     const bool every = state_.pass.every_entry;
     state_.backend.update({.alpha = problem.alpha,
@@ -142,6 +143,22 @@ class Block {
                            .column_scales = every ? nullptr : v.b_scales + j,
                            .ordinary = state_.pass.ordinary},
                           tile);
+  }
+
+  // T of a block; false, with a mark, where a lean product leaves it open.
+  bool make_tile(const std::int8_t* residues, std::int64_t i, std::int64_t j, T* tile) const {
+    const VectorBuffers& v = state_.vectors;
+    const std::size_t stride = state_.buffers.c_stride;
+    const int *row_scales = v.a_exponents + i, *column_scales = v.b_exponents + j;
+    if constexpr (std::is_same_v<T, double>)
+      if (const std::optional<LeanScales>& lean = state_.pass.lean) {
+        const bool certain = state_.backend.recombine_lean(state_.recombine, residues, stride, row_scales,
+                                                           column_scales, {lean->divisor(), lean->certain}, tile);
+        v.open[j / strip_size * divide_up(state_.plan.shape.m, strip_size) + i / strip_size] = !certain;
+        return certain;
+      }
+    state_.backend.recombine(state_.recombine, residues, stride, row_scales, column_scales, tile);
+    return true;
   }
 
   const PassState<T>& state_;

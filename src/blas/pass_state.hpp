@@ -43,6 +43,7 @@ struct PassState {
   // Is any entry of these rows and columns written by the pass?
   bool has_entries(Range rows, Range columns) const {
     if (pass.every_entry) return true;
+    if (pass.open_only) return has_open(rows, columns);
     const unsigned a = kinds(vectors.a_scales, rows, plan.shape.m), b = kinds(vectors.b_scales, columns, plan.shape.n);
     for (unsigned x = 0; x < proof_sets; ++x)
       for (unsigned y = 0; y < proof_sets; ++y)
@@ -51,6 +52,16 @@ struct PassState {
   }
 
  private:
+  bool has_open(Range rows, Range columns) const {
+    const std::int64_t row_strips = divide_up(plan.shape.m, strip_size);
+    const std::int64_t row_end = std::min(divide_up(rows.begin + rows.count, strip_size), row_strips);
+    const std::int64_t column_end = divide_up(std::min(columns.begin + columns.count, plan.shape.n), strip_size);
+    for (std::int64_t t = columns.begin / strip_size; t < column_end; ++t)
+      for (std::int64_t v = rows.begin / strip_size; v < row_end; ++v)
+        if (vectors.open[t * row_strips + v]) return true;
+    return false;
+  }
+
   // Which sets of proofs occur.
   static unsigned kinds(const VectorScales* scales, Range range, std::int64_t limit) {
     unsigned set = 0;

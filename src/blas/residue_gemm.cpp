@@ -7,6 +7,7 @@
 #include "base/environment.hpp"
 #include "blas/arguments.hpp"
 #include "blas/block_product.hpp"
+#include "blas/lean_choice.hpp"
 #include "blas/progress.hpp"
 #include "blas/scale_search.hpp"
 #include "blas/strip_conversion.hpp"
@@ -15,6 +16,11 @@ namespace vernier {
 namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void set_moduli(Plan& plan, int moduli) {
+  plan.moduli = moduli;
+  plan.log2_modulus_product = log2_product_of_moduli(moduli);
+}
 
 // One product on one workspace. Stages run one after another, each spread over the threads.
 template <class T>
@@ -31,12 +37,13 @@ class ResidueRun {
         vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads, plan.exact)),
         search_(plan, problem, backend_, vectors_) {
     if (plan.exact) exact_.emplace(plan, problem, backend_, vectors_, report);
+    if (plan.lean) lean_ = choose_lean(*plan.lean, problem, backend_);
   }
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
   void measure() {
     const double start = now();
-    const Pass pass = ordinary_pass(plan_);
+    const Pass pass = lean_ ? lean_pass(plan_, *lean_) : ordinary_pass(plan_);
     const Blocking& b = pass.blocking;
     const ProductShape& s = plan_.shape;
     planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
@@ -55,10 +62,23 @@ class ResidueRun {
       }
     } else {
       search_.measure(exact());
+      if (lean_) search_.multiply_statistics(*lean_);
     }
     search_.summarise(report_);
     if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
     (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += now() - start;
+  }
+
+  // The scales of a lean product, if it is one. Else nothing that measure() has found or written is of use.
+  bool scale_lean() {
+    if (!lean_) return false;
+    const double start = now();
+    const bool serves = !search_.scale(lean_->rule).any_wide && search_.far_from_the_ends();
+    report_.seconds_statistics += now() - start;
+    if (serves) return true;
+    lean_.reset();
+    measure();
+    return false;
   }
 
   // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
@@ -70,6 +90,15 @@ class ResidueRun {
     return scaling;
   }
 
+  // Blocks that the first pass leaves open are few, and not told of by progress.
+  void run_lean() {
+    run_pass(lean_pass(plan_, *lean_), WorkShare{});
+    planes_ready_ = false;
+    report_.undecided = open_entries();
+    if (report_.undecided > 0) run_pass(open_pass(plan_, *lean_), WorkShare{}.of(1, 1));
+    progress_.finish();
+  }
+
   void run(const PassList& passes) {
     for (int i = 0; i < passes.count; ++i) run_pass(passes.pass[i], WorkShare{}.of(Range{i, 1}, passes.count));
     progress_.finish();
@@ -79,6 +108,17 @@ class ResidueRun {
   static void set_exponents(const VectorScales* scales, std::int64_t count, bool ordinary, int* out) {
     for (std::int64_t v = 0; v < count; ++v) out[v] = ordinary ? scales[v].ordinary : scales[v].wide;
     for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;
+  }
+
+  std::int64_t open_entries() const {
+    const ProductShape& s = plan_.shape;
+    const bool* open = vectors_.open;
+    std::int64_t entries = 0;
+    for (std::int64_t j = 0; j < s.n; j += strip_size)
+      for (std::int64_t i = 0; i < s.m; i += strip_size)
+        if (*open++)
+          entries += std::min<std::int64_t>(strip_size, s.m - i) * std::min<std::int64_t>(strip_size, s.n - j);
+    return entries;
   }
 
   void run_pass(const Pass& pass, const WorkShare& share) {
@@ -135,7 +175,8 @@ class ResidueRun {
   VectorBuffers vectors_;
   ScaleSearch<T> search_;
   std::optional<ExactStage<T>> exact_;
-  bool planes_ready_ = false;  // measure() has written the planes of the ordinary entries
+  std::optional<LeanScales> lean_;  // none: not tried, or left
+  bool planes_ready_ = false;       // measure() has written the planes of the ordinary entries
 };
 
 }  // namespace
@@ -146,6 +187,11 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
   const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
   ResidueRun<T> run(plan, problem, options, report, workspace.arena());
   run.measure();
+  if (run.scale_lean()) {
+    set_moduli(report.plan, LeanProduct::moduli);
+    run.run_lean();
+    return true;
+  }
   const Scaling scaling = run.scale();
   report.wide_rows = scaling.wide_rows;
   report.wide_columns = scaling.wide_columns;
@@ -160,10 +206,9 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
   }
   for (int i = 0; i < passes.count; ++i) {
     const Pass& pass = passes.pass[i];
-    if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
+    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
     if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
   }
-  report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
   run.run(passes);
   return true;
 }

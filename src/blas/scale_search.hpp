@@ -20,11 +20,17 @@ class ScaleSearch {
   void measure(const ExactStage<T>* exact) const;
 
   // Scales from the statistics alone.
-  Scaling scale() const { return scale({}, {}); }
+  Scaling scale() const { return scale(plan_.rule); }
+  Scaling scale(const ScalingRule& rule) const { return scale(rule, {}, {}); }
 
   // The same with what block spans prove beside; not for every k.
   bool has_spans() const { return plan_.shape.k <= longest_spanned_k; }
   Scaling scale_with_spans() const;
+
+  // For a lean product: what factors make of the statistics, where these are not made with them; and whether all
+  // exponents are as it wants them.
+  void multiply_statistics(const LeanScales& lean) const;
+  bool far_from_the_ends() const;
 
   // Widest span and number of vectors with NaN or infinity, into the report.
   void summarise(Report& report) const;
@@ -33,7 +39,7 @@ class ScaleSearch {
   std::size_t rows() const { return static_cast<std::size_t>(plan_.shape.m); }
   std::size_t columns() const { return static_cast<std::size_t>(plan_.shape.n); }
   int threads() const { return plan_.printable.threads; }
-  Scaling scale(BlockCosts a_costs, BlockCosts b_costs) const;
+  Scaling scale(const ScalingRule& rule, BlockCosts a_costs, BlockCosts b_costs) const;
   void measure_spans() const;
 
   const ProductPlan& plan_;

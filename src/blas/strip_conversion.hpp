@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "blas/pass_state.hpp"
+#include "scheme/lean_factor.hpp"
 #include "scheme/strip.hpp"
 
 namespace vernier {
@@ -23,6 +24,7 @@ struct OperandBlock {
   int* exponents = nullptr;                // likewise: scales
   std::int8_t* planes = nullptr;
   std::size_t plane_bytes = 0;
+  int factor = no_factor;  // of a lean product
 
   PanelLayout layout() const { return panel_layout(vectors.count, ks.count); }
 };
@@ -37,7 +39,8 @@ OperandBlock<T> rows_block(const PassState<T>& s, Range rows, Range ks) {
           s.vectors.a_grains,
           s.vectors.a_exponents,
           s.buffers.a,
-          s.buffers.a_stride};
+          s.buffers.a_stride,
+          s.pass.lean ? s.pass.lean->a_factor : no_factor};
 }
 
 template <class T>
@@ -50,7 +53,8 @@ OperandBlock<T> columns_block(const PassState<T>& s, Range columns, Range ks) {
           s.vectors.b_grains,
           s.vectors.b_exponents,
           s.buffers.b,
-          s.buffers.b_stride};
+          s.buffers.b_stride,
+          s.pass.lean ? s.pass.lean->b_factor : no_factor};
 }
 
 // Work-shared over the strips; no barrier at the end. measure: statistics and ordinary scales of the vectors come from
@@ -59,6 +63,7 @@ template <class T>
 void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, bool measure) {
   T* buffer = reinterpret_cast<T*>(state.scratch(omp_get_thread_num()));
   const PanelLayout layout = block.layout();
+  const ScalingRule& rule = state.pass.lean ? state.pass.lean->rule : state.plan.rule;
   const auto convert = [&](std::int64_t index, const T* next) {
     const std::int64_t first = block.vectors.begin + index * strip_size;
     VectorStatistics* statistics = block.statistics + first;
@@ -68,13 +73,16 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
                 : gather_strip(block.x, first, block.ks.begin, block.ks.count, buffer);
     if (measure) {
       if (state.exact != nullptr) state.exact->measure(strip, statistics, block.grains + first);
+      if (block.factor != no_factor)
+        for (std::int64_t v = 0; v < strip.vectors; ++v) statistics[v] = multiplied(statistics[v], block.factor);
       for (std::int64_t v = 0; v < strip_size; ++v)
-        exponents[v] = v < strip.vectors ? ordinary_scale(state.plan.rule, strip.k, statistics[v]) : 0;
+        exponents[v] = v < strip.vectors ? ordinary_scale(rule, strip.k, statistics[v]) : 0;
     }
     const bool nonfinite =
         std::any_of(statistics, statistics + strip.vectors, [](const VectorStatistics& v) { return v.nonfinite; });
     state.backend.decompose(strip, *block.digits,
                             {.scales = exponents,
+                             .factor = block.factor / static_cast<double>(no_factor),
                              .planes = block.planes,
                              .plane_bytes = block.plane_bytes,
                              .layout = layout,

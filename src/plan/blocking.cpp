@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/cpu_features.hpp"
+#include "plan/bounds.hpp"
 #include "plan/halving.hpp"
 
 namespace vernier {
@@ -82,6 +83,8 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
     v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
     return v;  // no block spans: bounds against |A||B| are not asked for
   }
+  if (shape.k >= LeanProduct::least_k && shape.k <= LeanProduct::most_k)
+    v.open = arena.take<bool>(m / strip_size * (n / strip_size));
   if (shape.k > longest_spanned_k) return v;
   v.a_stride = round_up(shape.m, span_lanes);
   v.b_stride = round_up(shape.n, span_lanes);

@@ -67,6 +67,7 @@ struct VectorBuffers {
   double *a_errors = nullptr, *b_errors = nullptr;  // three arrays, a strip's padding apart: VectorError of the pass
   double* lines = nullptr;                          // one vector a thread
   EntryMask* undecided = nullptr;                   // block (row strip v, column strip t) at [t * row strips + v]
+  bool* open = nullptr;  // blocks that a lean pass leaves open, in the same order; null if k has none
 };
 VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact = false);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "number/ieee754.hpp"
 #include "plan/exact_choice.hpp"
@@ -16,6 +17,9 @@ constexpr int budget_7 = 875;              // 54.69 of 54.71
 constexpr int budget_14 = 1746;            // 109.13 of 109.16
 constexpr int budget_15 = 1868;            // 116.75 of 116.78
 constexpr int budget_16_with_root = 1867;  // 116.69 of 116.69
+
+// g = 32 sqrt(k)
+int lean_twice_log2_g(std::int64_t k) { return 10 + std::bit_width(static_cast<std::uint64_t>(k)) - 1; }
 
 }  // namespace
 
@@ -67,8 +71,32 @@ std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k) {
   if (contract.kind != Contract::Kind::fp64 || contract.reproducible || k < least_k) return {};
   ScalingRule rule = scaling_rule<T>(contract, k);
   rule.twice_norm_bits_16 = budget_14;
-  rule.most_twice_log2_g = 10 + std::bit_width(static_cast<std::uint64_t>(k)) - 1;  // g = 32 sqrt(k)
+  rule.most_twice_log2_g = lean_twice_log2_g(k);
   return rule;
+}
+
+namespace {
+
+// Twice the log2 of the largest norm, in sixteenths: log2(P (1 - 7 / sqrt(k))) at the least k of each octave, since
+// entries of random data stay below some 6 / sqrt(k) of their bound.
+int lean_budget(std::int64_t k) { return k < 1024 ? 1754 : k < 2048 ? 1756 : 1758; }
+
+}  // namespace
+
+template <class T>
+std::optional<LeanProduct> lean_product(const Contract& contract, std::int64_t k) {
+  if (!std::is_same_v<T, double> || contract.kind != Contract::Kind::fp64 || contract.reproducible ||
+      k < LeanProduct::least_k || k > LeanProduct::most_k)
+    return {};
+  LeanProduct lean;
+  lean.rule = scaling_rule<T>(contract, k);
+  lean.rule.twice_norm_bits_16 = lean_budget(k);
+  lean.rule.most_twice_log2_g = lean_twice_log2_g(k);
+  const double norm = std::exp2(lean.rule.twice_norm_bits_16 / 32.0) + std::sqrt(static_cast<double>(k)) / 2;
+  const double slack = 0x1p-20, product = std::exp2(log2_product_of_moduli(LeanProduct::moduli));
+  lean.bound = norm * norm * (1 + slack);
+  lean.certain = product * (1 - slack) - lean.bound;
+  return lean;
 }
 
 template <class T>
@@ -116,6 +144,8 @@ template ScalingRule exact_rule<double>(int, std::int64_t);
 template ScalingRule exact_rule<float>(int, std::int64_t);
 template std::optional<ScalingRule> lean_rule<double>(const Contract&, std::int64_t);
 template std::optional<ScalingRule> lean_rule<float>(const Contract&, std::int64_t);
+template std::optional<LeanProduct> lean_product<double>(const Contract&, std::int64_t);
+template std::optional<LeanProduct> lean_product<float>(const Contract&, std::int64_t);
 template void describe_product<double>(const ProductShape&, const Contract&, Plan&);
 template void describe_product<float>(const ProductShape&, const Contract&, Plan&);
 template double log2_promised_bound<double>(const Contract&, std::int64_t);

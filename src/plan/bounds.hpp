@@ -24,6 +24,19 @@ ScalingRule exact_rule(int moduli, std::int64_t k);
 template <class T>
 std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k);
 
+// What a CPU tries first under fp64 where nobody asked for definite bits: operands multiplied by sixteenths
+// (scheme/lean_factor.hpp), at scales that bound |Ct| by less than P where a proof wants P / 2. Entries that are found
+// below `certain` have not wrapped (docs/accuracy.md, theorem 11); the others take one modulus more.
+struct LeanProduct {
+  static constexpr int moduli = 14;
+  static constexpr std::int64_t least_k = 512, most_k = 2048;  // beyond, 14 moduli lose more than OpenBLAS does
+
+  ScalingRule rule;
+  double bound, certain;  // of |Ct|; P less that
+};
+template <class T>
+std::optional<LeanProduct> lean_product(const Contract& contract, std::int64_t k);
+
 // log2 of the c in |T - AB| <= c |A||B| (normwise: c |A_i|_2 |B_j|_2) that the contract promises for output type T;
 // exact: of the c in |T - AB| <= c |AB|.
 template <class T>

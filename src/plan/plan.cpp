@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -181,7 +182,7 @@ void describe_residues(ProductPlan& plan) {
   Plan& p = plan.printable;
   p.scheme = "residues";
   p.engine = std::string(plan.engine->name());
-  p.moduli = plan.ordinary.moduli;
+  p.moduli = plan.lean ? LeanProduct::moduli : plan.ordinary.moduli;  // of most data
   p.log2_modulus_product = log2_product_of_moduli(p.moduli);
   p.m_block = std::min(plan.ordinary.m_block, plan.shape.m);
   p.n_block = std::min(plan.ordinary.n_block, plan.shape.n);
@@ -259,6 +260,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   const std::size_t available = limit - plan.vector_bytes;
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   plan.ordinary = choose_blocking(shape, moduli, p.threads, *plan.engine, available);
+  if (!doubled) plan.lean = lean_product<T>(options.contract, shape.k);
   // The caller's own workspace is used as it is; else what ordinary data take, or the least that serves any.
   plan.most_pass_bytes = available;
   plan.least_pass_bytes = options.workspace != nullptr ? available : least - plan.vector_bytes;
@@ -269,9 +271,10 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
 
 ProductPlan with_prepared(const ProductPlan& plan, const PreparedSides& prepared) {
   ProductPlan with = plan;
+  with.lean.reset();
   with.ordinary = choose_blocking(plan.shape, plan.ordinary.moduli, plan.printable.threads, *plan.engine,
                                   plan.most_pass_bytes, prepared);
-  if (with.ordinary.bytes > plan.most_pass_bytes) return plan;
+  if (with.ordinary.bytes > plan.most_pass_bytes) with.ordinary = plan.ordinary;
   with.pass_bytes = std::max(with.ordinary.bytes, plan.least_pass_bytes);
   describe_residues(with);
   return with;
@@ -290,6 +293,24 @@ Pass ordinary_pass(const ProductPlan& plan) {
   Pass pass;
   pass.blocking = plan.ordinary;
   set_digits(pass, plan.rule.largest_exponent);
+  return pass;
+}
+
+Pass lean_pass(const ProductPlan& plan, const LeanScales& scales) {
+  Pass pass;
+  pass.lean = scales;
+  pass.blocking =
+      choose_blocking(plan.shape, LeanProduct::moduli, plan.printable.threads, *plan.engine, plan.pass_bytes);
+  set_digits(pass, scales.rule.largest_exponent);
+  return pass;
+}
+
+Pass open_pass(const ProductPlan& plan, const LeanScales& scales) {
+  Pass pass = ordinary_pass(plan);
+  pass.lean = scales;
+  pass.lean->certain = std::numeric_limits<double>::infinity();
+  pass.every_entry = false;
+  pass.open_only = true;
   return pass;
 }
 

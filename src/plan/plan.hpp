@@ -7,6 +7,7 @@
 
 #include "engine/int8_engine.hpp"
 #include "plan/blocking.hpp"
+#include "plan/bounds.hpp"
 #include "plan/part_plan.hpp"
 #include "scheme/scaling.hpp"
 #include "vernier/vernier.hpp"
@@ -30,6 +31,7 @@ struct ProductPlan {
   bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
   const Int8Engine* engine = nullptr;  // null: native
   ScalingRule rule;
+  std::optional<LeanProduct> lean;                        // tried first
   std::size_t vector_bytes = 0;                           // of VectorBuffers
   std::size_t pass_bytes = 0;                             // left for the passes ...
   std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // ... and what it may be
@@ -55,12 +57,23 @@ ProductPlan with_prepared(const ProductPlan& plan, const PreparedSides& prepared
 template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least);
 
+// Operands with factors (in sixteenths, scheme/lean_factor.hpp), and from where on an entry is open.
+struct LeanScales {
+  ScalingRule rule;
+  int a_factor, b_factor;
+  double certain;
+
+  double divisor() const { return a_factor * b_factor / 256.0; }
+};
+
 // One sweep over C for the entries that share a number of moduli.
 struct Pass {
   Blocking blocking;
-  bool narrow = false;   // scaled elements fit narrow digits
-  int limbs = 1;         // else: limbs of 62 bits
-  bool ordinary = true;  // which entries are written ...
+  std::optional<LeanScales> lean;
+  bool open_only = false;  // the blocks of 32 x 32 that a lean pass has left open
+  bool narrow = false;     // scaled elements fit narrow digits
+  int limbs = 1;           // else: limbs of 62 bits
+  bool ordinary = true;    // which entries are written ...
   bool every_entry = true;
 };
 
@@ -73,6 +86,10 @@ struct PassList {
 
 // The pass of the ordinary entries: known before the data are read.
 Pass ordinary_pass(const ProductPlan& plan);
+
+// The pass that a lean product begins with, and the one for the blocks that it leaves open.
+Pass lean_pass(const ProductPlan& plan, const LeanScales& scales);
+Pass open_pass(const ProductPlan& plan, const LeanScales& scales);
 
 PassList plan_passes(const ProductPlan& plan, const Scaling& scaling);
 

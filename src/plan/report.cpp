@@ -72,6 +72,8 @@ std::string Report::text() const {
   if (plan.contract.kind == Contract::Kind::exact && plan.scheme == "residues")
     out += fmt::format("  undecided  {} entries after the first look, {} after the second; {:.3f} ms for them\n",
                        undecided, accumulated, seconds_undecided * 1e3);
+  else if (undecided > 0)
+    out += fmt::format("  undecided  {} entries, which took {} moduli\n", undecided, plan.moduli + 1);
   if (nonfinite_rows + nonfinite_columns > 0)
     out += fmt::format("  nonfinite  {} rows, {} columns hold NaN or infinity\n", nonfinite_rows, nonfinite_columns);
   if (plan.scheme == "residues") {
@@ -95,8 +97,8 @@ std::string Report::json() const {
   j["span_b"] = span_b;
   j["nonfinite_rows"] = nonfinite_rows;
   j["nonfinite_columns"] = nonfinite_columns;
+  if (plan.contract.kind == Contract::Kind::exact || undecided > 0) j["undecided"] = undecided;
   if (plan.contract.kind == Contract::Kind::exact) {
-    j["undecided"] = undecided;
     j["accumulated"] = accumulated;
     j["seconds_undecided"] = seconds_undecided;
   }

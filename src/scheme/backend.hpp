@@ -21,6 +21,7 @@ struct SchemeBackend {
   void (*decompose)(const Operand<T>&, const DigitTables&, const DecomposeTask&);
   void (*recombine)(const RecombineTables&, const std::int8_t* residues, std::size_t plane_bytes, const int* row_scales,
                     const int* column_scales, T* tile);
+  decltype(&recombine_lean_portable) recombine_lean;  // of double
   void (*update)(const TileUpdate<T>&, const T* tile);
   void (*publish)();  // after a thread's last update, before others read C
   void (*block_deficits)(const Operand<T>&, std::int64_t first, const VectorStatistics*, std::uint8_t* out,

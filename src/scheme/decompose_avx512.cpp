@@ -1,6 +1,7 @@
 // Residues by dot products of bytes (VPDPBUSD): per 64 elements and modulus two dot products
 // a register and limb, one quotient in fp32, one multiply-subtract.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -64,12 +65,27 @@ __m512i narrow_digits(__m512d x, __m512d y) {
   return with_sign_turned(both);
 }
 
-// Digits of sixteen elements, x and y, with the powers of two that scale them.
-template <PanelSide Side, int Limbs>
+// What scales eight elements: exponents of powers of two, or multiples of these as they are.
+template <int Limbs>
+struct PowerScale {
+  static constexpr int limbs = Limbs;
+  static double of(int exponent, double) { return exponent; }
+  static __m512d scaled(__m512d x, __m512d scale) {
+    const __m512d above = _mm512_set1_pd(Limbs > 1 ? limb_bits * (Limbs - 1) : 0);
+    return _mm512_scalef_pd(x, _mm512_sub_pd(scale, above));
+  }
+};
+struct FactorScale {
+  static constexpr int limbs = 1;
+  static double of(int exponent, double factor) { return std::ldexp(factor, exponent); }
+  static __m512d scaled(__m512d x, __m512d scale) { return _mm512_mul_pd(x, scale); }
+};
+
+// Digits of sixteen elements, x and y.
+template <PanelSide Side, class Scale, int Limbs = Scale::limbs>
 void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&group)[groups_of(Limbs)]) {
-  const __m512d above = _mm512_set1_pd(Limbs > 1 ? limb_bits * (Limbs - 1) : 0);
-  x = _mm512_scalef_pd(x, _mm512_sub_pd(x_scale, above));
-  y = _mm512_scalef_pd(y, _mm512_sub_pd(y_scale, above));
+  x = Scale::scaled(x, x_scale);
+  y = Scale::scaled(y, y_scale);
   if constexpr (Limbs == 0) {
     group[0] = narrow_digits<Side>(x, y);
   } else {
@@ -157,29 +173,29 @@ struct NextStep {
   }
 };
 
-template <int Limbs, int Parts>
-void rows_of_step(const TileView (&tile)[Parts], const int* scales, const DigitTables& tables, std::int8_t* out,
+template <class Scale, int Parts>
+void rows_of_step(const TileView (&tile)[Parts], const double* scales, const DigitTables& tables, std::int8_t* out,
                   const PlaneStrides& strides, const NextStep& next) {
+  constexpr int Limbs = Scale::limbs;
   for (int half = 0; half < 2; ++half) {
-    const int* s = scales + 16 * half;
-    const __m512d low = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s)));
-    const __m512d high = _mm512_cvtepi32_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(s + 8)));
+    const __m512d low = _mm512_loadu_pd(scales + 16 * half), high = _mm512_loadu_pd(scales + 16 * half + 8);
     for (int g = 0; g < 16; ++g) {  // four k of sixteen rows
       next.fetch(16 * half + g);
       Digits<Limbs> digits[Parts];
       for (int part = 0; part < Parts; ++part)
         for (int c = 0; c < 4; ++c) {
           const double* p = tile[part].data + k_of_byte(4 * g + c) * tile[part].stride + 16 * half;
-          extract<PanelSide::rows, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), low, high, digits[part].group[c]);
+          extract<PanelSide::rows, Scale>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), low, high, digits[part].group[c]);
         }
       store_residues<PanelSide::rows, Limbs>(digits, tables, out + row_byte(16 * half, 4 * g), strides);
     }
   }
 }
 
-template <int Limbs, int Parts>
-void columns_of_step(const TileView (&tile)[Parts], const int* scales, const DigitTables& tables, std::int8_t* out,
+template <class Scale, int Parts>
+void columns_of_step(const TileView (&tile)[Parts], const double* scales, const DigitTables& tables, std::int8_t* out,
                      const PlaneStrides& strides, const NextStep& next) {
+  constexpr int Limbs = Scale::limbs;
   for (int v = 0; v < strip_size; ++v) {
     next.fetch(v);
     const __m512d scale = _mm512_set1_pd(scales[v]);
@@ -187,17 +203,18 @@ void columns_of_step(const TileView (&tile)[Parts], const int* scales, const Dig
     for (int part = 0; part < Parts; ++part)
       for (int c = 0; c < 4; ++c) {
         const double* p = tile[part].data + v * tile[part].stride + 16 * c;
-        extract<PanelSide::columns, Limbs>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), scale, scale,
+        extract<PanelSide::columns, Scale>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), scale, scale,
                                            digits[part].group[c]);
       }
     store_residues<PanelSide::columns, Limbs>(digits, tables, out + column_byte(v, 0), strides);
   }
 }
 
-template <int Limbs, int Parts, class T>
+template <class Scale, int Parts, class T>
 void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, const DecomposeTask& task,
                const PlaneStrides& strides) {
-  alignas(64) double buffer[Parts][tile_elements];
+  alignas(64) double buffer[Parts][tile_elements], scales[strip_size];
+  for (int v = 0; v < strip_size; ++v) scales[v] = Scale::of(task.scales[v], task.factor);
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
     TileView tile[Parts];
     for (int part = 0; part < Parts; ++part)
@@ -209,9 +226,9 @@ void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, con
       next = {task.next + step * step_size * size, task.next_stride,
               std::min<std::int64_t>(step_size, strips[0].k - step * step_size) * size};
     if (tables.side == PanelSide::rows)
-      rows_of_step<Limbs>(tile, task.scales, tables, out, strides, next);
+      rows_of_step<Scale>(tile, scales, tables, out, strides, next);
     else
-      columns_of_step<Limbs>(tile, task.scales, tables, out, strides, next);
+      columns_of_step<Scale>(tile, scales, tables, out, strides, next);
   }
   _mm_sfence();
 }
@@ -221,13 +238,13 @@ void decompose_parts(const Operand<T> (&strips)[Parts], const DigitTables& table
                      const PlaneStrides& strides) {
   switch (tables.limbs) {
     case 0:
-      return decompose<0>(strips, tables, task, strides);
+      return decompose<PowerScale<0>>(strips, tables, task, strides);
     case 1:
-      return decompose<1>(strips, tables, task, strides);
+      return decompose<PowerScale<1>>(strips, tables, task, strides);
     case 2:
-      return decompose<2>(strips, tables, task, strides);
+      return decompose<PowerScale<2>>(strips, tables, task, strides);
     default:
-      return decompose<3>(strips, tables, task, strides);
+      return decompose<PowerScale<3>>(strips, tables, task, strides);
   }
 }
 
@@ -235,7 +252,10 @@ void decompose_parts(const Operand<T> (&strips)[Parts], const DigitTables& table
 
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
-  decompose_parts({strip}, tables, task, {task.plane_bytes, 0, task.cached});
+  const PlaneStrides strides{task.plane_bytes, 0, task.cached};
+  if constexpr (std::is_same_v<T, double>)
+    if (task.factor != 1) return decompose<FactorScale>({strip}, tables, task, strides);
+  decompose_parts({strip}, tables, task, strides);
 }
 
 template <class T>

@@ -42,7 +42,7 @@ void decompose_portable(const Operand<T>& strip, const DigitTables& tables, cons
         const bool inside = v < strip.vectors && l < strip.k;
         const T a = inside ? *strip.at(v, l) : T{0};
         const bool used = a != T{0} && magnitude_bits(a) < infinity_bits<T>;  // residues of zero are zeros
-        const Limbs x = used ? scaled_integer(static_cast<double>(a), task.scales[v], limbs) : Limbs{};
+        const Limbs x = used ? scaled_integer(task.factor * static_cast<double>(a), task.scales[v], limbs) : Limbs{};
         const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);
         for (int q = 0; q < tables.count; ++q) {
           const auto i = static_cast<std::size_t>(q);

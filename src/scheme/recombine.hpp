@@ -79,6 +79,19 @@ template <class T>
 void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                       const int* row_scales, const int* column_scales, T* tile);
 
+// A block of a lean product (docs/accuracy.md, theorem 11): the operands have been multiplied by numbers whose product
+// is the divisor, and integers below `certain` have not wrapped.
+struct LeanTile {
+  double divisor = 1, certain = 0;
+};
+
+// As recombine, with T = RN(RN(2^-(s_i + t_j) C) / divisor), all of it far from the ends of the range; for 13 to 15
+// moduli. False if not all |C| are certain.
+bool recombine_lean_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                             const int* row_scales, const int* column_scales, const LeanTile& lean, double* tile);
+bool recombine_lean_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                           const int* row_scales, const int* column_scales, const LeanTile& lean, double* tile);
+
 // A block of the residues of three real products that make a complex one (Karatsuba), with integers x, y, u and v:
 //     (x + iy)(u + iv) = (xu - yv) + i ((x + y)(u + v) - xu - yv)
 struct ComplexResidues {

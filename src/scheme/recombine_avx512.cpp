@@ -104,8 +104,12 @@ inline auto integer(const RecombineTables& tables, const __m512i* y) {
 template <class T>
 struct RoundedSink {
   static constexpr Wanted wanted = Wanted::one_word;
+  static constexpr bool from_fractions = std::is_same_v<T, double>;
   const int *row_scales, *column_scales;
   T* tile;
+
+  // What is stored of RN(C) and its multiple by the power of two, eight rows of a column.
+  __m512d of_fraction(__m512d, __m512d scaled) const { return scaled; }
 
   void put(const Leading& c, int row, int column) const {
     const __m512i rows = _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row_scales + row)));
@@ -113,8 +117,35 @@ struct RoundedSink {
   }
 };
 
+// T of a lean product, and the largest |C| so far. 1 / divisor is two doubles, so that the product before its one
+// rounding is off by 2^-104 of it at most; and a quotient by ten bits is no nearer to where RN changes than 2^-64 of
+// it.
+struct LeanSink : RoundedSink<double> {
+  __m512d inverse, inverse_rest;
+  mutable __m512d largest = _mm512_setzero_pd();
+
+  LeanSink(const int* rows, const int* columns, double* to, double divisor)
+      : RoundedSink{rows, columns, to},
+        inverse(_mm512_set1_pd(1 / divisor)),
+        inverse_rest(_mm512_set1_pd(__builtin_fma(-1 / divisor, divisor, 1) / divisor)) {}
+
+  __m512d of_fraction(__m512d c, __m512d scaled) const {
+    constexpr int larger_magnitude = 0xb;
+    largest = _mm512_range_pd(largest, c, larger_magnitude);
+    return _mm512_fmadd_pd(scaled, inverse, _mm512_mul_pd(scaled, inverse_rest));
+  }
+
+  void put(const Leading& c, int row, int column) const {
+    RoundedSink::put(c, row, column);
+    double* out = tile + column * strip_size + row;
+    const __m512d value = _mm512_scalef_pd(_mm512_cvtepi64_pd(c.significand), _mm512_cvtepi64_pd(c.exponent));
+    _mm512_store_pd(out, of_fraction(value, _mm512_load_pd(out)));
+  }
+};
+
 struct LeadingSink {
   static constexpr Wanted wanted = Wanted::two_words;
+  static constexpr bool from_fractions = false;
   LeadingTile& tile;
 
   void put(const LongLeading& c, int row, int column) const {
@@ -135,9 +166,9 @@ inline __mmask8 zeros(const RecombineTables& tables, const __m512i* y) {
 }
 
 // Sixteen rows of four columns, rounded from their fractions; false if that leaves one of them in doubt.
-template <class F, class Residues>
+template <class F, class Residues, class Sink>
 inline bool round_quad(const RecombineTables& tables, int quad, const Residues& residues, const ExponentFields& fields,
-                       double* tile) {
+                       const Sink& sink) {
   const int column = (quad >> 3) * 16 + (quad & 3) * 4, row = (quad >> 2 & 1) * 16, groups = F::groups_of(tables);
   GroupSums sums[F::max_groups];
   for (int g = 0; g < groups; ++g) group_sums(tables, g, residues, sums[g]);
@@ -155,7 +186,8 @@ inline bool round_quad(const RecombineTables& tables, int quad, const Residues& 
         if ((doubt & other) != 0) return false;
         scaled = _mm512_maskz_mov_epi64(other, scaled);
       }
-      _mm512_store_si512(tile + (column + v) * strip_size + row + 8 * half, scaled);
+      _mm512_store_pd(sink.tile + (column + v) * strip_size + row + 8 * half,
+                      sink.of_fraction(c.value, _mm512_castsi512_pd(scaled)));
     }
   }
   return true;
@@ -236,10 +268,10 @@ void recombine(const RecombineTables& tables, const Block& block) {
     });
   };
   int quad = 0;
-  if constexpr (std::is_same_v<typename Block::Sink, RoundedSink<double>> && F::limbs > 1) {
+  if constexpr (Block::Sink::from_fractions && F::limbs > 1) {
     const ExponentFields fields(tables, block.first_sink().row_scales, block.first_sink().column_scales);
     const auto round = [&](const auto& residues, const auto& sink) {
-      return round_quad<F>(tables, quad, residues, fields, sink.tile);
+      return round_quad<F>(tables, quad, residues, fields, sink);
     };
     for (int doubts = fields.serve ? 0 : 2; quad < quads && doubts < 2; ++quad) {
       if (block.each(tables, quad, round)) continue;
@@ -293,6 +325,13 @@ void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues
                       const int* row_scales, const int* column_scales, T* tile) {
   using Block = RealBlock<RoundedSink<T>>;
   choose_form<Block>(tables)(tables, Block{residues, plane_bytes, {row_scales, column_scales, tile}});
+}
+
+bool recombine_lean_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                           const int* row_scales, const int* column_scales, const LeanTile& lean, double* tile) {
+  const RealBlock<LeanSink> block{residues, plane_bytes, {row_scales, column_scales, tile, lean.divisor}};
+  recombine<Form<3, 2, 5>>(tables, block);
+  return _mm512_cmp_pd_mask(block.sink.largest, _mm512_set1_pd(lean.certain), _CMP_NLT_UQ) == 0;
 }
 
 template <class T>

@@ -188,6 +188,18 @@ void recombine_portable(const RecombineTables& tables, const std::int8_t* residu
                                             -(row_scales[i] + column_scales[j]));
 }
 
+bool recombine_lean_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                             const int* row_scales, const int* column_scales, const LeanTile& lean, double* tile) {
+  bool certain = true;
+  for (int j = 0; j < strip_size; ++j)
+    for (int i = 0; i < strip_size; ++i) {
+      const Accumulator c = integer_of(tables.system, residues + residue_index(i, j), plane_bytes);
+      certain = certain && std::abs(rounded<double>(c, 0)) < lean.certain;
+      tile[j * strip_size + i] = rounded<double>(c, -(row_scales[i] + column_scales[j])) / lean.divisor;
+    }
+  return certain;
+}
+
 template <class T>
 void recombine_complex_portable(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
                                 const int* column_scales, T* real, T* imaginary) {

@@ -90,6 +90,39 @@ TYPED_TEST(BoundsTest, LeanRuleIsForLongProductsUnderFp64ThatNeedNotRepeat) {
   }
 }
 
+// Integers within the bound cannot wrap to below what is certain; and nothing that 14 moduli hold is given away but for
+// what entries of random data need.
+TEST(LeanProduct, LeavesRoomForEntriesOfRandomDataAndNoMore) {
+  const double product = std::exp2(log2_product_of_moduli(LeanProduct::moduli));
+  for (std::int64_t k = LeanProduct::least_k; k <= LeanProduct::most_k; k += 17) {
+    const std::optional<LeanProduct> lean = lean_product<double>(Contract::fp64(), k);
+    ASSERT_TRUE(lean) << k;
+    const double norm = std::exp2(lean->rule.twice_norm_bits_16 / 32.0) + std::sqrt(static_cast<double>(k)) / 2;
+    EXPECT_GE(lean->bound, norm * norm) << k;
+    EXPECT_LT(lean->bound + lean->certain, product) << k;
+    const double root = std::sqrt(static_cast<double>(k));
+    EXPECT_GE(lean->certain, 7 / root * product * 0.98) << k;
+    EXPECT_LE(lean->certain, 7 / root * product * 1.65) << k << ": the least k of the octave decides";
+    EXPECT_LT(2 * std::log2(norm) + 1e-6, log2_bound_of(LeanProduct::moduli + 1))
+        << k << ": one modulus more holds all";
+  }
+}
+
+TYPED_TEST(BoundsTest, LeanProductsAreOfDoublesUnderFp64ThatNeedNotRepeat) {
+  const std::int64_t k = LeanProduct::least_k;
+  EXPECT_EQ(lean_product<TypeParam>(Contract::fp64(), k).has_value(), sizeof(TypeParam) == 8);
+  EXPECT_FALSE(lean_product<TypeParam>(Contract::fp64(), k - 1));
+  EXPECT_FALSE(lean_product<TypeParam>(Contract::fp64(), LeanProduct::most_k + 1));
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  EXPECT_FALSE(lean_product<TypeParam>(reproducible, k));
+  for (const Contract& contract : contracts()) {
+    if (contract.kind != Contract::Kind::fp64) {
+      EXPECT_FALSE(lean_product<TypeParam>(contract, k)) << contract.text();
+    }
+  }
+}
+
 TYPED_TEST(BoundsTest, EveryContractHasModuliForEveryK) {
   for (const Contract& contract : contracts()) {
     int before = 0;

@@ -84,12 +84,14 @@ struct Planes {
 };
 
 template <class T>
-Planes decomposed(decltype(SchemeBackend<T>::decompose) decompose, const Case<T>& c, const Form& form, int count) {
+Planes decomposed(decltype(SchemeBackend<T>::decompose) decompose, const Case<T>& c, const Form& form, int count,
+                  double factor = 1) {
   const DigitTables tables(residue_system(count), form.side, form.narrow, form.limbs);
   const StoredOperand<T> stored(c.x, form.k_contiguous, 3);
   Planes planes(panel_layout(3 * strip_size, c.k_count), count);
   decompose(strip_of(stored.operand, c.first_vector, c.k_begin, c.k_count), tables,
             {.scales = c.scales.data(),
+             .factor = factor,
              .planes = planes.begin,
              .plane_bytes = planes.stride,
              .layout = planes.layout,
@@ -135,6 +137,34 @@ TYPED_TEST(DecomposeTest, PortableResiduesAreThoseOfTheRoundedInteger) {
 TYPED_TEST(DecomposeTest, Avx512ResiduesAreThoseOfTheRoundedInteger) {
   VERNIER_NEEDS_AVX512(TypeParam);
   expect_exact<TypeParam>(avx512_backend<TypeParam>()->decompose);
+}
+
+// Of operands whose exponents are far from the ends of the range, as lean products have them.
+void expect_factors(decltype(SchemeBackend<double>::decompose) decompose) {
+  Random random(3);
+  for (const Form& form : all_forms()) {
+    if (form.limbs != 1 || form.narrow) continue;
+    Case<double> c(60, 20, 1, 77, form, random);
+    c.x = Matrix<double>::of(c.x.rows(), c.x.columns(), [&](auto, auto) { return random.scattered(1.0); });
+    for (int v = 0; v < strip_size; ++v)
+      c.scales[static_cast<std::size_t>(v)] = static_cast<int>(random.integer(-5, 52));
+    if (form.nonfinite) sprinkle_nonfinite(c.x, random);
+    for (const int sixteenths : {17, 23, 31}) {
+      const double factor = sixteenths / 16.0;
+      Case<double> multiplied = c;
+      for (std::int64_t v = 0; v < c.x.columns(); ++v)
+        for (std::int64_t l = 0; l < c.x.rows(); ++l) multiplied.x(l, v) *= factor;
+      const Planes got = decomposed<double>(decompose, c, form, 14, factor);
+      const Planes expected = decomposed<double>(decompose, multiplied, form, 14);
+      EXPECT_TRUE(std::equal(got.begin, got.begin + 14 * got.stride, expected.begin)) << form.text();
+    }
+  }
+}
+
+TEST(DecomposeOfLeanProducts, PortableTakesFactorsIntoTheElements) { expect_factors(decompose_portable<double>); }
+TEST(DecomposeOfLeanProducts, Avx512TakesFactorsIntoTheElements) {
+  VERNIER_NEEDS_AVX512(double);
+  expect_factors(avx512_backend<double>()->decompose);
 }
 
 // Every byte of all planes, those of other strips and the gaps between planes included.

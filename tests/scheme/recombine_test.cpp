@@ -86,6 +86,50 @@ double exact_element(const Block& block, int e) {
                            block.column_scales[static_cast<std::size_t>(e / strip_size)]));
 }
 
+// 13 to 15 moduli, all products of two factors, blocks of any integers and of large ones; and the one element that is
+// not certain is seen, wherever it is.
+void expect_lean(decltype(&recombine_lean_portable) recombine) {
+  Random random(6);
+  for (int count = 13; count <= 15; ++count)
+    for (int repetition = 0; repetition < 30; ++repetition) {
+      const ResidueSystem& system = residue_system(count);
+      Block block(count, repetition % 2 == 0 ? integers(system, random) : large_integers(system, random));
+      block.scale(system.product.bit_width(), 100, random);
+      const double divisor = static_cast<double>(random.integer(16, 31) * random.integer(16, 31)) / 256;
+      Matrix<double> expected = exact<double>(block);
+      double largest = 0;
+      for (std::int64_t e = 0; e < block_elements; ++e) {
+        expected(e % strip_size, e / strip_size) /= divisor;
+        largest = std::max(largest, std::abs(rounded<double>(block.c[static_cast<std::size_t>(e)], 0)));
+      }
+      const auto certain_below = [&](double limit) {
+        alignas(64) double tile[block_elements];
+        std::fill_n(tile, block_elements, poison<double>());
+        const bool certain = recombine(block.tables, block.residues, Block::stride, block.row_scales.data(),
+                                       block.column_scales.data(), {divisor, limit}, tile);
+        const auto result =
+            Matrix<double>::of(strip_size, strip_size, [&](auto i, auto j) { return tile[j * strip_size + i]; });
+        EXPECT_EQ(difference(result, expected), "") << count << " moduli, divisor " << divisor;
+        return certain;
+      };
+      EXPECT_FALSE(certain_below(largest));
+      EXPECT_TRUE(certain_below(std::nextafter(largest, 2 * largest)));
+      const int e = static_cast<int>(random.integer(0, block_elements - 1));
+      const mpz_class limit = (integer(system.product) * 1048575) >> 21;
+      block.set(e, repetition % 4 < 2 ? limit : mpz_class(-limit));
+      expected(e % strip_size, e / strip_size) = exact_element(block, e) / divisor;
+      EXPECT_FALSE(certain_below(rounded<double>(limit, 0))) << "element " << e;
+    }
+}
+
+TEST(RecombineOfLeanProducts, PortableDividesWhatIsRoundedAndSeesWhatIsNotCertain) {
+  expect_lean(recombine_lean_portable);
+}
+TEST(RecombineOfLeanProducts, Avx512DividesWhatIsRoundedAndSeesWhatIsNotCertain) {
+  VERNIER_NEEDS_AVX512(double);
+  expect_lean(avx512_backend<double>()->recombine_lean);
+}
+
 // An odd multiple of half a unit in the last place, or 2^distance away from it.
 mpz_class beside_a_tie(unsigned long bits, unsigned long distance, bool above, Random& random) {
   const mpz_class half = mpz_class(1) << (bits - 55);

@@ -1,0 +1,26 @@
+#include "scheme/lean_factor.hpp"
+
+#include <cmath>
+
+#include "scheme/vector_needs.hpp"
+
+namespace vernier {
+
+int choose_factor(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> sample) {
+  const ScaleChooser chooser(rule, k);
+  int best = no_factor;
+  double least = 0;
+  for (int m = no_factor; m <= most_factor; ++m) {
+    double loss = 0;  // half a unit of each vector, against its largest element
+    for (VectorStatistics v : sample) {
+      if (v.zero()) continue;
+      v.squares += v.squares / 25;
+      const VectorNeeds need = chooser.needs(multiplied(v, m));
+      if (need.ordinary < need.exact) loss += std::ldexp(1.0 / m, -need.ordinary);
+    }
+    if (m == no_factor || loss < least) best = m, least = loss;
+  }
+  return best;
+}
+
+}  // namespace vernier
