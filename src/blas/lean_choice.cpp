@@ -1,53 +1,64 @@
 #include "blas/lean_choice.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstdlib>
+#include <span>
 
+#include "number/ieee754.hpp"
 #include "scheme/lean_factor.hpp"
 
 namespace vernier {
 namespace {
-
-constexpr int cosine_sample = 4;
 
 // The first vectors of an operand.
 struct Sample {
   VectorStatistics statistics[factor_sample];
   VectorScales scales[factor_sample];
   std::size_t count;
-  int factor;
 
-  template <class T>
-  Sample(const LeanProduct& lean, const Operand<T>& x, const SchemeBackend<T>& backend)
+  Sample(const Operand<double>& x, const SchemeBackend<double>& backend)
       : count(static_cast<std::size_t>(std::min<std::int64_t>(factor_sample, x.vectors))) {
     backend.statistics(x, 0, static_cast<std::int64_t>(count), statistics);
-    factor = choose_factor(lean.rule, x.k, {statistics, count});
-    for (VectorStatistics& v : statistics) v = multiplied(v, factor);
   }
 
   std::span<const VectorStatistics> vectors() const { return {statistics, count}; }
+
+  // From the largest power of two in a vector to the lowest bit of an element of it, at most; or some number above
+  // `most` if it is more than that.
+  int bits(const Operand<double>& x, int most) const {
+    int bits = 0;
+    for (std::size_t v = 0; v < count && bits <= most; ++v)
+      for (std::int64_t l = 0; l < x.k && bits <= most; ++l) {
+        const DoubleParts p = parts_of(*x.at(static_cast<std::int64_t>(v), l));
+        if (p.significand != 0)
+          bits = std::max(bits, statistics[v].exponent - (p.exponent + std::countr_zero(p.significand)) + 1);
+      }
+    return bits;
+  }
+
+  void multiply(int factor) {
+    for (VectorStatistics& v : statistics) v = multiplied(v, factor);
+  }
 };
 
-// Of the angles between the first rows of A and columns of B; NaN where sums overflow or an element is not finite.
-template <class T>
-double largest_cosine(const Operand<T>& a, const Operand<T>& b) {
-  const std::int64_t rows = std::min<std::int64_t>(cosine_sample, a.vectors),
-                     columns = std::min<std::int64_t>(cosine_sample, b.vectors);
-  double dot[cosine_sample][cosine_sample] = {}, row_squares[cosine_sample] = {}, column_squares[cosine_sample] = {};
+// Of the angles between four rows of A and four columns of B, from first to last; NaN if one is not a number.
+double largest_cosine(const Operand<double>& a, const Operand<double>& b) {
+  constexpr int sample = 4;
+  const auto nth = [](const Operand<double>& x, std::int64_t i) { return i * (x.vectors - 1) / (sample - 1); };
+  double dot[sample][sample] = {}, row_squares[sample] = {}, column_squares[sample] = {};
   for (std::int64_t l = 0; l < a.k; ++l) {
-    for (std::int64_t i = 0; i < rows; ++i) row_squares[i] += *a.at(i, l) * *a.at(i, l);
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const double y = *b.at(j, l);
-      column_squares[j] += y * y;
-      for (std::int64_t i = 0; i < rows; ++i) dot[j][i] += *a.at(i, l) * y;
-    }
+    double x[sample], y[sample];
+    for (int i = 0; i < sample; ++i) x[i] = *a.at(nth(a, i), l), y[i] = *b.at(nth(b, i), l);
+    for (int i = 0; i < sample; ++i) row_squares[i] += x[i] * x[i], column_squares[i] += y[i] * y[i];
+    for (int j = 0; j < sample; ++j)
+      for (int i = 0; i < sample; ++i) dot[j][i] += x[i] * y[j];
   }
   double largest = 0;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i) {
+  for (int j = 0; j < sample; ++j)
+    for (int i = 0; i < sample; ++i) {
       if (row_squares[i] == 0 || column_squares[j] == 0) continue;
-      const double cosine = std::abs(dot[j][i]) / std::sqrt(row_squares[i] * column_squares[j]);
+      const double cosine = std::abs(dot[j][i]) / (std::sqrt(row_squares[i]) * std::sqrt(column_squares[j]));
       if (std::isnan(cosine)) return cosine;
       largest = std::max(largest, cosine);
     }
@@ -56,26 +67,24 @@ double largest_cosine(const Operand<T>& a, const Operand<T>& b) {
 
 }  // namespace
 
-bool far_from_the_ends(std::span<const VectorStatistics> statistics) {
-  constexpr int far = 400;
-  return std::ranges::all_of(statistics, [](const VectorStatistics& v) { return std::abs(v.exponent) <= far; });
+std::optional<LeanScales> choose_lean(const LeanProduct& lean, const Operand<double>& a, const Operand<double>& b,
+                                      const SchemeBackend<double>& backend) {
+  Sample rows(a, backend), columns(b, backend);
+  if (!far_from_the_ends(rows.vectors()) || !far_from_the_ends(columns.vectors())) return {};
+  LeanScales scales{lean.rule, no_factor, no_factor, lean.certain};
+  // Where elements are so short that a double holds every entry, a factor would take that away.
+  constexpr int precision = Ieee754<double>::precision;
+  const int row_bits = rows.bits(a, precision);
+  if (row_bits + columns.bits(b, precision - row_bits) > precision) {
+    scales.a_factor = choose_factor(lean.rule, a.k, rows.vectors());
+    scales.b_factor = choose_factor(lean.rule, b.k, columns.vectors());
+    rows.multiply(scales.a_factor);
+    columns.multiply(scales.b_factor);
+  }
+  const Scaling scaling = choose_scales(lean.rule, a.k, rows.vectors(), columns.vectors(), {rows.scales, rows.count},
+                                        {columns.scales, columns.count});
+  if (scaling.any_wide || !(largest_cosine(a, b) <= lean.largest_cosine)) return {};
+  return scales;
 }
-
-template <class T>
-std::optional<LeanScales> choose_lean(const LeanProduct& lean, const ResidueProblem<T>& problem,
-                                      const SchemeBackend<T>& backend) {
-  Sample a(lean, problem.a, backend), b(lean, problem.b, backend);
-  const Scaling scaling =
-      choose_scales(lean.rule, problem.a.k, a.vectors(), b.vectors(), {a.scales, a.count}, {b.scales, b.count});
-  // An entry is open from `certain` on; half of that leaves room for entries that were not looked at.
-  const bool small = largest_cosine(problem.a, problem.b) <= lean.certain / (2 * lean.bound);
-  if (scaling.any_wide || !small) return {};
-  return LeanScales{lean.rule, a.factor, b.factor, lean.certain};
-}
-
-template std::optional<LeanScales> choose_lean(const LeanProduct&, const ResidueProblem<double>&,
-                                               const SchemeBackend<double>&);
-template std::optional<LeanScales> choose_lean(const LeanProduct&, const ResidueProblem<float>&,
-                                               const SchemeBackend<float>&);
 
 }  // namespace vernier

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
+#include <type_traits>
 
 #include "base/environment.hpp"
 #include "blas/arguments.hpp"
@@ -11,6 +13,7 @@
 #include "blas/progress.hpp"
 #include "blas/scale_search.hpp"
 #include "blas/strip_conversion.hpp"
+#include "scheme/lean_factor.hpp"
 
 namespace vernier {
 namespace {
@@ -37,7 +40,8 @@ class ResidueRun {
         vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads, plan.exact)),
         search_(plan, problem, backend_, vectors_) {
     if (plan.exact) exact_.emplace(plan, problem, backend_, vectors_, report);
-    if (plan.lean) lean_ = choose_lean(*plan.lean, problem, backend_);
+    if constexpr (std::is_same_v<T, double>)
+      if (plan.lean) lean_ = choose_lean(*plan.lean, problem.a, problem.b, backend_);
   }
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
@@ -62,7 +66,7 @@ class ResidueRun {
       }
     } else {
       search_.measure(exact());
-      if (lean_) search_.multiply_statistics(*lean_);
+      if (lean_) multiply(rows(), lean_->a_factor), multiply(columns(), lean_->b_factor);
     }
     search_.summarise(report_);
     if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
@@ -73,7 +77,8 @@ class ResidueRun {
   bool scale_lean() {
     if (!lean_) return false;
     const double start = now();
-    const bool serves = !search_.scale(lean_->rule).any_wide && search_.far_from_the_ends();
+    const bool serves =
+        !search_.scale(lean_->rule).any_wide && far_from_the_ends(rows()) && far_from_the_ends(columns());
     report_.seconds_statistics += now() - start;
     if (serves) return true;
     lean_.reset();
@@ -105,6 +110,14 @@ class ResidueRun {
   }
 
  private:
+  std::span<VectorStatistics> rows() const { return {vectors_.a_statistics, static_cast<std::size_t>(plan_.shape.m)}; }
+  std::span<VectorStatistics> columns() const {
+    return {vectors_.b_statistics, static_cast<std::size_t>(plan_.shape.n)};
+  }
+  static void multiply(std::span<VectorStatistics> vectors, int factor) {
+    for (VectorStatistics& v : vectors) v = multiplied(v, factor);
+  }
+
   static void set_exponents(const VectorScales* scales, std::int64_t count, bool ordinary, int* out) {
     for (std::int64_t v = 0; v < count; ++v) out[v] = ordinary ? scales[v].ordinary : scales[v].wide;
     for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;

@@ -6,8 +6,6 @@
 #include <bit>
 
 #include "base/environment.hpp"
-#include "blas/lean_choice.hpp"
-#include "scheme/lean_factor.hpp"
 
 namespace vernier {
 namespace {
@@ -52,21 +50,6 @@ void ScaleSearch<T>::summarise(Report& report) const {
   report.nonfinite_rows = report.nonfinite_columns = 0;
   add_to_summary(vectors_.a_statistics, plan_.shape.m, report.span_a, report.nonfinite_rows);
   add_to_summary(vectors_.b_statistics, plan_.shape.n, report.span_b, report.nonfinite_columns);
-}
-
-template <class T>
-void ScaleSearch<T>::multiply_statistics(const LeanScales& lean) const {
-  const auto multiply = [](VectorStatistics* statistics, std::size_t count, int factor) {
-    for (std::size_t v = 0; v < count; ++v) statistics[v] = multiplied(statistics[v], factor);
-  };
-  multiply(vectors_.a_statistics, rows(), lean.a_factor);
-  multiply(vectors_.b_statistics, columns(), lean.b_factor);
-}
-
-template <class T>
-bool ScaleSearch<T>::far_from_the_ends() const {
-  return vernier::far_from_the_ends({vectors_.a_statistics, rows()}) &&
-         vernier::far_from_the_ends({vectors_.b_statistics, columns()});
 }
 
 template <class T>

@@ -27,11 +27,6 @@ class ScaleSearch {
   bool has_spans() const { return plan_.shape.k <= longest_spanned_k; }
   Scaling scale_with_spans() const;
 
-  // For a lean product: what factors make of the statistics, where these are not made with them; and whether all
-  // exponents are as it wants them.
-  void multiply_statistics(const LeanScales& lean) const;
-  bool far_from_the_ends() const;
-
   // Widest span and number of vectors with NaN or infinity, into the report.
   void summarise(Report& report) const;
 

@@ -21,6 +21,17 @@ constexpr int budget_16_with_root = 1867;  // 116.69 of 116.69
 // g = 32 sqrt(k)
 int lean_twice_log2_g(std::int64_t k) { return 10 + std::bit_width(static_cast<std::uint64_t>(k)) - 1; }
 
+// log2(P (1 - 7 / sqrt(k))) of 14 moduli, in sixteenths, at the least k of each octave, since entries of random data
+// stay below some 6 / sqrt(k) of their bound; and half of what is left of P, against that bound.
+struct LeanBudget {
+  int twice_norm_bits_16;
+  double largest_cosine;
+};
+constexpr LeanBudget lean_budget(std::int64_t k) {
+  if (k < 1024) return {1754, 0.22};
+  return k < 2048 ? LeanBudget{1756, 0.16} : LeanBudget{1758, 0.10};
+}
+
 }  // namespace
 
 template <class T>
@@ -75,27 +86,18 @@ std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k) {
   return rule;
 }
 
-namespace {
-
-// Twice the log2 of the largest norm, in sixteenths: log2(P (1 - 7 / sqrt(k))) at the least k of each octave, since
-// entries of random data stay below some 6 / sqrt(k) of their bound.
-int lean_budget(std::int64_t k) { return k < 1024 ? 1754 : k < 2048 ? 1756 : 1758; }
-
-}  // namespace
-
 template <class T>
 std::optional<LeanProduct> lean_product(const Contract& contract, std::int64_t k) {
   if (!std::is_same_v<T, double> || contract.kind != Contract::Kind::fp64 || contract.reproducible ||
       k < LeanProduct::least_k || k > LeanProduct::most_k)
     return {};
-  LeanProduct lean;
-  lean.rule = scaling_rule<T>(contract, k);
-  lean.rule.twice_norm_bits_16 = lean_budget(k);
+  const LeanBudget budget = lean_budget(k);
+  LeanProduct lean{.rule = scaling_rule<T>(contract, k), .largest_cosine = budget.largest_cosine, .certain = 0};
+  lean.rule.twice_norm_bits_16 = budget.twice_norm_bits_16;
   lean.rule.most_twice_log2_g = lean_twice_log2_g(k);
-  const double norm = std::exp2(lean.rule.twice_norm_bits_16 / 32.0) + std::sqrt(static_cast<double>(k)) / 2;
+  const double norm = std::exp2(budget.twice_norm_bits_16 / 32.0) + std::sqrt(static_cast<double>(k)) / 2;
   const double slack = 0x1p-20, product = std::exp2(log2_product_of_moduli(LeanProduct::moduli));
-  lean.bound = norm * norm * (1 + slack);
-  lean.certain = product * (1 - slack) - lean.bound;
+  lean.certain = product * (1 - slack) - norm * norm * (1 + slack);
   return lean;
 }
 

@@ -24,15 +24,16 @@ ScalingRule exact_rule(int moduli, std::int64_t k);
 template <class T>
 std::optional<ScalingRule> lean_rule(const Contract& contract, std::int64_t k);
 
-// What a CPU tries first under fp64 where nobody asked for definite bits: operands multiplied by sixteenths
-// (scheme/lean_factor.hpp), at scales that bound |Ct| by less than P where a proof wants P / 2. Entries that are found
-// below `certain` have not wrapped (docs/accuracy.md, theorem 11); the others take one modulus more.
+// What a CPU tries first under fp64 where nobody asked for definite bits: operands with factors
+// (scheme/lean_factor.hpp), at scales that bound |Ct| by less than P where a proof wants P / 2 (docs/accuracy.md,
+// theorem 11).
 struct LeanProduct {
   static constexpr int moduli = 14;
   static constexpr std::int64_t least_k = 512, most_k = 2048;  // beyond, 14 moduli lose more than OpenBLAS does
 
   ScalingRule rule;
-  double bound, certain;  // of |Ct|; P less that
+  double largest_cosine;  // of the angle between a row and a column, for entries half as large as may be
+  double certain;         // P less the bound: |Ct| below it has not wrapped; other entries take one modulus more
 };
 template <class T>
 std::optional<LeanProduct> lean_product(const Contract& contract, std::int64_t k);

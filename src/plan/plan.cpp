@@ -305,6 +305,7 @@ Pass lean_pass(const ProductPlan& plan, const LeanScales& scales) {
   return pass;
 }
 
+// No entry is wide, so that update() writes all entries of a block.
 Pass open_pass(const ProductPlan& plan, const LeanScales& scales) {
   Pass pass = ordinary_pass(plan);
   pass.lean = scales;

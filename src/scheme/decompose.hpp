@@ -16,11 +16,12 @@ namespace vernier {
 inline constexpr std::size_t tile_elements = static_cast<std::size_t>(strip_size) * step_size;
 
 // The residues of one strip: an operand of at most 32 vectors, whose k are all steps of the layout.
-//   scales: of the strip's 32 vectors;  factor: what elements are multiplied by before, rounded; planes: modulus q at
-//   planes + q * plane_bytes, laid out as layout says
+//   scales: of the strip's 32 vectors;  planes: modulus q at planes + q * plane_bytes, laid out as layout says
+//   factor: what elements are multiplied by, rounded, before. One limb takes others than 1, and the planes mean nothing
+//   where scales or elements then leave the normal range of double
 struct DecomposeTask {
   const int* scales = nullptr;
-  double factor = 1;  // others only for scales that leave all that counts in the normal range of double, in one limb
+  double factor = 1;
   std::int8_t* planes = nullptr;
   std::size_t plane_bytes = 0;
   PanelLayout layout;

@@ -10,10 +10,11 @@ struct Limbs {
   std::int64_t limb[max_limbs];  // least significant first
 };
 
-// x = RN(a 2^scale), cut into limbs of 62 bits toward zero; exact but for the one rounding of the last limb.
-Limbs scaled_integer(double a, int scale, int limbs) {
+// x = RN(factor a 2^scale), cut into limbs of 62 bits toward zero; exact but for the one rounding of the last limb, and
+// of a product with a factor.
+Limbs scaled_integer(double a, double factor, int scale, int limbs) {
   Limbs x{};
-  double rest = std::ldexp(a, scale - limb_bits * (limbs - 1));
+  double rest = factor * std::ldexp(a, scale - limb_bits * (limbs - 1));
   for (int t = limbs - 1; t > 0; --t) {
     const double whole = std::trunc(rest);
     x.limb[t] = static_cast<std::int64_t>(whole);
@@ -42,7 +43,7 @@ void decompose_portable(const Operand<T>& strip, const DigitTables& tables, cons
         const bool inside = v < strip.vectors && l < strip.k;
         const T a = inside ? *strip.at(v, l) : T{0};
         const bool used = a != T{0} && magnitude_bits(a) < infinity_bits<T>;  // residues of zero are zeros
-        const Limbs x = used ? scaled_integer(task.factor * static_cast<double>(a), task.scales[v], limbs) : Limbs{};
+        const Limbs x = used ? scaled_integer(static_cast<double>(a), task.factor, task.scales[v], limbs) : Limbs{};
         const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);
         for (int q = 0; q < tables.count; ++q) {
           const auto i = static_cast<std::size_t>(q);

@@ -1,6 +1,8 @@
 #include "scheme/lean_factor.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "scheme/vector_needs.hpp"
 
@@ -21,6 +23,11 @@ int choose_factor(const ScalingRule& rule, std::int64_t k, std::span<const Vecto
     if (m == no_factor || loss < least) best = m, least = loss;
   }
   return best;
+}
+
+bool far_from_the_ends(std::span<const VectorStatistics> statistics) {
+  constexpr int far = 400;
+  return std::ranges::all_of(statistics, [](const VectorStatistics& v) { return std::abs(v.exponent) <= far; });
 }
 
 }  // namespace vernier

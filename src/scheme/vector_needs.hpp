@@ -144,12 +144,13 @@ class ScaleChooser {
     return v.exponent - std::max(v.lowest - (rule_.precision - 1), rule_.last_bit);
   }
 
-  // 2 log2 of (1-norm / (k maximum)) in half bits, rounded up: the smallest t with sum^2 <= k^2 4^quantum_bits 2^t; t
-  // <= 2.
+  // 2 log2 of (1-norm / (k 2^exponent)) in half bits, rounded up: the smallest t with sum^2 <= k^2 4^quantum_bits 2^t;
+  // t
+  // <= 2, or 4 for a vector with a factor (lean_factor.hpp).
   constexpr int mean_2(const VectorStatistics& v) const {
     const auto n = static_cast<Uint128>(k_);
     const Uint128 mean = static_cast<Uint128>(v.sum) * v.sum, full = (n * n) << (2 * quantum_bits);
-    int t = 2;
+    int t = 4;
     while (t > -64 && (t > 1 ? mean <= full << (t - 1) : mean << (1 - t) <= full)) --t;
     return t;
   }

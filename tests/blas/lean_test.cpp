@@ -6,7 +6,9 @@
 #include "fixture.hpp"
 #include "plan/bounds.hpp"
 #include "scheme/lean_factor.hpp"
+#include "scheme/residues.hpp"
 #include "support/bound.hpp"
+#include "vernier/prepared.hpp"
 
 namespace vernier::test {
 namespace {
@@ -53,18 +55,25 @@ struct Integers {
 };
 
 // T as docs/accuracy.md defines it, through the exact product of the integers.
-Matrix<double> definition(const Case& c) {
-  const Integers rows(c.a), columns(transposed(c.b));
-  const Matrix<double> rounded = ExactProduct<double>(rows.values, transposed(columns.values)).rounded();
-  const double divisor = rows.factor * columns.factor / 256.0;
-  return Matrix<double>::of(rounded.rows(), rounded.columns(), [&](auto i, auto j) {
-    const int scale = rows.scales[static_cast<std::size_t>(i)] + columns.scales[static_cast<std::size_t>(j)];
-    return std::ldexp(rounded(i, j), -scale) / divisor;
-  });
-}
+struct Definition {
+  Matrix<double> t;
+  double largest_integer = 0;
 
-// Columns 36 and 39 against rows 10 and 33: entries at their bound, far beyond what 14 moduli hold, in two blocks. None
-// of them is among the first vectors, from which the choice is made.
+  explicit Definition(const Case& c) {
+    const Integers rows(c.a), columns(transposed(c.b));
+    const Matrix<double> rounded = ExactProduct<double>(rows.values, transposed(columns.values)).rounded();
+    const double divisor = rows.factor * columns.factor / 256.0;
+    t = Matrix<double>::of(rounded.rows(), rounded.columns(), [&](auto i, auto j) {
+      largest_integer = std::max(largest_integer, std::abs(rounded(i, j)));
+      const int scale = rows.scales[static_cast<std::size_t>(i)] + columns.scales[static_cast<std::size_t>(j)];
+      return std::ldexp(rounded(i, j), -scale) / divisor;
+    });
+  }
+};
+Matrix<double> definition(const Case& c) { return Definition(c).t; }
+
+// Columns 36 and 39 point where rows 10 and 33 do, so that entries in two blocks are at their bound. The choice does
+// not see them.
 Case case_with_open_blocks(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed) {
   Case c = random_case(m, n, k, seed);
   for (std::int64_t l = 0; l < k; ++l) c.b(l, 36) = 3 * c.a(10, l), c.b(l, 39) = -c.a(33, l);
@@ -85,7 +94,9 @@ TEST_P(Lean, has_the_bits_of_its_definition) {
 TEST_P(Lean, entries_that_wrap_take_one_modulus_more) {
   const Case c = case_with_open_blocks(40, 45, least, 62);
   const auto beta = scattered_matrix<double>(40, 45, 0.5, 63);
-  const Matrix<double> expected = definition(c);
+  const Definition defined(c);
+  const Matrix<double>& expected = defined.t;
+  EXPECT_GT(defined.largest_integer, std::exp2(log2_product_of_moduli(14) - 1)) << "nothing wraps";
   for (const int threads : {1, 3}) {
     Options with = options();
     with.threads = threads;
@@ -108,18 +119,39 @@ TEST_P(Lean, many_blocks_have_the_bits_of_every_other_engine) {
   }
 }
 
+// As long as a double holds every entry, whatever the largest elements: a factor would take that away from many.
 TEST_P(Lean, products_of_integers_stay_exact) {
-  for (const std::int64_t bits : {3, 20}) {
-    const Case c{integer_matrix<double>(33, least, std::int64_t{1} << bits, 65),
-                 integer_matrix<double>(least, 40, std::int64_t{1} << bits, 66)};
+  for (const auto& [most_a, most_b] : {std::pair<std::int64_t, std::int64_t>{8, 8},
+                                       {1363148, 1363148},
+                                       {5452595, 700000},
+                                       {700000000000, 9},
+                                       {1, 3000000000000}}) {
+    const Case c{integer_matrix<double>(33, least, most_a, 65), integer_matrix<double>(least, 40, most_b, 66)};
     const auto out = multiply<double>({.a = c.a, .b = c.b}, options());
     EXPECT_EQ(out.report.plan.moduli, 14);
-    EXPECT_EQ(difference(out.c, ExactProduct<double>(c.a, c.b).rounded()), "") << bits;
+    const ExactProduct<double> exact(c.a, c.b);
+    EXPECT_LT(rounded<double>(exact.magnitude(0, 0)), 0x1p53);
+    EXPECT_EQ(difference(out.c, exact.rounded()), "") << most_a << ' ' << most_b;
+  }
+}
+
+// Powers of two change neither the choice nor the bits, up to where exponents are near the ends of the range.
+TEST_P(Lean, powers_of_two_only_scale) {
+  const Case c = case_with_open_blocks(40, 45, least, 72);
+  const auto plain = multiply<double>({.a = c.a, .b = c.b}, options());
+  for (const auto& [up_a, up_b] : {std::pair{-300, -300}, {390, -390}, {395, 395}, {-390, -390}}) {
+    const auto scaled = [](const Matrix<double>& x, int up) {
+      return Matrix<double>::of(x.rows(), x.columns(), [&](auto i, auto j) { return std::ldexp(x(i, j), up); });
+    };
+    const auto out = multiply<double>({.a = scaled(c.a, up_a), .b = scaled(c.b, up_b)}, options());
+    EXPECT_EQ(out.report.plan.moduli, 14) << up_a << ' ' << up_b;
+    EXPECT_EQ(out.report.undecided, plain.report.undecided);
+    EXPECT_EQ(difference(out.c, scaled(plain.c, up_a + up_b)), "") << up_a << ' ' << up_b;
   }
 }
 
 TEST_P(Lean, nan_and_infinity_reach_what_they_reach) {
-  Case c = random_case(40, 40, least, 67);
+  Case c = case_with_open_blocks(40, 40, least, 67);
   const auto plain = multiply<double>({.a = c.a, .b = c.b}, options());
   c.a(20, 7) = std::numeric_limits<double>::quiet_NaN();
   c.b(9, 30) = -std::numeric_limits<double>::infinity();
@@ -193,6 +225,21 @@ TEST_P(Lean, blocks_of_a_small_workspace_have_the_bits_of_the_whole) {
   EXPECT_EQ(out.report.plan.moduli, 14);
   EXPECT_LT(out.report.plan.m_block, 230);
   EXPECT_EQ(difference(out.c, whole), "");
+  EXPECT_GT(out.report.undecided, 0);
+  std::vector<std::byte> memory(gemm_workspace<double>(230, 200, 1500, options(), true) + 64);
+  Options given = options();
+  given.workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
+  given.workspace_bytes = memory.size() - 64;
+  EXPECT_EQ(difference(multiply<double>({.a = c.a, .b = c.b}, given).c, whole), "");
+}
+
+// Their scales are those of each vector alone, so that they have the bits of reproducible products.
+TEST_P(Lean, prepared_operands_go_the_usual_way) {
+  const Case c = random_case(40, 36, least, 73);
+  const PreparedOperand<double> prepared(Side::left, Op::none, 40, least, c.a.data(), c.a.ld(), options());
+  Matrix<double> got(40, 36);
+  gemm(prepared, Op::none, 40, 36, least, 1.0, c.b.data(), c.b.ld(), 0.0, got.data(), got.ld(), options());
+  EXPECT_EQ(difference(got, multiply<double>({.a = c.a, .b = c.b}, reproducible()).c), "");
 }
 
 TEST_P(Lean, zeros_are_zeros) {

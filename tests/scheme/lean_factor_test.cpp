@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "scheme/residues.hpp"
+#include "scheme/vector_needs.hpp"
 #include "support/random.hpp"
 
 namespace vernier::test {
@@ -23,8 +24,7 @@ VectorStatistics of(const std::vector<double>& x) {
   return vector_statistics(x.data(), 1, static_cast<std::int64_t>(x.size()));
 }
 
-// Norms of the multiplied vector are bounded as statistics say, and the flatness that they claim is there: it is read
-// from the multiplied elements, against the old exponent.
+// The elements themselves are multiplied, and measured against the old exponent.
 TEST(MultipliedStatistics, BoundTheMultipliedVector) {
   Random random(1);
   for (int m = no_factor; m <= most_factor; ++m)
@@ -41,9 +41,22 @@ TEST(MultipliedStatistics, BoundTheMultipliedVector) {
       EXPECT_GE(static_cast<double>(claimed.squares), squares * (1 - 1e-12)) << m;
       EXPECT_GE(static_cast<double>(claimed.sum), sum * (1 - 1e-12)) << m;
       EXPECT_EQ(claimed.exponent, before.exponent);
-      if (claimed.flatness == not_flat) continue;
       // G = 2^(exponent - flatness / 2) of lemma 1 grows with the vector.
-      EXPECT_LE(-claimed.flatness / 2.0, -before.flatness / 2.0 + std::log2(m / 16.0)) << m;
+      if (claimed.flatness != not_flat) {
+        EXPECT_LE(-claimed.flatness / 2.0, -before.flatness / 2.0 + std::log2(m / 16.0)) << m;
+      }
+    }
+}
+
+// What partners are charged for a vector: its flatness and 2 log2 of its mean, which a factor lifts above the 2 that
+// other vectors cannot pass.
+TEST(MultipliedStatistics, HaveTheRoughnessOfTheMultipliedVector) {
+  const ScaleChooser chooser(rule, 700);
+  for (int m = no_factor; m <= most_factor; ++m)
+    for (const double element : {1.0, 1.4, 1.99}) {
+      const VectorStatistics claimed = multiplied(of(std::vector<double>(700, element)), m);
+      const double mean_2 = 2 * std::log2(element * m / 16);
+      EXPECT_GE(chooser.needs(claimed).roughness_2, claimed.flatness + mean_2 - 1e-9) << m << ' ' << element;
     }
 }
 
