@@ -45,11 +45,16 @@ struct Sample {
 // Of the angles between four rows of A and four columns of B, from first to last; NaN if one is not a number.
 double largest_cosine(const Operand<double>& a, const Operand<double>& b) {
   constexpr int sample = 4;
-  const auto nth = [](const Operand<double>& x, std::int64_t i) { return i * (x.vectors - 1) / (sample - 1); };
+  const double *rows[sample], *columns[sample];
+  for (std::int64_t i = 0; i < sample; ++i) {
+    rows[i] = a.at(i * (a.vectors - 1) / (sample - 1), 0);
+    columns[i] = b.at(i * (b.vectors - 1) / (sample - 1), 0);
+  }
+  const std::int64_t row_stride = a.k_stride(), column_stride = b.k_stride();
   double dot[sample][sample] = {}, row_squares[sample] = {}, column_squares[sample] = {};
   for (std::int64_t l = 0; l < a.k; ++l) {
     double x[sample], y[sample];
-    for (int i = 0; i < sample; ++i) x[i] = *a.at(nth(a, i), l), y[i] = *b.at(nth(b, i), l);
+    for (int i = 0; i < sample; ++i) x[i] = rows[i][l * row_stride], y[i] = columns[i][l * column_stride];
     for (int i = 0; i < sample; ++i) row_squares[i] += x[i] * x[i], column_squares[i] += y[i] * y[i];
     for (int j = 0; j < sample; ++j)
       for (int i = 0; i < sample; ++i) dot[j][i] += x[i] * y[j];

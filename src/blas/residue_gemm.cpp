@@ -40,8 +40,14 @@ class ResidueRun {
         vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads, plan.exact)),
         search_(plan, problem, backend_, vectors_) {
     if (plan.exact) exact_.emplace(plan, problem, backend_, vectors_, report);
+  }
+
+  // Is it a lean product, as far as a few vectors tell?
+  void look() {
+    const double start = now();
     if constexpr (std::is_same_v<T, double>)
-      if (plan.lean) lean_ = choose_lean(*plan.lean, problem.a, problem.b, backend_);
+      if (plan_.lean) lean_ = choose_lean(*plan_.lean, problem_.a, problem_.b, backend_);
+    report_.seconds_statistics += now() - start;
   }
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
@@ -199,6 +205,7 @@ bool residue_gemm(const ProductPlan& plan, const ResidueProblem<T>& problem, con
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
   const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
   ResidueRun<T> run(plan, problem, options, report, workspace.arena());
+  run.look();
   run.measure();
   if (run.scale_lean()) {
     set_moduli(report.plan, LeanProduct::moduli);
