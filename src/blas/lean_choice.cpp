@@ -42,14 +42,14 @@ struct Sample {
   }
 };
 
-// Of the angles between four rows of A and four columns of B, from first to last; NaN if one is not a number.
+// Of the angles between the first and last two rows of A and columns of B; NaN if one is not a number.
 double largest_cosine(const Operand<double>& a, const Operand<double>& b) {
   constexpr int sample = 4;
   const double *rows[sample], *columns[sample];
-  for (std::int64_t i = 0; i < sample; ++i) {
-    rows[i] = a.at(i * (a.vectors - 1) / (sample - 1), 0);
-    columns[i] = b.at(i * (b.vectors - 1) / (sample - 1), 0);
-  }
+  const auto nth = [](const Operand<double>& x, std::int64_t i) {
+    return x.at(i < sample / 2 ? std::min(i, x.vectors - 1) : std::max<std::int64_t>(x.vectors - sample + i, 0), 0);
+  };
+  for (int i = 0; i < sample; ++i) rows[i] = nth(a, i), columns[i] = nth(b, i);
   const std::int64_t row_stride = a.k_stride(), column_stride = b.k_stride();
   double dot[sample][sample] = {}, row_squares[sample] = {}, column_squares[sample] = {};
   for (std::int64_t l = 0; l < a.k; ++l) {

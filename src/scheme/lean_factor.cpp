@@ -17,8 +17,8 @@ int choose_factor(const ScalingRule& rule, std::int64_t k, std::span<const Vecto
     for (VectorStatistics v : sample) {
       if (v.zero()) continue;
       v.squares += v.squares / 25;
-      const VectorNeeds need = chooser.needs(multiplied(v, m));
-      if (need.ordinary < need.exact) loss += std::ldexp(1.0 / m, -need.ordinary);
+      const int exponent = chooser.ordinary_exponent(multiplied(v, m));
+      if (exponent < chooser.exact_exponent(v)) loss += std::ldexp(1.0 / m, -exponent);
     }
     if (m == no_factor || loss < least) best = m, least = loss;
   }

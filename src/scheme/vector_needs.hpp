@@ -102,6 +102,11 @@ class ScaleChooser {
     return need;
   }
 
+  // Of the largest element at the scale from which every element is an integer.
+  constexpr int exact_exponent(const VectorStatistics& v) const {
+    return v.exponent - std::max(v.lowest - (rule_.precision - 1), rule_.last_bit);
+  }
+
   // Of the largest element at the ordinary scale.
   constexpr int ordinary_exponent(const VectorStatistics& v) const {
     const int by_norm = quantum_bits + norm_exponent(v.squares, norm_budget_);
@@ -140,10 +145,6 @@ class ScaleChooser {
   }
 
  private:
-  constexpr int exact_exponent(const VectorStatistics& v) const {
-    return v.exponent - std::max(v.lowest - (rule_.precision - 1), rule_.last_bit);
-  }
-
   // 2 log2 of (1-norm / (k 2^exponent)) in half bits, rounded up: the smallest t with sum^2 <= k^2 4^quantum_bits 2^t;
   // t
   // <= 2, or 4 for a vector with a factor (lean_factor.hpp).
