@@ -72,10 +72,10 @@ enum class Fallback {
 // a T beyond the largest number is an infinity. The result is then
 //     C = RN(alpha * T + RN(beta * C))      one fused multiply-add; RN(alpha * T) when beta = 0; T when alpha = 1 too.
 // The residues' result is one definite set of bits: no engine, number of threads, workspace or blocking changes it; on
-// a GPU for reproducible contracts and exact alone (cuda.hpp). (It is a function of all of A and B.) Under fp64 most
-// products of doubles with 512 <= k <= 2048 are lean: errors as a good BLAS has them, for 14 moduli, where 15 would
-// make them a tenth; fp64+reproducible and bits(53) always take 15. bf16 parts (float
-// under fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
+// a GPU for reproducible contracts and exact alone (cuda.hpp). (It is a function of all of A and B.) Under fp64 a CPU's
+// products of evenly distributed doubles with 512 <= k <= 2048 are lean: 14 moduli, with errors as OpenBLAS has them,
+// where 15 would make them a seventh of that; fp64+reproducible and bits(53) always take 15. bf16 parts (float under
+// fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
 // classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
 //
 // exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow

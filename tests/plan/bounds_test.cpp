@@ -3,6 +3,7 @@
 #include <gmpxx.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "scheme/residues.hpp"
@@ -90,19 +91,19 @@ TYPED_TEST(BoundsTest, LeanRuleIsForLongProductsUnderFp64ThatNeedNotRepeat) {
   }
 }
 
-// Integers within the bound cannot wrap to below what is certain; and nothing that 14 moduli hold is given away but for
-// what entries of random data need.
+// Integers within the bound cannot wrap to below what is certain. What is certain is as much as entries of random data
+// need, at the least k of an octave, and a sixteenth of a bit more in the budget would leave less.
 TEST(LeanProduct, LeavesRoomForEntriesOfRandomDataAndNoMore) {
   const double product = std::exp2(log2_product_of_moduli(LeanProduct::moduli));
   for (std::int64_t k = LeanProduct::least_k; k <= LeanProduct::most_k; k += 3) {
     const std::optional<LeanProduct> lean = lean_product<double>(Contract::fp64(), k);
     ASSERT_TRUE(lean) << k;
     const double norm = std::exp2(lean->rule.twice_norm_bits_16 / 32.0) + std::sqrt(static_cast<double>(k)) / 2;
+    const double room = 7 / std::sqrt(static_cast<double>(std::bit_floor(static_cast<std::uint64_t>(k)))) * product;
     EXPECT_LT(norm * norm + lean->certain, product) << k;
+    EXPECT_GE(lean->certain, room) << k;
+    EXPECT_LT(product - norm * norm * std::exp2(1.0 / 16), room) << k;
     EXPECT_LE(lean->largest_cosine * norm * norm, lean->certain / 2) << k;
-    const double root = std::sqrt(static_cast<double>(k));
-    EXPECT_GE(lean->certain, 7 / root * product * 0.98) << k;
-    EXPECT_LE(lean->certain, 7 / root * product * 1.65) << k << ": the least k of the octave decides";
     EXPECT_LT(2 * std::log2(norm) + 1e-6, log2_bound_of(LeanProduct::moduli + 1))
         << k << ": one modulus more holds all";
   }
