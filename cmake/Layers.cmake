@@ -3,9 +3,9 @@
 # Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too. Of ANY_GPU
 # Hopper has no code of its own: it runs what the others do.
 #
-# Makes the current folder the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself and to those that
-# use it, directly or not, and do not exist for anybody else: each folder has an include root of its own, which holds
-# nothing but a link to the folder.
+# Makes the current folder and those inside it the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself
+# and to those that use it, directly or not, and do not exist for anybody else: each target has an include root of its
+# own, which holds nothing but a link to the folder.
 function(vernier_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;ANY_GPU;ALSO_ANY_GPU")
   set(root ${PROJECT_BINARY_DIR}/layers/${name})
@@ -91,7 +91,7 @@ function(vernier_gpu_options kernels any_gpu also_any_gpu)
     endif()
   endforeach()
   foreach(kernel IN LISTS kernels)
-    cmake_path(GET kernel FILENAME name)
+    cmake_path(RELATIVE_PATH kernel BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE name)
     set(code ${VERNIER_HOPPER})
     if(name IN_LIST any_gpu)
       set(code ${VERNIER_ANY_GPU})

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "engine/model/replay.hpp"
-#include "engine/model/tile.hpp"
+#include "model/replay.hpp"
+#include "model/tile.hpp"
 
 namespace {
 

@@ -141,9 +141,9 @@ void run(const Case& c, const Settings& settings) {
   sample_errors<<<samples * samples / 64, 64>>>(a, b, c0, c.beta, x, y, c.m, c.n, c.k, errors);
   std::vector<double> e(2 * samples * samples);
   check(cudaMemcpy(e.data(), errors, e.size() * sizeof(double), cudaMemcpyDeviceToHost), "errors");
-  if (settings.asynchronous) vernier::cuda::settle(report, *outcome);
+  if (settings.asynchronous) vernier::cuda::complete_report(report, *outcome);
   if (!mine.contract.reproducible) mine.outcome = nullptr;  // the copy is not timed where it need not be
-  const vernier::Report settled = report;
+  const vernier::Report completed = report;
   double mean[2] = {}, largest[2] = {};
   for (std::size_t i = 0; i < e.size(); ++i) {
     mean[i % 2] += e[i] / (samples * samples);
@@ -171,10 +171,10 @@ void run(const Case& c, const Settings& settings) {
         "\"ratio_high\": %.3f, \"mean_error\": %.2e, \"largest_error\": %.2e, \"cublas_mean_error\": %.2e, "
         "\"cublas_largest_error\": %.2e",
         static_cast<long long>(c.m), static_cast<long long>(c.n), static_cast<long long>(c.k), c.beta, settings.phi,
-        static_cast<long long>(settings.wide_rows), settings.contract.c_str(), settled.plan.scheme.c_str(),
-        settled.plan.engine.c_str(), settings.asynchronous ? "true" : "false",
-        settled.plan.reason.find("Strassen") != std::string::npos ? "true" : "false", settled.plan.moduli,
-        settled.wide_moduli, settled.fallback ? "true" : "false", median(t_ours), median(t_cublas),
+        static_cast<long long>(settings.wide_rows), settings.contract.c_str(), completed.plan.scheme.c_str(),
+        completed.plan.engine.c_str(), settings.asynchronous ? "true" : "false",
+        completed.plan.reason.find("Strassen") != std::string::npos ? "true" : "false", completed.plan.moduli,
+        completed.wide_moduli, completed.fallback ? "true" : "false", median(t_ours), median(t_cublas),
         operations / median(t_ours) * 1e-12, operations / median(t_cublas) * 1e-12, median(ratios),
         *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()), mean[0],
         largest[0], mean[1], largest[1]);

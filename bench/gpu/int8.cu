@@ -13,10 +13,10 @@
 #include <functional>
 #include <optional>
 
-#include "base/device_planes.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "cuda/energy.hpp"
+#include "engine/panel_cuda.hpp"
 #include "engine/sm90_int8.hpp"
 #include "measure.cuh"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "blas/split_gemm.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
+#include "split/gemm.hpp"
 #include "split_data.hpp"
 
 namespace bench {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "blas/split_gemm.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
+#include "split/gemm.hpp"
 #include "split_data.hpp"
 #include "timing.hpp"
 #include "vernier/cuda_level3.hpp"

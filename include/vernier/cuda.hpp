@@ -21,7 +21,7 @@ namespace vernier::cuda {
 
 enum class PointerMode { host, device };  // where alpha and beta are
 
-// What the data asked of a product about which the device decided: settle() reads it.
+// What the data asked of a product about which the device decided: complete_report() reads it.
 struct VERNIER_API Outcome {
   std::int32_t words[24] = {};
 };
@@ -65,7 +65,7 @@ struct VERNIER_API Options {
 // more under contracts that may not go native. Residues have the bits that they have otherwise; conventional products
 // those of a kernel that is not cuBLAS's. The report is that of ordinary data, and says so; options.outcome completes
 // it. A contract that no kernel may keep for some data (`reproducible`, `no-fallback`, more bits than the type's) must
-// be given an outcome: C is then left as it was, and settle() throws.
+// be given an outcome: C is then left as it was, and complete_report() throws.
 //
 // Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
 //
@@ -77,8 +77,8 @@ struct VERNIER_API Options {
 // contracts keep to those. Data that even bf16 cannot hold (some element below 2^-60 of the largest of its row or
 // column, and in some vector a quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are
 // multiplied by a conventional kernel, which is slower than cuBLAS: engine "native" is for such data. The report names
-// what may be taken; settle() puts what was at the head of plan.reason, and where that is "conventional" makes the
-// report one of a fallback.
+// what may be taken; complete_report() puts what was at the head of plan.reason, and where that is "conventional" makes
+// the report one of a fallback.
 //
 // Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and
 // for all others but those of contract exact, and those of engine "cublas_int8" but for fp64-normwise:
@@ -96,7 +96,7 @@ VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
 // Completes the report, as gemm returned it, of a product that was decided on the device, once its stream has come that
 // far and the outcome is in memory of the host. Throws Error(Status::bound_not_met) where the data were too wide for
 // the contract.
-VERNIER_API void settle(Report& report, const Outcome& outcome);
+VERNIER_API void complete_report(Report& report, const Outcome& outcome);
 
 // The plan that gemm would follow for data of ordinary exponents.
 template <class T>

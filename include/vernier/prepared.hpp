@@ -16,9 +16,9 @@
 // of op(A), or column of op(B), from that vector alone, and so the moduli of ordinary entries, whatever the other
 // factor is. Where a product asks for more, since exponents in A or B are wide, or NaN or infinity occurs, what is
 // missing is made from the copy. So C has the bits of the same product of unprepared operands by residues on any engine
-// (an engine named in Options, or a reproducible contract), but for the lean ones of a CPU (vernier.hpp), for which
-// nothing can be prepared: their scales follow from more than one vector. Contract exact chooses its moduli by both
-// factors: unsupported.
+// (an engine named in Options, or a reproducible contract), but for the speculative ones of a CPU (vernier.hpp), for
+// which nothing can be prepared: their scales follow from more than one vector. Contract exact chooses its moduli by
+// both factors: unsupported.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,7 @@ struct VERNIER_API SliceOptions {
   bool all_products = false;  // working_precision: no fast mode
   bool grouped = false;       // integer engines: products of equal p + q are added inside the engine
   // Slices with few digits go around the engine, digit by digit: 0 never, 1 always, -1 where that is faster. Same bits.
-  int few_digits = -1;
+  int sparse = -1;
   std::int64_t k_block = 0;  // products run over so many k, which leaves more bits to a slice; 0: all of k
   std::int64_t block = 0;    // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
 };

@@ -73,9 +73,9 @@ enum class Fallback {
 //     C = RN(alpha * T + RN(beta * C))      one fused multiply-add; RN(alpha * T) when beta = 0; T when alpha = 1 too.
 // The residues' result is one definite set of bits: no engine, number of threads, workspace or blocking changes it; on
 // a GPU for reproducible contracts and exact alone (cuda.hpp). (It is a function of all of A and B.) Under fp64 a CPU's
-// products of evenly distributed doubles with 512 <= k <= 2048 are lean: 14 moduli, with errors as OpenBLAS has them,
-// where 15 would make them a seventh of that; fp64+reproducible and bits(53) always take 15. bf16 parts (float under
-// fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
+// products of evenly distributed doubles with 512 <= k <= 2048 are speculative: 14 moduli, with errors as OpenBLAS has
+// them, where 15 would make them a seventh of that; fp64+reproducible and bits(53) always take 15. bf16 parts (float
+// under fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
 // classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
 //
 // exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
@@ -148,7 +148,7 @@ struct VERNIER_API Plan {
   std::string reason;  // why this scheme
   int threads = 1;
   int moduli = 0;                   // pairwise coprime moduli = int8 products, of the ordinary entries
-  double log2_modulus_product = 0;  // log2 P; the integer product stays below P / 2 (of a lean product: below P)
+  double log2_modulus_product = 0;  // log2 P; the integer product stays below P / 2 (of a speculative product: below P)
   double log2_bound = 0;            // log2 of the proven c in |T - AB| <= c |A||B| (normwise: c |A_i| |B_j|)
   std::int64_t k_block = 0, m_block = 0, n_block = 0;  // one pass holds m_block x n_block of C, k_block at a time
   std::size_t workspace = 0;                           // bytes
@@ -166,7 +166,7 @@ struct VERNIER_API Report {
   int span_a = 0, span_b = 0;     // widest exponent span (max - min over nonzeros) of a row of op(A), a column of op(B)
   std::int64_t nonfinite_rows = 0, nonfinite_columns = 0;  // rows, columns that hold a NaN or an infinity
   // contract exact: entries that the residues leave open, and those of them that only the sum of all products decided;
-  // undecided of a lean product: entries of the blocks that took one modulus more
+  // undecided of a speculative product: entries of the blocks that took one modulus more
   std::int64_t undecided = 0, accumulated = 0;
   bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
   // seconds, wall clock; those of residues are of all conversions, of bf16 parts too

@@ -29,7 +29,7 @@ VERNIER_C_API vernier_status vernier_cuda_set_outcome(vernier_handle handle, ver
 /* Completes the report of the handle's last product, once its stream has come so far and the outcome is in memory of
  * the host; anew after each replay of a graph. VERNIER_BOUND_NOT_MET: the data were too wide for the contract, and C
  * was left as it was. */
-VERNIER_C_API vernier_status vernier_cuda_settle(vernier_handle handle, const vernier_cuda_outcome* outcome);
+VERNIER_C_API vernier_status vernier_cuda_complete_report(vernier_handle handle, const vernier_cuda_outcome* outcome);
 /* A GPU engine that `vernier info` lists, or "native"; null or "": the library chooses. */
 VERNIER_C_API vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine);
 /* Device memory for gemm; null, 0: none. */

@@ -1,5 +1,5 @@
+#include "bf16x6/engine.hpp"
 #include "engine/int8_engine.hpp"
-#include "engine/part_engine.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
@@ -20,7 +20,7 @@ std::vector<EngineInfo> engines() {
 }
 
 std::vector<EngineInfo> part_engines() {
-  const PartEngine* engine = part_engine();
+  const Bf16x6Engine* engine = bf16x6_engine();
   if (engine == nullptr) return {};
   return {info(engine->name, engine->description, engine->missing())};
 }

@@ -2,7 +2,7 @@
 #include <exception>
 #include <mutex>
 
-#include "blas/routine.hpp"
+#include "blas/level3/routine.hpp"
 
 namespace vernier {
 namespace {

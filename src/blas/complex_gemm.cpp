@@ -1,4 +1,5 @@
 #include "blas/complex_gemm.hpp"
+#include "blas/plan.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,9 +8,9 @@
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/complex_copies.hpp"
-#include "blas/complex_residue_gemm.hpp"
-#include "blas/native.hpp"
-#include "blas/update.hpp"
+#include "product/native/native.hpp"
+#include "product/update.hpp"
+#include "residue/complex_gemm.hpp"
 
 namespace vernier {
 namespace {

@@ -1,13 +1,14 @@
 #include <chrono>
 
 #include "base/environment.hpp"
-#include "blas/arguments.hpp"
+#include "bf16x6/gemm.hpp"
 #include "blas/complex_gemm.hpp"
-#include "blas/native.hpp"
-#include "blas/part_gemm.hpp"
-#include "blas/progress.hpp"
-#include "blas/residue_gemm.hpp"
-#include "blas/update.hpp"
+#include "blas/plan.hpp"
+#include "product/arguments.hpp"
+#include "product/native/native.hpp"
+#include "product/progress.hpp"
+#include "product/update.hpp"
+#include "residue/gemm.hpp"
 
 namespace vernier {
 namespace {
@@ -24,11 +25,11 @@ void name_native(Plan& p) {
 }
 
 // False where bf16 parts do not hold the data, or memory does not hold the parts: then all goes as if there were none.
-bool multiply_parts(ProductPlan& plan, const GemmProblem<float>& problem, const Options& options, Report& report) {
+bool multiply_bf16x6(ProductPlan& plan, const GemmProblem<float>& problem, const Options& options, Report& report) {
   const char* reason = "the data are not finite, or too wide for bf16 parts; ";
   try {
-    if (part_gemm(*plan.parts->engine, plan.parts->blocking, problem, options, report)) {
-      report.plan = std::move(plan.parts->printable);
+    if (bf16x6_gemm(*plan.bf16x6->engine, plan.bf16x6->blocking, problem, options, report)) {
+      report.plan = std::move(plan.bf16x6->printable);
       return true;
     }
   } catch (const Error& error) {
@@ -59,7 +60,7 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
   ProductPlan plan = plan_product<T>({m, n, k}, options);
   const ResidueProblem<T> problem{{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc}};
   if constexpr (std::is_same_v<T, float>)
-    if (plan.parts && multiply_parts(plan, problem, options, report)) return;
+    if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report)) return;
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
@@ -76,14 +77,14 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
 
 }  // namespace
 
-bool gemm_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* A,
-                   std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C, std::int64_t ldc,
-                   const Options& options) {
+bool gemm_by_bf16x6(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* A,
+                    std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C, std::int64_t ldc,
+                    const Options& options) {
   ProductPlan plan = plan_product<float>({m, n, k}, options);
-  if (!plan.parts) return false;
+  if (!plan.bf16x6) return false;
   Report report;
-  return multiply_parts(plan, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc}, options,
-                        report);
+  return multiply_bf16x6(plan, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc},
+                         options, report);
 }
 
 template <class T>
@@ -121,7 +122,7 @@ Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, con
     return complex_plan<RealType<T>>(m, n, k, options);
   } else {
     ProductPlan plan = plan_product<T>({m, n, k}, options);
-    if (plan.parts) return std::move(plan.parts->printable);
+    if (plan.bf16x6) return std::move(plan.bf16x6->printable);
     name_native(plan.printable);
     return std::move(plan.printable);
   }

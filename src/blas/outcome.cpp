@@ -1,16 +1,16 @@
 // What a device decided about a product, as a report.
 #include <cstring>
 
-#include "blas/arguments.hpp"
-#include "blas/split_verdict.hpp"
-#include "scheme/residues.hpp"
-#include "scheme/route.hpp"
+#include "product/arguments.hpp"
+#include "product/route.hpp"
+#include "residue/residues.hpp"
+#include "split/verdict.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-void settle_split(Report& report, const std::string& made) {
+void complete_split(Report& report, const std::string& made) {
   Plan& plan = report.plan;
   plan.reason = made + " was made: " + plan.reason;
   report.fallback = made == "conventional";
@@ -19,10 +19,10 @@ void settle_split(Report& report, const std::string& made) {
 
 }  // namespace
 
-void settle(Report& report, const Outcome& outcome) {
+void complete_report(Report& report, const Outcome& outcome) {
   static_assert(sizeof(Outcome::words) > split_outcome_word * sizeof(std::int32_t));
   if (const auto verdict = static_cast<std::uint32_t>(outcome.words[split_outcome_word]); verdict != 0)
-    return settle_split(report, split_made(verdict));
+    return complete_split(report, split_made(verdict));
   DeviceRoute route{};
   std::memcpy(&route, outcome.words, sizeof route);
   if (route.irregular == 0) return;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "blas/arguments.hpp"
+#include "product/arguments.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier {

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "base/workspace.hpp"
-#include "blas/prepared_planes.hpp"
 #include "engine/int8_engine.hpp"
-#include "scheme/operand.hpp"
+#include "product/operand.hpp"
+#include "residue/prepared_planes.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier {

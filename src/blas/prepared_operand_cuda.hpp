@@ -1,12 +1,12 @@
 // What a prepared operand holds on a GPU, and how it is made.
 #pragma once
 
-#include "blas/device_choice.hpp"
+#include "blas/choice.hpp"
 #include "cuda/device.hpp"
-#include "engine/device_int8_engine.hpp"
-#include "plan/device_plan.hpp"
-#include "scheme/device_convert.hpp"
-#include "scheme/winograd.hpp"
+#include "engine/int8_engine_cuda.hpp"
+#include "residue/convert/convert.hpp"
+#include "residue/convert/winograd.hpp"
+#include "residue/plan/plan_cuda.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier::cuda {
@@ -22,7 +22,7 @@ struct PreparedData : PreparedFacts {
 
   Operand<T> copy;  // rows of op(X), or columns; everything below is of all its vectors
   ScalingRule rule;
-  bool lean = false;  // rule is lean_rule()
+  bool by_sqrt_rule = false;  // rule is sqrt_rule()
   ConversionForm form;
   std::int64_t k_block = 0;
   VectorStatistics* statistics = nullptr;

@@ -1,9 +1,9 @@
-// Keeps the producers of a persistent product near each other along k (base/pace.hpp).
+// Keeps the producers of a persistent product near each other along k (cuda/pace.hpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include "base/pace.hpp"
+#include "cuda/pace.hpp"
 #include "cuda/status.hpp"
 
 namespace vernier::cuda {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/panel.hpp"
+#include "engine/panel.hpp"
 #include "number/moduli.hpp"
 
 namespace vernier {
@@ -27,7 +27,7 @@ std::int64_t longest_exact_k(const Int8Instruction& instruction);
 
 // One modulus, one block of row strips (of A) against consecutive column strips (of B):
 //     out(i, j) = sum_l rows(i, l) columns(l, j)  mod p      (symmetric), plus the old out(i, j) if accumulate
-// Operands lie as base/panel.hpp says; steps beyond k hold zeros. Any bytes are allowed that are residues modulo p.
+// Operands lie as engine/panel.hpp says; steps beyond k hold zeros. Any bytes are allowed that are residues modulo p.
 struct Int8Product {
   const std::int8_t* columns = nullptr;  // [column strip][step][2048 bytes], 64-byte aligned
   std::int64_t column_strips = 0;        // at least 1
@@ -68,6 +68,9 @@ const Int8Engine& find_int8_engine(std::string_view name);
 
 // The first that runs here, whatever the environment says.
 const Int8Engine& preferred_int8_engine();
+
+// What VERNIER_ENGINE may name as well: the tiles of bf16x6, beside which the int8 engine is the preferred one.
+inline constexpr std::string_view bf16_tile_engine = "amx_bf16";
 
 const char* engine_in_environment();  // VERNIER_ENGINE, or null
 

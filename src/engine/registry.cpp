@@ -1,9 +1,8 @@
 #include <cstdlib>
 
+#include "base/cpu_features.hpp"
 #include "base/status.hpp"
-#include "engine/cpu_features.hpp"
 #include "engine/int8_kernels.hpp"
-#include "engine/part_engine.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier {
@@ -109,8 +108,8 @@ const Int8Engine& find_int8_engine(std::string_view name) {
       fail(Status::unsupported, "{} \"{}\" cannot run on this machine, which lacks {}; it has: {}", source, wanted,
            missing, supported_names());
   };
-  if (name.empty() && part_engine() != nullptr && wanted == part_engine()->name) {
-    check(part_engine()->missing());
+  if (VERNIER_X86 && name.empty() && wanted == bf16_tile_engine) {
+    check(missing_features(InstructionSet::amx_bf16));
     return preferred_int8_engine();
   }
   for (const Int8Engine* engine : int8_engines()) {

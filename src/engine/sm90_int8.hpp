@@ -2,7 +2,7 @@
 // what the engine does with choose_sm90_tile() and sm90_keeps_pace().
 #pragma once
 
-#include "engine/device_int8_engine.hpp"
+#include "engine/int8_engine_cuda.hpp"
 #include "engine/sm90_tiles.hpp"
 
 namespace vernier::cuda {

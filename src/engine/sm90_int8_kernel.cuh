@@ -12,9 +12,9 @@
 #include "cuda/pace.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
-#include "engine/device_int8_engine.hpp"
+#include "engine/int8_engine_cuda.hpp"
 #include "engine/sm90_tiles.hpp"
-#include "engine/wgmma_int8.cuh"
+#include "engine/sm90_wgmma_int8.cuh"
 
 namespace vernier::cuda {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/pace.hpp"
-#include "base/panel.hpp"
+#include "cuda/pace.hpp"
+#include "engine/panel.hpp"
 
 namespace vernier::cuda {
 

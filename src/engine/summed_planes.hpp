@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/panel.hpp"
+#include "engine/panel.hpp"
 
 namespace vernier {
 

@@ -1,9 +1,9 @@
-// Checks of arguments that LAPACK has beside those of the BLAS (blas/arguments.hpp).
+// Checks of arguments that LAPACK has beside those of the BLAS (product/arguments.hpp).
 #pragma once
 
 #include <cstdint>
 
-#include "blas/arguments.hpp"
+#include "product/arguments.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "engine/cpu_features.hpp"
+#include "base/cpu_features.hpp"
 #include "lapack/kernels_body.hpp"
 
 namespace vernier {

@@ -6,10 +6,10 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
-#include "blas/native.hpp"
-#include "blas/native_threads.hpp"
-#include "blas/part_gemm.hpp"
-#include "lapack/small_triangle.hpp"
+#include "bf16x6/gemm.hpp"
+#include "lapack/triangle/small_triangle.hpp"
+#include "product/native/native.hpp"
+#include "product/native/native_threads.hpp"
 
 namespace vernier {
 namespace {
@@ -28,7 +28,7 @@ template <class T>
 constexpr std::int64_t shortest_for_gemm = std::is_same_v<T, float> ? 768 : 512;
 
 // The same for bf16 parts, which need neither; what they do not hold goes natively there.
-constexpr std::int64_t shortest_for_parts = 32;
+constexpr std::int64_t shortest_for_bf16x6 = 32;
 constexpr double operations_for_parts = 1 << 23;
 
 double operations(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -79,8 +79,8 @@ template <class T>
 bool Level3<T>::subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
                                   std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   if constexpr (std::is_same_v<T, float>) {
-    if (k >= shortest_for_parts && operations(m, n, k) >= operations_for_parts)
-      return gemm_by_parts(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
+    if (k >= shortest_for_bf16x6 && operations(m, n, k) >= operations_for_parts)
+      return gemm_by_bf16x6(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
   }
   return false;
 }

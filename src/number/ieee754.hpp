@@ -51,6 +51,16 @@ constexpr double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(Ieee754<double>::max_exponent + exponent) << 52);
 }
 
+// 2^exponent as two factors, for exponents beyond those of normal numbers. A product of x with both is x 2^exponent
+// where that is representable, and below 1/2 where it is not, as long as it is less than 2^1000.
+struct TwoFactors {
+  double first, second;
+};
+constexpr TwoFactors two_factors(int exponent) {
+  const int half = exponent / 2;
+  return {power_of_two(half), power_of_two(exponent - half)};
+}
+
 // The exponent of the last bit of numbers whose leading bit has the given exponent.
 template <class T>
 constexpr int last_bit_exponent(int exponent) {

@@ -36,7 +36,7 @@ Report product(const Matrix<T>& a, Matrix<T>& c, const Options& options) {
   return gemm<T>(Op::none, Op::none, size, size, size, 1, a.data(), size, a.data(), size, 1, c.data(), size, options);
 }
 
-TEST_P(Allocation, beside_the_callers_workspace_does_not_grow_with_the_product) {
+TEST_P(Allocation, BesideTheCallersWorkspaceDoesNotGrowWithTheProduct) {
   with_type([this]<class T>(T) {
     for (const Contract& contract : {default_contract<T>(), Contract::exact()}) {
       std::int64_t bytes[2] = {};
@@ -60,7 +60,7 @@ TEST_P(Allocation, beside_the_callers_workspace_does_not_grow_with_the_product) 
 }
 
 // Two passes over C, for a row is wide.
-TEST_P(Allocation, that_fails_leaves_c_as_it_was) {
+TEST_P(Allocation, ThatFailsLeavesCAsItWas) {
   with_type([this]<class T>(T) {
     const std::int64_t size = 100;
     Matrix<T> a = scattered_matrix<T>(size, size, 0.5, 1);

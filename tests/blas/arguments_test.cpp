@@ -83,7 +83,7 @@ void expect_refusal(const Mistake& mistake) {
   }
 }
 
-TEST_P(WrongArgument, is_named_and_c_is_untouched) {
+TEST_P(WrongArgument, IsNamedAndCIsUntouched) {
   expect_refusal<double>(GetParam());
   expect_refusal<float>(GetParam());
 }
@@ -102,7 +102,7 @@ std::pair<Status, std::string> refusal(const Options& options, std::int64_t size
   return {Status::ok, "not refused"};
 }
 
-TEST(WrongOption, engine_of_an_unknown_name_is_refused_by_name) {
+TEST(WrongOption, EngineOfAnUnknownNameIsRefusedByName) {
   for (const std::string name : {"nonsense", "AVX2", "portable ", "*", "native2"}) {
     Options options = reproducible();
     options.engine = name;
@@ -113,7 +113,7 @@ TEST(WrongOption, engine_of_an_unknown_name_is_refused_by_name) {
   }
 }
 
-TEST(WrongOption, engine_that_this_machine_lacks_is_unsupported) {
+TEST(WrongOption, EngineThatThisMachineLacksIsUnsupported) {
   for (const EngineInfo& engine : engines()) {
     EXPECT_EQ(engine.supported, engine.missing.empty()) << engine.name;
     if (engine.supported) continue;
@@ -126,7 +126,7 @@ TEST(WrongOption, engine_that_this_machine_lacks_is_unsupported) {
   }
 }
 
-TEST(WrongOption, number_of_bits_out_of_range_is_refused) {
+TEST(WrongOption, NumberOfBitsOutOfRangeIsRefused) {
   for (const int bits : {-1, 0, 3, 111, 1000}) {
     EXPECT_THROW(Contract::bits(bits), Error) << bits;
     Options options = reproducible();
@@ -138,7 +138,7 @@ TEST(WrongOption, number_of_bits_out_of_range_is_refused) {
   EXPECT_EQ(Contract::bits(110).bits_asked, 110);
 }
 
-TEST(WrongOption, threads_below_zero_are_refused) {
+TEST(WrongOption, ThreadsBelowZeroAreRefused) {
   Options options = reproducible();
   options.threads = -1;
   const auto [status, message] = refusal(options);
@@ -146,7 +146,7 @@ TEST(WrongOption, threads_below_zero_are_refused) {
   EXPECT_NE(message.find("threads"), std::string::npos) << message;
 }
 
-TEST(WrongOption, workspace_below_the_least_is_refused_with_what_is_needed) {
+TEST(WrongOption, WorkspaceBelowTheLeastIsRefusedWithWhatIsNeeded) {
   Options options = reproducible();
   const std::size_t least = gemm_workspace<double>(50, 50, 50, options, true);
   std::vector<std::byte> memory(64);
@@ -166,7 +166,7 @@ TEST(WrongOption, workspace_below_the_least_is_refused_with_what_is_needed) {
   }
 }
 
-TEST(ContractText, is_read_back) {
+TEST(ContractText, IsReadBack) {
   for (const std::string text : {"fp64", "fp32", "fp64-normwise", "bits(60)", "bits(4)+reproducible",
                                  "fp64+no-fallback", "fp64-normwise+reproducible+no-fallback"}) {
     EXPECT_EQ(Contract::parse(text).text(), text);
@@ -181,7 +181,7 @@ TEST(ContractText, is_read_back) {
   EXPECT_EQ(Contract::parse("fp32+no-fallback").fallback, Fallback::none);
 }
 
-TEST(ContractText, that_means_nothing_is_refused_and_quoted) {
+TEST(ContractText, ThatMeansNothingIsRefusedAndQuoted) {
   for (const std::string text : {"fp16",
                                  "FP64",
                                  "fp64 ",

@@ -15,7 +15,7 @@ template <class T>
 class Batch : public testing::Test {};
 TYPED_TEST_SUITE(Batch, Types);
 
-TYPED_TEST(Batch, products_have_the_bits_of_single_products) {
+TYPED_TEST(Batch, ProductsHaveTheBitsOfSingleProducts) {
   using T = TypeParam;
   Random random(4);
   const auto next = [&] { return random.scattered(1); };
@@ -46,7 +46,7 @@ TYPED_TEST(Batch, products_have_the_bits_of_single_products) {
   }
 }
 
-TYPED_TEST(Batch, wrong_arguments_are_refused_before_any_product) {
+TYPED_TEST(Batch, WrongArgumentsAreRefusedBeforeAnyProduct) {
   using T = TypeParam;
   const std::vector<T> a(12, T(1));
   std::vector<T> c(12, T(5));
@@ -78,7 +78,7 @@ std::string missed(Scalar alpha, Scalar beta) {
     return message([&] { call(Options{}); });
 }
 
-TYPED_TEST(Batch, a_and_b_are_asked_for_where_they_are_read) {
+TYPED_TEST(Batch, AAndBAreAskedForWhereTheyAreRead) {
   using T = TypeParam;
   const T zero = 0, one = 1;
   EXPECT_EQ((missed<T, T>(one, zero)), "gemm_batched: A is null");

@@ -10,7 +10,7 @@ namespace {
 class Canonical : public PerEngine {};
 INSTANTIATE_TEST_SUITE_P(Engines, Canonical, testing::ValuesIn(engine_cases()), ReadableName());
 
-TEST_P(Canonical, one_fused_multiply_add_joins_alpha_t_and_beta_c) {
+TEST_P(Canonical, OneFusedMultiplyAddJoinsAlphaTAndBetaC) {
   with_type([this]<class T>(T) {
     const std::int64_t m = 37, n = 41, k = 50;
     const auto a = scattered_matrix<T>(m, k, 0.5, 1), b = scattered_matrix<T>(k, n, 0.5, 2);
@@ -26,7 +26,7 @@ TEST_P(Canonical, one_fused_multiply_add_joins_alpha_t_and_beta_c) {
 }
 
 // alpha T and beta C cancel to their rounding errors: two roundings instead of a fused one would show in every entry.
-TEST_P(Canonical, cancellation_between_alpha_t_and_beta_c_shows_the_roundings) {
+TEST_P(Canonical, CancellationBetweenAlphaTAndBetaCShowsTheRoundings) {
   with_type([this]<class T>(T) {
     const auto a = scattered_matrix<T>(20, 30, 0.5, 4), b = scattered_matrix<T>(30, 20, 0.5, 5);
     const auto product = multiply<T>({.a = a, .b = b}, options<T>()).c;
@@ -41,7 +41,7 @@ TEST_P(Canonical, cancellation_between_alpha_t_and_beta_c_shows_the_roundings) {
 }
 
 // Integers whose sums need more than the significand: T is the exact sum rounded once, ties included.
-TEST_P(Canonical, products_of_integers_are_rounded_once_to_nearest_even) {
+TEST_P(Canonical, ProductsOfIntegersAreRoundedOnceToNearestEven) {
   with_type([this]<class T>(T) {
     const int bits = std::numeric_limits<T>::digits - 5;
     for (const auto& [m, n, k] : {std::tuple{9, 8, 1}, {17, 19, 2}, {33, 31, 64}, {40, 40, 300}}) {
@@ -52,7 +52,7 @@ TEST_P(Canonical, products_of_integers_are_rounded_once_to_nearest_even) {
   });
 }
 
-TEST_P(Canonical, halfway_cases_go_to_the_even_neighbour) {
+TEST_P(Canonical, HalfwayCasesGoToTheEvenNeighbour) {
   with_type([this]<class T>(T) {
     const T big = std::ldexp(T{1}, std::numeric_limits<T>::digits);  // the spacing of numbers from here on is 2
     //        (big, 1) . (1, x)
@@ -65,7 +65,7 @@ TEST_P(Canonical, halfway_cases_go_to_the_even_neighbour) {
   });
 }
 
-TEST_P(Canonical, an_exact_sum_of_zero_is_positive_zero) {
+TEST_P(Canonical, AnExactSumOfZeroIsPositiveZero) {
   with_type([this]<class T>(T) {
     // Zeros of both signs, x - x, and nothing but negative zeros.
     const auto a = Matrix<T>::of(3, 2, [](auto i, auto l) {
@@ -85,7 +85,7 @@ TEST_P(Canonical, an_exact_sum_of_zero_is_positive_zero) {
   });
 }
 
-TEST_P(Canonical, nothing_to_multiply_scales_c) {
+TEST_P(Canonical, NothingToMultiplyScalesC) {
   with_type([this]<class T>(T) {
     auto c = scattered_matrix<T>(6, 7, 0.5, 8);
     c(1, 2) = std::numeric_limits<T>::quiet_NaN();
@@ -106,7 +106,7 @@ TEST_P(Canonical, nothing_to_multiply_scales_c) {
 }
 
 // Integers times a power of two that puts the results among the subnormal numbers: exact, then rounded once.
-TEST_P(Canonical, subnormal_results_are_rounded_once) {
+TEST_P(Canonical, SubnormalResultsAreRoundedOnce) {
   with_type([this]<class T>(T) {
     const int least = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;  // log2 of the smallest
     for (const int drop : {0, 1, 5, 12, 16}) {
@@ -122,7 +122,7 @@ TEST_P(Canonical, subnormal_results_are_rounded_once) {
   });
 }
 
-TEST_P(Canonical, results_past_the_largest_number_are_infinite_and_those_before_are_not) {
+TEST_P(Canonical, ResultsPastTheLargestNumberAreInfiniteAndThoseBeforeAreNot) {
   with_type([this]<class T>(T) {
     const T top = std::numeric_limits<T>::max(), infinity = std::numeric_limits<T>::infinity();
     const T half_ulp = std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::digits - 1);
@@ -139,7 +139,7 @@ TEST_P(Canonical, results_past_the_largest_number_are_infinite_and_those_before_
 }
 
 // A partial sum overflows, the result does not: a conventional product has NaN or infinity here.
-TEST_P(Canonical, overflow_inside_the_sum_does_not_reach_the_result) {
+TEST_P(Canonical, OverflowInsideTheSumDoesNotReachTheResult) {
   with_type([this]<class T>(T) {
     const T large = std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - 2);
     const T row[] = {large, large, -large, -large, 3};

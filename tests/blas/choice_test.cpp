@@ -57,7 +57,7 @@ class Choice : public testing::TestWithParam<Type> {
 };
 INSTANTIATE_TEST_SUITE_P(Types, Choice, testing::Values(Type::float32, Type::float64), ReadableName());
 
-TEST_P(Choice, a_small_product_is_native_and_the_report_says_why) {
+TEST_P(Choice, ASmallProductIsNativeAndTheReportSaysWhy) {
   with_type([]<class T>(T) {
     const auto a = scattered_matrix<T>(9, 12, 0.5, 71), b = scattered_matrix<T>(12, 7, 0.5, 72);
     const auto out = multiply<T>({.a = a, .b = b}, with<T>(""));
@@ -70,7 +70,7 @@ TEST_P(Choice, a_small_product_is_native_and_the_report_says_why) {
 }
 
 // Small too, but the native product would break the bound.
-TEST_P(Choice, a_contract_beyond_the_native_product_is_not_left_to_it) {
+TEST_P(Choice, AContractBeyondTheNativeProductIsNotLeftToIt) {
   with_type([]<class T>(T) {
     for (const std::string contract : {"bits(60)", "bits(110)", std::is_same_v<T, float> ? "fp64" : "bits(54)"}) {
       Options options;
@@ -85,7 +85,7 @@ TEST_P(Choice, a_contract_beyond_the_native_product_is_not_left_to_it) {
   });
 }
 
-TEST_P(Choice, native_by_name_is_the_product_of_the_blas_underneath) {
+TEST_P(Choice, NativeByNameIsTheProductOfTheBlasUnderneath) {
   with_type([]<class T>(T) {
     const auto a = scattered_matrix<T>(30, 40, 0.5, 73), b = scattered_matrix<T>(40, 20, 0.5, 74);
     const auto c = scattered_matrix<T>(30, 20, 0.5, 75);
@@ -105,7 +105,7 @@ TEST_P(Choice, native_by_name_is_the_product_of_the_blas_underneath) {
   });
 }
 
-TEST_P(Choice, a_reproducible_contract_refuses_the_native_engine) {
+TEST_P(Choice, AReproducibleContractRefusesTheNativeEngine) {
   with_type([]<class T>(T) {
     const auto a = scattered_matrix<T>(8, 8, 0.5, 76);
     EXPECT_THROW(multiply<T>({.a = a, .b = a}, with<T>("+reproducible", "native")), Error);
@@ -114,7 +114,7 @@ TEST_P(Choice, a_reproducible_contract_refuses_the_native_engine) {
   });
 }
 
-TEST_P(Choice, data_too_wide_for_the_scheme_are_multiplied_natively_and_reported) {
+TEST_P(Choice, DataTooWideForTheSchemeAreMultipliedNativelyAndReported) {
   with_type([]<class T>(T) {
     const auto [a, b] = too_wide<T>();
     // An engine by name: the integer scheme is the plan, and only the data say no.
@@ -128,7 +128,7 @@ TEST_P(Choice, data_too_wide_for_the_scheme_are_multiplied_natively_and_reported
   });
 }
 
-TEST_P(Choice, data_too_wide_for_the_scheme_are_refused_where_the_native_product_is_not_allowed) {
+TEST_P(Choice, DataTooWideForTheSchemeAreRefusedWhereTheNativeProductIsNotAllowed) {
   with_type([]<class T>(T) {
     const auto [a, b] = too_wide<T>();
     const auto c = scattered_matrix<T>(20, 24, 0.5, 77);
@@ -147,7 +147,7 @@ TEST_P(Choice, data_too_wide_for_the_scheme_are_refused_where_the_native_product
 }
 
 // The normwise bound asks nothing of small entries, however wide the rows.
-TEST_P(Choice, normwise_holds_data_of_any_width) {
+TEST_P(Choice, NormwiseHoldsDataOfAnyWidth) {
   with_type([]<class T>(T) {
     const auto [a, b] = too_wide<T>();
     Options options;
@@ -160,7 +160,7 @@ TEST_P(Choice, normwise_holds_data_of_any_width) {
 
 // All exponents of the type, as far as products neither overflow nor vanish: whatever the scheme taken, the bound
 // holds.
-TEST_P(Choice, exponents_over_the_whole_range_keep_the_bound) {
+TEST_P(Choice, ExponentsOverTheWholeRangeKeepTheBound) {
   with_type([]<class T>(T) {
     const int reach = sizeof(T) == 4 ? 45 : 480;
     for (const std::int64_t size : {5, 40, 100}) {
@@ -174,7 +174,7 @@ TEST_P(Choice, exponents_over_the_whole_range_keep_the_bound) {
   });
 }
 
-TEST_P(Choice, the_plan_is_what_explain_has_said) {
+TEST_P(Choice, ThePlanIsWhatExplainHasSaid) {
   with_type([]<class T>(T) {
     const auto a = scattered_matrix<T>(64, 80, 0.5, 80), b = scattered_matrix<T>(80, 48, 0.5, 81);
     for (const std::string ending : {"", "+reproducible"}) {
@@ -195,7 +195,7 @@ TEST_P(Choice, the_plan_is_what_explain_has_said) {
 }
 
 // The integer product needs log2 k + 2 * bits below log2(P / 2); the moduli are at most 256 each.
-TEST_P(Choice, moduli_grow_with_the_bits_asked_and_fit_their_product) {
+TEST_P(Choice, ModuliGrowWithTheBitsAskedAndFitTheirProduct) {
   with_type([]<class T>(T) {
     int last = 0;
     for (const int bits : {4, 20, 40, 60, 80, 110}) {
@@ -211,7 +211,7 @@ TEST_P(Choice, moduli_grow_with_the_bits_asked_and_fit_their_product) {
   });
 }
 
-TEST(EngineVariableTest, of_an_unknown_name_is_an_error_that_quotes_it) {
+TEST(EngineVariableTest, OfAnUnknownNameIsAnErrorThatQuotesIt) {
   const EngineVariable variable("abacus");
   const auto a = scattered_matrix<double>(8, 8, 0.5, 82);
   EXPECT_THROW(default_engine(), Error);
@@ -229,7 +229,7 @@ TEST(EngineVariableTest, of_an_unknown_name_is_an_error_that_quotes_it) {
   }
 }
 
-TEST(EngineVariableTest, chooses_where_the_options_name_no_engine) {
+TEST(EngineVariableTest, ChoosesWhereTheOptionsNameNoEngine) {
   const auto a = scattered_matrix<double>(40, 40, 0.5, 83);
   Options options;
   options.contract.reproducible = true;
@@ -246,7 +246,7 @@ TEST(EngineVariableTest, chooses_where_the_options_name_no_engine) {
   }
 }
 
-TEST(EngineVariableTest, unset_or_empty_takes_the_first_engine_that_runs_here) {
+TEST(EngineVariableTest, UnsetOrEmptyTakesTheFirstEngineThatRunsHere) {
   ASSERT_FALSE(supported_engines().empty());
   for (const std::optional<std::string>& value : {std::optional<std::string>(), std::optional<std::string>("")}) {
     const EngineVariable variable(value);
@@ -254,7 +254,7 @@ TEST(EngineVariableTest, unset_or_empty_takes_the_first_engine_that_runs_here) {
   }
 }
 
-TEST(Engines, portable_is_there_and_runs_everywhere) {
+TEST(Engines, PortableIsThereAndRunsEverywhere) {
   std::vector<std::string> names;
   for (const EngineInfo& engine : engines()) names.push_back(engine.name);
   EXPECT_NE(std::find(names.begin(), names.end(), "portable"), names.end());

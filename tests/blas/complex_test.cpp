@@ -27,7 +27,7 @@ Array<T> stored(Op op, std::int64_t rows, std::int64_t columns, const std::funct
   return op == Op::none ? filled<T>(rows, columns, next) : filled<T>(columns, rows, next);
 }
 
-TEST_P(ComplexGemm, gaussian_integers_with_all_transposes_and_factors) {
+TEST_P(ComplexGemm, GaussianIntegersWithAllTransposesAndFactors) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(5);
@@ -64,7 +64,7 @@ Matrix<R> stacked(const Array<std::complex<R>>& b) {
                        [&](auto l, auto j) { return l % 2 == 0 ? b(l / 2, j).real() : b(l / 2, j).imag(); });
 }
 
-TEST_P(ComplexGemm, parts_keep_the_bound_of_twice_k) {
+TEST_P(ComplexGemm, PartsKeepTheBoundOfTwiceK) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(11);
@@ -81,7 +81,7 @@ TEST_P(ComplexGemm, parts_keep_the_bound_of_twice_k) {
 }
 
 template <class T>
-Array<T> plain_operand(Op op, const Array<T>& a, std::int64_t rows, std::int64_t columns) {
+Array<T> reference_operand(Op op, const Array<T>& a, std::int64_t rows, std::int64_t columns) {
   Array<T> out{rows, columns};
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < rows; ++i) out(i, j) = element(op, a, i, j);
@@ -91,7 +91,7 @@ Array<T> plain_operand(Op op, const Array<T>& a, std::int64_t rows, std::int64_t
 const char* const by_parts = "three real products modulo each p";
 
 // Three products of parts are a shorter way to the integers of one real product of doubled rows and k.
-TEST_P(ComplexGemm, three_products_give_the_bits_of_the_doubled_real_product) {
+TEST_P(ComplexGemm, ThreeProductsGiveTheBitsOfTheDoubledRealProduct) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(17);
@@ -103,7 +103,8 @@ TEST_P(ComplexGemm, three_products_give_the_bits_of_the_doubled_real_product) {
       for (const Op opa : all_ops)
         for (const Op opb : all_ops) {
           const Array<T> a = stored<T>(opa, m, k, next), b = stored<T>(opb, k, n, next), c0 = filled<T>(m, n, next);
-          const Matrix<R> left = real_left(plain_operand(opa, a, m, k)), right = stacked(plain_operand(opb, b, k, n));
+          const Matrix<R> left = real_left(reference_operand(opa, a, m, k)),
+                          right = stacked(reference_operand(opb, b, k, n));
           const R alpha{3}, beta = opa == opb ? R{0} : R{-0.7};
           Array<T> c = c0;
           Options asked = options<R>();
@@ -122,7 +123,7 @@ TEST_P(ComplexGemm, three_products_give_the_bits_of_the_doubled_real_product) {
   });
 }
 
-TEST_P(ComplexGemm, blocks_do_not_show) {
+TEST_P(ComplexGemm, BlocksDoNotShow) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(19);
@@ -157,7 +158,7 @@ TEST_P(ComplexGemm, blocks_do_not_show) {
 }
 
 // Wide scales depend on the order of k, which is that of the definition.
-TEST_P(ComplexGemm, wide_data_have_the_bits_of_the_doubled_real_product) {
+TEST_P(ComplexGemm, WideDataHaveTheBitsOfTheDoubledRealProduct) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(23);
@@ -172,14 +173,15 @@ TEST_P(ComplexGemm, wide_data_have_the_bits_of_the_doubled_real_product) {
             gemm<T>(opa, opb, m, n, k, T(1), a.x.data(), a.rows, b.x.data(), b.rows, T(0), c.x.data(), m, options<R>());
         EXPECT_GT(report.wide_moduli, 0);
         const auto expected = multiply<R>(
-            {.a = real_left(plain_operand(opa, a, m, k)), .b = stacked(plain_operand(opb, b, k, n))}, options<R>());
+            {.a = real_left(reference_operand(opa, a, m, k)), .b = stacked(reference_operand(opb, b, k, n))},
+            options<R>());
         EXPECT_EQ(difference(stacked(c), expected.c), "") << text(opa) << text(opb);
       }
   });
 }
 
 // They go to the real product, which knows wide entries.
-TEST_P(ComplexGemm, wide_data_keep_the_bound_by_the_real_product) {
+TEST_P(ComplexGemm, WideDataKeepTheBoundByTheRealProduct) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(23);
@@ -200,7 +202,7 @@ TEST_P(ComplexGemm, wide_data_keep_the_bound_by_the_real_product) {
   });
 }
 
-TEST_P(ComplexGemm, same_bits_on_the_portable_engine_and_in_the_callers_workspace) {
+TEST_P(ComplexGemm, SameBitsOnThePortableEngineAndInTheCallersWorkspace) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     Random random(3);
@@ -229,7 +231,7 @@ TEST_P(ComplexGemm, same_bits_on_the_portable_engine_and_in_the_callers_workspac
   });
 }
 
-TEST_P(ComplexGemm, a_nan_stays_in_its_row_and_nothing_is_read_for_nothing) {
+TEST_P(ComplexGemm, ANanStaysInItsRowAndNothingIsReadForNothing) {
   with_type([this]<class R>(R) {
     using T = std::complex<R>;
     const R nan = std::numeric_limits<R>::quiet_NaN();
@@ -253,7 +255,7 @@ TEST_P(ComplexGemm, a_nan_stays_in_its_row_and_nothing_is_read_for_nothing) {
   });
 }
 
-TEST(ComplexGemmNative, the_blas_underneath_takes_products_that_it_does_faster) {
+TEST(ComplexGemmNative, TheBlasUnderneathTakesProductsThatItDoesFaster) {
   using T = std::complex<double>;
   Random random(8);
   const auto next = [&] { return static_cast<double>(random.integer(-9, 9)); };

@@ -1,10 +1,10 @@
 #include "emulated_parts.hpp"
 
 #include "../engine/emulated_tile.hpp"
-#include "engine/part_kernel.hpp"
+#include "bf16x6/kernel.hpp"
 
 namespace vernier::test {
 
-void multiply_parts_on_emulated_tiles(const PartProduct& product) { multiply_parts<EmulatedTile>(product); }
+void multiply_bf16x6_on_emulated_tiles(const PartProduct& product) { multiply_bf16x6<EmulatedTile>(product); }
 
 }  // namespace vernier::test

@@ -28,7 +28,7 @@ class ControlBits {
   unsigned before_ = _mm_getcsr();
 };
 
-TEST_P(Environment, flush_to_zero_of_the_caller_keeps_subnormals_and_stays) {
+TEST_P(Environment, FlushToZeroOfTheCallerKeepsSubnormalsAndStays) {
   constexpr unsigned flush_to_zero = 0x8000, subnormals_are_zero = 0x0040;
   with_type([this]<class T>(T) {
     for (const char* family : {"subnormal_entries", "subnormal_products"}) {
@@ -51,7 +51,7 @@ TEST_P(Environment, flush_to_zero_of_the_caller_keeps_subnormals_and_stays) {
   });
 }
 
-TEST_P(Environment, flush_to_zero_of_the_caller_does_not_reach_level_3) {
+TEST_P(Environment, FlushToZeroOfTheCallerDoesNotReachLevel3) {
   const std::vector<double> a(64, 0x1p-537), half_of(64, 0x1p-1073), unit(64, 0);
   std::vector<double> c(64, 0x3p-1074), x = half_of;
   const Options own = options<double>();
@@ -66,7 +66,7 @@ TEST_P(Environment, flush_to_zero_of_the_caller_does_not_reach_level_3) {
 #endif
 
 // The parent's threads do not exist in a child: it computes alone, and does not wait for them.
-TEST_P(Environment, of_a_forked_child_gives_the_same_bits) {
+TEST_P(Environment, OfAForkedChildGivesTheSameBits) {
   with_type([this]<class T>(T) {
     const Call<T> call{.a = scattered_matrix<T>(150, 90, 0.5, 92), .b = scattered_matrix<T>(90, 130, 0.5, 93)};
     Options own = options<T>();

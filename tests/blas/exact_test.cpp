@@ -39,7 +39,7 @@ class Exact : public PerEngine {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, Exact, testing::ValuesIn(engine_cases()), ReadableName());
 
-TEST_P(Exact, rounds_every_family_correctly) {
+TEST_P(Exact, RoundsEveryFamilyCorrectly) {
   with_type([this]<class T>(T) {
     for (const std::string& family : operand_families()) {
       const auto [a, b] = make_operands<T>(family, 37, 41, 67, 11);
@@ -48,7 +48,7 @@ TEST_P(Exact, rounds_every_family_correctly) {
   });
 }
 
-TEST_P(Exact, rounds_boundaries_correctly) {
+TEST_P(Exact, RoundsBoundariesCorrectly) {
   with_type([this]<class T>(T) {
     for (const std::string& family : boundary_families())
       for (const T alpha : {T{1}, T{-4}}) {
@@ -73,7 +73,7 @@ TEST(Boundaries, LieWhereTheRoundingTurns) {
     });
 }
 
-TEST_P(Exact, applies_alpha_and_beta_before_the_rounding) {
+TEST_P(Exact, AppliesAlphaAndBetaBeforeTheRounding) {
   with_type([this]<class T>(T) {
     const T tiny = std::numeric_limits<T>::denorm_min() * 3, large = std::numeric_limits<T>::max() / 16;
     for (const std::string family : {"random_phi_0_5", "random_phi_4", "cancelling", "integers", "sparse"})
@@ -95,7 +95,7 @@ TEST_P(Exact, applies_alpha_and_beta_before_the_rounding) {
 }
 
 // C on entry is minus the rounded product: what is left is the rounding error of a rounded product, all of it.
-TEST_P(Exact, keeps_what_a_rounded_product_has_lost) {
+TEST_P(Exact, KeepsWhatARoundedProductHasLost) {
   with_type([this]<class T>(T) {
     for (const std::string family : {"random_phi_0_5", "random_phi_4", "integers"}) {
       const auto [a, b] = make_operands<T>(family, 33, 34, 60, 15);
@@ -105,7 +105,7 @@ TEST_P(Exact, keeps_what_a_rounded_product_has_lost) {
   });
 }
 
-TEST_P(Exact, rounds_wide_exponents_correctly) {
+TEST_P(Exact, RoundsWideExponentsCorrectly) {
   with_type([this]<class T>(T) {
     for (const double phi : {1.0, 4.0, 8.0}) {
       const auto a = scattered_matrix<T>(33, 70, std::min(phi, sizeof(T) == 4 ? 4.0 : 8.0), 16);
@@ -119,7 +119,7 @@ TEST_P(Exact, rounds_wide_exponents_correctly) {
   });
 }
 
-TEST_P(Exact, does_not_depend_on_how_the_operands_lie) {
+TEST_P(Exact, DoesNotDependOnHowTheOperandsLie) {
   with_type([this]<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_2", 70, 45, 130, 20);
     const Matrix<T> expected = correctly_rounded<T>({.a = a, .b = b});
@@ -130,7 +130,7 @@ TEST_P(Exact, does_not_depend_on_how_the_operands_lie) {
   });
 }
 
-TEST_P(Exact, does_not_depend_on_threads_and_blocks) {
+TEST_P(Exact, DoesNotDependOnThreadsAndBlocks) {
   with_type([this]<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_4", 131, 117, 90, 21);
     const auto [ties_a, ties_b] = make_boundary_operands<T>("ties", 131, 117, 90, 22);
@@ -147,7 +147,7 @@ TEST_P(Exact, does_not_depend_on_threads_and_blocks) {
   });
 }
 
-TEST_P(Exact, leaves_nothing_open_where_all_elements_become_integers) {
+TEST_P(Exact, LeavesNothingOpenWhereAllElementsBecomeIntegers) {
   with_type([this]<class T>(T) {
     const auto [a, b] = make_operands<T>("integers", 200, 200, 400, 23);  // large enough for own scales to pay
     const auto out = multiply<T>({.a = a, .b = b}, exact<T>());
@@ -157,7 +157,7 @@ TEST_P(Exact, leaves_nothing_open_where_all_elements_become_integers) {
   });
 }
 
-TEST_P(Exact, counts_the_entries_that_take_a_second_and_a_third_look) {
+TEST_P(Exact, CountsTheEntriesThatTakeASecondAndAThirdLook) {
   with_type([this]<class T>(T) {
     const auto [a, b] = make_boundary_operands<T>("near_ties", 40, 35, 40, 24);
     const auto out = multiply<T>({.a = a, .b = b}, exact<T>());
@@ -168,7 +168,7 @@ TEST_P(Exact, counts_the_entries_that_take_a_second_and_a_third_look) {
   });
 }
 
-TEST_P(Exact, has_signed_zeros_as_documented) {
+TEST_P(Exact, HasSignedZerosAsDocumented) {
   with_type([this]<class T>(T) {
     Matrix<T> a(2, 2), b(2, 1), c(2, 1);
     a(0, 0) = 3, a(0, 1) = -3;                                     // cancels
@@ -186,7 +186,7 @@ TEST_P(Exact, has_signed_zeros_as_documented) {
   });
 }
 
-TEST_P(Exact, passes_nan_and_infinity_as_ieee_754_has_them) {
+TEST_P(Exact, PassesNanAndInfinityAsIeee754HasThem) {
   with_type([this]<class T>(T) {
     constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
     auto [a, b] = make_operands<T>("random_phi_0_5", 40, 37, 50, 25);
@@ -215,7 +215,7 @@ TEST_P(Exact, passes_nan_and_infinity_as_ieee_754_has_them) {
   });
 }
 
-TEST_P(Exact, rounds_long_sums_correctly) {
+TEST_P(Exact, RoundsLongSumsCorrectly) {
   with_type([this]<class T>(T) {
     const std::int64_t k = 33000;  // two pieces of k
     const auto [a, b] = make_operands<T>("random_phi_1", 5, 6, k, 27);

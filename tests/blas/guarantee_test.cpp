@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, Guarantee,
                          testing::Combine(testing::ValuesIn(engine_cases()), testing::ValuesIn(operand_families())),
                          FamilyName());
 
-TEST_P(Guarantee, holds_for_every_entry_under_every_contract) {
+TEST_P(Guarantee, HoldsForEveryEntryUnderEveryContract) {
   const auto& [engine, family] = GetParam();
   with_type(engine.type, [&]<class T>(T) {
     Options options;
@@ -53,7 +53,7 @@ class Bounds : public PerEngine {};
 INSTANTIATE_TEST_SUITE_P(Engines, Bounds, testing::ValuesIn(engine_cases()), ReadableName());
 
 // Over many seeds: a bound that holds by luck alone fails in one of them.
-TEST_P(Bounds, hold_for_many_small_random_products) {
+TEST_P(Bounds, HoldForManySmallRandomProducts) {
   with_type([this]<class T>(T) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
       Random random(seed);
@@ -68,7 +68,7 @@ TEST_P(Bounds, hold_for_many_small_random_products) {
   });
 }
 
-TEST_P(Bounds, hold_for_a_product_of_many_tiles) {
+TEST_P(Bounds, HoldForAProductOfManyTiles) {
   with_type([this]<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_2", 150, 170, 333, 77);
     const ExactProduct<T> exact(a, b);
@@ -80,7 +80,7 @@ TEST_P(Bounds, hold_for_a_product_of_many_tiles) {
 }
 
 // Significands of ones round up to the next power of two wherever a scale cuts them.
-TEST_P(Bounds, hold_where_elements_round_up_to_a_power_of_two) {
+TEST_P(Bounds, HoldWhereElementsRoundUpToAPowerOfTwo) {
   with_type([this]<class T>(T) {
     Random random(36);
     for (const std::int64_t k : {1, 2, 3, 20}) {
@@ -99,7 +99,7 @@ TEST_P(Bounds, hold_where_elements_round_up_to_a_power_of_two) {
 }
 
 // With bits to spare the one error left is the rounding to the type.
-TEST_P(Bounds, many_bits_round_once) {
+TEST_P(Bounds, ManyBitsRoundOnce) {
   with_type([this]<class T>(T) {
     const auto a = scattered_matrix<T>(30, 60, 0.5, 31), b = scattered_matrix<T>(60, 30, 0.5, 32);
     const ExactProduct<T> exact(a, b);
@@ -108,7 +108,7 @@ TEST_P(Bounds, many_bits_round_once) {
   });
 }
 
-TEST_P(Bounds, the_plan_proves_what_the_contract_asks) {
+TEST_P(Bounds, ThePlanProvesWhatTheContractAsks) {
   with_type([this]<class T>(T) {
     const std::int64_t k = 500;
     const auto a = scattered_matrix<T>(40, k, 0.5, 33), b = scattered_matrix<T>(k, 40, 0.5, 34);
@@ -124,7 +124,7 @@ TEST_P(Bounds, the_plan_proves_what_the_contract_asks) {
 }
 
 // A row of its own width costs its own bits: the report says so, and the rest of the matrix keeps its moduli.
-TEST_P(Bounds, wide_rows_and_columns_are_reported) {
+TEST_P(Bounds, WideRowsAndColumnsAreReported) {
   with_type([this]<class T>(T) {
     const auto plain = make_operands<T>("random_phi_0_5", 40, 40, 400, 35);
     const auto row = make_operands<T>("wide_row", 40, 40, 400, 35);

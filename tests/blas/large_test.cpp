@@ -13,7 +13,7 @@ class Large : public PerEngine {};
 INSTANTIATE_TEST_SUITE_P(Engines, Large, testing::ValuesIn(engine_cases()), ReadableName());
 
 // Around the ends of passes over k, which take at most max_product_k = 32768, and around a power of two.
-TEST_P(Large, inner_index_keeps_the_bound_at_the_borders_of_blocks) {
+TEST_P(Large, InnerIndexKeepsTheBoundAtTheBordersOfBlocks) {
   with_type([this]<class T>(T) {
     for (const std::int64_t k : {32767, 32768, 32769, 65535, 65537, 131073}) {
       const auto a = scattered_matrix<T>(3, k, 0.5, 91), b = scattered_matrix<T>(k, 2, 0.5, 92);
@@ -24,7 +24,7 @@ TEST_P(Large, inner_index_keeps_the_bound_at_the_borders_of_blocks) {
 }
 
 // Every digit at its largest: int32 sums would overflow if a pass took too many of them.
-TEST_P(Large, inner_index_of_the_largest_residues_is_summed_exactly) {
+TEST_P(Large, InnerIndexOfTheLargestResiduesIsSummedExactly) {
   with_type([this]<class T>(T) {
     for (const std::int64_t k : {131072, 140000}) {
       for (const double value : {127.0, -128.0, 32639.0, 8421504.0}) {
@@ -38,7 +38,7 @@ TEST_P(Large, inner_index_of_the_largest_residues_is_summed_exactly) {
   });
 }
 
-TEST_P(Large, inner_index_past_a_pass_counts_its_ones) {
+TEST_P(Large, InnerIndexPastAPassCountsItsOnes) {
   with_type([this]<class T>(T) {
     const std::int64_t k = (1 << 17) + 7;
     // Ones at both ends and around the borders of passes, zeros elsewhere.
@@ -78,7 +78,7 @@ void put(const Matrix<T>& x, T* to, std::int64_t ld) {
 }
 
 // Every operand's last column lies past 2^31 elements.
-TEST_P(Large, leading_dimensions_past_32_bits_are_followed) {
+TEST_P(Large, LeadingDimensionsPast32BitsAreFollowed) {
   with_type([this]<class T>(T) {
     const std::int64_t ld = (std::int64_t{1} << 31) + 5, size = 3;
     for (const auto& [opa, opb] :
@@ -106,7 +106,7 @@ TEST_P(Large, leading_dimensions_past_32_bits_are_followed) {
 }
 
 // ldc * n and lda * k past 2^31 with leading dimensions that fit: the product of two int32 would not.
-TEST_P(Large, strides_whose_products_pass_32_bits_are_followed) {
+TEST_P(Large, StridesWhoseProductsPass32BitsAreFollowed) {
   with_type([this]<class T>(T) {
     const std::int64_t ld = 200001, m = 2, n = 12000, k = 3;
     const SparseMemory<T> b_memory(ld * n), c_memory(ld * n);
@@ -120,7 +120,7 @@ TEST_P(Large, strides_whose_products_pass_32_bits_are_followed) {
   });
 }
 
-TEST_P(Large, one_dimension_may_be_long_and_the_others_short) {
+TEST_P(Large, OneDimensionMayBeLongAndTheOthersShort) {
   with_type([this]<class T>(T) {
     for (const auto& [m, n, k] : {std::tuple{20000, 1, 3}, {1, 20000, 3}, {5000, 2, 40}, {2, 5000, 40}}) {
       const auto a = integer_matrix<T>(m, k, 1000, 98), b = integer_matrix<T>(k, n, 1000, 99);

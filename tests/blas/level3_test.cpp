@@ -84,7 +84,7 @@ constexpr Uplo both_uplo[] = {Uplo::lower, Uplo::upper};
 constexpr Side both_sides[] = {Side::left, Side::right};
 constexpr Diag both_diags[] = {Diag::non_unit, Diag::unit};
 
-TYPED_TEST(Level3, symm_and_hemm_read_one_triangle) {
+TYPED_TEST(Level3, SymmAndHemmReadOneTriangle) {
   using T = TypeParam;
   const std::int64_t m = 70, n = 9;
   for (const bool hermitian : {false, true})
@@ -114,7 +114,7 @@ TYPED_TEST(Level3, symm_and_hemm_read_one_triangle) {
         }
 }
 
-TYPED_TEST(Level3, rank_k_updates_touch_one_triangle) {
+TYPED_TEST(Level3, RankKUpdatesTouchOneTriangle) {
   using T = TypeParam;
   for (const bool hermitian : {false, true})
     for (const std::int64_t n : {1, 40, 300})
@@ -146,7 +146,7 @@ TYPED_TEST(Level3, rank_k_updates_touch_one_triangle) {
 }
 
 // They multiply beside their output, in several products each.
-TYPED_TEST(Level3, tell_no_progress) {
+TYPED_TEST(Level3, TellNoProgress) {
   using T = TypeParam;
   const std::int64_t n = 40;
   const Array<T> a = this->integers(n, n), b = this->integers(n, n);
@@ -172,7 +172,7 @@ TYPED_TEST(Level3, tell_no_progress) {
   }
 }
 
-TYPED_TEST(Level3, rank_2k_updates_touch_one_triangle) {
+TYPED_TEST(Level3, Rank2kUpdatesTouchOneTriangle) {
   using T = TypeParam;
   const std::int64_t n = 45, k = 8;
   for (const bool hermitian : {false, true})
@@ -206,7 +206,7 @@ TYPED_TEST(Level3, rank_2k_updates_touch_one_triangle) {
         }
 }
 
-TYPED_TEST(Level3, gemmt_is_one_triangle_of_gemm) {
+TYPED_TEST(Level3, GemmtIsOneTriangleOfGemm) {
   using T = TypeParam;
   const std::int64_t n = 270, k = 6;
   for (const Uplo uplo : both_uplo)
@@ -242,7 +242,7 @@ Array<T> triangle(Random& random, std::int64_t n) {
   return a;
 }
 
-TYPED_TEST(Level3, trmm_multiplies_by_a_triangle_and_trsm_takes_it_back) {
+TYPED_TEST(Level3, TrmmMultipliesByATriangleAndTrsmTakesItBack) {
   using T = TypeParam;
   for (const std::int64_t order : {1, 33, 150, 330})
     for (const Side side : both_sides)
@@ -276,7 +276,7 @@ TYPED_TEST(Level3, trmm_multiplies_by_a_triangle_and_trsm_takes_it_back) {
             }
 }
 
-TYPED_TEST(Level3, solutions_of_dense_systems_have_small_residuals) {
+TYPED_TEST(Level3, SolutionsOfDenseSystemsHaveSmallResiduals) {
   using T = TypeParam;
   using R = Real<T>;
   const std::int64_t n = 200, columns = 4;
@@ -303,7 +303,7 @@ TYPED_TEST(Level3, solutions_of_dense_systems_have_small_residuals) {
   }
 }
 
-TYPED_TEST(Level3, reproducible_results_have_the_same_bits_on_every_engine) {
+TYPED_TEST(Level3, ReproducibleResultsHaveTheSameBitsOnEveryEngine) {
   using T = TypeParam;
   const auto next = [this] { return this->random_.scattered(0.5); };
   const std::int64_t m = 130, n = 20;
@@ -329,7 +329,7 @@ TYPED_TEST(Level3, reproducible_results_have_the_same_bits_on_every_engine) {
   }
 }
 
-TYPED_TEST(Level3, wrong_arguments_are_refused_and_nothing_is_written) {
+TYPED_TEST(Level3, WrongArgumentsAreRefusedAndNothingIsWritten) {
   using T = TypeParam;
   const Array<T> a = this->integers(4, 4);
   Array<T> c = this->integers(4, 4);
@@ -370,7 +370,7 @@ class WideData : public testing::Test {};
 using DoubleTypes = testing::Types<double, std::complex<double>>;
 TYPED_TEST_SUITE(WideData, DoubleTypes);
 
-TYPED_TEST(WideData, leave_the_output_untouched) {
+TYPED_TEST(WideData, LeaveTheOutputUntouched) {
   using T = TypeParam;
   const std::int64_t n = 300;  // two blocks and a rectangle
   Array<T> a{n, n}, c{n, n};

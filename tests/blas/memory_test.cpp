@@ -34,7 +34,7 @@ void finish(const std::string& problem) {
   std::exit(problem.empty() ? 0 : 1);
 }
 
-TEST_P(Memory, exhausted_is_an_error_and_c_is_untouched) {
+TEST_P(Memory, ExhaustedIsAnErrorAndCIsUntouched) {
   with_type([this]<class T>(T) {
     const auto in_child = [&] {
       Options one_thread = options<T>();
@@ -56,7 +56,7 @@ TEST_P(Memory, exhausted_is_an_error_and_c_is_untouched) {
   });
 }
 
-TEST_P(Memory, of_the_caller_is_enough) {
+TEST_P(Memory, OfTheCallerIsEnough) {
   with_type([this]<class T>(T) {
     const auto in_child = [&] {
       Options own = options<T>();

@@ -21,7 +21,7 @@ T exact_dot(const std::vector<T>& x, const std::vector<T>& y) {
   return ExactProduct<T>(row(x), transposed(row(y))).rounded()(0, 0);
 }
 
-TEST(Oracle, sums_by_hand) {
+TEST(Oracle, SumsByHand) {
   EXPECT_EQ(exact_dot<double>({1, 2, 3}, {4, 5, 6}), 32);
   EXPECT_EQ(exact_dot<double>({1e300, 1, -1e300}, {1e300, 3, 1e300}), 3);
   EXPECT_EQ(exact_dot<double>({0x1p-1074, 1}, {0x1p-1074, 1}), 1);
@@ -30,7 +30,7 @@ TEST(Oracle, sums_by_hand) {
   EXPECT_EQ(exact_dot<float>({0x1p-149f, 0x1p-149f}, {0.5f, 0.5f}), 0x1p-149f);
 }
 
-TEST(Oracle, rounds_once_to_nearest_even) {
+TEST(Oracle, RoundsOnceToNearestEven) {
   EXPECT_EQ(exact_dot<double>({0x1p53, 1}, {1, 1}), 0x1p53);
   EXPECT_EQ(exact_dot<double>({0x1p53, 1, 0x1p-1074}, {1, 1, 0x1p-1074}), 0x1p53 + 2);
   EXPECT_EQ(exact_dot<double>({0x1p53, 3}, {1, 1}), 0x1p53 + 4);
@@ -45,7 +45,7 @@ TEST(Oracle, rounds_once_to_nearest_even) {
   EXPECT_EQ(exact_dot<float>({-0x1.fffffep127f, 0x1p103f}, {1, -1}), -std::numeric_limits<float>::infinity());
 }
 
-TEST(Oracle, agrees_with_mpfr_on_every_family) {
+TEST(Oracle, AgreesWithMpfrOnEveryFamily) {
   // No sum of products of doubles needs more bits than this.
   constexpr mpfr_prec_t precision = 4400;
   mpfr_t sum, term;
@@ -79,7 +79,7 @@ void expect_limit(const Contract& contract, T within, T beyond) {
   EXPECT_NE(broken_bound(contract, a, b, result(beyond)), "") << contract.text();
 }
 
-TEST(Oracle, decides_bounds_to_the_last_bit) {
+TEST(Oracle, DecidesBoundsToTheLastBit) {
   // k = 2, |A||B| = 1, |A_i| |B_j| = sqrt(2)
   expect_limit<double>(Contract::fp64(), 1 + 0x1p-52, 1 + 0x1p-51);  // 3 * 2^-53
   expect_limit<double>(Contract::fp64(), 1 - 3 * 0x1p-53, 1 - 0x1p-51);
@@ -91,7 +91,7 @@ TEST(Oracle, decides_bounds_to_the_last_bit) {
   expect_limit<float>(Contract::fp64(), 1.0f, 1 - 0x1p-24f - 0x1p-24f);
 }
 
-TEST(Oracle, lets_infinity_stand_for_overflow_alone) {
+TEST(Oracle, LetsInfinityStandForOverflowAlone) {
   const double infinity = std::numeric_limits<double>::infinity(), top = std::numeric_limits<double>::max();
   const auto result = [](double value) { return Matrix<double>::of(1, 1, [&](auto, auto) { return value; }); };
   const auto one = result(1), two = result(2), large = result(top), less = result(top * 0.99);
@@ -102,7 +102,7 @@ TEST(Oracle, lets_infinity_stand_for_overflow_alone) {
   EXPECT_NE(broken_bound(Contract::fp64(), one, one, result(std::nan(""))), "");
 }
 
-TEST(Oracle, finds_broken_guards_and_differing_bits) {
+TEST(Oracle, FindsBrokenGuardsAndDifferingBits) {
   Matrix<float> x(3, 2, 2);
   for (std::int64_t j = 0; j < 2; ++j)
     for (std::int64_t i = 0; i < 3; ++i) x(i, j) = 0;
@@ -117,7 +117,7 @@ TEST(Oracle, finds_broken_guards_and_differing_bits) {
   }
 }
 
-TEST(Oracle, knows_where_ieee_sends_nan_and_infinity) {
+TEST(Oracle, KnowsWhereIeeeSendsNanAndInfinity) {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto special = [](const std::vector<double>& x, const std::vector<double>& y) {
     return special_value(row(x), transposed(row(y)), 0, 0);

@@ -61,7 +61,7 @@ class Prepared : public PerEngine {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, Prepared, testing::ValuesIn(engine_cases()), ReadableName());
 
-TEST_P(Prepared, have_the_bits_of_unprepared_operands_under_every_contract_and_op) {
+TEST_P(Prepared, HaveTheBitsOfUnpreparedOperandsUnderEveryContractAndOp) {
   with_type([this]<class T>(T) {
     for (const Contract& contract : {Contract::fp64(), Contract::fp32(), Contract::normwise(), Contract::bits(70)}) {
       const auto [a, b] = make_operands<T>("random_phi_0_5", 70, 67, 130, 43);
@@ -79,7 +79,7 @@ TEST_P(Prepared, have_the_bits_of_unprepared_operands_under_every_contract_and_o
 }
 
 // More moduli than prepared, or none of them: from the copy.
-TEST_P(Prepared, wide_exponents_and_nonfinite_elements_are_made_from_the_copy) {
+TEST_P(Prepared, WideExponentsAndNonfiniteElementsAreMadeFromTheCopy) {
   with_type([this]<class T>(T) {
     for (const std::string family : {"random_phi_4", "wide_row", "wide_row_against_wide_column", "near_overflow"}) {
       auto [a, b] = make_operands<T>(family, 131, 117, 210, 41);
@@ -101,7 +101,7 @@ TEST_P(Prepared, wide_exponents_and_nonfinite_elements_are_made_from_the_copy) {
   });
 }
 
-TEST_P(Prepared, k_may_take_several_blocks_and_c_too) {
+TEST_P(Prepared, KMayTakeSeveralBlocksAndCToo) {
   with_type([this]<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_0_5", 33, 12, 33000, 45);
     expect_same<T>({.a = a, .b = b, .opa = Op::transpose}, options<T>(), "long k");
@@ -126,7 +126,7 @@ TEST_P(Prepared, k_may_take_several_blocks_and_c_too) {
   });
 }
 
-TEST_P(Prepared, one_object_serves_many_threads_and_does_not_follow_its_matrix) {
+TEST_P(Prepared, OneObjectServesManyThreadsAndDoesNotFollowItsMatrix) {
   with_type([this]<class T>(T) {
     auto [a, b] = make_operands<T>("random_phi_0_5", 90, 60, 300, 47);
     const Options mine = options<T>();
@@ -148,7 +148,7 @@ TEST_P(Prepared, one_object_serves_many_threads_and_does_not_follow_its_matrix) 
 }
 
 // A contract that is not reproducible, and no engine: residues all the same, and the native product where they cannot.
-TEST(PreparedOperands, take_residues_without_being_told_and_fall_back_on_their_copy) {
+TEST(PreparedOperands, TakeResiduesWithoutBeingToldAndFallBackOnTheirCopy) {
   const auto [a, b] = make_operands<double>("random_phi_0_5", 20, 18, 30, 48);
   const PreparedOperand<double> prepared(Side::right, Op::none, 30, 18, b.data(), b.ld());
   Matrix<double> c(20, 18), expected(20, 18);
@@ -167,7 +167,7 @@ TEST(PreparedOperands, take_residues_without_being_told_and_fall_back_on_their_c
   EXPECT_EQ(difference(c, expected), "");
 }
 
-TEST(PreparedOperands, of_no_work_scale_c) {
+TEST(PreparedOperands, OfNoWorkScaleC) {
   Matrix<double> c = scattered_matrix<double>(4, 3, 1, 49);
   const Matrix<double> before = c;
   const double x = std::numeric_limits<double>::quiet_NaN();
@@ -180,7 +180,7 @@ TEST(PreparedOperands, of_no_work_scale_c) {
   EXPECT_EQ(gemm<double>(one, Op::none, 4, 0, 1, 1.0, nullptr, 1, 0.5, c.data(), c.ld()).plan.scheme, "none");
 }
 
-TEST(PreparedOperands, that_do_not_fit_are_refused_with_c_untouched) {
+TEST(PreparedOperands, ThatDoNotFitAreRefusedWithCUntouched) {
   const double x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   double c[4] = {5, 5, 5, 5};
   const auto refused = [](const std::function<void()>& call, const std::string& word) {

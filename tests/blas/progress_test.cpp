@@ -53,7 +53,7 @@ struct LongProduct {
   }
 };
 
-TYPED_TEST(NativeProgress, rises_to_one_and_the_product_is_the_same) {
+TYPED_TEST(NativeProgress, RisesToOneAndTheProductIsTheSame) {
   for (const Op opb : {Op::none, Op::conjugate_transpose}) {
     const LongProduct<TypeParam> product(opb);
     std::vector<double> told;
@@ -66,7 +66,7 @@ TYPED_TEST(NativeProgress, rises_to_one_and_the_product_is_the_same) {
   }
 }
 
-TEST(ProgressOfGemm, is_told_by_the_calling_thread_whatever_its_number) {
+TEST(ProgressOfGemm, IsToldByTheCallingThreadWhateverItsNumber) {
   const LongProduct<double> product;
   std::vector<double> told;
   bool same_thread = true;
@@ -81,7 +81,7 @@ TEST(ProgressOfGemm, is_told_by_the_calling_thread_whatever_its_number) {
 }
 
 // From within the threads' region, where the engine's state is set.
-TEST(ProgressOfGemm, is_told_to_who_may_multiply_other_matrices) {
+TEST(ProgressOfGemm, IsToldToWhoMayMultiplyOtherMatrices) {
   const Array<double> a = whole_numbers<double>(150, 150, 3);
   const auto square = [&](const std::function<void(double)>& progress) {
     Array<double> c{150, 150};
@@ -101,7 +101,7 @@ TEST(ProgressOfGemm, is_told_to_who_may_multiply_other_matrices) {
   EXPECT_GE(told, 2);
 }
 
-TEST(ProgressOfGemm, short_products_tell_their_end) {
+TEST(ProgressOfGemm, ShortProductsTellTheirEnd) {
   const double a = 3, b = 5;
   for (const double alpha : {1.0, 0.0}) {
     double c = 7;

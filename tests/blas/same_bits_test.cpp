@@ -30,7 +30,7 @@ class SameBits : public PerEngine {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, SameBits, testing::ValuesIn(engine_cases()), ReadableName());
 
-TEST_P(SameBits, on_every_engine) {
+TEST_P(SameBits, OnEveryEngine) {
   with_type([this]<class T>(T) {
     for (const Contract& contract : {Contract::fp64(), Contract::fp32(), Contract::normwise(), Contract::bits(70)}) {
       const Options mine = options<T>(contract);
@@ -49,7 +49,7 @@ TEST_P(SameBits, on_every_engine) {
 }
 
 // Matrix engines that round their sums, of four kinds: the plan cuts k to what each holds.
-TEST(SameBitsOnModels, of_tensor_cores_and_amx) {
+TEST(SameBitsOnModels, OfTensorCoresAndAmx) {
   const auto [a, b] = make_operands<double>("random_phi_2", 20, 20, 1100, 44);
   Options options{.contract = Contract::parse("fp64+reproducible"), .engine = "portable"};
   const Matrix<double> expected = multiply<double>({.a = a, .b = b}, options).c;
@@ -62,7 +62,7 @@ TEST(SameBitsOnModels, of_tensor_cores_and_amx) {
   }
 }
 
-TEST_P(SameBits, on_every_engine_with_nan_infinity_alpha_and_beta) {
+TEST_P(SameBits, OnEveryEngineWithNanInfinityAlphaAndBeta) {
   with_type([this]<class T>(T) {
     const Call<T> call = awkward_call<T>();
     const Matrix<T> expected = reference(call, options<T>());
@@ -74,7 +74,7 @@ TEST_P(SameBits, on_every_engine_with_nan_infinity_alpha_and_beta) {
   });
 }
 
-TEST_P(SameBits, on_every_number_of_threads) {
+TEST_P(SameBits, OnEveryNumberOfThreads) {
   with_type([this]<class T>(T) {
     const Call<T> call = awkward_call<T>();
     Options changed = options<T>();
@@ -89,7 +89,7 @@ TEST_P(SameBits, on_every_number_of_threads) {
   });
 }
 
-TEST_P(SameBits, on_every_call) {
+TEST_P(SameBits, OnEveryCall) {
   with_type([this]<class T>(T) {
     const Call<T> call = awkward_call<T>();
     const Matrix<T> expected = reference(call, options<T>());
@@ -100,7 +100,7 @@ TEST_P(SameBits, on_every_call) {
   });
 }
 
-TEST_P(SameBits, under_every_rounding_mode_which_stays_the_callers) {
+TEST_P(SameBits, UnderEveryRoundingModeWhichStaysTheCallers) {
   with_type([this]<class T>(T) {
     for (const char* family : {"random_phi_4", "subnormal_products"}) {
       const auto [a, b] = make_operands<T>(family, 70, 50, 90, 47);
@@ -117,7 +117,7 @@ TEST_P(SameBits, under_every_rounding_mode_which_stays_the_callers) {
   });
 }
 
-TEST_P(SameBits, under_every_workspace_limit) {
+TEST_P(SameBits, UnderEveryWorkspaceLimit) {
   with_type([this]<class T>(T) {
     for (Call<T> call : {awkward_call<T>(), Call<T>{.a = scattered_matrix<T>(300, 65, 0.5, 44),
                                             .b = scattered_matrix<T>(65, 333, 0.5, 45)}}) {
@@ -138,7 +138,7 @@ TEST_P(SameBits, under_every_workspace_limit) {
   });
 }
 
-TEST_P(SameBits, in_the_callers_own_workspace_and_nothing_is_written_behind_it) {
+TEST_P(SameBits, InTheCallersOwnWorkspaceAndNothingIsWrittenBehindIt) {
   with_type([this]<class T>(T) {
     const Call<T> call = awkward_call<T>();
     Options own = options<T>();
@@ -162,7 +162,7 @@ TEST_P(SameBits, in_the_callers_own_workspace_and_nothing_is_written_behind_it) 
   });
 }
 
-TEST_P(SameBits, in_a_workspace_of_the_size_that_is_told_for_any_shape) {
+TEST_P(SameBits, InAWorkspaceOfTheSizeThatIsToldForAnyShape) {
   with_type([this]<class T>(T) {
     for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {1, 300, 2}, {300, 1, 40}, {33, 5, 3000}, {64, 64, 64}})
       for (const Contract& contract : {Contract::fp32(), Contract::fp64(), Contract::bits(4), Contract::bits(110)}) {
@@ -180,7 +180,7 @@ TEST_P(SameBits, in_a_workspace_of_the_size_that_is_told_for_any_shape) {
   });
 }
 
-TEST_P(SameBits, from_every_storage_of_the_operands) {
+TEST_P(SameBits, FromEveryStorageOfTheOperands) {
   with_type([this]<class T>(T) {
     Call<T> call = awkward_call<T>();
     const Matrix<T> expected = reference(call, options<T>());
@@ -196,7 +196,7 @@ TEST_P(SameBits, from_every_storage_of_the_operands) {
 }
 
 // Nothing that decides about the result depends on the order of rows, of columns or of the inner index.
-TEST_P(SameBits, in_every_order_of_the_indices) {
+TEST_P(SameBits, InEveryOrderOfTheIndices) {
   with_type([this]<class T>(T) {
     for (const std::string family : {"random_phi_2", "wide_row", "cancelling", "sparse"}) {
       const auto [a, b] = make_operands<T>(family, 70, 75, 140, 46);
@@ -211,7 +211,7 @@ TEST_P(SameBits, in_every_order_of_the_indices) {
   });
 }
 
-TEST_P(SameBits, when_many_threads_call_at_once) {
+TEST_P(SameBits, WhenManyThreadsCallAtOnce) {
   with_type([this]<class T>(T) {
     constexpr int callers = 6;
     std::vector<Call<T>> calls;
@@ -241,7 +241,7 @@ TEST_P(SameBits, when_many_threads_call_at_once) {
   });
 }
 
-TEST_P(SameBits, and_progress_is_told_from_the_calling_thread) {
+TEST_P(SameBits, AndProgressIsToldFromTheCallingThread) {
   with_type([this]<class T>(T) {
     const Call<T> call{.a = scattered_matrix<T>(400, 150, 0.5, 60), .b = scattered_matrix<T>(150, 400, 0.5, 61)};
     Options told = options<T>();
@@ -263,7 +263,7 @@ TEST_P(SameBits, and_progress_is_told_from_the_calling_thread) {
 }
 
 // By one block: the fractions between come from its stages.
-TEST_P(SameBits, and_progress_rises_within_a_block_and_ends_with_one) {
+TEST_P(SameBits, AndProgressRisesWithinABlockAndEndsWithOne) {
   with_type([this]<class T>(T) {
     const std::int64_t size = 200;
     const Call<T> call{.a = scattered_matrix<T>(size, size, 0.5, 60), .b = scattered_matrix<T>(size, size, 0.5, 61)};

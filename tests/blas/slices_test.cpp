@@ -36,7 +36,7 @@ SliceOptions on(const std::string& engine, SliceMode mode = SliceMode::working_p
 class Slices : public testing::TestWithParam<Type> {};
 INSTANTIATE_TEST_SUITE_P(Types, Slices, testing::Values(Type::float32, Type::float64), ReadableName());
 
-TEST_P(Slices, correctly_rounded_is_what_it_says_on_every_engine) {
+TEST_P(Slices, CorrectlyRoundedIsWhatItSaysOnEveryEngine) {
   with_type(GetParam(), []<class T>(T) {
     for (const char* engine : slice_engines)
       for (const std::string family : {"random_phi_0_1", "random_phi_1", "random_phi_2", "cancelling", "integers",
@@ -55,7 +55,7 @@ TEST_P(Slices, correctly_rounded_is_what_it_says_on_every_engine) {
   });
 }
 
-TEST_P(Slices, correctly_rounded_includes_alpha_and_beta_and_equals_the_contract) {
+TEST_P(Slices, CorrectlyRoundedIncludesAlphaAndBetaAndEqualsTheContract) {
   with_type(GetParam(), []<class T>(T) {
     auto [a, b] = make_operands<T>("random_phi_1", 40, 37, 50, 53);
     a(3, 4) = std::numeric_limits<T>::quiet_NaN(), b(7, 8) = std::numeric_limits<T>::infinity();
@@ -66,7 +66,7 @@ TEST_P(Slices, correctly_rounded_includes_alpha_and_beta_and_equals_the_contract
   });
 }
 
-TEST_P(Slices, working_precision_is_as_good_as_a_conventional_product) {
+TEST_P(Slices, WorkingPrecisionIsAsGoodAsAConventionalProduct) {
   with_type(GetParam(), []<class T>(T) {
     const Contract promise = sizeof(T) == 4 ? Contract::fp32() : Contract::fp64();
     for (const char* engine : slice_engines)
@@ -79,7 +79,7 @@ TEST_P(Slices, working_precision_is_as_good_as_a_conventional_product) {
   });
 }
 
-TEST_P(Slices, bits_come_from_the_engine) {
+TEST_P(Slices, BitsComeFromTheEngine) {
   with_type(GetParam(), []<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_1", 5, 6, 200, 56);
     for (const char* engine : slice_engines)
@@ -96,7 +96,7 @@ TEST_P(Slices, bits_come_from_the_engine) {
   });
 }
 
-TEST_P(Slices, fast_mode_takes_a_triangle_of_products) {
+TEST_P(Slices, FastModeTakesATriangleOfProducts) {
   with_type(GetParam(), []<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_2", 20, 20, 100, 57);
     SliceOptions options = on("volta-fp16-fp32");
@@ -117,7 +117,7 @@ TEST_P(Slices, fast_mode_takes_a_triangle_of_products) {
 }
 
 // More slices with wider exponents, as the paper finds.
-TEST_P(Slices, wider_exponents_take_more_slices) {
+TEST_P(Slices, WiderExponentsTakeMoreSlices) {
   with_type(GetParam(), []<class T>(T) {
     for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded}) {
       int before = 0;
@@ -132,7 +132,7 @@ TEST_P(Slices, wider_exponents_take_more_slices) {
   });
 }
 
-TEST_P(Slices, have_the_same_bits_for_every_block_layout_and_engine_of_as_many_bits) {
+TEST_P(Slices, HaveTheSameBitsForEveryBlockLayoutAndEngineOfAsManyBits) {
   with_type(GetParam(), []<class T>(T) {
     const auto [a, b] = make_operands<T>("random_phi_1", 70, 75, 60, 60);
     SliceOptions options = on("volta-fp16-fp32");
@@ -150,7 +150,7 @@ TEST_P(Slices, have_the_same_bits_for_every_block_layout_and_engine_of_as_many_b
   });
 }
 
-TEST_P(Slices, grouped_products_give_the_exact_sum_too) {
+TEST_P(Slices, GroupedProductsGiveTheExactSumToo) {
   with_type(GetParam(), []<class T>(T) {
     for (const std::string family : {"random_phi_1", "integers", "graded_rows_and_columns"}) {
       const auto [a, b] = make_operands<T>(family, 40, 33, 300, 61);
@@ -164,7 +164,7 @@ TEST_P(Slices, grouped_products_give_the_exact_sum_too) {
   });
 }
 
-TEST_P(Slices, skip_blocks_of_zeros) {
+TEST_P(Slices, SkipBlocksOfZeros) {
   with_type(GetParam(), []<class T>(T) {
     auto [a, b] = make_operands<T>("random_phi_1", 64, 64, 64, 62);
     for (std::int64_t i = 0; i < 32; ++i)
@@ -179,7 +179,7 @@ TEST_P(Slices, skip_blocks_of_zeros) {
 }
 
 // Small integers and a few elements of full length: all slices but the first have next to no digits.
-TEST_P(Slices, few_digits_are_multiplied_without_the_engine) {
+TEST_P(Slices, SparseSlicesAreMultipliedWithoutTheEngine) {
   with_type(GetParam(), []<class T>(T) {
     auto [a, b] = make_operands<T>("integers", 40, 33, 600, 63);
     const auto [x, y] = make_operands<T>("random_phi_0_1", 40, 33, 600, 64);
@@ -202,7 +202,7 @@ TEST_P(Slices, few_digits_are_multiplied_without_the_engine) {
   });
 }
 
-TEST_P(Slices, arguments_are_checked) {
+TEST_P(Slices, ArgumentsAreChecked) {
   with_type(GetParam(), []<class T>(T) {
     T x[4] = {1, 2, 3, 4}, c[4] = {5, 6, 7, 8};
     const auto call = [&](const SliceOptions& options, std::int64_t lda = 2) {

@@ -20,7 +20,7 @@ Matrix<T> integer_product(const Matrix<T>& a, const Matrix<T>& b) {
   return c;
 }
 
-TEST_P(SmallCases, two_by_two_by_hand) {
+TEST_P(SmallCases, TwoByTwoByHand) {
   with_type([this]<class T>(T) {
     //  1 2   5 6    1 * 5 + 2 * 7   1 * 6 + 2 * 8    19 22
     //  3 4   7 8    3 * 5 + 4 * 7   3 * 6 + 4 * 8    43 50
@@ -34,7 +34,7 @@ TEST_P(SmallCases, two_by_two_by_hand) {
   });
 }
 
-TEST_P(SmallCases, transposes_by_hand) {
+TEST_P(SmallCases, TransposesByHand) {
   with_type([this]<class T>(T) {
     const T a[] = {1, 3, 2, 4}, b[] = {5, 7, 6, 8};
     T c[4];
@@ -53,7 +53,7 @@ TEST_P(SmallCases, transposes_by_hand) {
   });
 }
 
-TEST_P(SmallCases, row_times_column_and_column_times_row_by_hand) {
+TEST_P(SmallCases, RowTimesColumnAndColumnTimesRowByHand) {
   with_type([this]<class T>(T) {
     const T x[] = {1, 2, 3}, y[] = {4, -5, 6};
     T dot = 7, outer[9];
@@ -65,7 +65,7 @@ TEST_P(SmallCases, row_times_column_and_column_times_row_by_hand) {
 }
 
 // k and k + 1 of them: the sum passes what int8, int16 and a float significand hold.
-TEST_P(SmallCases, a_long_sum_of_ones_counts_them) {
+TEST_P(SmallCases, ALongSumOfOnesCountsThem) {
   with_type([this]<class T>(T) {
     for (const std::int64_t k : {127, 128, 255, 256, 257, 1000, 4097}) {
       const auto ones = [](auto, auto) { return T{1}; };
@@ -76,7 +76,7 @@ TEST_P(SmallCases, a_long_sum_of_ones_counts_them) {
   });
 }
 
-TEST_P(SmallCases, the_identity_changes_nothing) {
+TEST_P(SmallCases, TheIdentityChangesNothing) {
   with_type([this]<class T>(T) {
     const std::int64_t n = 70;
     const auto x = integer_matrix<T>(n, n, 4096, 1);
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, CornerGrid,
                                           testing::ValuesIn(all_ops)),
                          GridName());
 
-TEST_P(CornerGrid, integers_are_exact_and_nothing_around_c_is_touched) {
+TEST_P(CornerGrid, IntegersAreExactAndNothingAroundCIsTouched) {
   const auto& [engine, opa, opb] = GetParam();
   const auto size = static_cast<std::int64_t>(corner_sizes.size());
   const auto third = static_cast<std::int64_t>(std::string("NTC").find(static_cast<char>(opa)));

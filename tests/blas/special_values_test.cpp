@@ -54,7 +54,7 @@ class SpecialValues : public PerEngine {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, SpecialValues, testing::ValuesIn(engine_cases()), ReadableName());
 
-TEST_P(SpecialValues, of_one_term_follow_the_table_of_ieee) {
+TEST_P(SpecialValues, OfOneTermFollowTheTableOfIeee) {
   with_type([this]<class T>(T) {
     const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
     const T tiny = std::numeric_limits<T>::denorm_min(), huge = std::numeric_limits<T>::max();
@@ -72,7 +72,7 @@ TEST_P(SpecialValues, of_one_term_follow_the_table_of_ieee) {
   });
 }
 
-TEST_P(SpecialValues, of_two_terms_follow_ieee) {
+TEST_P(SpecialValues, OfTwoTermsFollowIeee) {
   with_type([this]<class T>(T) {
     const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
     const std::vector<T> values = {nan, infinity, -infinity, T{0}, T{1}, T{-1}};
@@ -84,7 +84,7 @@ TEST_P(SpecialValues, of_two_terms_follow_ieee) {
   });
 }
 
-TEST_P(SpecialValues, in_one_place_reach_their_row_or_column_alone) {
+TEST_P(SpecialValues, InOnePlaceReachTheirRowOrColumnAlone) {
   with_type([this]<class T>(T) {
     const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
     for (const T value : {nan, infinity, -infinity}) {
@@ -100,7 +100,7 @@ TEST_P(SpecialValues, in_one_place_reach_their_row_or_column_alone) {
   });
 }
 
-TEST_P(SpecialValues, scattered_over_both_operands_follow_ieee) {
+TEST_P(SpecialValues, ScatteredOverBothOperandsFollowIeee) {
   with_type([this]<class T>(T) {
     const T infinity = std::numeric_limits<T>::infinity();
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -118,7 +118,7 @@ TEST_P(SpecialValues, scattered_over_both_operands_follow_ieee) {
   });
 }
 
-TEST_P(SpecialValues, everywhere_leave_nothing_finite) {
+TEST_P(SpecialValues, EverywhereLeaveNothingFinite) {
   with_type([this]<class T>(T) {
     for (const T value : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
       const auto all = Matrix<T>::of(33, 33, [&](auto, auto) { return value; });
@@ -128,7 +128,7 @@ TEST_P(SpecialValues, everywhere_leave_nothing_finite) {
   });
 }
 
-TEST_P(SpecialValues, of_alpha_beta_and_c_follow_ieee) {
+TEST_P(SpecialValues, OfAlphaBetaAndCFollowIeee) {
   with_type([this]<class T>(T) {
     const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
     auto a = scattered_matrix<T>(12, 9, 0.5, 53), b = scattered_matrix<T>(9, 10, 0.5, 54);
@@ -146,7 +146,7 @@ TEST_P(SpecialValues, of_alpha_beta_and_c_follow_ieee) {
   });
 }
 
-TEST_P(SpecialValues, in_c_are_not_read_when_beta_is_zero) {
+TEST_P(SpecialValues, InCAreNotReadWhenBetaIsZero) {
   with_type([this]<class T>(T) {
     const auto a = scattered_matrix<T>(40, 30, 0.5, 56), b = scattered_matrix<T>(30, 50, 0.5, 57);
     const auto expected =
@@ -162,7 +162,7 @@ TEST_P(SpecialValues, in_c_are_not_read_when_beta_is_zero) {
   });
 }
 
-TEST_P(SpecialValues, and_anything_else_in_a_and_b_are_not_read_when_alpha_or_k_is_zero) {
+TEST_P(SpecialValues, AndAnythingElseInAAndBAreNotReadWhenAlphaOrKIsZero) {
   with_type([this]<class T>(T) {
     // Memory that cannot be read: one look ends the process.
     constexpr std::size_t bytes = 1 << 20;

@@ -238,11 +238,11 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   EXPECT(vernier_cuda_set_pointer_mode(handle, (vernier_pointer_mode)2) == VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_set_pointer_mode(handle, VERNIER_POINTER_HOST) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_asynchronous(handle, 1) == VERNIER_SUCCESS);
-  EXPECT(vernier_cuda_settle(NULL, &regular) == VERNIER_NOT_INITIALIZED);
-  EXPECT(vernier_cuda_settle(handle, &regular) == VERNIER_INVALID_ARGUMENT); /* no product yet */
+  EXPECT(vernier_cuda_complete_report(NULL, &regular) == VERNIER_NOT_INITIALIZED);
+  EXPECT(vernier_cuda_complete_report(handle, &regular) == VERNIER_INVALID_ARGUMENT); /* no product yet */
   EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
-  EXPECT(vernier_cuda_settle(handle, NULL) == VERNIER_INVALID_ARGUMENT);
-  EXPECT(vernier_cuda_settle(handle, &regular) == VERNIER_SUCCESS); /* nothing was to be decided */
+  EXPECT(vernier_cuda_complete_report(handle, NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_cuda_complete_report(handle, &regular) == VERNIER_SUCCESS); /* nothing was to be decided */
   EXPECT(vernier_get_report(handle, &report) == VERNIER_SUCCESS && report.fallback == 0 && report.span_a > 0);
   EXPECT(vernier_cuda_set_outcome(NULL, NULL) == VERNIER_NOT_INITIALIZED);
   EXPECT(vernier_cuda_set_outcome(handle, NULL) == VERNIER_SUCCESS);

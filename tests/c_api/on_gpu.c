@@ -1,4 +1,4 @@
-/* Products about which the GPU decides, from C: captured, replayed with other data, settled. */
+/* Products about which the GPU decides, from C: captured, replayed with other data, completed. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void replay(cudaGraphExec_t graph, const double* x, double* c_on_host) {
 }
 
 /* Ordinary data, wide ones, ordinary ones again: the report follows each replay. */
-static void replays_are_settled(const char* contract, vernier_cuda_outcome* outcome, int falls_back) {
+static void replays_are_completed(const char* contract, vernier_cuda_outcome* outcome, int falls_back) {
   const double ordinary[] = {1, 3, 2, 4}, wide[] = {1e-300, 1, 1, 1e300};
   double got[n * n];
   vernier_report report;
@@ -52,12 +52,12 @@ static void replays_are_settled(const char* contract, vernier_cuda_outcome* outc
     replay(executable, i == 1 ? wide : ordinary, got);
     if (i == 1 && !falls_back) {
       REQUIRE(got[0] == 7 && got[1] == 7 && got[2] == 7 && got[3] == 7);
-      REQUIRE(vernier_cuda_settle(handle, outcome) == VERNIER_BOUND_NOT_MET);
+      REQUIRE(vernier_cuda_complete_report(handle, outcome) == VERNIER_BOUND_NOT_MET);
       REQUIRE(vernier_last_error(handle)[0] != '\0');
       continue;
     }
     if (i != 1) REQUIRE(got[0] == 7 && got[1] == 15 && got[2] == 10 && got[3] == 22);
-    REQUIRE(vernier_cuda_settle(handle, outcome) == VERNIER_SUCCESS);
+    REQUIRE(vernier_cuda_complete_report(handle, outcome) == VERNIER_SUCCESS);
     REQUIRE(vernier_get_report(handle, &report) == VERNIER_SUCCESS);
     REQUIRE(report.fallback == (i == 1));
     REQUIRE((report.moduli > 0) == (i != 1));
@@ -80,8 +80,8 @@ int main(void) {
   REQUIRE(vernier_cuda_set_asynchronous(handle, 1) == VERNIER_SUCCESS);
   REQUIRE(product() == VERNIER_UNSUPPORTED); /* nothing would tell that the data were too wide */
   REQUIRE(vernier_cuda_set_outcome(handle, outcome) == VERNIER_SUCCESS);
-  replays_are_settled("fp64", outcome, 1);
-  replays_are_settled("fp64+reproducible", outcome, 0);
+  replays_are_completed("fp64", outcome, 1);
+  replays_are_completed("fp64+reproducible", outcome, 0);
   REQUIRE(vernier_destroy(handle) == VERNIER_SUCCESS);
   printf("ok\n");
   return EXIT_SUCCESS;

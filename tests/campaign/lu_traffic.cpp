@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cuda/device.hpp"
-#include "lapack/device_stored_lu.hpp"
+#include "lapack/lu/stored_lu_cuda.hpp"
 #include "support/random.hpp"
 
 namespace vernier::test {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "avx512_under_test.hpp"
-#include "engine/cpu_features.hpp"
+#include "base/cpu_features.hpp"
 #include "engine/int8_kernels.hpp"
 #include "product_properties.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "base/panel.hpp"
+#include "engine/panel.hpp"
 #include "number/moduli.hpp"
 
 namespace vernier::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/cpu_features.hpp"
+#include "base/cpu_features.hpp"
 #if VERNIER_X86
 #include "avx512_under_test.hpp"
 #endif

@@ -73,7 +73,7 @@ class BatchedOnGpu : public testing::TestWithParam<std::string> {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, BatchedOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
 
-TEST_P(BatchedOnGpu, has_the_bits_of_single_products) {
+TEST_P(BatchedOnGpu, HasTheBitsOfSingleProducts) {
   Random random(3);
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     const auto size = [&](std::int64_t most) { return random.integer(0, 3) == 0 ? 64 : random.integer(1, most); };
@@ -90,14 +90,14 @@ TEST_P(BatchedOnGpu, has_the_bits_of_single_products) {
   }
 }
 
-TEST_P(BatchedOnGpu, has_them_for_long_vectors_and_for_the_lean_rule) {
+TEST_P(BatchedOnGpu, HasThemForLongVectorsAndForTheSqrtRule) {
   check<double>({40, 33, 5000, 3, Op::transpose, Op::none}, reproducible(Contract::fp64()));
   check<double>({20, 33, 9000, 3}, reproducible(Contract::fp64()));
   check<double>({130, 100, 2048, 4}, Contract::fp64());
 }
 
 // Fewer products at a time than there are.
-TEST_P(BatchedOnGpu, goes_in_groups_where_memory_is_short) {
+TEST_P(BatchedOnGpu, GoesInGroupsWhereMemoryIsShort) {
   const double one = 1, zero = 0;
   constexpr std::int64_t n = 64, count = 50;
   DeviceBatch<double> a(n * n, count, 0), x(n * n, count, 0), y(n * n, count, 0);
@@ -121,7 +121,7 @@ TEST_P(BatchedOnGpu, goes_in_groups_where_memory_is_short) {
   EXPECT_EQ(x.read(), y.read());
 }
 
-TEST_P(BatchedOnGpu, missing_matrices_are_found_before_any_work) {
+TEST_P(BatchedOnGpu, MissingMatricesAreFoundBeforeAnyWork) {
   const double one = 1, zero = 0;
   DeviceBatch<double> a(64 * 64, 4, 0);
   const cuda::Options options{.contract = reproducible(Contract::fp64()), .engine = GetParam()};
@@ -137,7 +137,7 @@ TEST_P(BatchedOnGpu, missing_matrices_are_found_before_any_work) {
 
 // By arrays of addresses: a matrix that is missing is found before any work, and A and B are not looked at for alpha =
 // 0.
-TEST_P(BatchedOnGpu, addresses_are_looked_at_where_matrices_are_read) {
+TEST_P(BatchedOnGpu, AddressesAreLookedAtWhereMatricesAreRead) {
   const double zero = 0, one = 1, half = 0.5;
   constexpr std::int64_t n = 4, count = 3;
   DeviceBatch<double> x(n * n, count, 0);

@@ -43,7 +43,7 @@ class CholeskyOnGpu : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(CholeskyOnGpu, Types);
 
-TYPED_TEST(CholeskyOnGpu, the_factor_multiplies_to_the_matrix_and_the_other_triangle_is_left_alone) {
+TYPED_TEST(CholeskyOnGpu, TheFactorMultipliesToTheMatrixAndTheOtherTriangleIsLeftAlone) {
   using T = TypeParam;
   for (const std::int64_t n : {1, 2, 31, 128, 129, 300, 640}) {
     const Matrix<T> a = definite_matrix<T>(n, 3 + static_cast<std::uint64_t>(n));
@@ -58,7 +58,7 @@ TYPED_TEST(CholeskyOnGpu, the_factor_multiplies_to_the_matrix_and_the_other_tria
   }
 }
 
-TYPED_TEST(CholeskyOnGpu, many_blocks_are_factorised_one_beside_the_update_of_the_others) {
+TYPED_TEST(CholeskyOnGpu, ManyBlocksAreFactorisedOneBesideTheUpdateOfTheOthers) {
   using T = TypeParam;
   const std::int64_t n = 1700;
   const Matrix<T> a = dominant_matrix<T>(n, 9);
@@ -70,7 +70,7 @@ TYPED_TEST(CholeskyOnGpu, many_blocks_are_factorised_one_beside_the_update_of_th
     for (std::int64_t i = j; i < n; ++i) ASSERT_EQ(lower(i, j), upper(j, i)) << i << ", " << j;
 }
 
-TYPED_TEST(CholeskyOnGpu, info_names_the_first_leading_minor_that_is_not_positive) {
+TYPED_TEST(CholeskyOnGpu, InfoNamesTheFirstLeadingMinorThatIsNotPositive) {
   using T = TypeParam;
   for (const std::int64_t bad : {0, 5, 127, 128, 200, 399}) {
     for (const T value : {T(0), T(-1), std::numeric_limits<T>::quiet_NaN()}) {
@@ -85,7 +85,7 @@ TYPED_TEST(CholeskyOnGpu, info_names_the_first_leading_minor_that_is_not_positiv
   }
 }
 
-TYPED_TEST(CholeskyOnGpu, systems_are_solved_with_all_right_hand_sides) {
+TYPED_TEST(CholeskyOnGpu, SystemsAreSolvedWithAllRightHandSides) {
   using T = TypeParam;
   const std::int64_t n = 417, nrhs = 70;
   const Matrix<T> a = dominant_matrix<T>(n, 11), x = scattered_matrix<T>(n, nrhs, 0, 5);
@@ -108,7 +108,7 @@ TYPED_TEST(CholeskyOnGpu, systems_are_solved_with_all_right_hand_sides) {
 }
 
 // A x = b with x of ones, beyond the sizes of one wave of blocks.
-TYPED_TEST(CholeskyOnGpu, large_systems_are_solved) {
+TYPED_TEST(CholeskyOnGpu, LargeSystemsAreSolved) {
   using T = TypeParam;
   const std::int64_t n = 4225;
   const auto a = Matrix<T>::of(
@@ -158,7 +158,7 @@ double true_error(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& x, st
   return static_cast<double>(residual / (norm * size_x + size_b));
 }
 
-TYPED_TEST(CholeskyOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
+TYPED_TEST(CholeskyOnGpu, WhatTheSolverCallsOkIsWithinTheTolerance) {
   using T = TypeParam;
   for (const Uplo uplo : both)
     for (const Factors factors : {Factors::automatic, Factors::fp32, Factors::fp64})
@@ -184,7 +184,7 @@ Matrix<double> barely_definite(std::int64_t n, double sign) {
   return a;
 }
 
-TEST(DefiniteOnGpu, fp64_decides_where_fp32_meets_no_positive_pivot) {
+TEST(DefiniteOnGpu, Fp64DecidesWhereFp32MeetsNoPositivePivot) {
   const std::int64_t n = 300;
   const Matrix<double> b = scattered_matrix<double>(n, 1, 0, 32);
   Matrix<double> x(n, 1);
@@ -199,7 +199,7 @@ TEST(DefiniteOnGpu, fp64_decides_where_fp32_meets_no_positive_pivot) {
   for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(x(i, 0), b(i, 0));
 }
 
-TEST(DefiniteOnGpu, a_nan_is_named_by_its_place_in_the_triangle_that_is_read) {
+TEST(DefiniteOnGpu, ANanIsNamedByItsPlaceInTheTriangleThatIsRead) {
   for (const Uplo uplo : both) {
     Matrix<double> a = dominant_matrix<double>(150, 4), x(150, 1);
     const auto b = scattered_matrix<double>(150, 1, 0, 5);
@@ -214,7 +214,7 @@ TEST(DefiniteOnGpu, a_nan_is_named_by_its_place_in_the_triangle_that_is_read) {
   }
 }
 
-TEST(DefiniteOnGpu, arguments_are_checked_first) {
+TEST(DefiniteOnGpu, ArgumentsAreCheckedFirst) {
   double a = 1, b = 1;
   const auto message = [](const auto& call) -> std::string {
     try {

@@ -71,15 +71,15 @@ void use_at_once(int devices) {
 #define VERNIER_NEEDS_DEVICES() \
   if (device_count() < 2) GTEST_SKIP() << "NOT TESTED: one device"
 
-TEST(DevicesOnGpu, one_gives_the_same_again) { take_in_turns(1); }
-TEST(DevicesOnGpu, one_serves_two_threads_at_once) { use_at_once(1); }
+TEST(DevicesOnGpu, OneGivesTheSameAgain) { take_in_turns(1); }
+TEST(DevicesOnGpu, OneServesTwoThreadsAtOnce) { use_at_once(1); }
 
-TEST(DevicesOnGpu, several_are_taken_in_turns_by_one_thread) {
+TEST(DevicesOnGpu, SeveralAreTakenInTurnsByOneThread) {
   VERNIER_NEEDS_DEVICES();
   take_in_turns(device_count());
 }
 
-TEST(DevicesOnGpu, several_are_used_at_once_by_as_many_threads) {
+TEST(DevicesOnGpu, SeveralAreUsedAtOnceByAsManyThreads) {
   VERNIER_NEEDS_DEVICES();
   use_at_once(device_count());
 }

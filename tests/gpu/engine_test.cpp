@@ -8,7 +8,7 @@
 
 #include "cuda/device.hpp"
 #include "engine/sm90_int8.hpp"
-#include "scheme/residues.hpp"
+#include "residue/residues.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -116,18 +116,18 @@ void check_variant(Sm90Variant variant, const Case& c, bool accumulate, const Wa
 class Sm90TilesTest : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Tiles, Sm90TilesTest, testing::Range(0, static_cast<int>(sm90_tiles.size())));
 
-TEST_P(Sm90TilesTest, products_of_small_and_ragged_matrices) {
+TEST_P(Sm90TilesTest, ProductsOfSmallAndRaggedMatrices) {
   for (const Case& c : {Case{1, 1, 1, 2}, Case{100, 70, 130, 15}, Case{257, 129, 65, 49}, Case{333, 515, 300, 7},
                         Case{700, 40, 1000, 3}, Case{200, 140, 260, 3, 7}})
     for (const bool accumulate : {false, true}) check_variant(static_cast<Sm90Variant>(GetParam()), c, accumulate);
 }
 
-TEST_P(Sm90TilesTest, products_of_the_longest_k) {
+TEST_P(Sm90TilesTest, ProductsOfTheLongestK) {
   check_variant(static_cast<Sm90Variant>(GetParam()), {40, 70, 65536, 2}, false);
 }
 
 // Rows 200 and 201 have no label, and columns the label 1 but for one that has none: entries without a common label.
-TEST_P(Sm90TilesTest, leaves_tiles_alone_of_which_nobody_wants_an_entry) {
+TEST_P(Sm90TilesTest, LeavesTilesAloneOfWhichNobodyWantsAnEntry) {
   const Case c{1600, 1300, 200, 3};
   std::vector<unsigned> rows(50, 1u << 1), columns(41, 1u << 1);
   rows[200 / 32] |= 1u << 0;

@@ -19,7 +19,7 @@ class ExactOnGpu : public testing::TestWithParam<std::string> {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, ExactOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
 
-TEST_P(ExactOnGpu, rounds_every_family_correctly) {
+TEST_P(ExactOnGpu, RoundsEveryFamilyCorrectly) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
       for (const std::string& family : operand_families()) {
@@ -31,7 +31,7 @@ TEST_P(ExactOnGpu, rounds_every_family_correctly) {
     });
 }
 
-TEST_P(ExactOnGpu, rounds_boundaries_correctly) {
+TEST_P(ExactOnGpu, RoundsBoundariesCorrectly) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
       for (const std::string& family : boundary_families())
@@ -43,7 +43,7 @@ TEST_P(ExactOnGpu, rounds_boundaries_correctly) {
   EXPECT_GT(open_, 0);
 }
 
-TEST_P(ExactOnGpu, rounds_wide_exponents_correctly) {
+TEST_P(ExactOnGpu, RoundsWideExponentsCorrectly) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
       const double widest = sizeof(T) == 4 ? 4 : 8;
@@ -67,13 +67,13 @@ TEST_P(ExactOnGpu, rounds_wide_exponents_correctly) {
 }
 
 // C on entry is minus the rounded product: what is left is the rounding error of a rounded product, all of it.
-TEST_P(ExactOnGpu, keeps_what_a_rounded_product_has_lost) {
+TEST_P(ExactOnGpu, KeepsWhatARoundedProductHasLost) {
   const auto [a, b] = make_operands<double>("random_phi_0_5", 133, 134, 160, 15);
   const Matrix<double> c = on_cpu<double>({.a = a, .b = b}, Contract::exact());
   expect_same<double>({.a = a, .b = b, .alpha = -1, .beta = 1, .c = c}, "cancelled");
 }
 
-TEST_P(ExactOnGpu, passes_nan_and_infinity_as_ieee_754_has_them) {
+TEST_P(ExactOnGpu, PassesNanAndInfinityAsIeee754HasThem) {
   constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   auto [a, b] = make_operands<double>("random_phi_0_5", 40, 37, 50, 25);
   a(3, 4) = nan, a(5, 6) = infinity, b(6, 7) = 0, b(9, 8) = -infinity, a(7, 9) = 0, b(6, 9) = -infinity;
@@ -90,7 +90,7 @@ TEST_P(ExactOnGpu, passes_nan_and_infinity_as_ieee_754_has_them) {
     expect_same<double>({.a = a, .b = b, .alpha = alpha, .beta = beta, .c = c}, joined(alpha, ' ', beta));
 }
 
-TEST_P(ExactOnGpu, does_not_depend_on_shape_transposes_and_blocks) {
+TEST_P(ExactOnGpu, DoesNotDependOnShapeTransposesAndBlocks) {
   Random random(7);
   const auto size = [&](std::int64_t most) {
     const std::int64_t near[] = {1, 16, 31, 33, 63, 65, 127, 129, 193, 255, 257};
@@ -123,7 +123,7 @@ TEST_P(ExactOnGpu, does_not_depend_on_shape_transposes_and_blocks) {
   expect_same<double>({.a = a, .b = b, .opa = Op::transpose}, "least workspace", least);
 }
 
-TEST_P(ExactOnGpu, takes_long_k_and_many_tiles) {
+TEST_P(ExactOnGpu, TakesLongKAndManyTiles) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{33, 40, 70001}, {1023, 777, 2049}}) {
     const auto [a, b] = make_operands<double>("random_phi_0_5", m, n, k, 5);
     expect_same<double>({.a = a, .b = b}, joined(m, " x ", n, " x ", k));
@@ -131,7 +131,7 @@ TEST_P(ExactOnGpu, takes_long_k_and_many_tiles) {
 }
 
 // So few elements are no integers that the sum of all products is not asked for.
-TEST_P(ExactOnGpu, decides_open_entries_by_what_rounding_lost) {
+TEST_P(ExactOnGpu, DecidesOpenEntriesByWhatRoundingLost) {
   const auto [a, b] = make_operands<float>("random_phi_0_5", 700, 650, 1500, 27);
   const cuda::Options options{.contract = Contract::exact(), .engine = GetParam(), .count_open = true};
   const Outcome<float> got = multiply_on_gpu<float>({.a = a, .b = b}, options);
@@ -140,7 +140,7 @@ TEST_P(ExactOnGpu, decides_open_entries_by_what_rounding_lost) {
   EXPECT_LE(got.report.accumulated, got.report.undecided / 4);
 }
 
-TEST_P(ExactOnGpu, takes_few_moduli_where_they_hold_the_product) {
+TEST_P(ExactOnGpu, TakesFewModuliWhereTheyHoldTheProduct) {
   const auto [a, b] = make_operands<double>("integers", 500, 500, 400, 23);
   const cuda::Options options{.contract = Contract::exact(), .engine = GetParam(), .count_open = true};
   const Outcome<double> got = multiply_on_gpu<double>({.a = a, .b = b}, options);

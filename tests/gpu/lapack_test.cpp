@@ -49,7 +49,7 @@ class LuOnGpu : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(LuOnGpu, Types);
 
-TYPED_TEST(LuOnGpu, factors_multiply_to_the_permuted_matrix) {
+TYPED_TEST(LuOnGpu, FactorsMultiplyToThePermutedMatrix) {
   using T = TypeParam;
   for (const auto& [m, n] : {std::pair{1, 1},
                              {7, 5},
@@ -72,7 +72,7 @@ TYPED_TEST(LuOnGpu, factors_multiply_to_the_permuted_matrix) {
   }
 }
 
-TYPED_TEST(LuOnGpu, pivots_are_the_largest_of_their_columns) {
+TYPED_TEST(LuOnGpu, PivotsAreTheLargestOfTheirColumns) {
   using T = TypeParam;
   const Matrix<T> a = uniform_matrix<T>(700, 700, 3);
   const auto f = factor_on_gpu(a, {.contract = default_contract<T>()});
@@ -80,7 +80,7 @@ TYPED_TEST(LuOnGpu, pivots_are_the_largest_of_their_columns) {
     for (std::int64_t i = j + 1; i < 700; ++i) ASSERT_LE(std::abs(f.lu(i, j)), T(1)) << i << ", " << j;
 }
 
-TYPED_TEST(LuOnGpu, a_zero_column_is_told_and_the_first_of_equals_is_the_pivot) {
+TYPED_TEST(LuOnGpu, AZeroColumnIsToldAndTheFirstOfEqualsIsThePivot) {
   using T = TypeParam;
   Matrix<T> a = uniform_matrix<T>(200, 200, 3);
   for (std::int64_t i = 0; i < 200; ++i) a(i, 77) = 0;
@@ -92,7 +92,7 @@ TYPED_TEST(LuOnGpu, a_zero_column_is_told_and_the_first_of_equals_is_the_pivot) 
   for (std::int64_t i = 0; i < 40; ++i) EXPECT_EQ(f.pivots[static_cast<std::size_t>(i)], i + 1);
 }
 
-TYPED_TEST(LuOnGpu, tiny_pivots_have_finite_factors) {
+TYPED_TEST(LuOnGpu, TinyPivotsHaveFiniteFactors) {
   using T = TypeParam;
   Matrix<T> a = uniform_matrix<T>(100, 100, 3);
   for (std::int64_t j = 0; j < 100; ++j)
@@ -104,7 +104,7 @@ TYPED_TEST(LuOnGpu, tiny_pivots_have_finite_factors) {
 
 // 32 rows of L have -1 below each of the 32 before, so its inverse grows to 32^7; U is small all the same, and every
 // step exact.
-TYPED_TEST(LuOnGpu, triangles_whose_inverse_is_large_lose_nothing) {
+TYPED_TEST(LuOnGpu, TrianglesWhoseInverseIsLargeLoseNothing) {
   using T = TypeParam;
   const std::int64_t n = 900, order = 256;
   const auto l = [&](std::int64_t i, std::int64_t k) {
@@ -124,7 +124,7 @@ TYPED_TEST(LuOnGpu, triangles_whose_inverse_is_large_lose_nothing) {
     for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(f.lu(i, j), i <= j ? u(i, j) : l(i, j)) << i << ", " << j;
 }
 
-TYPED_TEST(LuOnGpu, systems_are_solved_with_all_right_hand_sides) {
+TYPED_TEST(LuOnGpu, SystemsAreSolvedWithAllRightHandSides) {
   using T = TypeParam;
   const std::int64_t n = 417, nrhs = 70;
   const Matrix<T> a = uniform_matrix<T>(n, n, 11);
@@ -184,7 +184,7 @@ double true_backward_error(Op op, const Matrix<T>& a, const Matrix<T>& b, const 
   return static_cast<double>(residual / (norm * size_x + size_b));
 }
 
-TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
+TYPED_TEST(LuOnGpu, WhatTheSolverCallsOkIsWithinTheTolerance) {
   using T = TypeParam;
   for (const Op op : {Op::none, Op::transpose})
     for (const Factors factors : {Factors::automatic, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64})
@@ -211,7 +211,7 @@ TYPED_TEST(LuOnGpu, what_the_solver_calls_ok_is_within_the_tolerance) {
         }
 }
 
-TEST(SolverOnGpu, scaled_and_extreme_systems_are_solved) {
+TEST(SolverOnGpu, ScaledAndExtremeSystemsAreSolved) {
   const std::int64_t n = 300;
   for (const int kind : {0, 1, 2}) {
     Matrix<double> a = uniform_matrix<double>(n, n, 31), x(n, 1);
@@ -229,7 +229,7 @@ TEST(SolverOnGpu, scaled_and_extreme_systems_are_solved) {
 }
 
 // Alone, its vectors stay in device memory, and corrections are queued before the host has seen what asks for them.
-TEST(SolverOnGpu, a_right_hand_side_alone_has_the_bits_that_it_has_among_others) {
+TEST(SolverOnGpu, ARightHandSideAloneHasTheBitsThatItHasAmongOthers) {
   for (const Op op : {Op::none, Op::transpose})
     for (const Factors factors : {Factors::tf32, Factors::fp32, Factors::fp64})
       for (const std::int64_t n : {60, 257, 896}) {
@@ -250,7 +250,7 @@ TEST(SolverOnGpu, a_right_hand_side_alone_has_the_bits_that_it_has_among_others)
       }
 }
 
-TEST(SolverOnGpu, ill_conditioned_systems_fall_back_and_say_so) {
+TEST(SolverOnGpu, IllConditionedSystemsFallBackAndSaySo) {
   const std::int64_t n = 300;
   Matrix<double> a = uniform_matrix<double>(n, n, 41), x(n, 1);
   for (std::int64_t i = 0; i < n; ++i) {  // columns of many directions, all but dependent
@@ -262,7 +262,7 @@ TEST(SolverOnGpu, ill_conditioned_systems_fall_back_and_say_so) {
   EXPECT_EQ(report.factors, Factors::fp64);
 }
 
-TEST(SolverOnGpu, singular_and_nonfinite_systems_leave_x_alone) {
+TEST(SolverOnGpu, SingularAndNonfiniteSystemsLeaveXAlone) {
   const std::int64_t n = 256;
   Matrix<double> a = uniform_matrix<double>(n, n, 51), b = uniform_matrix<double>(n, 1, 52), x(n, 1);
   for (std::int64_t i = 0; i < n; ++i) a(i, 100) = 0;

@@ -90,14 +90,14 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LargeOnGpu, testing::ValuesIn(shapes),
                          [](const auto& shape) { return std::string(shape.param.first); });
 
 // All entries are ordinary, so that the scales of a row do not depend on the others.
-TEST_P(LargeOnGpu, doubles_by_residues_have_the_bits_of_the_cpu) {
+TEST_P(LargeOnGpu, DoublesByResiduesHaveTheBitsOfTheCpu) {
   LargeProduct<double> product(GetParam().second);
   VERNIER_NEEDS_DEVICE_MEMORY(product.bytes() + product.bytes() / 4);
   product.run({.contract = reproducible(Contract::fp64())});
   EXPECT_EQ(difference(product.got(), on_cpu<double>({.a = product.a(), .b = product.b()}, Contract::fp64())), "");
 }
 
-TEST_P(LargeOnGpu, floats_keep_the_bound) {
+TEST_P(LargeOnGpu, FloatsKeepTheBound) {
   LargeProduct<float> product(GetParam().second);
   VERNIER_NEEDS_DEVICE_MEMORY(product.bytes() * 2);
   EXPECT_EQ(product.run({.contract = Contract::fp32()}).plan.scheme, GetParam().second.floats);
@@ -111,7 +111,7 @@ struct FarColumns {
   std::int64_t lda, ldb, ldc;  // 0: dense
 };
 
-TEST(LargeSplit, far_columns_are_found_in_every_layout) {
+TEST(LargeSplit, FarColumnsAreFoundInEveryLayout) {
   constexpr Op none = Op::none, transpose = Op::transpose;
   constexpr std::int64_t spread = past_31_bits / 16;  // 70 columns end behind 2^33 elements
   const auto at = [](Op op, int seed, std::int64_t i, std::int64_t j) {
@@ -153,7 +153,7 @@ TEST(LargeSplit, far_columns_are_found_in_every_layout) {
 }
 
 // 103 GB of matrices: what is left is the workspace, and C is computed in blocks.
-TEST(FullDevice, multiplies_matrices_of_order_65536) {
+TEST(FullDevice, MultipliesMatricesOfOrder65536) {
   LargeProduct<double> product({65536, 65536, 65536});
   VERNIER_NEEDS_DEVICE_MEMORY(product.bytes() + (std::size_t{8} << 30));
   const Report report = product.run({.contract = reproducible(Contract::fp64()), .engine = "sm90_int8"});

@@ -86,7 +86,7 @@ constexpr Uplo both_uplo[] = {Uplo::lower, Uplo::upper};
 constexpr Side both_sides[] = {Side::left, Side::right};
 constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate_transpose};
 
-TYPED_TEST(Level3OnGpu, products_of_all_transposes_and_factors_have_the_bits_of_the_cpu) {
+TYPED_TEST(Level3OnGpu, ProductsOfAllTransposesAndFactorsHaveTheBitsOfTheCpu) {
   using T = TypeParam;
   const std::int64_t m = 70, n = 45, k = 130;
   const std::pair<T, T> factors[] = {
@@ -116,7 +116,7 @@ TYPED_TEST(Level3OnGpu, products_of_all_transposes_and_factors_have_the_bits_of_
 
 // Without a promise of bits large complex products go by two products modulo each p; NaN, infinities and wide data take
 // the other way. Entry by entry against the same product with bits(70), whose error does not count.
-TYPED_TEST(Level3OnGpu, complex_products_keep_the_bound_by_either_way) {
+TYPED_TEST(Level3OnGpu, ComplexProductsKeepTheBoundByEitherWay) {
   using T = TypeParam;
   if constexpr (is_complex_type<T>) {
     using R = Real<T>;
@@ -163,7 +163,7 @@ TYPED_TEST(Level3OnGpu, complex_products_keep_the_bound_by_either_way) {
   }
 }
 
-TYPED_TEST(Level3OnGpu, symm_and_hemm_have_the_bits_of_the_cpu) {
+TYPED_TEST(Level3OnGpu, SymmAndHemmHaveTheBitsOfTheCpu) {
   using T = TypeParam;
   const std::int64_t m = 90, n = 37;
   const T alpha = this->number(2, 1), beta = this->number(-1, 2);
@@ -182,7 +182,7 @@ TYPED_TEST(Level3OnGpu, symm_and_hemm_have_the_bits_of_the_cpu) {
       }
 }
 
-TYPED_TEST(Level3OnGpu, updates_have_the_bits_of_the_cpu_and_leave_the_other_triangle) {
+TYPED_TEST(Level3OnGpu, UpdatesHaveTheBitsOfTheCpuAndLeaveTheOtherTriangle) {
   using T = TypeParam;
   using R = Real<T>;
   const T alpha = this->number(2, 1), beta = this->number(-1, 2);
@@ -267,7 +267,7 @@ TYPED_TEST(Level3OnGpu, updates_have_the_bits_of_the_cpu_and_leave_the_other_tri
 
 // Integers, whose products and solutions are exact: large enough for a half on each side of the diagonal's blocks. The
 // solves are of matrices that couple only unknowns that are far apart, so that no inverse of a block grows.
-TYPED_TEST(Level3OnGpu, triangular_products_and_solves_of_integers_are_exact) {
+TYPED_TEST(Level3OnGpu, TriangularProductsAndSolvesOfIntegersAreExact) {
   using T = TypeParam;
   const std::int64_t order = 1300, others = 20;
   cuda::Options options;
@@ -300,7 +300,7 @@ TYPED_TEST(Level3OnGpu, triangular_products_and_solves_of_integers_are_exact) {
         }
 }
 
-TYPED_TEST(Level3OnGpu, batches_are_products_one_by_one) {
+TYPED_TEST(Level3OnGpu, BatchesAreProductsOneByOne) {
   using T = TypeParam;
   const std::int64_t m = 40, n = 30, k = 50, count = 3;
   const T alpha = this->number(1, 2), beta = this->number(0.5, 0);

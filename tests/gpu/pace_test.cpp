@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "base/pace.hpp"
-#include "blas/device_blocks.hpp"
 #include "busy.hpp"
 #include "cuda/device.hpp"
+#include "cuda/pace.hpp"
 #include "engine/sm90_int8.hpp"
-#include "scheme/residues.hpp"
+#include "product/operand_blocks.hpp"
+#include "residue/residues.hpp"
 #include "split_fixture.hpp"
 
 namespace vernier::test {
@@ -146,7 +146,7 @@ TEST_P(PacedResidues, AreReplayedByGraphs) {
 // blocks shares a tile.
 std::optional<std::uint32_t> all_steps(const SplitGemmPlan& plan) {
   const SplitAttempt& t = plan.attempts.front();
-  const sm90::SplitTile tile = sm90::tile_of(t.kernel);
+  const cuda::SplitTile tile = cuda::tile_of(t.kernel);
   if (tile.blocks_sharing != 2) return std::nullopt;
   const std::int64_t pairs = divide_up(plan.n, 2 * tile.columns) * divide_up(plan.m, tile.rows);
   const std::int64_t clusters = std::min<std::int64_t>(pairs, cuda::current_device().multiprocessors / 2);

@@ -4,11 +4,11 @@
 #include <complex>
 #include <vector>
 
-#include "blas/arguments.hpp"
 #include "blas/complex_gemm_cuda.hpp"
-#include "blas/exact_gemm_cuda.hpp"
-#include "blas/prepared_run_cuda.hpp"
+#include "blas/prepared_run.hpp"
 #include "cuda/device.hpp"
+#include "product/arguments.hpp"
+#include "residue/exact/exact_gemm.hpp"
 #include "support/random.hpp"
 
 namespace vernier::cuda {

@@ -65,7 +65,7 @@ class PreparedOnGpu : public testing::TestWithParam<std::string> {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, PreparedOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
 
-TEST_P(PreparedOnGpu, have_the_bits_of_unprepared_operands_under_every_contract_and_op) {
+TEST_P(PreparedOnGpu, HaveTheBitsOfUnpreparedOperandsUnderEveryContractAndOp) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
       const auto [a, b] = make_operands<T>("random_phi_0_5", 170, 167, 330, 43);
@@ -84,7 +84,7 @@ TEST_P(PreparedOnGpu, have_the_bits_of_unprepared_operands_under_every_contract_
 }
 
 // Scales of 14 moduli, k beyond what one launch converts and beyond one product, and Strassen-Winograd.
-TEST_P(PreparedOnGpu, have_the_bits_of_unprepared_operands_at_every_length) {
+TEST_P(PreparedOnGpu, HaveTheBitsOfUnpreparedOperandsAtEveryLength) {
   for (const std::int64_t k : {1500, 5000, 9000, 70000})
     for (const int strassen : {0, 1}) {
       const auto [a, b] = make_operands<double>("random_phi_0_5", 200, 150, k, 44);
@@ -95,7 +95,7 @@ TEST_P(PreparedOnGpu, have_the_bits_of_unprepared_operands_at_every_length) {
     }
 }
 
-TEST_P(PreparedOnGpu, products_that_ask_for_more_take_the_copy) {
+TEST_P(PreparedOnGpu, ProductsThatAskForMoreTakeTheCopy) {
   for (const std::string family : {"random_phi_4", "wide_row", "wide_row_against_wide_column", "near_overflow"}) {
     const auto [a, b] = make_operands<double>(family, 131, 117, 210, 41);
     const Matrix<double> expected = on_cpu<double>({.a = a, .b = b}, Contract::fp64());
@@ -110,7 +110,7 @@ TEST_P(PreparedOnGpu, products_that_ask_for_more_take_the_copy) {
   expect_same<double>({.a = a, .b = b}, options(Contract::fp64()), "infinity", false);
 }
 
-TEST_P(PreparedOnGpu, blocks_of_c_and_small_workspaces_leave_no_trace) {
+TEST_P(PreparedOnGpu, BlocksOfCAndSmallWorkspacesLeaveNoTrace) {
   const auto [a, b] = make_operands<double>("random_phi_0_5", 700, 600, 1300, 46);
   const Matrix<double> expected = multiply_on_gpu<double>({.a = a, .b = b}, options(Contract::fp64())).c;
   for (const std::size_t mebibytes : {12, 30})
@@ -126,7 +126,7 @@ TEST_P(PreparedOnGpu, blocks_of_c_and_small_workspaces_leave_no_trace) {
     }
 }
 
-TEST_P(PreparedOnGpu, one_object_serves_many_streams_and_graphs) {
+TEST_P(PreparedOnGpu, OneObjectServesManyStreamsAndGraphs) {
   auto [a, b] = make_operands<double>("random_phi_0_5", 300, 260, 500, 47);
   const double one = 1, zero = 0;
   cuda::Options mine = options(Contract::normwise());
@@ -169,7 +169,7 @@ TEST_P(PreparedOnGpu, one_object_serves_many_streams_and_graphs) {
   cuda::check(cudaGraphDestroy(graph), "destroy");
 }
 
-TEST_P(PreparedOnGpu, leave_word_that_nothing_was_to_be_decided) {
+TEST_P(PreparedOnGpu, LeaveWordThatNothingWasToBeDecided) {
   const auto [a, b] = make_operands<double>("random_phi_0_5", 60, 50, 200, 49);
   for (const Which which : every_way)
     for (const bool asynchronous : {false, true}) {
@@ -183,12 +183,12 @@ TEST_P(PreparedOnGpu, leave_word_that_nothing_was_to_be_decided) {
       PreparedReport report = product<double>({.a = a, .b = b}, which, mine).second;
       cuda::Outcome found;
       cuda::check(cudaMemcpy(&found, outcome.data(), sizeof found, cudaMemcpyDeviceToHost), "outcome");
-      EXPECT_NO_THROW(cuda::settle(report, found));
+      EXPECT_NO_THROW(cuda::complete_report(report, found));
       EXPECT_EQ(report.plan.scheme, "residues");
     }
 }
 
-TEST(PreparedOperandsOnGpu, that_do_not_fit_are_refused) {
+TEST(PreparedOperandsOnGpu, ThatDoNotFitAreRefused) {
   const Matrix<double> x = scattered_matrix<double>(3, 4, 1, 48);
   const DeviceCopy<double> device(x);
   const double one = 1, zero = 0;

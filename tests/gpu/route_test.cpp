@@ -1,10 +1,10 @@
 // Products about which the device decides, asynchronous or replayed from a graph: scales, bits, and what is told later.
-#include "base/entry_filter.hpp"
-#include "base/panel.hpp"
-#include "engine/sm90_conventional.hpp"
+#include "engine/entry_filter.hpp"
+#include "engine/panel.hpp"
 #include "gpu/fixture.hpp"
-#include "plan/bounds.hpp"
-#include "scheme/device_route.hpp"
+#include "product/native/sm90_conventional.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/scale/route_choice.hpp"
 
 namespace vernier::test {
 namespace {
@@ -28,7 +28,7 @@ std::vector<V> download(const cuda::DeviceBuffer<V>& x) {
 struct ChosenSide {
   cuda::DeviceBuffer<VectorStatistics> statistics;
   cuda::DeviceBuffer<unsigned> costs;
-  cuda::DeviceBuffer<VectorScales> kinds;
+  cuda::DeviceBuffer<VectorProof> kinds;
   cuda::DeviceBuffer<int> ordinary, wide;
   cuda::DeviceBuffer<unsigned> groups;
 
@@ -51,7 +51,7 @@ struct ChosenSide {
   }
 };
 
-void expect_scales(const ChosenSide& have, const std::vector<VectorScales>& want, const std::string& where) {
+void expect_scales(const ChosenSide& have, const std::vector<VectorProof>& want, const std::string& where) {
   const auto kinds = download(have.kinds);
   const auto ordinary = download(have.ordinary), wide = download(have.wide);
   for (std::size_t v = 0; v < want.size(); ++v) {
@@ -79,7 +79,7 @@ void the_choice_is_that_of_the_host(const std::string& family, std::int64_t m, s
     for (std::int64_t j = 0; j < n; ++j) column_costs.push_back(random.integer(0, 9) == 0 ? no_cost : 13);
   }
   const ScalingRule rule = scaling_rule<double>(Contract::fp64(), k);
-  std::vector<VectorScales> row_scales(rows.size()), column_scales(columns.size());
+  std::vector<VectorProof> row_scales(rows.size()), column_scales(columns.size());
   const Scaling want = choose_scales(rule, k, rows, columns, row_scales, column_scales, row_costs, column_costs);
   const ChosenSide x(rows, row_costs), y(columns, column_costs);
   cuda::RouteClasses classes{.count = 3, .moduli = {19, 26, 49}};
@@ -117,7 +117,7 @@ void the_choice_is_that_of_the_host(const std::string& family, std::int64_t m, s
   }
 }
 
-TEST(RouteOnGpu, is_chosen_as_on_the_host) {
+TEST(RouteOnGpu, IsChosenAsOnTheHost) {
   for (const std::string& family : operand_families())
     for (const bool with_costs : {false, true}) {
       the_choice_is_that_of_the_host(family, 70, 1300, 140, with_costs);
@@ -140,7 +140,7 @@ std::vector<Contract> contracts() {
   return {Contract::fp64(), Contract::fp32(), Contract::bits(16), Contract::bits(70)};
 }
 
-TEST(AsynchronousOnGpu, products_have_the_bits_of_the_cpu) {
+TEST(AsynchronousOnGpu, ProductsHaveTheBitsOfTheCpu) {
   const PinnedOutcome outcome;
   const auto check = [&]<class T>(T) {
     for (const std::string& family : operand_families())
@@ -150,7 +150,7 @@ TEST(AsynchronousOnGpu, products_have_the_bits_of_the_cpu) {
         const cuda::Options options{
             .contract = reproducible(contract), .engine = "sm90_int8", .asynchronous = true, .outcome = outcome.words};
         auto out = multiply_on_gpu(call, options);
-        cuda::settle(out.report, *outcome.words);
+        cuda::complete_report(out.report, *outcome.words);
         EXPECT_EQ(difference_but_for_nans(out.c, on_cpu(call, contract)), "")
             << family << ", " << contract.text() << ", sizeof(T) = " << sizeof(T);
         EXPECT_FALSE(out.report.fallback);
@@ -160,7 +160,7 @@ TEST(AsynchronousOnGpu, products_have_the_bits_of_the_cpu) {
   check(float{});
 }
 
-TEST(AsynchronousOnGpu, products_in_blocks_and_with_nan_too) {
+TEST(AsynchronousOnGpu, ProductsInBlocksAndWithNanToo) {
   const PinnedOutcome outcome;
   for (const char* family : {"random_phi_0_5", "wide_row_against_wide_column", "random_phi_4"})
     for (const int strassen : {0, 1})
@@ -176,7 +176,7 @@ TEST(AsynchronousOnGpu, products_in_blocks_and_with_nan_too) {
         for (const std::size_t limit : {std::size_t{0}, least}) {
           options.workspace_limit = limit;
           auto out = multiply_on_gpu(call, options);
-          cuda::settle(out.report, *outcome.words);
+          cuda::complete_report(out.report, *outcome.words);
           EXPECT_EQ(difference_but_for_nans(out.c, on_cpu(call, Contract::fp64())), "")
               << family << ", limit " << limit << ", special values: " << special << ", Strassen " << strassen;
         }
@@ -184,7 +184,7 @@ TEST(AsynchronousOnGpu, products_in_blocks_and_with_nan_too) {
 }
 
 // Where nothing else may: C stays as it was, and the outcome tells.
-TEST(AsynchronousOnGpu, data_too_wide_for_the_contract_leave_c_alone) {
+TEST(AsynchronousOnGpu, DataTooWideForTheContractLeaveCAlone) {
   const PinnedOutcome outcome;
   Matrix<double> a = scattered_matrix<double>(40, 200, 0.5, 1), b = scattered_matrix<double>(200, 30, 0.5, 2);
   for (std::int64_t l = 0; l < 200; ++l)
@@ -196,11 +196,11 @@ TEST(AsynchronousOnGpu, data_too_wide_for_the_contract_leave_c_alone) {
   cuda::Options options{.contract = reproducible(Contract::fp64()), .asynchronous = true, .outcome = outcome.words};
   auto out = multiply_on_gpu(call, options);
   EXPECT_EQ(difference(out.c, padded(call.c, call.pad_c)), "");
-  EXPECT_THROW(cuda::settle(out.report, *outcome.words), Error);
+  EXPECT_THROW(cuda::complete_report(out.report, *outcome.words), Error);
   options.contract = Contract::fp64();
   options.engine = "sm90_int8";
   out = multiply_on_gpu(call, options);
-  cuda::settle(out.report, *outcome.words);
+  cuda::complete_report(out.report, *outcome.words);
   EXPECT_TRUE(out.report.fallback);
   EXPECT_EQ(out.report.plan.scheme, "native");
   options.contract = reproducible(Contract::fp64());
@@ -241,7 +241,7 @@ void overwrite(const DeviceCopy<T>& to, const Matrix<T>& x) {
 }
 
 // Under the default contract, which may go to cuBLAS.
-TEST(PausesOnGpu, follow_looks_in_vain_of_one_shape_on_one_stream) {
+TEST(PausesOnGpu, FollowVainAttemptsOfOneShapeOnOneStream) {
   constexpr std::int64_t n = 2304;
   const DeviceCopy<double> even(scattered_matrix<double>(n, n, 0.5, 1)), wide(scattered_matrix<double>(n, n, 2, 2)),
       c(Matrix<double>(n, n));
@@ -294,7 +294,7 @@ void replays_follow_the_data(const Contract& contract, const std::string& engine
     overwrite(b, x.b);
     graph.replay(stream);
     Report after = report;
-    cuda::settle(after, *outcome.words);
+    cuda::complete_report(after, *outcome.words);
     device_c.read(c);
     cuda::gemm(Op::none, Op::none, n, n, n, &one, a.data(), n, b.data(), n, &zero, direct_c.data(), n, options);
     stream.wait();
@@ -326,15 +326,11 @@ void replays_follow_the_data(const Contract& contract, const std::string& engine
   }
 }
 
-TEST(GraphsOnGpu, replays_under_a_contract_of_promised_bits_follow_the_data) {
+TEST(GraphsOnGpu, ReplaysUnderAContractOfPromisedBitsFollowTheData) {
   replays_follow_the_data(reproducible(Contract::fp64()), "sm90_int8", 300);
 }
-TEST(GraphsOnGpu, replays_of_a_named_engine_follow_the_data) {
-  replays_follow_the_data(Contract::fp64(), "sm90_int8", 1100);
-}
-TEST(GraphsOnGpu, replays_as_anybody_calls_them_follow_the_data) {
-  replays_follow_the_data(Contract::fp64(), "", 2560);
-}
+TEST(GraphsOnGpu, ReplaysOfANamedEngineFollowTheData) { replays_follow_the_data(Contract::fp64(), "sm90_int8", 1100); }
+TEST(GraphsOnGpu, ReplaysAsAnybodyCallsThemFollowTheData) { replays_follow_the_data(Contract::fp64(), "", 2560); }
 
 // ---- the conventional product ------------------------------------------------------------------------------------
 
@@ -375,7 +371,7 @@ void a_conventional_product_is_a_chain(std::int64_t m, std::int64_t n, std::int6
       << ", sizeof(T) = " << sizeof(T);
 }
 
-TEST(ConventionalOnGpu, is_a_chain_of_fused_multiply_adds_in_every_layout) {
+TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {
   for (const Op opa : {Op::none, Op::transpose})
     for (const Op opb : {Op::none, Op::transpose}) {
       for (const std::int64_t k : {1, 16, 17, 100}) {

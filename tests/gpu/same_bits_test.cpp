@@ -30,7 +30,7 @@ std::vector<Contract> contracts() {
           Contract::bits(16), Contract::bits(70), Contract::bits(110)};
 }
 
-TEST_P(SameBitsOnGpu, for_every_family_and_contract) {
+TEST_P(SameBitsOnGpu, ForEveryFamilyAndContract) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this, type]<class T>(T) {
       for (const std::string& family : operand_families())
@@ -43,7 +43,7 @@ TEST_P(SameBitsOnGpu, for_every_family_and_contract) {
 }
 
 // Whole tiles of rows that no ordinary entry has, and, in halves, others that share planes with them.
-TEST_P(SameBitsOnGpu, where_many_rows_side_by_side_are_wide) {
+TEST_P(SameBitsOnGpu, WhereManyRowsSideBySideAreWide) {
   Call<double> call{.a = scattered_matrix<double>(3000, 200, 0.5, 1), .b = scattered_matrix<double>(200, 130, 0.5, 2)};
   for (std::int64_t i = 0; i < 160; ++i)
     for (std::int64_t l = 0; l < 200; ++l) call.a(i, l) = std::ldexp(call.a(i, l), static_cast<int>(l * 7 % 41));
@@ -51,7 +51,7 @@ TEST_P(SameBitsOnGpu, where_many_rows_side_by_side_are_wide) {
 }
 
 // Sizes around tiles, units, warps and strips; matrices at odd addresses, whatever their leading dimensions.
-TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
+TEST_P(SameBitsOnGpu, ForRandomShapesTransposesAndFactors) {
   Random random(7);
   const auto size = [&](std::int64_t most) {
     const std::int64_t near[] = {1, 16, 31, 32, 33, 63, 64, 65, 127, 128, 129, 192, 193, 255, 256, 257};
@@ -91,7 +91,7 @@ TEST_P(SameBitsOnGpu, for_random_shapes_transposes_and_factors) {
   }
 }
 
-TEST_P(SameBitsOnGpu, for_matrices_of_many_tiles) {
+TEST_P(SameBitsOnGpu, ForMatricesOfManyTiles) {
   struct Case {
     std::int64_t m, n, k;
     Op opa, opb;
@@ -106,7 +106,7 @@ TEST_P(SameBitsOnGpu, for_matrices_of_many_tiles) {
     }
 }
 
-TEST_P(SameBitsOnGpu, for_k_beyond_one_int8_product) {
+TEST_P(SameBitsOnGpu, ForKBeyondOneInt8Product) {
   for (const std::int64_t k : {65536 + 1, 150001}) {
     const auto [a, b] = make_operands<double>("random_phi_0_5", 33, 40, k, 5);
     EXPECT_EQ(difference_from_cpu<double>({.a = a, .b = b}, Contract::fp64()), "") << "k = " << k;
@@ -114,8 +114,8 @@ TEST_P(SameBitsOnGpu, for_k_beyond_one_int8_product) {
   }
 }
 
-// The lean rule of contract fp64 has the scales of fp64-normwise, and hands on what it cannot prove.
-TEST_P(SameBitsOnGpu, where_fp64_may_take_fewer_moduli) {
+// The square-root rule of contract fp64 has the scales of fp64-normwise, and hands on what it cannot prove.
+TEST_P(SameBitsOnGpu, WhereFp64MayTakeFewerModuli) {
   const auto check = [&](const char* family, int moduli, const Contract& same) {
     const auto [a, b] = make_operands<double>(family, 300, 200, 2048, 6);
     const Call<double> call{.a = a, .b = b, .opa = Op::transpose, .alpha = 0.3};
@@ -130,7 +130,7 @@ TEST_P(SameBitsOnGpu, where_fp64_may_take_fewer_moduli) {
   check("wide_row", 15, Contract::fp64());
 }
 
-TEST_P(SameBitsOnGpu, with_nan_and_infinity) {
+TEST_P(SameBitsOnGpu, WithNanAndInfinity) {
   for (const char* family : {"random_phi_0_5", "wide_row_against_wide_column"}) {
     auto [a, b] = make_operands<double>(family, 131, 117, 210, 41);
     const Call<double> finite{.a = a, .b = b};
@@ -147,7 +147,7 @@ TEST_P(SameBitsOnGpu, with_nan_and_infinity) {
   }
 }
 
-TEST_P(SameBitsOnGpu, under_every_workspace_limit) {
+TEST_P(SameBitsOnGpu, UnderEveryWorkspaceLimit) {
   for (const char* family : {"random_phi_0_5", "wide_row_against_wide_column"}) {
     const auto [a, b] = make_operands<double>(family, 900, 1000, 300, 11);
     const Call<double> call{.a = a, .b = b, .opa = Op::transpose};

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, SlicesOnGpu,
                            return name;
                          });
 
-TEST_P(SlicesOnGpu, have_the_bits_of_the_cpu_in_every_mode) {
+TEST_P(SlicesOnGpu, HaveTheBitsOfTheCpuInEveryMode) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
       for (const char* family : {"random_phi_0_5", "random_phi_2", "cancelling", "sparse", "integers"})
@@ -82,7 +82,7 @@ TEST_P(SlicesOnGpu, have_the_bits_of_the_cpu_in_every_mode) {
     });
 }
 
-TEST_P(SlicesOnGpu, have_the_same_bits_for_every_block_and_layout) {
+TEST_P(SlicesOnGpu, HaveTheSameBitsForEveryBlockAndLayout) {
   const auto [a, b] = make_operands<double>("random_phi_1", 300, 290, 100, 60);
   const auto expected = on_gpu<double>({.a = a, .b = b}, {.engine = GetParam().gpu}).first;
   for (const Op op : all_ops)
@@ -95,7 +95,7 @@ TEST_P(SlicesOnGpu, have_the_same_bits_for_every_block_and_layout) {
           << block;
 }
 
-TEST_P(SlicesOnGpu, correctly_rounded_is_correctly_rounded) {
+TEST_P(SlicesOnGpu, CorrectlyRoundedIsCorrectlyRounded) {
   for (const double phi : {0.1, 2.0, 8.0}) {
     const auto a = scattered_matrix<double>(65, 180, phi, 58), b = scattered_matrix<double>(180, 60, phi, 59);
     EXPECT_EQ(
@@ -107,7 +107,7 @@ TEST_P(SlicesOnGpu, correctly_rounded_is_correctly_rounded) {
   }
 }
 
-TEST_P(SlicesOnGpu, pass_nan_and_infinity) {
+TEST_P(SlicesOnGpu, PassNanAndInfinity) {
   auto [a, b] = make_operands<double>("random_phi_0_5", 40, 37, 50, 25);
   a(3, 4) = std::numeric_limits<double>::quiet_NaN(), b(9, 8) = -std::numeric_limits<double>::infinity(), a(7, 9) = 0;
   for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded})
@@ -115,7 +115,7 @@ TEST_P(SlicesOnGpu, pass_nan_and_infinity) {
 }
 
 // Small integers and a few elements of full length: all slices but the first have next to no digits.
-TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
+TEST_P(SlicesOnGpu, SparseSlicesAreMultipliedWithoutCublas) {
   for (const Type type : {Type::float64, Type::float32})
     with_type(type, [this]<class T>(T) {
       auto [a, b] = make_operands<T>("integers", 140, 41, 600, 63);
@@ -123,27 +123,27 @@ TEST_P(SlicesOnGpu, few_digits_are_multiplied_without_cublas) {
       for (Matrix<T>* integers : {&a, &b})
         for (std::int64_t j = 0; j < integers->columns(); ++j)
           for (std::int64_t i = 0; i < integers->rows(); ++i) (*integers)(i, j) = std::trunc((*integers)(i, j) / 64);
-      const SliceOptions exact{.mode = SliceMode::correctly_rounded, .few_digits = 1};
+      const SliceOptions exact{.mode = SliceMode::correctly_rounded, .sparse = 1};
       EXPECT_EQ(expect_same<T>({.a = a, .b = b}, exact, "integers alone").sparse, 0);
       for (int i = 0; i < 70; ++i) a(3, 5 + 8 * i) = x(3, 5 + 8 * i);  // more than a warp takes at once
       a(139, 599) = x(139, 599), b(7, 2) = y(7, 2), b(590, 40) = y(590, 40);
       for (const std::int64_t k_block : {0, 512})
         for (const std::int64_t block : {0, 64})
-          for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true, .few_digits = 1}}) {
+          for (SliceOptions options : {exact, SliceOptions{.slices = 4, .all_products = true, .sparse = 1}}) {
             options.k_block = k_block;
             options.block = block;
             const SliceReport r = expect_same<T>({.a = a, .b = b}, options, "few digits");
             EXPECT_GT(r.sparse, 0);
             EXPECT_LT(r.sparse, r.multiplied);
             if (k_block != 0 || block != 0) continue;
-            options.few_digits = 0;
+            options.sparse = 0;
             EXPECT_EQ(expect_same<T>({.a = a, .b = b}, options, "by cublas").sparse, 0);
           }
     });
 }
 
 // With equal steps, numbers of few digits far apart leave empty slices between them.
-TEST(SlicesOfIntegers, skip_slices_without_digits_and_multiply_few_digits_in_groups) {
+TEST(SlicesOfIntegers, SkipSlicesWithoutDigitsAndMultiplySparseOnesInGroups) {
   Matrix<double> a(70, 300), b(300, 60), c(70, 60), expected(70, 60);
   for (std::int64_t l = 0; l < 300; ++l) {
     for (std::int64_t i = 0; i < 70; ++i) a(i, l) = static_cast<double>(1 + (i * l) % 37);
@@ -152,7 +152,7 @@ TEST(SlicesOfIntegers, skip_slices_without_digits_and_multiply_few_digits_in_gro
   a(2, 77) += 0x1p-40, a(69, 299) -= 0x1p-41, b(5, 9) += 0x1p-40;
   const DeviceCopy<double> device_a(a), device_b(b), device_c(c);
   for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded}) {
-    SliceOptions options{.mode = mode, .engine = "cublas-int8", .all_products = true, .grouped = true, .few_digits = 1};
+    SliceOptions options{.mode = mode, .engine = "cublas-int8", .all_products = true, .grouped = true, .sparse = 1};
     if (mode == SliceMode::working_precision) options.slices = 8;
     const SliceReport report = cuda::gemm_by_slices(Op::none, Op::none, 70, 60, 300, 1.0, device_a.data(), a.ld(),
                                                     device_b.data(), b.ld(), 0.0, device_c.data(), c.ld(), options);
@@ -167,7 +167,7 @@ TEST(SlicesOfIntegers, skip_slices_without_digits_and_multiply_few_digits_in_gro
   }
 }
 
-TEST(SlicesOfIntegers, are_grouped_by_weight_inside_the_engine) {
+TEST(SlicesOfIntegers, AreGroupedByWeightInsideTheEngine) {
   const auto [a, b] = make_operands<double>("random_phi_1", 90, 85, 210, 61);
   for (const SliceMode mode : {SliceMode::working_precision, SliceMode::correctly_rounded}) {
     Matrix<double> c(90, 85), expected(90, 85);
@@ -185,7 +185,7 @@ TEST(SlicesOfIntegers, are_grouped_by_weight_inside_the_engine) {
   }
 }
 
-TEST(SlicesOnGpuArguments, k_beyond_the_blocks_of_a_launch_is_told) {
+TEST(SlicesOnGpuArguments, KBeyondTheBlocksOfALaunchIsTold) {
   const std::int64_t k = 2097121;
   double c = 7;
   try {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "blas/device_state.hpp"
-#include "blas/split_gemm.hpp"
 #include "cuda/device.hpp"
-#include "scheme/split.hpp"
+#include "product/device_memory.hpp"
+#include "split/gemm.hpp"
+#include "split/split.hpp"
 #include "support/bound.hpp"
 #include "support/compare.hpp"
 #include "support/generators.hpp"

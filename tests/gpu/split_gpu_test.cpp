@@ -55,7 +55,7 @@ TEST_P(SplitKernelTest, EqualsTheModelForLongK) {
   }
 }
 
-TEST_P(SplitKernelTest, EqualsThePlainKernelWhereManyTilesRun) {
+TEST_P(SplitKernelTest, EqualsTheReferenceKernelWhereManyTilesRun) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2500, 2311, 192}, {2048, 2048, 512}, {4400, 300, 520}}) {
     const Operands<float> x = sample(0, m, n, k);
     EXPECT_EQ(difference(on_gpu(scheme(), x.a, x.b), on_gpu(scheme(), x.a, x.b, {}, true)), "") << m;
@@ -150,7 +150,7 @@ TEST_P(SplitKernelTest, ACopyWithOtherRunsOrAnotherOrderIsMultipliedAsItSays) {
 // One tile a block, several, and both widths of tile.
 TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
   const Scheme& s = find_scheme("halfhalf_sep");
-  std::set<sm90::SplitKernel> seen;
+  std::set<cuda::SplitKernel> seen;
   for (const auto& [m, n, k] :
        {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}, {300, 270, 2100}}) {
     seen.insert(plan_split_gemm(s.name, m, n, k).attempts.front().kernel);

@@ -115,7 +115,7 @@ struct Choice {
     cuda::check(cudaMemcpy(&found, outcome.data(), sizeof found, cudaMemcpyDeviceToHost), "outcome");
     EXPECT_EQ(report.plan.scheme, "split");
     EXPECT_FALSE(report.fallback);
-    cuda::settle(report, found);
+    cuda::complete_report(report, found);
     const bool conventional = std::string(made) == "conventional";
     EXPECT_EQ(report.plan.reason.find(std::string(made) + " was made: "), 0U) << phi << ' ' << report.plan.reason;
     EXPECT_EQ(report.fallback, conventional) << phi;

@@ -1,4 +1,5 @@
-// Products whose C passes through shared memory (engine/sm90_split_staged.cuh) against those that keep it in registers.
+// Products whose C passes through shared memory (split/product/sm90_staged.cuh) against those that keep it in
+// registers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,8 +7,8 @@
 #include <vector>
 
 #include "cuda/device.hpp"
-#include "engine/sm90_split.hpp"
-#include "scheme/split_cuda.hpp"
+#include "split/convert/convert.hpp"
+#include "split/product/sm90_split.hpp"
 #include "support/generators.hpp"
 
 namespace vernier::test {
@@ -52,7 +53,7 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
   for (const bool staged : {false, true}) {
     const cuda::DeviceBuffer<float> c(size);
     cuda::copy_to_device(c.data(), result.c.data(), c.bytes());
-    sm90::SplitProduct product{.a = fa.vectors(),
+    cuda::SplitProduct product{.a = fa.vectors(),
                                .b = fb.vectors(),
                                .a_plane = fa.plane(),
                                .b_plane = fb.plane(),
@@ -64,10 +65,10 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
                                .triangle = staged && triangle};
     const auto tiles = static_cast<int>((a.columns() + 127) / 128 * ((b.columns() + 255) / 256));
     const int piece = triangle ? tiles : tiles / 3 + 1;
-    if (!staged) sm90::multiply_split(sm90::SplitKernel::half_128x128, product, nullptr);
+    if (!staged) cuda::multiply_split(cuda::SplitKernel::half_128x128, product, nullptr);
     for (int first = 0; staged && first < tiles; first += piece) {
       product.first_tile = first, product.end_tile = first + piece;
-      sm90::update_split(product, nullptr);
+      cuda::update_split(product, nullptr);
     }
     cuda::check(cudaDeviceSynchronize(), "product");
     auto& to = staged ? result.staged : result.direct;
@@ -87,7 +88,7 @@ struct Shape {
 
 class SplitUpdate : public testing::TestWithParam<Shape> {};
 
-TEST_P(SplitUpdate, has_the_bits_of_the_kernel_that_keeps_c_in_registers) {
+TEST_P(SplitUpdate, HasTheBitsOfTheKernelThatKeepsCInRegisters) {
   const auto [m, n, k, multiprocessors] = GetParam();
   for (const bool strange : {false, true}) {
     Matrix<float> a = scattered_matrix<float>(k, m, 0.5, 1), b = scattered_matrix<float>(k, n, 0.5, 2);
@@ -104,7 +105,7 @@ TEST_P(SplitUpdate, has_the_bits_of_the_kernel_that_keeps_c_in_registers) {
   }
 }
 
-TEST_P(SplitUpdate, leaves_out_tiles_beside_a_triangle) {
+TEST_P(SplitUpdate, LeavesOutTilesBesideATriangle) {
   const auto [m, n, k, multiprocessors] = GetParam();
   const Both both = multiply_both(scattered_matrix<float>(k, m, 0.5, 3), scattered_matrix<float>(k, n, 0.5, 4), m, true,
                                   multiprocessors);

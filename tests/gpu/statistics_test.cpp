@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
-#include "plan/bounds.hpp"
-#include "scheme/device_convert.hpp"
+#include "residue/convert/convert.hpp"
+#include "residue/plan/bounds.hpp"
 #include "support/generators.hpp"
 
 namespace vernier::test {
@@ -52,7 +52,7 @@ void equal_the_definition(const std::string& family, std::int64_t m, std::int64_
 class StatisticsOnGpu : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(WithClusters, StatisticsOnGpu, testing::Bool());
 
-TEST_P(StatisticsOnGpu, equal_the_definition_in_every_layout) {
+TEST_P(StatisticsOnGpu, EqualTheDefinitionInEveryLayout) {
   for (const std::string& family : operand_families())
     for (const Op opa : {Op::none, Op::transpose})
       for (const Op opb : {Op::none, Op::transpose}) {
@@ -61,7 +61,7 @@ TEST_P(StatisticsOnGpu, equal_the_definition_in_every_layout) {
       }
 }
 
-TEST_P(StatisticsOnGpu, equal_the_definition_for_short_and_long_vectors) {
+TEST_P(StatisticsOnGpu, EqualTheDefinitionForShortAndLongVectors) {
   for (const std::int64_t k : {1, 2, 127, 128, 255, 257, 1024, 4097, 20000})
     equal_the_definition<double>("random_phi_2", 20, 18, k, Op::none, Op::none, GetParam());
 }

@@ -1,5 +1,5 @@
 // LU whose factors are stored in fp16 or bf16, on a GPU.
-#include "lapack/device_stored_lu.hpp"
+#include "lapack/lu/stored_lu_cuda.hpp"
 
 #include "gpu/fixture.hpp"
 #include "lapack/systems.hpp"

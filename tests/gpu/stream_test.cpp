@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::int64_t m = 300, n = 200, k = 500;
 
-TEST(StreamsOnGpu, a_captured_product_has_the_bits_of_the_cpu_for_new_data_too) {
+TEST(StreamsOnGpu, ACapturedProductHasTheBitsOfTheCpuForNewDataToo) {
   const Contract contract = reproducible(Contract::normwise());
   Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1), .b = scattered_matrix<double>(k, n, 0.5, 2)};
   call.pad_a = call.pad_b = call.pad_c = 0;
@@ -43,7 +43,7 @@ TEST(StreamsOnGpu, a_captured_product_has_the_bits_of_the_cpu_for_new_data_too) 
   (void)cudaGraphDestroy(graph);
 }
 
-TEST(StreamsOnGpu, a_product_that_nothing_could_tell_about_is_not_captured) {
+TEST(StreamsOnGpu, AProductThatNothingCouldTellAboutIsNotCaptured) {
   const cuda::DeviceBuffer<double> x(m * n + m * k + k * n);
   const cuda::Stream stream;
   const double one = 1, zero = 0;
@@ -61,7 +61,7 @@ TEST(StreamsOnGpu, a_product_that_nothing_could_tell_about_is_not_captured) {
 }
 
 // A graph without a workspace of the caller's has memory nodes; it is replayed while the library works for others.
-TEST(StreamsOnGpu, a_captured_product_without_a_workspace_has_its_own_memory) {
+TEST(StreamsOnGpu, ACapturedProductWithoutAWorkspaceHasItsOwnMemory) {
   constexpr std::int64_t size = 2048;
   const Call<float> call{.a = scattered_matrix<float>(size, size, 0.5, 1),
                          .b = scattered_matrix<float>(size, size, 0.5, 2)};
@@ -94,7 +94,7 @@ TEST(StreamsOnGpu, a_captured_product_without_a_workspace_has_its_own_memory) {
   (void)cudaGraphDestroy(graph);
 }
 
-TEST(StreamsOnGpu, factors_may_lie_in_device_memory) {
+TEST(StreamsOnGpu, FactorsMayLieInDeviceMemory) {
   const Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1),
                           .b = scattered_matrix<double>(k, n, 0.5, 2),
                           .alpha = 0.3,
@@ -116,7 +116,7 @@ TEST(StreamsOnGpu, factors_may_lie_in_device_memory) {
   EXPECT_EQ(difference(got, padded(multiply(dense, options).c, 0)), "");
 }
 
-TEST(StreamsOnGpu, products_of_nothing_scale_c) {
+TEST(StreamsOnGpu, ProductsOfNothingScaleC) {
   for (const double beta : {0.0, 1.0, -2.5})
     for (const double alpha : {0.0, 1.0}) {
       const std::int64_t depth = alpha == 0 ? 5 : 0;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cuda/launch.hpp"
-#include "lapack/device_diagonal.cuh"
+#include "lapack/cholesky/diagonal.cuh"
 
 namespace vernier {
 namespace {
@@ -40,7 +40,7 @@ class DiagonalBlock : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(DiagonalBlock, Types);
 
-TYPED_TEST(DiagonalBlock, holds_the_factor_and_below_it_the_unit_triangle) {
+TYPED_TEST(DiagonalBlock, HoldsTheFactorAndBelowItTheUnitTriangle) {
   using T = TypeParam;
   constexpr int n = diagonal_order;
   std::vector<T> a = this->given_;
@@ -62,7 +62,7 @@ TYPED_TEST(DiagonalBlock, holds_the_factor_and_below_it_the_unit_triangle) {
     }
 }
 
-TYPED_TEST(DiagonalBlock, tells_the_first_pivot_that_is_not_positive_and_leaves_the_rows_before_it) {
+TYPED_TEST(DiagonalBlock, TellsTheFirstPivotThatIsNotPositiveAndLeavesTheRowsBeforeIt) {
   using T = TypeParam;
   constexpr int n = diagonal_order;
   std::vector<T> good = this->given_;
@@ -79,7 +79,7 @@ TYPED_TEST(DiagonalBlock, tells_the_first_pivot_that_is_not_positive_and_leaves_
 }
 
 // 1 / pivot overflows, and 0 times that would be no number.
-TYPED_TEST(DiagonalBlock, takes_pivots_below_the_normal_range) {
+TYPED_TEST(DiagonalBlock, TakesPivotsBelowTheNormalRange) {
   using T = TypeParam;
   constexpr int n = diagonal_order, small = 5;
   const T tiny = std::numeric_limits<T>::min() / 1024;
@@ -92,7 +92,7 @@ TYPED_TEST(DiagonalBlock, takes_pivots_below_the_normal_range) {
       ASSERT_EQ(this->at(a, i, j), i != j ? T(0) : i == small ? std::sqrt(tiny) : T(1)) << i << ", " << j;
 }
 
-TYPED_TEST(DiagonalBlock, padding_is_not_judged) {
+TYPED_TEST(DiagonalBlock, PaddingIsNotJudged) {
   constexpr int n = diagonal_order;
   auto a = this->given_;
   this->at(a, 100, 100) = 0;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cuda/launch.hpp"
-#include "lapack/device_inverses.cuh"
-#include "lapack/device_solves.cuh"
+#include "lapack/triangle/inverses.cuh"
+#include "lapack/triangle/solves.cuh"
 
 namespace vernier {
 namespace {
@@ -66,7 +66,7 @@ class Triangles : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Triangles, Types);
 
-TYPED_TEST(Triangles, inverses_times_their_blocks_are_one) {
+TYPED_TEST(Triangles, InversesTimesTheirBlocksAreOne) {
   constexpr int n = TestFixture::n, order = triangle_block;
   for (const bool upper : {false, true}) {
     const auto inverses = this->inverses(upper);
@@ -94,7 +94,7 @@ void solve(std::vector<T>& a, const std::vector<T>& inverses, bool upper, int bl
   EXPECT_EQ(ticket, 0);
 }
 
-TYPED_TEST(Triangles, solves_have_small_residuals_whatever_the_triangle_and_op) {
+TYPED_TEST(Triangles, SolvesHaveSmallResidualsWhateverTheTriangleAndOp) {
   constexpr int n = TestFixture::n, blocks = TestFixture::blocks, vectors = TestFixture::vectors;
   for (const bool upper : {false, true})
     for (const bool transposed : {false, true}) {

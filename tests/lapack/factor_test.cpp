@@ -24,7 +24,7 @@ TYPED_TEST_SUITE(Factor, Types);
 
 // ---- by hand -------------------------------------------------------------------------------------------------------
 
-TYPED_TEST(Factor, lu_of_two_by_two) {
+TYPED_TEST(Factor, LuOfTwoByTwo) {
   TypeParam a[] = {1, 2, 3, 4};  // (1 3 / 2 4): rows are exchanged
   std::int64_t pivots[2];
   EXPECT_EQ(getrf<TypeParam>(2, 2, a, 2, pivots), 0);
@@ -36,14 +36,14 @@ TYPED_TEST(Factor, lu_of_two_by_two) {
   EXPECT_EQ(a[3], 1);
 }
 
-TYPED_TEST(Factor, ties_go_to_the_first_row) {
+TYPED_TEST(Factor, TiesGoToTheFirstRow) {
   TypeParam a[] = {0, -3, 3, -3, 1, 1, 1, 1, 1, 2, 3, 4, 4, 3, 2, 1};
   std::int64_t pivots[4];
   (void)getrf<TypeParam>(4, 4, a, 4, pivots);
   EXPECT_EQ(pivots[0], 2);
 }
 
-TYPED_TEST(Factor, solves_two_by_two_and_its_transpose) {
+TYPED_TEST(Factor, SolvesTwoByTwoAndItsTranspose) {
   TypeParam a[] = {1, 2, 3, 4};
   TypeParam b[] = {7, 10};  // x = (1, 2)
   std::int64_t pivots[2];
@@ -56,7 +56,7 @@ TYPED_TEST(Factor, solves_two_by_two_and_its_transpose) {
   EXPECT_EQ(c[1], 2);
 }
 
-TYPED_TEST(Factor, cholesky_of_two_by_two) {
+TYPED_TEST(Factor, CholeskyOfTwoByTwo) {
   TypeParam lower[] = {4, 2, -99, 5}, upper[] = {4, -99, 2, 5};
   EXPECT_EQ(potrf<TypeParam>(Uplo::lower, 2, lower, 2), 0);
   EXPECT_EQ(potrf<TypeParam>(Uplo::upper, 2, upper, 2), 0);
@@ -69,7 +69,7 @@ TYPED_TEST(Factor, cholesky_of_two_by_two) {
 
 // ---- shapes --------------------------------------------------------------------------------------------------------
 
-TYPED_TEST(Factor, lu_reproduces_matrices_of_every_shape) {
+TYPED_TEST(Factor, LuReproducesMatricesOfEveryShape) {
   for (const auto& [m, n] : {std::tuple{1, 1},
                              {1, 9},
                              {9, 1},
@@ -100,7 +100,7 @@ TYPED_TEST(Factor, lu_reproduces_matrices_of_every_shape) {
   }
 }
 
-TYPED_TEST(Factor, solutions_of_every_shape_have_small_backward_errors) {
+TYPED_TEST(Factor, SolutionsOfEveryShapeHaveSmallBackwardErrors) {
   for (const auto& [n, nrhs] : {std::tuple{1, 1}, {16, 3}, {17, 1}, {100, 7}, {130, 200}, {300, 2}}) {
     const auto a = scattered_matrix<TypeParam>(n, n, 0.5, static_cast<std::uint64_t>(n));
     const auto b = scattered_matrix<TypeParam>(n, nrhs, 0.5, static_cast<std::uint64_t>(n + 1));
@@ -115,7 +115,7 @@ TYPED_TEST(Factor, solutions_of_every_shape_have_small_backward_errors) {
   }
 }
 
-TYPED_TEST(Factor, cholesky_reproduces_the_matrix_and_leaves_the_other_triangle) {
+TYPED_TEST(Factor, CholeskyReproducesTheMatrixAndLeavesTheOtherTriangle) {
   for (const std::int64_t n : {1, 2, 24, 25, 97, 200, 260}) {
     const auto a = definite_matrix<TypeParam>(n, static_cast<std::uint64_t>(n));
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
@@ -142,7 +142,7 @@ TYPED_TEST(Factor, cholesky_reproduces_the_matrix_and_leaves_the_other_triangle)
 
 // ---- the same bits -------------------------------------------------------------------------------------------------
 
-TYPED_TEST(Factor, reproducible_factors_do_not_depend_on_threads_or_engines) {
+TYPED_TEST(Factor, ReproducibleFactorsDoNotDependOnThreadsOrEngines) {
   const std::int64_t n = 150;
   const auto a = scattered_matrix<TypeParam>(n, n, 0.5, 4);
   const auto spd = definite_matrix<TypeParam>(n, 5);
@@ -168,7 +168,7 @@ TYPED_TEST(Factor, reproducible_factors_do_not_depend_on_threads_or_engines) {
 
 // ---- info ----------------------------------------------------------------------------------------------------------
 
-TYPED_TEST(Factor, info_names_the_first_zero_pivot) {
+TYPED_TEST(Factor, InfoNamesTheFirstZeroPivot) {
   for (const std::int64_t n : {3, 40, 150}) {
     for (const std::int64_t zero : {std::int64_t{0}, n / 2, n - 1}) {
       // Upper triangular after a permutation of rows, with one zero on the diagonal.
@@ -183,7 +183,7 @@ TYPED_TEST(Factor, info_names_the_first_zero_pivot) {
   }
 }
 
-TYPED_TEST(Factor, info_of_cholesky_names_the_first_minor_that_is_not_positive) {
+TYPED_TEST(Factor, InfoOfCholeskyNamesTheFirstMinorThatIsNotPositive) {
   for (const std::int64_t n : {3, 60, 150})
     for (const Uplo uplo : {Uplo::lower, Uplo::upper})
       for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1})
@@ -196,7 +196,7 @@ TYPED_TEST(Factor, info_of_cholesky_names_the_first_minor_that_is_not_positive) 
         }
 }
 
-TYPED_TEST(Factor, nan_and_infinity_spread_and_the_routines_return) {
+TYPED_TEST(Factor, NanAndInfinitySpreadAndTheRoutinesReturn) {
   for (const std::int64_t n : {5, 100})
     for (const TypeParam value : {poison<TypeParam>(), std::numeric_limits<TypeParam>::infinity()})
       for (const Options& options : {this->ordinary(), this->reproducible()}) {
@@ -235,7 +235,7 @@ class FarColumns {
   void* address_;
 };
 
-TEST(FactorFar, leading_dimensions_beyond_32_bits) {
+TEST(FactorFar, LeadingDimensionsBeyond32Bits) {
   const std::int64_t n = 120, ld = (std::int64_t{1} << 31) + 40;
   const FarColumns lu(n, ld), cholesky(n, ld), x(3, ld);
   ASSERT_TRUE(lu.given() && cholesky.given() && x.given()) << "address space for columns 8 GiB apart";
@@ -261,7 +261,7 @@ TEST(FactorFar, leading_dimensions_beyond_32_bits) {
 
 // ---- arguments -----------------------------------------------------------------------------------------------------
 
-TYPED_TEST(Factor, arguments_are_named_in_the_order_of_lapack) {
+TYPED_TEST(Factor, ArgumentsAreNamedInTheOrderOfLapack) {
   using T = TypeParam;
   T a[4] = {1, 0, 0, 1}, b[4] = {};
   std::int64_t p[2] = {1, 2};
@@ -291,7 +291,7 @@ TYPED_TEST(Factor, arguments_are_named_in_the_order_of_lapack) {
   EXPECT_EQ(a[0], 1);
 }
 
-TYPED_TEST(Factor, nothing_is_touched_where_there_is_nothing) {
+TYPED_TEST(Factor, NothingIsTouchedWhereThereIsNothing) {
   EXPECT_EQ(getrf<TypeParam>(0, 5, nullptr, 1, nullptr), 0);
   EXPECT_EQ(getrf<TypeParam>(5, 0, nullptr, 5, nullptr), 0);
   EXPECT_EQ(gesv<TypeParam>(0, 3, nullptr, 1, nullptr, nullptr, 1), 0);

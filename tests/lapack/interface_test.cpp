@@ -17,7 +17,7 @@
 namespace vernier::test {
 namespace {
 
-TEST(PublicHeaders, name_a_triangle_alike) {
+TEST(PublicHeaders, NameATriangleAlike) {
   const double l[] = {2, 1, 0, 1};  // [2 0; 1 1]
   double c[] = {0, 0, 7, 0};
   syrk<double>(Uplo::lower, Op::none, 2, 2, 1.0, l, 2, 0.0, c, 2);
@@ -28,7 +28,7 @@ TEST(PublicHeaders, name_a_triangle_alike) {
   EXPECT_EQ(c[3], 1);
 }
 
-TEST(Lapack, refuses_options_that_it_cannot_keep) {
+TEST(Lapack, RefusesOptionsThatItCannotKeep) {
   double a[] = {2, 1, 1, 3}, workspace[64];
   std::int64_t pivots[2];
   Options own = {.workspace = workspace, .workspace_bytes = sizeof workspace};
@@ -39,7 +39,7 @@ TEST(Lapack, refuses_options_that_it_cannot_keep) {
 }
 
 #if VERNIER_X86
-TEST(Lapack, keeps_subnormals_where_the_caller_flushes_them) {
+TEST(Lapack, KeepsSubnormalsWhereTheCallerFlushesThem) {
   double a[] = {4, 0x1p-1070, 0, 1};
   std::int64_t pivots[2];
   const unsigned before = _mm_getcsr();

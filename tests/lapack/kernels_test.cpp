@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/cpu_features.hpp"
+#include "base/cpu_features.hpp"
 #include "support/compare.hpp"
 #include "support/exact.hpp"
 #include "systems.hpp"
@@ -48,7 +48,7 @@ class Kernels : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Kernels, Types);
 
-TYPED_TEST(Kernels, panel_is_bit_for_bit_the_textbook_lu) {
+TYPED_TEST(Kernels, PanelIsBitForBitTheTextbookLu) {
   for (const KernelTable* table : runnable_tables())
     for (const auto& [m, width] :
          {std::tuple{1, 1}, {7, 3}, {16, 16}, {100, 16}, {333, 9}, {4, 16}, {2, 4}, {6, 16}, {1100, 13}}) {
@@ -63,7 +63,7 @@ TYPED_TEST(Kernels, panel_is_bit_for_bit_the_textbook_lu) {
     }
 }
 
-TEST(Kernels, every_instruction_set_gives_the_same_vectors) {
+TEST(Kernels, EveryInstructionSetGivesTheSameVectors) {
   const std::int64_t m = 77, n = 13;
   const auto a = scattered_matrix<double>(m, n, 2, 1), x = scattered_matrix<double>(m, 1, 2, 2);
   const auto run = [&](const VectorKernels<double>& k) {
@@ -83,7 +83,7 @@ TEST(Kernels, every_instruction_set_gives_the_same_vectors) {
 }
 
 // b - A x where all but 2^-50 of it cancels: what is left is right to nearly all bits of a double.
-TEST(Kernels, exact_residual_survives_cancellation) {
+TEST(Kernels, ExactResidualSurvivesCancellation) {
   const std::int64_t n = 200;
   const auto a = scattered_matrix<double>(n, n, 1, 3), x = scattered_matrix<double>(n, 1, 1, 4);
   const ExactProduct<double> plain(a, x), transposed_product(transposed(a), x);
@@ -103,7 +103,7 @@ TEST(Kernels, exact_residual_survives_cancellation) {
     }
 }
 
-TEST(Kernels, half_reads_every_number) {
+TEST(Kernels, HalfReadsEveryNumber) {
   EXPECT_EQ(static_cast<double>(Half{0x3c00}), 1);
   EXPECT_EQ(static_cast<double>(Half{0xc000}), -2);
   EXPECT_EQ(static_cast<double>(Half{0x7bff}), 65504);

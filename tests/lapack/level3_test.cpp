@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "blas/native.hpp"
-#include "blas/native_threads.hpp"
+#include "product/native/native.hpp"
+#include "product/native/native_threads.hpp"
 #include "support/random.hpp"
 
 namespace vernier::test {

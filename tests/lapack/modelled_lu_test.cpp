@@ -68,7 +68,7 @@ Pivots textbook(Matrix<float>& a) {
 }
 
 // With fp32 arithmetic throughout, the width of the panels does not show in a bit.
-TEST(ModelledLu, in_fp32_is_the_lu_of_floats) {
+TEST(ModelledLu, InFp32IsTheLuOfFloats) {
   const std::int64_t n = 16;
   const auto a = scattered_matrix<float>(n, n, 0.5, 1);
   const auto wide = Matrix<double>::of(n, n, [&](auto i, auto j) { return a(i, j); });
@@ -80,7 +80,7 @@ TEST(ModelledLu, in_fp32_is_the_lu_of_floats) {
   }
 }
 
-TEST(ModelledLu, bounds_hold) {
+TEST(ModelledLu, BoundsHold) {
   for (const std::int64_t n : {5, 64, 150}) {
     const auto a = uniform_matrix(n, static_cast<std::uint64_t>(n));
     for (const int b : {4, 16}) {
@@ -98,7 +98,7 @@ TEST(ModelledLu, bounds_hold) {
 }
 
 // TC32 stays at the roundoff of its inputs where fp16 and TC16 grow; fp16-stored factors cost next to nothing.
-TEST(ModelledLu, precisions_come_in_the_order_of_the_papers) {
+TEST(ModelledLu, PrecisionsComeInTheOrderOfThePapers) {
   const std::int64_t n = 200;
   const auto a = uniform_matrix(n, 3);
   const auto right = [&](const model::Engine& engine, std::int64_t outer, std::int64_t inner) {
@@ -114,13 +114,13 @@ TEST(ModelledLu, precisions_come_in_the_order_of_the_papers) {
   EXPECT_LT(stored, 1.1 * thirty_two);
 }
 
-TEST(ModelledLu, left_looking_factors_are_numbers_of_the_input_format) {
+TEST(ModelledLu, LeftLookingFactorsAreNumbersOfTheInputFormat) {
   const auto a = uniform_matrix(40, 5);
   const ModelledLu result = modelled_left_looking_lu({tc32(), 16, 4}, 40, a.data(), 40);
   for (const double x : result.lu) EXPECT_EQ(model::decode(Format::fp16, model::encode(Format::fp16, x)), x);
 }
 
-TEST(ModelledLu, zero_pivots_are_told) {
+TEST(ModelledLu, ZeroPivotsAreTold) {
   Matrix<double> a = uniform_matrix(20, 6);
   for (std::int64_t i = 0; i < 20; ++i) a(i, 9) = 0;
   EXPECT_EQ(modelled_right_looking_lu({tc32(), 8, 4}, 20, a.data(), 20).info, 10);

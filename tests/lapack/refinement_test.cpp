@@ -1,5 +1,5 @@
 // Refinement with factors that are hardly those of the system.
-#include "lapack/refinement.hpp"
+#include "lapack/solve/refinement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -57,7 +57,7 @@ class Solve : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Solve, Types);
 
-TYPED_TEST(Solve, two_by_two) {
+TYPED_TEST(Solve, TwoByTwo) {
   const TypeParam a[] = {1, 3, 2, 4}, b[] = {5, 11};
   TypeParam x[2];
   for (const Factors factors : all_factors) {
@@ -69,7 +69,7 @@ TYPED_TEST(Solve, two_by_two) {
   }
 }
 
-TYPED_TEST(Solve, every_precision_method_and_op_gives_a_true_certificate) {
+TYPED_TEST(Solve, EveryPrecisionMethodAndOpGivesATrueCertificate) {
   for (const std::int64_t n : {1, 7, 130, 270}) {
     const auto a = scattered_matrix<TypeParam>(n, n, 0.5, static_cast<std::uint64_t>(n));
     const auto b = scattered_matrix<TypeParam>(n, 3, 0.5, 5);
@@ -83,7 +83,7 @@ TYPED_TEST(Solve, every_precision_method_and_op_gives_a_true_certificate) {
   }
 }
 
-TYPED_TEST(Solve, many_right_hand_sides_of_different_size_are_all_refined) {
+TYPED_TEST(Solve, ManyRightHandSidesOfDifferentSizeAreAllRefined) {
   const std::int64_t n = 220, nrhs = 20;
   const auto a = scattered_matrix<TypeParam>(n, n, 0.5, 1);
   auto b = scattered_matrix<TypeParam>(n, nrhs, 0.5, 2);
@@ -97,7 +97,7 @@ TYPED_TEST(Solve, many_right_hand_sides_of_different_size_are_all_refined) {
   }
 }
 
-TYPED_TEST(Solve, x_may_be_b) {
+TYPED_TEST(Solve, XMayBeB) {
   const auto a = scattered_matrix<TypeParam>(50, 50, 0.5, 1), b = scattered_matrix<TypeParam>(50, 2, 0.5, 2);
   const auto s = solved(Op::none, a, b);
   auto x = b;
@@ -106,7 +106,7 @@ TYPED_TEST(Solve, x_may_be_b) {
 }
 
 // Rows and columns from 2^-60 to 2^60 (float: 2^-12 to 2^12): far outside of fp16.
-TYPED_TEST(Solve, badly_scaled_systems_are_equilibrated) {
+TYPED_TEST(Solve, BadlyScaledSystemsAreEquilibrated) {
   const std::int64_t n = 90;
   const int reach = std::is_same_v<TypeParam, float> ? 12 : 60;
   const auto grade = [&](std::int64_t i) { return static_cast<int>(i * 7919 % (2 * reach + 1)) - reach; };
@@ -123,7 +123,7 @@ TYPED_TEST(Solve, badly_scaled_systems_are_equilibrated) {
     }
 }
 
-TEST(Solve, extreme_exponents_are_taken_out_first) {
+TEST(Solve, ExtremeExponentsAreTakenOutFirst) {
   for (const int exponent : {-1000, -600, 600, 1000}) {
     auto a = scattered_matrix<double>(60, 60, 0.5, 3), b = scattered_matrix<double>(60, 1, 0.5, 4);
     const auto plain = solved(Op::none, a, b);
@@ -137,7 +137,7 @@ TEST(Solve, extreme_exponents_are_taken_out_first) {
 }
 
 // x = 2^1900: no double holds it, and nothing is called ok.
-TEST(Solve, overflow_of_the_solution_is_no_success) {
+TEST(Solve, OverflowOfTheSolutionIsNoSuccess) {
   const double a[] = {0x1p-1000}, b[] = {0x1p900};
   double x[1];
   const SolveReport report = solve<double>(Op::none, 1, 1, a, 1, b, 1, x, 1);
@@ -146,7 +146,7 @@ TEST(Solve, overflow_of_the_solution_is_no_success) {
 }
 
 // Wilkinson's matrix: U grows to 2^(n - 1), which fp16 does not hold and fp32 does not resolve.
-TEST(Solve, growth_beyond_fp16_is_noticed) {
+TEST(Solve, GrowthBeyondFp16IsNoticed) {
   const std::int64_t n = 50;
   const auto a = Matrix<double>::of(n, n, [&](auto i, auto j) { return j == n - 1 || i == j ? 1 : i > j ? -1 : 0; });
   const auto b = scattered_matrix<double>(n, 1, 0.5, 4);
@@ -157,7 +157,7 @@ TEST(Solve, growth_beyond_fp16_is_noticed) {
   expect_true(Op::none, a, b, s);
 }
 
-TYPED_TEST(Solve, singular_matrices_write_nothing) {
+TYPED_TEST(Solve, SingularMatricesWriteNothing) {
   for (const Factors factors : all_factors)
     for (const std::int64_t n : {2, 30, 250}) {
       auto a = integer_matrix<TypeParam>(n, n, 5, 7);
@@ -170,7 +170,7 @@ TYPED_TEST(Solve, singular_matrices_write_nothing) {
 }
 
 // Classical refinement reaches kappa u_factors of about 1, GMRES goes beyond, and the rest is the fallback's.
-TEST(Solve, condition_decides_the_method) {
+TEST(Solve, ConditionDecidesTheMethod) {
   const std::int64_t n = 120;
   const auto b = scattered_matrix<double>(n, 1, 0.5, 4);
   const auto run = [&](double kappa, Factors factors, Refinement refinement, bool fallback) {
@@ -193,7 +193,7 @@ TEST(Solve, condition_decides_the_method) {
   EXPECT_TRUE(run(1e15, Factors::fp32, Refinement::automatic, true).fallback);
 }
 
-TEST(Solve, without_fallback_the_failure_is_told) {
+TEST(Solve, WithoutFallbackTheFailureIsTold) {
   const auto a = conditioned_matrix(100, 1e10, Spectrum::geometric, 5);
   const auto b = scattered_matrix<double>(100, 2, 0.5, 4);
   const auto s =
@@ -203,14 +203,14 @@ TEST(Solve, without_fallback_the_failure_is_told) {
   expect_true(Op::none, a, b, s);
 }
 
-TEST(Solve, no_iteration_means_no_refinement) {
+TEST(Solve, NoIterationMeansNoRefinement) {
   const auto a = scattered_matrix<double>(100, 100, 0.5, 5), b = scattered_matrix<double>(100, 1, 0.5, 4);
   const auto s = solved(Op::none, a, b, {.factors = Factors::fp32, .max_iterations = 0, .fallback = false});
   EXPECT_EQ(s.report.verdict, Verdict::above_tolerance);
   EXPECT_EQ(s.report.columns[0].corrections, 0);
 }
 
-TEST(Solve, requested_figures_are_true) {
+TEST(Solve, RequestedFiguresAreTrue) {
   const std::int64_t n = 80;
   for (const double kappa : {1e2, 1e6, 1e10}) {
     const auto a = conditioned_matrix(n, kappa, Spectrum::one_small, 9);
@@ -235,7 +235,7 @@ TEST(Solve, requested_figures_are_true) {
 }
 
 // fp32 factors solve them, but of such conditions they know nothing; of the second no factors do.
-TEST(Solve, estimates_know_conditions_beyond_the_reach_of_coarse_factors) {
+TEST(Solve, EstimatesKnowConditionsBeyondTheReachOfCoarseFactors) {
   const std::int64_t n = 210;
   const double kappa = 1e13;
   const auto a = conditioned_matrix(n, kappa, Spectrum::one_small, 3);
@@ -259,7 +259,7 @@ TEST(Solve, estimates_know_conditions_beyond_the_reach_of_coarse_factors) {
   EXPECT_TRUE(std::isinf(nearly.report.columns[0].forward_error)) << nearly.report.text();
 }
 
-TEST(Solve, threads_do_not_change_the_corrections) {
+TEST(Solve, ThreadsDoNotChangeTheCorrections) {
   const auto a = scattered_matrix<double>(600, 600, 0.5, 5), b = scattered_matrix<double>(600, 1, 0.5, 4);
   SolveOptions options;
   options.factors = Factors::fp16;
@@ -274,7 +274,7 @@ TEST(Solve, threads_do_not_change_the_corrections) {
   }
 }
 
-TYPED_TEST(Solve, bad_arguments_are_named_and_nothing_is_written) {
+TYPED_TEST(Solve, BadArgumentsAreNamedAndNothingIsWritten) {
   using T = TypeParam;
   T a[4] = {1, 0, 0, 1}, b[2] = {1, 1}, x[2] = {7, 7};
   const auto call = [&](std::int64_t n, std::int64_t lda, const T* pa, std::int64_t ldx, SolveOptions o = {}) {
@@ -296,7 +296,7 @@ TYPED_TEST(Solve, bad_arguments_are_named_and_nothing_is_written) {
   EXPECT_EQ(x[0], 7);
 }
 
-TEST(Solve, empty_systems_are_ok) {
+TEST(Solve, EmptySystemsAreOk) {
   EXPECT_EQ(solve<double>(Op::none, 0, 2, nullptr, 1, nullptr, 1, nullptr, 1).verdict, Verdict::ok);
   EXPECT_EQ(solve<double>(Op::none, 2, 0, nullptr, 2, nullptr, 2, nullptr, 2).verdict, Verdict::ok);
 }

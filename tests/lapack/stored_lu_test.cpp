@@ -1,5 +1,5 @@
 // LU whose factors are stored in a short format.
-#include "lapack/stored_lu.hpp"
+#include "lapack/lu/stored_lu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ double stored(float x) {
   return static_cast<double>(factored<Format>(a).lu[0]);
 }
 
-TYPED_TEST(StoredFactorsOf, numbers_are_rounded_to_nearest_even) {
+TYPED_TEST(StoredFactorsOf, NumbersAreRoundedToNearestEven) {
   const auto ulp = static_cast<float>(2 * TypeParam::unit_roundoff);
   EXPECT_EQ(stored<TypeParam>(1 + ulp / 2), 1.0);
   EXPECT_EQ(stored<TypeParam>(1 + 3 * ulp / 2), 1.0 + 2 * static_cast<double>(ulp));
@@ -48,7 +48,7 @@ TYPED_TEST(StoredFactorsOf, numbers_are_rounded_to_nearest_even) {
   EXPECT_EQ(stored<TypeParam>(2 - ulp / 4), 2.0);
 }
 
-TYPED_TEST(StoredFactorsOf, factors_have_the_accuracy_of_the_format) {
+TYPED_TEST(StoredFactorsOf, FactorsHaveTheAccuracyOfTheFormat) {
   for (const std::int64_t n : {1, 17, 256, 300, 600}) {
     const auto a = scattered_matrix<float>(n, n, 0, static_cast<std::uint64_t>(n));
     const Stored<TypeParam> s = factored<TypeParam>(a);
@@ -64,7 +64,7 @@ TYPED_TEST(StoredFactorsOf, factors_have_the_accuracy_of_the_format) {
   }
 }
 
-TYPED_TEST(StoredFactorsOf, what_leaves_the_range_is_told) {
+TYPED_TEST(StoredFactorsOf, WhatLeavesTheRangeIsTold) {
   Matrix<float> a(2, 2);
   a(0, 0) = a(1, 1) = 1;
   a(1, 0) = 0;

@@ -1,14 +1,17 @@
 cmake_minimum_required(VERSION 3.25)
 
-# A layer can include its own headers and those of the layers below it; no other header is found.
+# A room can include its own headers and those of the rooms that it stands on; no other header is found.
 set(number_may number)
 set(base_may number vernier base)
 set(cuda_may number vernier base cuda)
-set(engine_may number vernier base cuda engine)
-set(scheme_may number vernier base cuda scheme)
-set(plan_may number vernier base cuda engine scheme plan)
-set(blas_may number vernier base cuda engine scheme plan blas)
-set(lapack_may number vernier base cuda engine scheme plan blas lapack)
+set(model_may number vernier base cuda model)
+set(engine_may ${model_may} engine)
+set(product_may ${engine_may} product)
+foreach(method residue split slice bf16x6)  # which never see each other
+  set(${method}_may ${product_may} ${method})
+endforeach()
+set(blas_may ${product_may} residue split slice bf16x6 blas)
+set(lapack_may ${blas_may} lapack)
 set(program_may vernier)  # the public headers alone
 
 string(REPLACE "|" ";" layers "${layers}")  # cuda is among them where it was built

@@ -29,11 +29,11 @@ void every_sum_leaves_its_residue() {
     }
 }
 
-TEST(ByteReduction, every_sum_of_one_word_leaves_its_residue) { every_sum_leaves_its_residue<1>(); }
-TEST(ByteReduction, every_sum_of_two_words_leaves_its_residue) { every_sum_leaves_its_residue<2>(); }
-TEST(ByteReduction, every_sum_of_six_words_leaves_its_residue) { every_sum_leaves_its_residue<6>(); }
+TEST(ByteReduction, EverySumOfOneWordLeavesItsResidue) { every_sum_leaves_its_residue<1>(); }
+TEST(ByteReduction, EverySumOfTwoWordsLeavesItsResidue) { every_sum_leaves_its_residue<2>(); }
+TEST(ByteReduction, EverySumOfSixWordsLeavesItsResidue) { every_sum_leaves_its_residue<6>(); }
 
-TEST(ByteReduction, a_64_bit_integer_with_an_offset_and_a_factor) {
+TEST(ByteReduction, A64BitIntegerWithAnOffsetAndAFactor) {
   std::mt19937_64 random(1);
   for (const int p : moduli)
     for (const int factor : {1, -1, p / 2, p - 1}) {

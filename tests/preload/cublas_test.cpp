@@ -43,7 +43,7 @@ std::string part(const std::string& text, const std::string& what) {
                      text.find('\n', end + 1) - (begin == std::string::npos ? 0 : begin + 1));
 }
 
-TEST_F(CublasPreload, large_products_are_taken_with_their_arguments) {
+TEST_F(CublasPreload, LargeProductsAreTakenWithTheirArguments) {
   const Outcome outcome = run("", "products");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(part(outcome.text, "large"), "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\nlarge: 0");
@@ -56,7 +56,7 @@ TEST_F(CublasPreload, large_products_are_taken_with_their_arguments) {
   EXPECT_TRUE(contains(outcome, "tf32 in fp64: 0")) << "that mode is about single precision";
 }
 
-TEST_F(CublasPreload, what_is_passed_on_arrives_as_it_was_and_is_counted) {
+TEST_F(CublasPreload, WhatIsPassedOnArrivesAsItWasAndIsCounted) {
   const Outcome outcome = run("", "products"), before = plain("products");
   for (const char* what : {"small", "slower", "pedantic", "strided with beta", "wrong ldc", "too wide", "captured",
                            "half", "typed pedantic"}) {
@@ -86,7 +86,7 @@ TEST_F(CublasPreload, what_is_passed_on_arrives_as_it_was_and_is_counted) {
   EXPECT_EQ(outcome.report["last_message"], "a stream that is being captured");
 }
 
-TEST_F(CublasPreload, level_3_is_taken_and_calls_inside_a_call_go_straight_on) {
+TEST_F(CublasPreload, Level3IsTakenAndCallsInsideACallGoStraightOn) {
   const Outcome outcome = run("", "level3");
   EXPECT_EQ(part(outcome.text, "trsm"), "vernier: trsm D stream 1 mode 0 R U T U 1500 1200 1201 1501 1\ntrsm: 0");
   EXPECT_TRUE(contains(outcome, "trsm device factors: 42")) << outcome.text;
@@ -99,7 +99,7 @@ TEST_F(CublasPreload, level_3_is_taken_and_calls_inside_a_call_go_straight_on) {
   EXPECT_EQ(outcome.report["passed_on"]["factors in device memory"], 1) << outcome.report;
 }
 
-TEST_F(CublasPreload, other_forms_of_level_3_are_taken_or_counted) {
+TEST_F(CublasPreload, OtherFormsOfLevel3AreTakenOrCounted) {
   const Outcome outcome = run("", "forms"), before = plain("forms");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(part(outcome.text, "syrkx"), "vernier: syrkx D stream 1 mode 0 U N 1200 512 1200 1201 1202 1\nsyrkx: 0");
@@ -113,7 +113,7 @@ TEST_F(CublasPreload, other_forms_of_level_3_are_taken_or_counted) {
   EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 5) << outcome.report;
 }
 
-TEST_F(CublasPreload, the_first_interface_is_taken_on_the_default_stream) {
+TEST_F(CublasPreload, TheFirstInterfaceIsTakenOnTheDefaultStream) {
   const Outcome outcome = run("", "first");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.text,
@@ -133,7 +133,7 @@ TEST_F(CublasPreload, the_first_interface_is_taken_on_the_default_stream) {
       << outcome.report;
 }
 
-TEST_F(CublasPreload, a_workspace_of_the_program_is_used_where_it_suffices) {
+TEST_F(CublasPreload, AWorkspaceOfTheProgramIsUsedWhereItSuffices) {
   const Outcome outcome = run("", "workspaces");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   for (const char* what : {"enough", "batch of two", "one thread", "given again", "matmul with one"})
@@ -147,14 +147,14 @@ TEST_F(CublasPreload, a_workspace_of_the_program_is_used_where_it_suffices) {
   EXPECT_EQ(outcome.report["workspaces"], Json({{"used", 5}, {"too_small", 4}})) << outcome.report;
 }
 
-TEST_F(CublasPreload, settings_of_a_handle_alone_make_no_summary) {
+TEST_F(CublasPreload, SettingsOfAHandleAloneMakeNoSummary) {
   const Outcome outcome = run("VERNIER_VERBOSE=1", "settings");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report, nullptr) << outcome.report;
   EXPECT_EQ(outcome.text, plain("settings").text);
 }
 
-TEST_F(CublasPreload, a_function_that_this_cublas_lacks_ends_the_program_with_a_message) {
+TEST_F(CublasPreload, AFunctionThatThisCublasLacksEndsTheProgramWithAMessage) {
   EXPECT_EQ(plain("absent").text, "found: 0\n");
   const Outcome outcome = run("", "absent");
   EXPECT_EQ(outcome.code, 2) << outcome.text;
@@ -162,7 +162,7 @@ TEST_F(CublasPreload, a_function_that_this_cublas_lacks_ends_the_program_with_a_
       << outcome.text;
 }
 
-TEST_F(CublasPreload, a_matmul_is_taken_where_it_is_a_product_and_nothing_else) {
+TEST_F(CublasPreload, AMatmulIsTakenWhereItIsAProductAndNothingElse) {
   const Outcome outcome = run("", "matmul");
   const std::string taken = "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 602 605 1\n";
   EXPECT_EQ(part(outcome.text, "matmul"), taken + "matmul: 0");
@@ -172,7 +172,7 @@ TEST_F(CublasPreload, a_matmul_is_taken_where_it_is_a_product_and_nothing_else) 
   EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 3) << outcome.report;
 }
 
-TEST_F(CublasPreload, a_cublas_out_of_the_global_scope_is_reached_and_is_the_one_called) {
+TEST_F(CublasPreload, ACublasOutOfTheGlobalScopeIsReachedAndIsTheOneCalled) {
   for (const char* what : {"products", "level3", "matmul"}) {
     const Outcome linked = run("", what), loaded = run_module("", what);
     EXPECT_EQ(loaded.code, 0) << loaded.text;
@@ -181,7 +181,7 @@ TEST_F(CublasPreload, a_cublas_out_of_the_global_scope_is_reached_and_is_the_one
   }
 }
 
-TEST_F(CublasPreload, after_data_that_were_too_wide_a_shape_pauses_for_longer_each_time) {
+TEST_F(CublasPreload, AfterDataThatWereTooWideAShapePausesForLongerEachTime) {
   const Outcome outcome = run("", "wide");
   for (const int call : {1, 6})
     EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " vernier:"), std::string::npos) << outcome.text;
@@ -193,13 +193,13 @@ TEST_F(CublasPreload, after_data_that_were_too_wide_a_shape_pauses_for_longer_ea
   EXPECT_EQ(outcome.report["fallbacks"], 2) << outcome.report;
 }
 
-TEST_F(CublasPreload, threads_do_not_meet) {
+TEST_F(CublasPreload, ThreadsDoNotMeet) {
   const Outcome outcome = run("", "threads");
   EXPECT_TRUE(contains(outcome, "not taken: 0")) << outcome.text;
   EXPECT_EQ(outcome.report["symbols"]["cublasDgemm_v2"]["taken"], 400) << outcome.report;
 }
 
-TEST_F(CublasPreload, invalid_settings_end_the_program_with_a_message) {
+TEST_F(CublasPreload, InvalidSettingsEndTheProgramWithAMessage) {
   for (const char* setting : {"VERNIER_CONTRACT=fp65", "VERNIER_CUDA_ENGINE=abacus", "VERNIER_MIN_SIZE=-1"}) {
     const Outcome outcome = run(setting, "products");
     EXPECT_EQ(outcome.code, 2) << setting << outcome.text;
@@ -208,13 +208,13 @@ TEST_F(CublasPreload, invalid_settings_end_the_program_with_a_message) {
   }
 }
 
-TEST_F(CublasPreload, programs_without_cublas_are_left_alone) {
+TEST_F(CublasPreload, ProgramsWithoutCublasAreLeftAlone) {
   const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_CONTRACT=fp65 true");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.text, "");
 }
 
-TEST_F(CublasPreload, vernier_run_sets_it_up_and_tells) {
+TEST_F(CublasPreload, VernierRunSetsItUpAndTells) {
   const Outcome outcome = shell(std::string("'" VERNIER_CLI "' run -- env ") + fakes + "'" VERNIER_PROGRAM "' level3");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_NE(outcome.text.find("cuBLAS"), std::string::npos) << outcome.text;
@@ -223,7 +223,7 @@ TEST_F(CublasPreload, vernier_run_sets_it_up_and_tells) {
 
 #ifdef VERNIER_CUBLAS
 // Whatever cuBLAS exports of products and level 3 is taken over or counted.
-TEST_F(CublasPreload, no_symbol_of_level_3_is_missing) {
+TEST_F(CublasPreload, NoSymbolOfLevel3IsMissing) {
   const auto level3_of = [&](const std::string& library) {
     const Outcome names = shell("(nm -D --defined-only '" + library +
                                 "' | sed -n 's/^.* T \\(cublas[A-Za-z0-9_]*\\).*/\\1/p' | grep -iE "
@@ -241,7 +241,7 @@ TEST_F(CublasPreload, no_symbol_of_level_3_is_missing) {
 using CublasPreloadOnGpu = Programs;
 
 // Forms, graphs and workspaces with cuBLAS itself and libvernier itself.
-TEST_F(CublasPreloadOnGpu, products_are_those_of_cublas_within_rounding) {
+TEST_F(CublasPreloadOnGpu, ProductsAreThoseOfCublasWithinRounding) {
   const Outcome outcome = run_under(VERNIER_PRELOAD, "", "'" VERNIER_ON_GPU "'");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report["taken"], 19) << outcome.report;
@@ -254,7 +254,7 @@ TEST_F(CublasPreloadOnGpu, products_are_those_of_cublas_within_rounding) {
 #endif
 
 #if VERNIER_HAS_CUDA
-TEST_F(CublasPreload, the_numbers_of_the_interface_are_those_of_cublas) {
+TEST_F(CublasPreload, TheNumbersOfTheInterfaceAreThoseOfCublas) {
   EXPECT_EQ(cublas::op_c, static_cast<int>(CUBLAS_OP_C));
   EXPECT_EQ(cublas::op_t, static_cast<int>(CUBLAS_OP_T));
   EXPECT_EQ(cublas::upper, static_cast<int>(CUBLAS_FILL_MODE_UPPER));

@@ -16,7 +16,7 @@ class Preload : public Programs {
 
 constexpr const char* forced = "VERNIER_MIN_SIZE=0 VERNIER_CONTRACT=fp64+reproducible";
 
-TEST_F(Preload, every_interface_is_taken_and_right) {
+TEST_F(Preload, EveryInterfaceIsTakenAndRight) {
   const Outcome plain = shell("'" VERNIER_PROGRAM "' products");
   ASSERT_EQ(plain.code, 0) << plain.text;
   const Outcome outcome = run(forced, "products");
@@ -30,33 +30,33 @@ TEST_F(Preload, every_interface_is_taken_and_right) {
   EXPECT_GE(outcome.report["slowest"].size(), 1U);
 }
 
-TEST_F(Preload, small_calls_are_passed_on_to_the_blas_that_the_program_has) {
+TEST_F(Preload, SmallCallsArePassedOnToTheBlasThatTheProgramHas) {
   const Outcome outcome = run("", "products");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 0) << outcome.report;
   EXPECT_GE(outcome.report["passed_on"]["small"], 4) << outcome.report;
 }
 
-TEST_F(Preload, the_native_engine_reaches_the_blas_underneath_and_not_itself) {
+TEST_F(Preload, TheNativeEngineReachesTheBlasUnderneathAndNotItself) {
   const Outcome outcome = run("VERNIER_MIN_SIZE=0 VERNIER_ENGINE=native", "products");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_GE(outcome.report["passed_on"]["native is faster"], 4) << outcome.report;
 }
 
-TEST_F(Preload, wrong_arguments_are_reported_as_without_it) {
+TEST_F(Preload, WrongArgumentsAreReportedAsWithoutIt) {
   const Outcome plain = shell("'" VERNIER_PROGRAM "' error"), outcome = run(forced, "error");
   EXPECT_EQ(outcome.text, plain.text);
   EXPECT_EQ(outcome.code, plain.code);
   EXPECT_NE(outcome.text.find('8'), std::string::npos) << "XERBLA names the eighth argument: " << outcome.text;
 }
 
-TEST_F(Preload, threads_do_not_meet) {
+TEST_F(Preload, ThreadsDoNotMeet) {
   const Outcome outcome = run(forced, "threads");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
 }
 
-TEST_F(Preload, a_child_tells_of_its_own_calls_and_a_child_without_any_tells_nothing) {
+TEST_F(Preload, AChildTellsOfItsOwnCallsAndAChildWithoutAnyTellsNothing) {
   const auto report = folder_ / "lines";
   const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() + "' " +
                                 forced + " '" VERNIER_PROGRAM "' fork");
@@ -72,7 +72,7 @@ TEST_F(Preload, a_child_tells_of_its_own_calls_and_a_child_without_any_tells_not
 }
 
 // As Python has its BLAS: loaded by a library that was loaded out of the global scope.
-TEST_F(Preload, a_blas_out_of_the_global_scope_is_reached) {
+TEST_F(Preload, ABlasOutOfTheGlobalScopeIsReached) {
   const std::string command = "'" VERNIER_HOST "' '" VERNIER_MODULE "' products";
   ASSERT_EQ(shell(command).code, 0);
   const Outcome taken = run_under(VERNIER_PRELOAD, forced, command);
@@ -84,14 +84,14 @@ TEST_F(Preload, a_blas_out_of_the_global_scope_is_reached) {
   EXPECT_GE(passed.report["passed_on"]["small"], 5) << passed.report;
 }
 
-TEST_F(Preload, data_too_wide_for_a_reproducible_contract_are_passed_on_and_told) {
+TEST_F(Preload, DataTooWideForAReproducibleContractArePassedOnAndTold) {
   const Outcome outcome = run(forced, "wide");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 1) << outcome.report;
   EXPECT_FALSE(outcome.report["last_message"].get<std::string>().empty());
 }
 
-TEST_F(Preload, invalid_settings_end_the_program_with_a_message) {
+TEST_F(Preload, InvalidSettingsEndTheProgramWithAMessage) {
   for (const char* setting : {"VERNIER_CONTRACT=fp65", "VERNIER_ENGINE=abacus", "VERNIER_MIN_SIZE=-1",
                               "VERNIER_MIN_SIZE=3x", "VERNIER_VERBOSE=loud", "VERNIER_BLAS=/nowhere/libblas.so"}) {
     const Outcome outcome = run(std::string("VERNIER_MIN_SIZE=0 ") + setting, "products");
@@ -103,13 +103,13 @@ TEST_F(Preload, invalid_settings_end_the_program_with_a_message) {
     EXPECT_EQ(run(setting, "products").code, 2) << setting;  // also where all calls are small
 }
 
-TEST_F(Preload, programs_without_blas_are_left_alone) {
+TEST_F(Preload, ProgramsWithoutBlasAreLeftAlone) {
   const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_CONTRACT=fp65 true");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.text, "");
 }
 
-TEST_F(Preload, vernier_run_sets_it_up_and_tells) {
+TEST_F(Preload, VernierRunSetsItUpAndTells) {
   const Outcome outcome =
       shell("'" VERNIER_CLI "' run --contract fp64+reproducible --min-size 0 -- '" VERNIER_PROGRAM "' products");
   EXPECT_EQ(outcome.code, 0) << outcome.text;

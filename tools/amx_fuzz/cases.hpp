@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/hardware/processor.hpp"
-#include "engine/spec.hpp"
+#include "model/hardware/processor.hpp"
+#include "model/spec.hpp"
 
 namespace vernier::model::cpu {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "cases.hpp"
-#include "engine/model/element.hpp"
-#include "engine/spec_rows.hpp"
+#include "model/element.hpp"
+#include "model/spec_rows.hpp"
 
 namespace vernier::model::cpu {
 

@@ -1,8 +1,8 @@
 // Random operands for the comparison of an engine with its model, in strata that normal or uniform data never reach.
 #pragma once
 
-#include "engine/hardware/warpgroup.cuh"
-#include "engine/spec.hpp"
+#include "model/hardware/warpgroup.cuh"
+#include "model/spec.hpp"
 
 namespace vernier::model::gpu {
 

@@ -1,5 +1,5 @@
 // fp8: mma.sync and wgmma are different engines.
-#include "engine/hardware/bytes.cuh"
+#include "model/hardware/bytes.cuh"
 
 #include "kernel.cuh"
 

@@ -1,5 +1,5 @@
 // fp16 and bf16.
-#include "engine/hardware/half.cuh"
+#include "model/hardware/half.cuh"
 
 #include "kernel.cuh"
 

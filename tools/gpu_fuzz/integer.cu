@@ -1,5 +1,5 @@
 // int8, wrapping and saturating.
-#include "engine/hardware/bytes.cuh"
+#include "model/hardware/bytes.cuh"
 
 #include "kernel.cuh"
 

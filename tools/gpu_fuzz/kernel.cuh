@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cases.cuh"
-#include "engine/hardware/warpgroup.cuh"
-#include "engine/model/element.hpp"
+#include "model/element.hpp"
+#include "model/hardware/warpgroup.cuh"
 #include "runner.hpp"
 
 namespace vernier::model::gpu {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/hardware/dot.hpp"
+#include "model/hardware/dot.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier::model::gpu {

@@ -1,5 +1,5 @@
 // tf32.
-#include "engine/hardware/tf32.cuh"
+#include "model/hardware/tf32.cuh"
 
 #include "kernel.cuh"
 

@@ -1,0 +1,46 @@
+// Products of bf16 parts on a CPU: what is in memory at a time, and where.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/workspace.hpp"
+#include "bf16x6/engine.hpp"
+#include "bf16x6/parts.hpp"
+#include "product/plan/native_cost.hpp"
+
+namespace vernier {
+
+// A task is a block of rows against a range of column strips, group after group of k. Its rows' parts of one group
+// stay in the second-level cache of its core. The parts of n_block columns, over all k, are shared.
+struct Bf16x6Blocking {
+  ProductShape shape;
+  int threads = 1;
+  std::int64_t row_block = 0, row_blocks = 0;  // of 32 to 384 rows
+  std::int64_t n_block = 0;                    // a multiple of 32
+  std::int64_t column_ranges = 1;              // that the strips of a block are dealt out in
+  std::int64_t chunks = 0, groups = 0;         // of k
+  std::size_t bytes = 0;                       // of Bf16x6Buffers
+};
+
+// All columns at a time if the limit allows; bytes > limit in the result if not even 32 fit.
+Bf16x6Blocking choose_bf16x6_blocking(const ProductShape& shape, int threads, std::size_t limit);
+
+struct Bf16x6Buffers {
+  std::byte* columns = nullptr;
+  MagnitudeRange *a_ranges = nullptr, *b_ranges = nullptr;
+  float *a_factors = nullptr, *b_factors = nullptr;      // 2^s; padded to strips, as the exponents are
+  float *a_exponents = nullptr, *b_exponents = nullptr;  // -s
+  struct Thread {
+    std::byte* rows = nullptr;
+    float* sums[2] = {};  // in turns: the strip at hand, and the one before on its way to C
+    float *totals = nullptr, *scratch = nullptr;
+  };
+  std::byte* threads = nullptr;
+  std::size_t thread_bytes = 0;
+
+  Thread of_thread(int thread, const Bf16x6Blocking& blocking) const;
+};
+Bf16x6Buffers carve_bf16x6(Arena& arena, const Bf16x6Blocking& blocking);
+
+}  // namespace vernier

@@ -1,0 +1,32 @@
+#include "bf16x6/bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "bf16x6/panel.hpp"
+#include "engine/panel.hpp"
+
+namespace vernier {
+
+double bf16x6_error_bound(const model::Engine& e, std::int64_t k) {
+  const bool as_proven = e.a == model::Format::bf16 && e.b == model::Format::bf16 && e.c == model::Format::fp32 &&
+                         e.sum == model::Sum::chain && e.join == model::Join::last && e.sum_bits == 24 &&
+                         e.product_bits == 0 && e.rounding == model::Rounding::nearest_even &&
+                         e.join_rounding == model::Rounding::nearest_even && bf16x6_step % e.k == 0;
+  if (!as_proven) return std::numeric_limits<double>::infinity();
+  const std::int64_t chain = e.k / e.lanes, in_step = std::min<std::int64_t>(k, e.k);
+  const std::int64_t steps = divide_up(std::min<std::int64_t>(k, bf16x6_chunk), e.k);
+  const std::int64_t chunks = divide_up(std::min<std::int64_t>(k, bf16x6_group), bf16x6_chunk);
+  const auto inside = static_cast<double>(std::min(in_step, chain) - 1 + divide_up(in_step, chain) - 1);
+  const auto outside = static_cast<double>(chunks - 1 + divide_up(k, bf16x6_group) - 1);
+  constexpr double left_out = 1.01, parts = 1.02, corrections = 1.02 / 128;
+  const double all = static_cast<double>(steps);
+  // The addition that comes last is u32 |T|.
+  return left_out + parts * (inside + all + outside - 1) + corrections * (inside + 5 * all);
+}
+
+bool bf16x6_keeps_fp32(const model::Engine& engine, std::int64_t k) {
+  return bf16x6_error_bound(engine, k) <= static_cast<double>(k) + 1;
+}
+
+}  // namespace vernier

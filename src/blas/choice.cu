@@ -1,0 +1,88 @@
+#include "blas/choice.hpp"
+
+#include <string>
+#include <type_traits>
+
+#include "cuda/device.hpp"
+#include "product/plan/sgemm_cost.hpp"
+#include "split/cost.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+// Do contract and engine let the product be split?
+template <class T>
+bool split_is_asked_for(const Options& options) {
+  const Contract& contract = options.contract;
+  return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible &&
+         options.engine.empty();
+}
+
+}  // namespace
+
+template <class T>
+std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options, std::int64_t products) {
+  if (!split_is_asked_for<T>(options) || !split_gemm_pays(s.m, s.n, s.k, products) || !current_device().hopper())
+    return {};
+  SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products);
+  if (plan.workspace > workspace_limit(plan.workspace, options)) return {};
+  return plan;
+}
+
+template <class T>
+bool addresses_are_worth_a_wait(const ProductShape& s, const Options& options, std::int64_t products) {
+  constexpr double wait = 40e-6;  // three copies to the host, and until it has seen them
+  return split_plan_of<T>(s, options, products) &&
+         split_gemm_seconds(s.m, s.n, s.k, products) + wait < device_sgemm_seconds(s.m, s.n, s.k, products);
+}
+
+namespace {
+
+std::string why_not_split(const ProductShape& s, const Options& options) {
+  const bool pays = split_gemm_pays(s.m, s.n, s.k);
+  const std::size_t needed = pays ? plan_split_gemm(s.m, s.n, s.k).workspace : 0;
+  return vernier::why_not_split(s.m, s.n, s.k, needed, pays ? workspace_limit(needed, options) : 0);
+}
+
+}  // namespace
+
+template <class T>
+Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options) {
+  if (!split) {
+    Plan plan = plan_of<T>(shape, options, true).printable;
+    if (!shape.empty() && split_is_asked_for<T>(options) && current_device().hopper())
+      plan.reason += "; " + why_not_split(shape, options);
+    return plan;
+  }
+  const Options native{.contract = options.contract, .engine = std::string(native_name)};
+  Plan plan = plan_of<T>(shape, native, false).printable;
+  describe(*split, plan);
+  return plan;
+}
+
+template <class T>
+bool surely_native(const ProductShape& shape, const Options& options) {
+  if (!options.engine.empty()) return false;
+  return device_product_is_small<T>(shape, options.contract, current_gpu()) ||
+         device_takes_native<T>(shape, request_of(options, true));
+}
+
+template <class T>
+void describe_native(const ProductShape& shape, const Options& options, Plan& plan) {
+  if (device_product_is_small<T>(shape, options.contract, current_gpu()))
+    describe_small_device_product<T>(shape, options.contract, plan);
+  else
+    plan = describe_choice<T>({}, shape, options);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                \
+  template std::optional<SplitGemmPlan> split_plan_of<T>(const ProductShape&, const Options&, std::int64_t);  \
+  template bool addresses_are_worth_a_wait<T>(const ProductShape&, const Options&, std::int64_t);             \
+  template Plan describe_choice<T>(const std::optional<SplitGemmPlan>&, const ProductShape&, const Options&); \
+  template bool surely_native<T>(const ProductShape&, const Options&);                                        \
+  template void describe_native<T>(const ProductShape&, const Options&, Plan&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

@@ -1,0 +1,33 @@
+// Which way a real product on a GPU goes: by split matrices, by residues or natively.
+#pragma once
+
+#include <optional>
+
+#include "residue/choice.hpp"
+#include "split/gemm.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::cuda {
+
+// Contract fp32 by products of split matrices, where they are faster than cuBLAS and the workspace holds them. They
+// beat residues wherever they beat cuBLAS, and keep the contract for any data.
+template <class T>
+std::optional<SplitGemmPlan> split_plan_of(const ProductShape& shape, const Options& options,
+                                           std::int64_t products = 1);
+
+// Is a batch so much faster by split matrices than in cuBLAS that the host may wait for its addresses?
+template <class T>
+bool addresses_are_worth_a_wait(const ProductShape& shape, const Options& options, std::int64_t products);
+
+// What a person reads, without the workspace that residues would ask for where they are not taken.
+template <class T>
+Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options);
+
+// Are these products native, whatever the workspace? Then they are queued before they are described, which would take a
+// good part of a small one's time.
+template <class T>
+bool surely_native(const ProductShape& shape, const Options& options);
+template <class T>
+void describe_native(const ProductShape& shape, const Options& options, Plan& plan);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <type_traits>
+
+#include "base/status.hpp"
+#include "blas/batched_cuda.hpp"
+#include "blas/choice.hpp"
+#include "blas/complex_gemm_cuda.hpp"
+#include "cuda/cublas.hpp"
+#include "cuda/device.hpp"
+#include "number/complex.hpp"
+#include "product/arguments.hpp"
+#include "product/scale.hpp"
+#include "residue/exact/exact_gemm.hpp"
+#include "residue/gemm_cuda.hpp"
+#include "residue/regularity.hpp"
+#include "split/gemm.hpp"
+#include "split/verdict.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+void check_options(const Options& o) {
+  check_contract("gemm", o.contract);
+  require(o.strassen_levels >= -1 && o.strassen_levels <= 1, "gemm: strassen_levels = {}: expected -1, 0 or 1",
+          o.strassen_levels);
+  require(o.workspace != nullptr || o.workspace_bytes == 0,
+          "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
+}
+
+void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
+                    const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options,
+                    Outcome* outcome) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const DeviceWorkspace workspace(plan.workspace, stream, options.workspace);
+  split_gemm(plan, operands, {alpha.value, alpha.in_device_memory}, {beta.value, beta.in_device_memory}, C, ldc,
+             workspace.data(), stream, without_host(options) ? 0 : split_gemm_patience);
+  if (outcome != nullptr)
+    check(cudaMemcpyAsync(outcome->words + split_outcome_word, split_gemm_verdict(plan, workspace.data()),
+                          sizeof(std::uint32_t), cudaMemcpyDefault, stream),
+          "outcome");
+}
+
+Cublas& cublas_for(const Options& options) {
+  Cublas& cublas = thread_cublas();
+  cublas.set_stream(static_cast<cudaStream_t>(options.stream));
+  cublas.set_pointer_mode(options.pointer_mode == PointerMode::host ? CUBLAS_POINTER_MODE_HOST
+                                                                    : CUBLAS_POINTER_MODE_DEVICE);
+  return cublas;
+}
+
+// C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
+template <class T>
+void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& given,
+                  const std::function<void()>& native, Report& report) {
+  Options options = given;
+  options.asynchronous = without_host(given);
+  DeviceProductPlan plan = plan_of<T>(shape, options, true);
+  report.plan = plan.printable;
+  bool done = false;
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool pauses = plan.residues && !plan.exact && !options.asynchronous && native_is_allowed(plan);
+  if (pauses && !should_try(stream, plan)) {
+    report.fallback = true;
+    report.plan.reason += "; of late data of this shape were too wide on this stream, so that only some are looked at";
+  } else if (plan.residues) {
+    if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
+    done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
+    if (!done && plan.by_sqrt_rule) {
+      plan = plan_of<T>(shape, options, false);
+      report.plan = plan.printable;
+      report.fallback = !plan.residues;
+      done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
+    }
+    if (pauses) tried(stream, plan, !done);
+  }
+  if (done) return;
+  if (report.fallback) {
+    report.plan.scheme = native_name;
+    report.plan.engine = "cublas";
+    report.plan.moduli = 0;
+  }
+  native();
+}
+
+// C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
+template <class T>
+void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+               std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, bool reads,
+               const Options& options, Report& report) {
+  const DeviceFactor<T> a = factor(alpha, options.pointer_mode), b = factor(beta, options.pointer_mode);
+  if (!reads) {
+    report.plan = plan_of<T>({m, n, 0}, options, true).printable;
+    report.plan.k = k;
+    if (m > 0 && n > 0) scale_on_device<T>(m, n, b, C, ldc, static_cast<cudaStream_t>(options.stream));
+    return;
+  }
+  const ProductShape shape{m, n, k};
+  if constexpr (std::is_same_v<T, float>) {
+    if (const auto split = split_plan_of<T>(shape, options)) {
+      multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options,
+                     options.outcome);
+      report.plan = describe_choice<T>(split, shape, options);
+      return;
+    }
+  }
+  const auto native = [&] { cublas_for(options).gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc); };
+  if (surely_native<T>(shape, options)) {
+    native();
+    return describe_native<T>(shape, options, report.plan);
+  }
+  planned_gemm<T>(shape, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc}, options, native,
+                  report);
+}
+
+}  // namespace
+
+template <class T>
+Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+            std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+            const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;  // cuBLAS may load a kernel
+  check_shape("gemm", opa, opb, m, n, k);
+  check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
+  require(alpha != nullptr, "gemm: alpha is null");
+  require(beta != nullptr, "gemm: beta is null");
+  const bool reads = k > 0 && m > 0 && n > 0 && (options.pointer_mode == PointerMode::device || *alpha != T{0});
+  require(!reads || A != nullptr, "gemm: A is null");
+  require(!reads || B != nullptr, "gemm: B is null");
+  require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
+  check_options(options);
+  clear_outcome(options);
+
+  Report report;
+  if constexpr (is_complex<T>) {
+    if (reads)
+      report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+    else
+      report.plan = complex_plan<RealType<T>>(m, n, 0, options);
+    if (!reads && m > 0 && n > 0) complex_scale(m, n, beta, C, ldc, options);
+    report.plan.k = k;
+  } else {
+    real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, reads, options, report);
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+template <class T>
+Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
+  check_shape("gemm", opa, opb, m, n, k);
+  check_options(options);
+  if constexpr (is_complex<T>) {
+    return complex_plan<RealType<T>>(m, n, k, options);
+  } else {
+    return describe_choice<T>(split_plan_of<T>({m, n, k}, options), {m, n, k}, options);
+  }
+}
+
+template <class T>
+std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, bool least) {
+  check_shape("gemm", Op::none, Op::none, m, n, k);
+  check_options(options);
+  if constexpr (is_complex<T>) {
+    return complex_workspace<RealType<T>>(m, n, k, options, least);
+  } else {
+    const ProductShape shape{m, n, k};
+    const DeviceLimits limits = limits_of(int8_engine(options));
+    const std::size_t limit = residue_workspace_limit<T>(shape,
+                                                         Options{.contract = options.contract,
+                                                                 .workspace_limit = options.workspace_limit,
+                                                                 .strassen_levels = options.strassen_levels},
+                                                         limits);
+    const std::size_t bytes =
+        device_workspace_bytes<T>(shape, options.contract, limits, limit, least, options.strassen_levels);
+    if (least) return bytes;
+    const auto split = split_plan_of<T>(
+        shape,
+        Options{.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit});
+    return split ? std::max(bytes, split->workspace) : bytes;
+  }
+}
+
+namespace {
+
+template <class T>
+constexpr cublasComputeType_t compute_type =
+    std::is_same_v<RealType<T>, float> ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F;
+
+template <class T>
+constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? CUDA_R_32F
+                                     : std::is_same_v<T, double>              ? CUDA_R_64F
+                                     : std::is_same_v<T, std::complex<float>> ? CUDA_C_32F
+                                                                              : CUDA_C_64F;
+
+}  // namespace
+
+namespace {
+
+// Queues the batch and describes it; false, and nothing is done, where the products go one by one.
+template <class T>
+bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan) {
+  const ProductShape shape{p.m, p.n, p.k};
+  if constexpr (std::is_same_v<T, float>) {
+    if (const auto split = split_plan_of<T>(shape, options, p.count)) {
+      multiply_split(*split,
+                     split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.A, p.lda, p.B, p.ldb)
+                         .batch(p.count, p.stride_a, p.stride_b, p.stride_c),
+                     factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options,
+                     nullptr);
+      plan = describe_choice<T>(split, shape, options);
+      return true;
+    }
+  }
+  const auto queue = [&] {
+    cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.A, cuda_type<T>, p.lda, p.stride_a, p.B,
+                                      cuda_type<T>, p.ldb, p.stride_b, p.beta, p.C, cuda_type<T>, p.ldc, p.stride_c,
+                                      p.count, compute_type<T>);
+  };
+  if constexpr (!is_complex<T>) {
+    if (surely_native<T>(shape, options)) {
+      queue();
+      describe_native<T>(shape, options, plan);
+      return true;
+    }
+  }
+  plan = explain<T>(p.opa, p.opb, p.m, p.n, p.k, options);
+  if (plan.scheme != native_name) return false;
+  queue();
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+bool gemm_at_once(const StridedBatch<T>& p, const Options& options, Report& report) {
+  const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;
+  const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
+  if (p.count < 2 || p.stride_c == 0 || !reads || p.A == nullptr || p.B == nullptr || p.C == nullptr) return false;
+  check_options(options);
+  if (!queue_at_once(p, options, report.plan)) return false;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return true;
+}
+
+template <class T>
+bool gemm_addressed_natively(const AddressedBatch<T>& p, const Options& options, Report& report) {
+  if constexpr (is_complex<T>) {
+    return false;
+  } else {
+    const auto start = std::chrono::steady_clock::now();
+    const CaptureTolerance tolerance;
+    if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
+    check_options(options);
+    const ProductShape shape{p.m, p.n, p.k};
+    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, p.count)) return false;
+    cublas_for(options).gemm_addressed_ex(
+        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.A), p.lda,
+        reinterpret_cast<const void* const*>(p.B), p.ldb, p.beta, reinterpret_cast<void* const*>(p.C), p.ldc,
+        cuda_type<T>, p.count, compute_type<T>);
+    describe_native<T>(shape, options, report.plan);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return true;
+  }
+}
+
+void release_workspace() { release_device_memory(); }
+
+std::vector<EngineInfo> engines() {
+  std::vector<EngineInfo> list;
+  for (const DeviceInt8Engine* engine : device_int8_engines()) {
+    const std::string missing = engine->missing();
+    list.push_back({std::string(engine->name()), std::string(engine->description()), missing.empty(), missing});
+  }
+  return list;
+}
+
+std::string device_name() { return current_device().name; }
+
+// For every type T of gemm.
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*, \
+                       std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
+  template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
+  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
+  template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
+  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

@@ -1,0 +1,105 @@
+// What the level-3 routines share: checks, memory, and one report for many products.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "base/environment.hpp"
+#include "base/workspace.hpp"
+#include "product/arguments.hpp"
+#include "vernier/level3.hpp"
+
+namespace vernier {
+
+inline bool valid(Side side) { return side == Side::left || side == Side::right; }
+inline bool valid(Uplo uplo) { return uplo == Uplo::lower || uplo == Uplo::upper; }
+inline bool valid(Diag diag) { return diag == Diag::non_unit || diag == Diag::unit; }
+
+template <class Choice>
+void check_choice(const char* routine, const char* name, Choice value) {
+  require(valid(value), "{}: {} = {}: expected a value of its enumeration", routine, name, static_cast<int>(value));
+}
+
+inline void check_routine_options(const char* routine, const Options& options) {
+  check_options(routine, options);
+  require(options.workspace == nullptr, "{}: workspace: only gemm takes one of the caller's", routine);
+}
+
+// For routines that round between their products.
+inline void check_not_exact(const char* routine, const Options& options) {
+  if (options.contract.kind == Contract::Kind::exact)
+    fail(Status::unsupported, "{}: contract exact: only gemm and its batches keep it", routine);
+}
+
+// rows x columns of T, by columns without padding.
+template <class T>
+class Scratch {
+ public:
+  Scratch(std::int64_t rows, std::int64_t columns) : memory_(static_cast<std::size_t>(rows * columns) * sizeof(T)) {}
+  T* data() const { return reinterpret_cast<T*>(memory_.data()); }
+
+ private:
+  Workspace memory_;
+};
+
+// Adds up the products of one routine.
+class RoutineReport {
+ public:
+  explicit RoutineReport(const char* routine) : routine_(routine) {}
+
+  void add(const Report& part) {
+    if (largest_ < 0 || operations(part.plan) > largest_) {
+      largest_ = operations(part.plan);
+      total_.plan = part.plan;
+    }
+    total_.wide_rows += part.wide_rows;
+    total_.wide_columns += part.wide_columns;
+    total_.wide_moduli = std::max(total_.wide_moduli, part.wide_moduli);
+    total_.span_a = std::max(total_.span_a, part.span_a);
+    total_.span_b = std::max(total_.span_b, part.span_b);
+    total_.nonfinite_rows += part.nonfinite_rows;
+    total_.nonfinite_columns += part.nonfinite_columns;
+    total_.undecided += part.undecided;
+    total_.accumulated += part.accumulated;
+    total_.seconds_undecided += part.seconds_undecided;
+    total_.fallback = total_.fallback || part.fallback;
+    total_.seconds_statistics += part.seconds_statistics;
+    total_.seconds_residues += part.seconds_residues;
+    total_.seconds_products += part.seconds_products;
+    total_.seconds_recombine += part.seconds_recombine;
+  }
+
+  bool any_product() const { return largest_ >= 0; }
+
+  // A routine that took no product, or the native routine.
+  Report finished(const Plan& plan) {
+    total_.plan = plan;
+    return finished();
+  }
+
+  Report finished() {
+    total_.plan.routine = routine_;
+    total_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return total_;
+  }
+
+ private:
+  static double operations(const Plan& p) {
+    return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  }
+
+  const char* routine_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double largest_ = -1;
+  Report total_;
+};
+
+// Calls of gemm inside a routine: no progress, which would count each from 0 to 1.
+inline Options inner_options(const Options& options) {
+  Options inner = options;
+  inner.progress = {};
+  return inner;
+}
+
+}  // namespace vernier

@@ -1,0 +1,110 @@
+// trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
+#include "blas/level3/native_level3.hpp"
+#include "blas/level3/substitution.hpp"
+#include "blas/level3/triangular_halves.hpp"
+#include "product/native/native_threads.hpp"
+#include "product/update.hpp"
+
+namespace vernier {
+namespace {
+
+// Blocks on the diagonal: the BLAS underneath is fast, plain substitution is not.
+constexpr TriangleCut native_cut{256, 64}, substitution_cut{64, 64};
+
+template <class T>
+using Problem = Triangular<T, Options>;
+
+template <class T>
+void check(const Problem<T>& p) {
+  check_triangular(p.routine, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc);
+  check_routine_options(p.routine, p.options);
+  check_not_exact(p.routine, p.options);
+  if (asks_for_more_than<T>(p.options.contract))
+    fail(Status::unsupported, "{}: contract {}: expected one of at most {} bits, the precision of the type", p.routine,
+         p.options.contract.text(), std::numeric_limits<RealType<T>>::digits);
+}
+
+// By the BLAS underneath, C in place.
+template <class T>
+void native_triangular(const Problem<T>& p, std::int64_t m, std::int64_t n, T alpha, const T* a, T* c,
+                       std::int64_t ldc) {
+  const NativeThreads setting(p.options.threads);
+  (p.solve ? native_trsm<T> : native_trmm<T>)(p.side, p.uplo, p.op, p.diag, static_cast<int>(m), static_cast<int>(n),
+                                              alpha, a, static_cast<int>(p.lda), c, static_cast<int>(ldc));
+}
+
+template <class T>
+void by_halves(const Problem<T>& p, T* x, RoutineReport& report) {
+  const bool reproducible = p.options.contract.reproducible, left = p.side == Side::left;
+  const Options options = inner_options(p.options);
+  const auto diagonal = [&](std::int64_t begin, std::int64_t size, T* rows) {
+    if (!reproducible && fits_native({p.m, p.n, p.lda}))
+      return native_triangular(p, left ? size : p.m, left ? p.n : size, T{1}, p.block(begin, begin), rows, p.m);
+    const TriangularBlock<T> a(p.uplo, p.op, p.diag, size, p.block(begin, begin), p.lda);
+    substitute(p.side, a, p.solve, p.others(), rows, p.m, usable_threads(options.threads));
+  };
+  const auto multiply = [&](Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T sign, const T* A,
+                            std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc) {
+    report.add(gemm<T>(opa, opb, m, n, k, sign, A, lda, B, ldb, T{1}, C, ldc, options));
+  };
+  TriangularHalves(p, reproducible ? substitution_cut : native_cut, x, diagonal, multiply).run();
+}
+
+// out = factor in, m x n.
+template <class T>
+void scaled_copy(const Problem<T>& p, T factor, const T* in, std::int64_t ld_in, T* out, std::int64_t ld_out) {
+#pragma omp parallel for schedule(static) num_threads(usable_threads(p.options.threads))
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    const FloatingEnvironment environment;
+    for (std::int64_t i = 0; i < p.m; ++i)
+      out[i + j * ld_out] = factor == T{1} ? in[i + j * ld_in] : times(factor, in[i + j * ld_in]);
+  }
+}
+
+template <class T>
+Report triangular(const Problem<T>& p) {
+  RoutineReport report(p.routine);
+  check(p);
+  const Plan plan = explain<T>(Op::none, Op::none, p.m, p.n, p.order(), p.options);
+  const auto nothing = [&] { return explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options); };
+  if (plan.scheme == "none" || p.alpha == T{0}) {
+    for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
+    return report.finished(nothing());
+  }
+  if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
+    native_triangular(p, p.m, p.n, p.alpha, p.a, p.c, p.ldc);
+    return report.finished(plan);
+  }
+  const Scratch<T> x(p.m, p.n);
+  scaled_copy(p, p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
+  by_halves(p, x.data(), report);
+  scaled_copy(p, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
+  return report.any_product() ? report.finished() : report.finished(one_block(nothing(), p.order()));
+}
+
+}  // namespace
+
+template <class T>
+Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
+            std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
+  return triangular<T>({"trmm", false, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
+}
+
+template <class T>
+Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
+            std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
+  return triangular<T>({"trsm", true, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                        \
+  template Report trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t, \
+                       const Options&);                                                                               \
+  template Report trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t, \
+                       const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,261 @@
+#include "blas/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <type_traits>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "bf16x6/bounds.hpp"
+#include "bf16x6/cost.hpp"
+#include "number/ieee754.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/plan/cost.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view native_name = "native";
+
+int thread_count(const Options& options) { return usable_threads(options.threads); }
+
+bool asks_for_bf16x6(const std::string& requested) {
+  const Bf16x6Engine* engine = bf16x6_engine();
+  return engine != nullptr && requested == engine->name;
+}
+
+// The engine of what is not multiplied in parts.
+const Int8Engine& int8_engine(const Options& options) {
+  return asks_for_bf16x6(requested_engine(options.engine)) ? preferred_int8_engine() : find_int8_engine(options.engine);
+}
+
+// float under contract fp32, where nobody asked for definite bits.
+template <class T>
+bool bf16x6_keeps_contract(const Contract& contract) {
+  return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible;
+}
+
+constexpr const char* small_product_reason = "so small a product is done before residues are made";
+
+template <class T>
+void describe_request(const ProductShape& shape, const Options& options, Plan& p) {
+  describe_product<T>(shape, options.contract, p);
+  p.threads = thread_count(options);
+}
+
+// The engine's name, but for one in the environment that multiplies products of another kind.
+template <class T>
+std::string engine_asked_for(const Options& options, bool doubled) {
+  std::string requested = requested_engine(options.engine);
+  if (options.engine.empty() && asks_for_bf16x6(requested)) {
+    find_int8_engine("");  // an error where this machine cannot run what was named
+    if (doubled || !bf16x6_keeps_contract<T>(options.contract)) requested.clear();
+  }
+  return requested;
+}
+
+// Unknown and unsupported names are errors for every product, also where no engine is needed.
+template <class T>
+void check_engine_name(const std::string& requested, bool doubled, const Options& options) {
+  if (asks_for_bf16x6(requested)) {
+    const std::string missing = bf16x6_engine()->missing();
+    if (!missing.empty())
+      fail(Status::unsupported, "engine \"{}\" cannot run on this machine, which lacks {}", requested, missing);
+    require(bf16x6_keeps_contract<T>(options.contract) && !doubled,
+            "engine: \"{}\" multiplies float matrices under contract fp32; expected an int8 engine for {}{} and {}",
+            requested, doubled ? "complex " : "", std::is_same_v<T, float> ? "float" : "double",
+            options.contract.text());
+  } else if (!requested.empty() && requested != native_name) {
+    find_int8_engine(options.engine);
+  }
+}
+
+// The default gives way where not even the least workspace fits it.
+std::size_t workspace_limit(const Options& options, std::size_t least) {
+  if (options.workspace != nullptr) return options.workspace_bytes;
+  return options.workspace_limit != 0 ? options.workspace_limit : std::max(default_workspace_limit, least);
+}
+
+// Seconds of a product of ordinary data: of three products of parts where it is a complex one.
+double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int moduli, int threads) {
+  const ProductShape& s = plan.shape;
+  if (!plan.doubled || plan.exact) return residue_seconds(engine.name(), s, moduli, threads);
+  return residue_seconds(engine.name(), {s.m / 2, s.n, s.k / 2}, 3 * moduli, threads);
+}
+
+// Which int8 engine, or null for the native product, and why.
+template <class T>
+const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested, const Options& options) {
+  const Contract& contract = options.contract;
+  std::string& reason = plan.printable.reason;
+  if (requested == native_name) {
+    require(!contract.reproducible && plan.native_keeps_contract,
+            "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(),
+            plan.printable.type);
+    reason = "the native product was asked for";
+    return nullptr;
+  }
+  const bool named = !requested.empty() && !asks_for_bf16x6(requested);
+  const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
+  plan.forced = contract.reproducible || named;
+  if (named) {
+    reason = fmt::format("engine {} was asked for", requested);
+    return &engine;
+  }
+  if (contract.reproducible) {
+    reason = "the contract asks for reproducible bits";
+    return &engine;
+  }
+  if (!plan.native_keeps_contract) {
+    reason = "the native product cannot keep the contract";
+    return &engine;
+  }
+  const int threads = plan.printable.threads;
+  const double native = native_seconds(plan.shape, plan.single_precision, threads);
+  if (native <= least_residue_seconds) {
+    reason = small_product_reason;
+    return nullptr;
+  }
+  const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
+  const double residues = ordinary_seconds(plan, engine, moduli, threads);
+  reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3, engine.name(),
+                       native * 1e3);
+  return residues < native ? &engine : nullptr;
+}
+
+// Parts, if they are asked for or the estimates are for them.
+template <class T>
+std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::string& requested,
+                                          const Options& options, std::size_t limit) {
+  const bool asked = asks_for_bf16x6(requested), named = asked && !options.engine.empty();
+  const Bf16x6Engine* engine = usable_bf16x6_engine();
+  if (engine == nullptr || !bf16x6_keeps_contract<T>(options.contract) || (!requested.empty() && !asked)) return {};
+  const int threads = thread_count(options);
+  if (!asked && native_seconds(shape, true, threads) <= least_bf16x6_seconds) return {};
+  const model::Engine& instruction = model::find_engine(engine->model).engine;
+  const bool keeps = shape.k <= bf16x6_longest_k && bf16x6_keeps_fp32(instruction, shape.k);
+  require(keeps || !named, "engine: \"{}\" cannot keep contract fp32 for k = {}", requested, shape.k);
+  if (!keeps) return {};
+  const int moduli = ordinary_moduli<T>(options.contract, shape.k);
+  const std::string_view int8 = preferred_int8_engine().name();
+  const double parts = bf16x6_seconds(shape, threads), residues = residue_seconds(int8, shape, moduli, threads);
+  const double native = native_seconds(shape, true, threads);
+  if (!asked && parts >= std::min(residues, native)) return {};
+  Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};
+  if (choice.blocking.bytes > limit) {
+    if (named)
+      fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
+           "{}: {} bytes are too few for engine {}; expected at least {}",
+           options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
+    return {};
+  }
+  choice.printable.reason =
+      asked ? fmt::format("engine {} was asked for", requested)
+            : fmt::format("estimates: {:.3g} ms by bf16 parts on {}, {:.3g} ms by residues on {}, {:.3g} ms natively",
+                          parts * 1e3, engine->name, residues * 1e3, int8, native * 1e3);
+  return choice;
+}
+
+void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
+  const std::string reason = parts.printable.reason;
+  Plan& p = parts.printable;
+  p = plan;
+  p.reason = reason;
+  p.scheme = "bf16x6";
+  p.engine = std::string(parts.engine->name);
+  const double bound = bf16x6_error_bound(model::find_engine(parts.engine->model).engine, plan.k);
+  p.log2_bound = std::log2(bound + 1) - Ieee754<float>::precision;
+  p.m_block = std::min(parts.blocking.row_block, parts.blocking.shape.m);
+  p.n_block = std::min(parts.blocking.n_block, parts.blocking.shape.n);
+  p.k_block = std::min<std::int64_t>(bf16x6_group, parts.blocking.shape.k);
+  p.workspace = parts.blocking.bytes;
+}
+
+}  // namespace
+
+template <class T>
+std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
+  if (shape.empty()) return 0;
+  const std::string requested = engine_asked_for<T>(options, false);
+  const bool native = requested == native_name;
+  const Int8Engine& engine = native ? preferred_int8_engine() : int8_engine(options);
+  const auto bytes = [&](int moduli, std::size_t limit) {
+    return vector_bytes(shape, thread_count(options), options.contract.kind == Contract::Kind::exact) +
+           choose_blocking(shape, moduli, thread_count(options), engine, limit).bytes;
+  };
+  const std::size_t smallest = bytes(max_moduli, 0);  // whatever the data ask for
+  const bool named_parts = !options.engine.empty() && asks_for_bf16x6(requested);
+  if (least && named_parts) return std::max(smallest, choose_bf16x6_blocking(shape, thread_count(options), 0).bytes);
+  if (least) return smallest;
+  const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
+  const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
+  const auto parts = choose_bf16x6<T>(shape, requested, options, limit);
+  return parts ? std::max(residues, parts->blocking.bytes) : residues;
+}
+
+template <class T>
+bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
+  const Contract& c = options.contract;
+  if (!is_small_product(s) || c.reproducible || c.kind == Contract::Kind::exact ||
+      c.bits_asked > Ieee754<T>::precision || !options.engine.empty() || engine_in_environment() != nullptr)
+    return false;
+  describe_request<T>(s, options, p);
+  p.scheme = native_name;
+  p.reason = small_product_reason;
+  return true;
+}
+
+template <class T>
+ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled) {
+  ProductPlan plan;
+  plan.shape = shape;
+  plan.doubled = doubled;
+  plan.single_precision = std::is_same_v<T, float>;
+  plan.exact = options.contract.kind == Contract::Kind::exact;
+  plan.native_keeps_contract = !plan.exact && options.contract.bits_asked <= Ieee754<T>::precision;
+  Plan& p = plan.printable;
+  describe_request<T>(shape, options, p);
+  const std::string requested = engine_asked_for<T>(options, doubled);
+  check_engine_name<T>(requested, doubled, options);
+  if (shape.empty()) {
+    p.scheme = "none";
+    p.reason = "there is nothing to multiply";
+    return plan;
+  }
+  if (!doubled) {
+    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit(options, default_workspace_limit));
+    if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
+  }
+  plan.engine = choose_engine<T>(plan, requested, options);
+  if (plan.engine == nullptr) {
+    p.scheme = native_name;
+    return plan;
+  }
+  plan.rule = scaling_rule<T>(options.contract, shape.k);
+  plan.vector_bytes = vector_bytes(shape, p.threads, plan.exact);
+  const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit(options, least);
+  if (limit < least)
+    fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
+         "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
+         options.workspace != nullptr ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
+  const std::size_t available = limit - plan.vector_bytes;
+  const int moduli = ordinary_moduli<T>(options.contract, shape.k);
+  plan.ordinary = choose_blocking(shape, moduli, p.threads, *plan.engine, available);
+  if (!doubled) plan.speculative = speculative_product<T>(options.contract, shape.k);
+  // The caller's own workspace is used as it is; else what ordinary data take, or the least that serves any.
+  plan.most_pass_bytes = available;
+  plan.least_pass_bytes = options.workspace != nullptr ? available : least - plan.vector_bytes;
+  plan.pass_bytes = std::max(plan.ordinary.bytes, plan.least_pass_bytes);
+  describe_residues(plan);
+  return plan;
+}
+
+template std::size_t workspace_bytes<double>(const ProductShape&, const Options&, bool);
+template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
+template bool plan_small_product<double>(const ProductShape&, const Options&, Plan&);
+template bool plan_small_product<float>(const ProductShape&, const Options&, Plan&);
+template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
+template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
+
+}  // namespace vernier

@@ -1,0 +1,37 @@
+// The decisions about one product on a CPU: bf16x6, residues or the native product, with which engine and workspace.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "bf16x6/blocking.hpp"
+#include "residue/plan/plan.hpp"
+
+namespace vernier {
+
+// fp32 products of bf16 parts, tried first where there are any: data that they do not hold go the way that the rest
+// of the plan says.
+struct Bf16x6Choice {
+  const Bf16x6Engine* engine = nullptr;
+  Bf16x6Blocking blocking;
+  Plan printable;
+};
+
+struct ProductPlan : ResiduePlan {
+  std::optional<Bf16x6Choice> bf16x6;
+};
+
+// The plan of a product so small that the native one is taken, in a tenth of a microsecond: what plan_product() comes
+// to. False, and nothing is written, where that has to look further.
+template <class T>
+bool plan_small_product(const ProductShape& shape, const Options& options, Plan& plan);
+
+// Throws Error on an unknown engine or where the workspace is too small.
+template <class T>
+ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled = false);
+
+// Workspace of a whole product at full speed, or the least with which it runs whatever the data.
+template <class T>
+std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least);
+
+}  // namespace vernier

@@ -1,0 +1,243 @@
+// Prepared operands: how they are made, and products with them, which are those of gemm by residues with planes that
+// are there.
+#include "blas/plan.hpp"
+#include "blas/prepared_operand.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/environment.hpp"
+#include "blas/prepared_arguments.hpp"
+#include "product/arguments.hpp"
+#include "product/native/native.hpp"
+#include "product/strip.hpp"
+#include "residue/gemm.hpp"
+#include "residue/plan/bounds.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr const char* routine = "PreparedOperand";
+
+template <class T>
+std::int64_t vectors_of(const PreparedData<T>& d) {
+  return d.side == Side::left ? d.rows : d.columns;
+}
+
+}  // namespace
+
+template <class T>
+PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+                              const Options& options)
+    : PreparedFacts{side, rows, columns, options.contract} {
+  check_preparation(side, op, rows, columns, X, ldx);
+  check_options(routine, options);
+  const std::string requested = requested_engine(options.engine);
+  check_residues_asked(contract, requested);
+  const Int8Engine& found = find_int8_engine(options.engine);
+  engine = requested.starts_with("model:") ? requested : std::string(found.name());
+  if (rows == 0 || columns == 0) return;
+  own_copy(op, X, ldx);
+  make_planes(found, usable_threads(options.threads));
+}
+
+// All memory, and X in it.
+template <class T>
+void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
+  const std::int64_t vectors = vectors_of(*this), k = side == Side::left ? columns : rows;
+  const std::int64_t lines = op == Op::none ? columns : rows, length = op == Op::none ? rows : columns;
+  const auto padded = static_cast<std::size_t>(round_up(vectors, strip_size));
+  planes.vectors = vectors;
+  planes.moduli = moduli = ordinary_moduli<T>(contract, k);
+  planes.k_block = largest_k_block(k, find_int8_engine(engine));
+  planes.stride = plane_stride(static_cast<std::int64_t>(padded) * planes.k_block);
+  const auto blocks = static_cast<std::size_t>(divide_up(k, planes.k_block));
+  const auto carve = [&](Arena& arena) {
+    copy_begin_ = arena.take<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    statistics_ = arena.take<VectorStatistics>(padded);
+    exponents_ = arena.take<int>(padded);
+    planes_begin_ = arena.take<std::int8_t>(blocks * static_cast<std::size_t>(planes.moduli) * planes.stride);
+  };
+  Arena count;
+  carve(count);
+  bytes = count.used();
+  memory_.emplace(bytes);
+  Arena arena = memory_->arena();
+  carve(arena);
+  planes.statistics = statistics_;
+  planes.exponents = exponents_;
+  planes.planes = planes_begin_;
+  for (std::int64_t j = 0; j < lines; ++j) std::copy_n(X + j * ldx, length, copy_begin_ + j * length);
+  copy = {copy_begin_, vectors, k, length, (side == Side::left) != (op == Op::none)};
+}
+
+template <class T>
+void PreparedData<T>::make_planes(const Int8Engine& engine, int threads) {
+  const SchemeBackend<T>& backend = backend_of<T>(engine);
+  ResiduePlan plan;
+  plan.rule = scaling_rule<T>(contract, copy.k);
+  plan.ordinary.moduli = planes.moduli;
+  const Pass pass = ordinary_pass(plan);
+  const DigitTables tables(residue_system(planes.moduli), side == Side::left ? PanelSide::rows : PanelSide::columns,
+                           pass.narrow, pass.limbs);
+  const auto gathered = static_cast<std::size_t>(strip_size * planes.k_block);
+  const Workspace scratch(gathered * sizeof(T) * static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+    T* buffer = reinterpret_cast<T*>(scratch.data()) + gathered * static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t first = 0; first < copy.vectors; first += strip_size) {
+      const std::int64_t count = std::min<std::int64_t>(strip_size, copy.vectors - first);
+      VectorStatistics* statistics = statistics_ + first;
+      const bool once = copy.k <= planes.k_block;
+      const Operand<T> whole =
+          once ? backend.measured_strip(copy, first, 0, copy.k, buffer, statistics) : strip_of(copy, first, 0, copy.k);
+      if (!once) backend.statistics(whole, 0, count, statistics);
+      bool nonfinite = false;
+      for (std::int64_t v = 0; v < strip_size; ++v) {
+        exponents_[first + v] = v < count ? ordinary_scale(plan.rule, copy.k, statistics[v]) : 0;
+        nonfinite = nonfinite || (v < count && statistics[v].nonfinite);
+      }
+      for (std::int64_t l = 0; l < copy.k; l += planes.k_block) {
+        const Range ks{l, std::min(planes.k_block, copy.k - l)};
+        const PlaneView view = planes.of({0, copy.vectors}, ks);
+        backend.decompose(once ? whole : gather_strip(copy, first, ks.begin, ks.count, buffer), tables,
+                          {.scales = exponents_ + first,
+                           .planes = planes_begin_ + (view.planes - planes_begin_),
+                           .plane_bytes = planes.stride,
+                           .layout = view.layout,
+                           .strip = first / strip_size,
+                           .has_nonfinite = nonfinite});
+      }
+    }
+  }
+}
+
+template <class T>
+PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
+                                    std::int64_t ldx, const Options& options)
+    : AnyPreparedOperand(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
+
+// ---- products
+
+namespace {
+
+// The operand that native_gemm takes.
+template <class T>
+Op op_of_rows(const Operand<T>& a) {
+  return a.k_contiguous ? Op::transpose : Op::none;
+}
+template <class T>
+Op op_of_columns(const Operand<T>& b) {
+  return b.k_contiguous ? Op::none : Op::transpose;
+}
+
+template <class T>
+struct Factors {
+  const PreparedData<T>*prepared_a, *prepared_b;  // null: not prepared
+  Operand<T> a, b;                                // then these are the caller's
+};
+
+template <class T>
+void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C, std::int64_t ldc,
+              const Options& options, PreparedReport& report) {
+  const PreparedData<T>& any = f.prepared_a != nullptr ? *f.prepared_a : *f.prepared_b;
+  Options own = options;
+  own.engine = any.engine;
+  ResiduePlan plan =
+      with_prepared(plan_product<T>(s, own), {f.prepared_a != nullptr, f.prepared_b != nullptr, any.planes.k_block});
+  plan.printable.reason = prepared_reason(f.prepared_a != nullptr, f.prepared_b != nullptr, any.engine);
+  report.plan = plan.printable;
+  bool planes_read = false;
+  ResidueProblem<T> problem{{f.prepared_a != nullptr ? f.prepared_a->copy : f.a,
+                             f.prepared_b != nullptr ? f.prepared_b->copy : f.b, alpha, beta, C, ldc}};
+  if (f.prepared_a != nullptr) problem.prepared_a = &f.prepared_a->planes;
+  if (f.prepared_b != nullptr) problem.prepared_b = &f.prepared_b->planes;
+  problem.prepared_planes_read = &planes_read;
+  if (!residue_gemm(plan, problem, own, report)) {
+    report.plan.scheme = "native";
+    report.plan.engine = native_name();
+    report.plan.moduli = 0;
+    native_gemm(op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data, problem.a.ld,
+                problem.b.data, problem.b.ld, beta, C, ldc, options.threads, options.progress);
+    return;
+  }
+  report.prepared_a = planes_read && plan.ordinary.prepared.a;
+  report.prepared_b = planes_read && plan.ordinary.prepared.b;
+}
+
+// The arguments are checked but for those of gemm itself.
+template <class T>
+PreparedReport run(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C, std::int64_t ldc,
+                   const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  PreparedReport report;
+  const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
+  if (reads) {
+    check_pointer("gemm", "A", f.prepared_a == nullptr, f.a.data);
+    check_pointer("gemm", "B", f.prepared_b == nullptr, f.b.data);
+    check_pointer("gemm", "C", true, C);
+    multiply(f, s, alpha, beta, C, ldc, options, report);
+  } else {
+    static_cast<Report&>(report) = gemm<T>(Op::none, Op::none, s.m, s.n, 0, alpha, nullptr,
+                                           std::max<std::int64_t>(s.m, 1), nullptr, 1, beta, C, ldc, options);
+    report.plan.k = s.k;
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace
+
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                    const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, opb, m, n, k);
+  check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("A", A, Side::left, m, k, options);
+  return run<T>({&A.data(), nullptr, {}, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C, ldc, options);
+}
+
+template <class T>
+PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                    const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", opa, Op::none, m, n, k);
+  check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("B", B, Side::right, k, n, options);
+  return run<T>({nullptr, &B.data(), rows_of(opa, A, m, k, lda), {}}, {m, n, k}, alpha, beta, C, ldc, options);
+}
+
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
+                    std::int64_t k, T alpha, T beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, Op::none, m, n, k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("A", A, Side::left, m, k, options);
+  check_prepared("B", B, Side::right, k, n, options);
+  require(A.engine() == B.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", A.engine(),
+          B.engine());
+  return run<T>({&A.data(), &B.data(), {}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template struct PreparedData<T>;                                                                                   \
+  template class PreparedOperand<T>;                                                                                 \
+  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
+                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
+  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
+                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
+  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,     \
+                               std::int64_t, T, T, T*, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,254 @@
+// Prepared operands on a GPU: how they are made, and products with them. Products that are not regular are handed to
+// cuda::gemm, with the operand's copy.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "base/workspace.hpp"
+#include "blas/prepared_arguments.hpp"
+#include "blas/prepared_run.hpp"
+#include "product/arguments.hpp"
+#include "product/operand_blocks.hpp"
+#include "residue/convert/winograd_cuda.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/scale/vector_needs.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+constexpr const char* routine = "PreparedOperand";
+
+}  // namespace
+
+template <class T>
+void decompose(Side side, const DeviceOperand<T>& x, const ConversionForm& form, bool strassen, cudaStream_t stream) {
+  with_operand(side, x, [&](const auto& a, const auto& b) {
+    strassen ? decompose_winograd_on_device(a, b, form, stream) : decompose_on_device(a, b, form, stream);
+  });
+}
+
+template <class T>
+PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
+                              const Options& options)
+    : PreparedFacts{side, rows, columns, options.contract} {
+  const CaptureTolerance tolerance;
+  check_preparation(side, op, rows, columns, X, ldx);
+  check_contract(routine, contract);
+  require(options.strassen_levels >= -1 && options.strassen_levels <= 1,
+          "{}: strassen_levels = {}: expected -1, 0 or 1", routine, options.strassen_levels);
+  check_residues_asked(contract, options.engine);
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  if (capturing(stream))
+    fail(Status::unsupported, "{}: the stream is being captured; expected one that is not", routine);
+  const DeviceInt8Engine& found = find_device_int8_engine(options.engine);
+  engine = std::string(found.name());
+  device = current_device().number;
+  const std::int64_t k = side == Side::left ? columns : rows;
+  require(k <= longest_device_k, "{}: k = {}: expected at most {}", routine, k, longest_device_k);
+  if (rows == 0 || columns == 0) return;
+  const bool left = side == Side::left;
+  copy = {nullptr, left ? rows : columns, k, op == Op::none ? rows : columns, left != (op == Op::none)};
+  choose(found, options.strassen_levels);
+  own_copy(op, X, ldx, stream);
+  make_planes(stream);
+  summarise(stream);
+}
+
+// Everything that does not depend on the elements, as the plan of a product does.
+template <class T>
+void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels) {
+  const ProductShape square{copy.vectors, copy.vectors, copy.k};
+  const DeviceProductPlan plan =
+      plan_device_product<T>(square, {.contract = contract,
+                                      .gpu = current_gpu(),
+                                      .engine = this->engine,
+                                      .int8_engine = this->engine,
+                                      .limits = limits_of(engine),
+                                      .workspace_limit = std::numeric_limits<std::size_t>::max(),
+                                      .may_use_sqrt_rule = true,
+                                      .strassen_levels = strassen_levels});
+  rule = plan.rule;
+  by_sqrt_rule = plan.by_sqrt_rule;
+  strassen = plan.ordinary.form.strassen;
+  k_block = plan.ordinary.k_block;
+  moduli = plan.ordinary.moduli;
+  form = {.moduli = moduli,
+          .words = ordinary_device_pass(plan).words,
+          .form = engine.form(),
+          .clusters = engine.takes_clusters()};
+}
+
+// All memory, and X in it.
+template <class T>
+void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t stream) {
+  const std::int64_t lines = op == Op::none ? columns : rows, length = copy.ld;
+  const auto vectors = static_cast<std::size_t>(copy.vectors);
+  T* data = nullptr;
+  const auto carve = [&](Arena& arena) {
+    data = arena.take<T>(static_cast<std::size_t>(lines) * static_cast<std::size_t>(length));
+    statistics = arena.take<VectorStatistics>(vectors);
+    scales = arena.take<int>(vectors);
+    device_regularity = arena.take<RegularityState>(1);
+    planes_ =
+        arena.take<std::uint8_t>(static_cast<std::size_t>(divide_up(copy.k, k_block)) * plane_bytes(copy.vectors));
+  };
+  Arena count;
+  carve(count);
+  bytes = count.used();
+  memory_ = DeviceBuffer<std::byte>(bytes);
+  Arena arena(memory_.data(), bytes);
+  carve(arena);
+  constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
+  const std::size_t width = static_cast<std::size_t>(length) * sizeof(T),
+                    pitch = static_cast<std::size_t>(ldx) * sizeof(T);
+  if (pitch <= longest_pitch) {
+    check(cudaMemcpy2DAsync(data, width, X, pitch, width, static_cast<std::size_t>(lines), cudaMemcpyDeviceToDevice,
+                            stream),
+          "copy of the operand");
+  } else {
+    for (std::int64_t j = 0; j < lines; ++j)
+      check(cudaMemcpyAsync(data + j * length, X + j * ldx, width, cudaMemcpyDeviceToDevice, stream),
+            "copy of the operand");
+  }
+  copy.data = data;
+}
+
+template <class T>
+void PreparedData<T>::make_planes(cudaStream_t stream) {
+  const bool at_once = !strassen && copy.k <= k_block;
+  with_operand<T>(side, {copy, statistics, scales, at_once ? planes_ : nullptr},
+                  [&](const auto& a, const auto& b) { measure_on_device<T>(a, b, rule, form, {}, stream); });
+  if (at_once) return;
+  for (std::int64_t l = 0; l < copy.k; l += k_block) {
+    const Operand<T> part = part_of(copy, {0, copy.vectors}, {l, std::min(k_block, copy.k - l)});
+    decompose<T>(side, {part, nullptr, scales, planes(l)}, form, strassen, stream);
+  }
+}
+
+// This operand's part in what makes a product regular: what the kernel that measures both operands would gather.
+template <class T>
+void PreparedData<T>::summarise(cudaStream_t stream) {
+  const int own = side == Side::left ? 0 : 1;
+  const ScaleChooser chooser(rule, copy.k);
+  for (const VectorStatistics& v : on_host(statistics, copy.vectors, stream)) {
+    if (v.nonfinite) regularity.nonfinite = 1;
+    if (v.zero()) continue;
+    const VectorNeeds need = chooser.needs(v);
+    regularity.shortfall[own] =
+        std::max(regularity.shortfall[own], RegularityState::most_allowance - chooser.flat_allowance_2(need));
+    regularity.roughness[own] = std::max(regularity.roughness[own], need.roughness_2);
+    if (!chooser.proved_by_own_span(need)) regularity.some_not_own[own] = 1;
+  }
+  check(cudaMemcpyAsync(device_regularity, &regularity, sizeof regularity, cudaMemcpyHostToDevice, stream),
+        "prepared operand");
+  check(cudaStreamSynchronize(stream), "prepared operand");
+}
+
+template <class T>
+PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
+                                    std::int64_t ldx, const Options& options)
+    : AnyPreparedOperand(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
+
+// ---- products
+
+namespace {
+
+// The arguments are checked but for those of gemm itself.
+template <class T>
+PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, const ProductShape& s, const T* alpha,
+                        const T* beta, T* C, std::int64_t ldc, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const CaptureTolerance tolerance;
+  require(alpha != nullptr, "gemm: alpha is null");
+  require(beta != nullptr, "gemm: beta is null");
+  check_contract("gemm", options.contract);
+  const bool host = options.pointer_mode == PointerMode::host;
+  const bool reads = s.m > 0 && s.n > 0 && s.k > 0 && !(host && *alpha == 0);
+  PreparedReport report;
+  Options own = options;
+  own.engine = (a.prepared != nullptr ? a.prepared : b.prepared)->engine;
+  if (reads) {
+    check_pointer("gemm", "A", true, a.x.data);
+    check_pointer("gemm", "B", true, b.x.data);
+    check_pointer("gemm", "C", true, C);
+    const DeviceResidueProblem<T> problem{
+        a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};
+    clear_outcome(options);  // what the residues at hand serve is regular
+    if (!PreparedRun<T>(a, b, find_device_int8_engine(own.engine), problem, own).run(report)) {
+      report = {};
+      static_cast<Report&>(report) =
+          gemm<T>(a.x.k_contiguous ? Op::transpose : Op::none, b.x.k_contiguous ? Op::none : Op::transpose, s.m, s.n,
+                  s.k, alpha, a.x.data, a.x.ld, b.x.data, b.x.ld, beta, C, ldc, own);
+    }
+  } else {
+    static_cast<Report&>(report) = gemm<T>(Op::none, Op::none, s.m, s.n, 0, alpha, nullptr,
+                                           std::max<std::int64_t>(s.m, 1), nullptr, 1, beta, C, ldc, own);
+    report.plan.k = s.k;
+  }
+  report.plan.reason = prepared_reason(a.prepared != nullptr, b.prepared != nullptr, own.engine);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+template <class T>
+void check_here(const char* name, const PreparedOperand<T>& x) {
+  const int device = current_device().number;
+  require(x.device() == device, "gemm: {} was prepared on device {}; expected device {}, which is current", name,
+          x.device(), device);
+}
+
+}  // namespace
+
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
+                    const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, opb, m, n, k);
+  check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
+  check_leading("gemm", "ldc", ldc, m);
+  check_prepared("A", A, Side::left, m, k, options);
+  check_here("A", A);
+  return multiply<T>({&A.data(), A.data().copy}, {nullptr, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C,
+                     ldc, options);
+}
+
+template <class T>
+PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
+                    const T* A, std::int64_t lda, const T* beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", opa, Op::none, m, n, k);
+  check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_prepared("B", B, Side::right, k, n, options);
+  check_here("B", B);
+  return multiply<T>({nullptr, rows_of(opa, A, m, k, lda)}, {&B.data(), B.data().copy}, {m, n, k}, alpha, beta, C, ldc,
+                     options);
+}
+
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
+                    std::int64_t k, const T* alpha, const T* beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, Op::none, m, n, k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_prepared("A", A, Side::left, m, k, options);
+  check_prepared("B", B, Side::right, k, n, options);
+  check_here("A", A);
+  check_here("B", B);
+  require(A.engine() == B.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", A.engine(),
+          B.engine());
+  return multiply<T>({&A.data(), A.data().copy}, {&B.data(), B.data().copy}, {m, n, k}, alpha, beta, C, ldc, options);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                    \
+  template void decompose(Side, const DeviceOperand<T>&, const ConversionForm&, bool, cudaStream_t);              \
+  template struct PreparedData<T>;                                                                                \
+  template class PreparedOperand<T>;                                                                              \
+  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
+                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
+  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \
+                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
+  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
+                               std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

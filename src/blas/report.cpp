@@ -1,0 +1,131 @@
+// Plans and reports as text and as JSON.
+#include <nlohmann/json.hpp>
+
+#include "base/fmt.hpp"
+#include "bf16x6/order.hpp"
+#include "vernier/prepared.hpp"
+
+namespace vernier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Plan& p) {
+  Json j = {{"routine", p.routine},
+            {"type", p.type},
+            {"m", p.m},
+            {"n", p.n},
+            {"k", p.k},
+            {"contract", p.contract.text()},
+            {"scheme", p.scheme},
+            {"engine", p.engine},
+            {"reason", p.reason},
+            {"threads", p.threads}};
+  if (p.scheme == "bf16x6") j["order"] = bf16x6_order().name;
+  j["log2_bound"] = p.log2_bound;
+  if (p.scheme != "residues" && p.scheme != "bf16x6") return j;
+  if (p.scheme == "residues") {
+    j["moduli"] = p.moduli;
+    j["log2_modulus_product"] = p.log2_modulus_product;
+  }
+  j["m_block"] = p.m_block;
+  j["n_block"] = p.n_block;
+  j["k_block"] = p.k_block;
+  j["workspace"] = p.workspace;
+  return j;
+}
+
+std::string bound_text(const Plan& p) {
+  if (p.contract.kind == Contract::Kind::exact) return "correctly rounded";
+  const bool normwise = p.contract.kind == Contract::Kind::normwise;
+  return fmt::format("2^{:.1f} {}", p.log2_bound, normwise ? "|A_i| |B_j|" : "|A||B|");
+}
+
+}  // namespace
+
+std::string Plan::text() const {
+  std::string out =
+      fmt::format("{} {}, m = {}, n = {}, k = {}, contract {}\n", routine, type, m, n, k, contract.text());
+  out += fmt::format("  scheme     {} on {}, {} thread{}\n", scheme, engine.empty() ? "nothing" : engine, threads,
+                     threads == 1 ? "" : "s");
+  if (const split::Scheme order = bf16x6_order(); scheme == "bf16x6")
+    out += fmt::format("  order      {}: {}\n", order.name, order.description);
+  out += fmt::format("  because    {}\n", reason);
+  if (scheme == "none") return out;
+  out += fmt::format("  bound      {}\n", bound_text(*this));
+  if (scheme != "residues" && scheme != "bf16x6") return out;
+  if (scheme == "residues") out += fmt::format("  moduli     {} (log2 P = {:.1f})\n", moduli, log2_modulus_product);
+  out += fmt::format("  blocks     {} x {} of C, {} of k; workspace {:.1f} MiB\n", m_block, n_block, k_block,
+                     static_cast<double>(workspace) / (1 << 20));
+  return out;
+}
+
+std::string Plan::json() const { return to_json(*this).dump(); }
+
+std::string Report::text() const {
+  std::string out = plan.text();
+  if (fallback)
+    out += "  fallback   the data are too wide for the scheme, or for it to be faster: the native product was taken\n";
+  if (wide_moduli > 0)
+    out += fmt::format("  wide       {} rows, {} columns: {} moduli for their entries\n", wide_rows, wide_columns,
+                       wide_moduli);
+  if (plan.contract.kind == Contract::Kind::exact && plan.scheme == "residues")
+    out += fmt::format("  undecided  {} entries after the first look, {} after the second; {:.3f} ms for them\n",
+                       undecided, accumulated, seconds_undecided * 1e3);
+  else if (undecided > 0)
+    out += fmt::format("  undecided  {} entries, which took {} moduli\n", undecided, plan.moduli + 1);
+  if (nonfinite_rows + nonfinite_columns > 0)
+    out += fmt::format("  nonfinite  {} rows, {} columns hold NaN or infinity\n", nonfinite_rows, nonfinite_columns);
+  if (plan.scheme == "residues") {
+    out += fmt::format("  spans      2^{} in a row of op(A), 2^{} in a column of op(B)\n", span_a, span_b);
+    out += fmt::format(
+        "  time       {:.3f} ms: statistics {:.3f}, residues {:.3f}, products {:.3f}, recombination {:.3f}\n",
+        seconds * 1e3, seconds_statistics * 1e3, seconds_residues * 1e3, seconds_products * 1e3,
+        seconds_recombine * 1e3);
+  } else {
+    out += fmt::format("  time       {:.3f} ms\n", seconds * 1e3);
+  }
+  return out;
+}
+
+std::string Report::json() const {
+  Json j = to_json(plan);
+  j["wide_rows"] = wide_rows;
+  j["wide_columns"] = wide_columns;
+  j["wide_moduli"] = wide_moduli;
+  j["span_a"] = span_a;
+  j["span_b"] = span_b;
+  j["nonfinite_rows"] = nonfinite_rows;
+  j["nonfinite_columns"] = nonfinite_columns;
+  if (plan.contract.kind == Contract::Kind::exact || undecided > 0) j["undecided"] = undecided;
+  if (plan.contract.kind == Contract::Kind::exact) {
+    j["accumulated"] = accumulated;
+    j["seconds_undecided"] = seconds_undecided;
+  }
+  j["fallback"] = fallback;
+  j["seconds"] = seconds;
+  j["seconds_statistics"] = seconds_statistics;
+  j["seconds_residues"] = seconds_residues;
+  j["seconds_products"] = seconds_products;
+  j["seconds_recombine"] = seconds_recombine;
+  return j.dump();
+}
+
+std::string PreparedReport::text() const {
+  std::string out = Report::text();
+  if (plan.scheme == "residues")
+    out += fmt::format("  prepared   {}\n", prepared_a && prepared_b ? "residues of A and B"
+                                            : prepared_a             ? "residues of A"
+                                            : prepared_b             ? "residues of B"
+                                                                     : "residues were not of use");
+  return out;
+}
+
+std::string PreparedReport::json() const {
+  Json j = Json::parse(Report::json());
+  j["prepared_a"] = prepared_a;
+  j["prepared_b"] = prepared_b;
+  return j.dump();
+}
+
+}  // namespace vernier

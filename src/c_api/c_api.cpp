@@ -1,0 +1,180 @@
+// The C interface: validates what C cannot, calls the C++ one, and turns every exception into a code and a message.
+#include "c_api/c_api.hpp"
+
+namespace vernier::c_api {
+namespace {
+
+std::optional<Contract> parsed(const char* contract) {
+  if (contract == nullptr) return std::nullopt;
+  return Contract::parse(contract);
+}
+
+// Text made from the report, kept in the handle.
+template <class Make>
+const char* report_text(vernier_handle handle, Make make) noexcept {
+  if (handle == nullptr) return "";
+  handle->text.clear();
+  if (handle->report) guarded(handle->error, [&] { handle->text = make(*handle->report); });
+  return handle->text.c_str();
+}
+
+}  // namespace
+}  // namespace vernier::c_api
+
+using namespace vernier::c_api;
+using vernier::Op;
+using vernier::Options;
+using vernier::Report;
+
+extern "C" {
+
+const char* vernier_version(void) { return vernier::version(); }
+
+const char* vernier_status_name(vernier_status status) {
+  switch (status) {
+    case VERNIER_SUCCESS:
+      return "VERNIER_SUCCESS";
+    case VERNIER_NOT_INITIALIZED:
+      return "VERNIER_NOT_INITIALIZED";
+    case VERNIER_OUT_OF_MEMORY:
+      return "VERNIER_OUT_OF_MEMORY";
+    case VERNIER_INVALID_ARGUMENT:
+      return "VERNIER_INVALID_ARGUMENT";
+    case VERNIER_DEVICE_ERROR:
+      return "VERNIER_DEVICE_ERROR";
+    case VERNIER_INTERNAL_ERROR:
+      return "VERNIER_INTERNAL_ERROR";
+    case VERNIER_UNSUPPORTED:
+      return "VERNIER_UNSUPPORTED";
+    case VERNIER_BOUND_NOT_MET:
+      return "VERNIER_BOUND_NOT_MET";
+  }
+  return "unknown status";
+}
+
+vernier_status vernier_create(vernier_handle* handle) {
+  return guarded(error_without_handle, [&] {
+    require(handle != nullptr, "vernier_create: handle is null");
+    *handle = nullptr;
+    *handle = new vernier_context;
+  });
+}
+
+vernier_status vernier_destroy(vernier_handle handle) {
+  delete handle;
+  return VERNIER_SUCCESS;
+}
+
+const char* vernier_last_error(vernier_handle handle) {
+  return handle != nullptr ? handle->error.c_str() : error_without_handle.c_str();
+}
+
+vernier_status vernier_set_contract(vernier_handle handle, const char* contract) {
+  return with_handle(handle, [&] { handle->contract = parsed(contract); });
+}
+
+vernier_status vernier_set_next_contract(vernier_handle handle, const char* contract) {
+  return with_handle(handle, [&] { handle->next_contract = parsed(contract); });
+}
+
+vernier_status vernier_set_engine(vernier_handle handle, const char* engine) {
+  return with_handle(handle, [&] {
+    Options asked{.contract = vernier::Contract::fp32()};  // which every engine keeps for float
+    asked.engine = engine != nullptr ? engine : "";
+    vernier::explain<float>(Op::none, Op::none, 1, 1, 1, asked);  // throws on a name that is none
+    handle->options.engine = asked.engine;
+  });
+}
+
+vernier_status vernier_set_threads(vernier_handle handle, int threads) {
+  return with_handle(handle, [&] {
+    require(threads >= 0, "vernier_set_threads: expected 0 or more");
+    handle->options.threads = threads;
+  });
+}
+
+vernier_status vernier_set_workspace_limit(vernier_handle handle, size_t bytes) {
+  return with_handle(handle, [&] { handle->options.workspace_limit = bytes; });
+}
+
+vernier_status vernier_set_workspace(vernier_handle handle, void* data, size_t bytes) {
+  return with_handle(handle, [&] {
+    require((data == nullptr) == (bytes == 0), "vernier_set_workspace: expected both or neither of data and bytes");
+    handle->options.workspace = data;
+    handle->options.workspace_bytes = bytes;
+  });
+}
+
+vernier_status vernier_gemm_workspace(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
+                                      size_t* bytes) {
+  return with_handle(handle, [&] {
+    require(bytes != nullptr, "vernier_gemm_workspace: bytes is null");
+    with_type(type, [&]<class T>(T) { *bytes = vernier::gemm_workspace<T>(m, n, k, options_of<T>(*handle)); });
+  });
+}
+
+vernier_status vernier_get_report(vernier_handle handle, vernier_report* report) {
+  return with_handle(handle, [&] {
+    require(report != nullptr, "vernier_get_report: report is null");
+    require(handle->report.has_value(), "vernier_get_report: no product has succeeded on this handle");
+    *report = summary(*handle->report);
+  });
+}
+
+const char* vernier_report_text(vernier_handle handle) {
+  return report_text(handle, [](const Report& report) { return report.text(); });
+}
+
+const char* vernier_report_json(vernier_handle handle) {
+  return report_text(handle, [](const Report& report) { return report.json(); });
+}
+
+vernier_status vernier_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
+                               vernier_report* plan) {
+  return with_handle(handle, [&] {
+    require(plan != nullptr, "vernier_explain: plan is null");
+    Report report;
+    with_type(type, [&]<class T>(T) {
+      report.plan = vernier::explain<T>(Op::none, Op::none, m, n, k, options_of<T>(*handle));
+    });
+    *plan = summary(report);
+  });
+}
+
+void vernier_release_workspace(void) { vernier::release_workspace(); }
+
+vernier_status vernier_gemm(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
+                            int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
+                            int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  return product(handle, type, [&]<class T>(T, const Options& options) {
+    return vernier::gemm<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k,
+                            scalar<T>("gemm: alpha is null", alpha), in<T>(A), lda, in<T>(B), ldb,
+                            scalar<T>("gemm: beta is null", beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_sgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
+                             const float* alpha, const float* A, int64_t lda, const float* B, int64_t ldb,
+                             const float* beta, float* C, int64_t ldc) {
+  return vernier_gemm(handle, VERNIER_S, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+vernier_status vernier_dgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
+                             const double* alpha, const double* A, int64_t lda, const double* B, int64_t ldb,
+                             const double* beta, double* C, int64_t ldc) {
+  return vernier_gemm(handle, VERNIER_D, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+vernier_status vernier_cgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc) {
+  return vernier_gemm(handle, VERNIER_C, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+vernier_status vernier_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc) {
+  return vernier_gemm(handle, VERNIER_Z, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+}  // extern "C"

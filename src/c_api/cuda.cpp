@@ -1,0 +1,239 @@
+// The C interface of the products on a GPU.
+#include "c_api/c_api.hpp"
+#include "vernier/vernier_cuda.h"
+
+using namespace vernier::c_api;
+namespace cuda = vernier::cuda;
+using vernier::Diag;
+using vernier::Op;
+using vernier::Real;
+using vernier::Report;
+using vernier::Side;
+using vernier::Uplo;
+
+namespace {
+
+template <class Body>
+vernier_status gpu_product(vernier_handle handle, vernier_type type, Body body) {
+  return product(handle, type,
+                 [&]<class T>(T, const vernier::Options&) { return body(T{}, gpu_options_of<T>(*handle)); });
+}
+
+}  // namespace
+
+extern "C" {
+
+vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream) {
+  return with_handle(handle, [&] { handle->on_gpu.stream = stream; });
+}
+
+vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode) {
+  return with_handle(handle, [&] {
+    require(mode == VERNIER_POINTER_HOST || mode == VERNIER_POINTER_DEVICE,
+            "vernier_cuda_set_pointer_mode: expected VERNIER_POINTER_HOST or VERNIER_POINTER_DEVICE");
+    handle->on_gpu.pointer_mode = mode == VERNIER_POINTER_HOST ? cuda::PointerMode::host : cuda::PointerMode::device;
+  });
+}
+
+vernier_status vernier_cuda_set_asynchronous(vernier_handle handle, int asynchronous) {
+  return with_handle(handle, [&] { handle->on_gpu.asynchronous = asynchronous != 0; });
+}
+
+vernier_status vernier_cuda_set_outcome(vernier_handle handle, vernier_cuda_outcome* outcome) {
+  static_assert(sizeof(vernier_cuda_outcome) == sizeof(cuda::Outcome));
+  return with_handle(handle, [&] { handle->on_gpu.outcome = reinterpret_cast<cuda::Outcome*>(outcome); });
+}
+
+vernier_status vernier_cuda_complete_report(vernier_handle handle, const vernier_cuda_outcome* outcome) {
+  return with_handle(handle, [&] {
+    require(outcome != nullptr, "vernier_cuda_complete_report: outcome is null");
+    require(handle->report.has_value(), "vernier_cuda_complete_report: no product has succeeded on this handle");
+    cuda::Outcome words;
+    std::copy(std::begin(outcome->words), std::end(outcome->words), words.words);
+    if (!handle->incomplete) handle->incomplete = handle->report;
+    Report completed = *handle->incomplete;
+    cuda::complete_report(completed, words);
+    handle->report = std::move(completed);
+  });
+}
+
+vernier_status vernier_cuda_set_engine(vernier_handle handle, const char* engine) {
+  return with_handle(handle, [&] {
+    const std::string name = engine != nullptr ? engine : "";
+    bool known = name.empty() || name == "native";
+    std::string names = "native";
+    for (const vernier::EngineInfo& info : cuda::engines()) {
+      known = known || name == info.name;
+      names += ", " + info.name;
+    }
+    require(known, ("engine: \"" + name + "\" is none of the GPU's; expected one of " + names).c_str());
+    handle->on_gpu.engine = name;
+  });
+}
+
+vernier_status vernier_cuda_set_workspace(vernier_handle handle, void* data, size_t bytes) {
+  return with_handle(handle, [&] {
+    require((data == nullptr) == (bytes == 0),
+            "vernier_cuda_set_workspace: expected both or neither of data and bytes");
+    handle->on_gpu.workspace = data;
+    handle->on_gpu.workspace_bytes = bytes;
+  });
+}
+
+vernier_status vernier_cuda_gemm_workspace(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
+                                           size_t* bytes) {
+  return with_handle(handle, [&] {
+    require(bytes != nullptr, "vernier_cuda_gemm_workspace: bytes is null");
+    with_type(type, [&]<class T>(T) {
+      cuda::Options options = gpu_options_of<T>(*handle);
+      options.workspace = nullptr;
+      options.workspace_bytes = 0;
+      *bytes = cuda::gemm_workspace<T>(m, n, k, options);
+    });
+  });
+}
+
+vernier_status vernier_cuda_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
+                                    vernier_report* plan) {
+  return with_handle(handle, [&] {
+    require(plan != nullptr, "vernier_cuda_explain: plan is null");
+    Report report;
+    with_type(type, [&]<class T>(T) {
+      report.plan = cuda::explain<T>(Op::none, Op::none, m, n, k, gpu_options_of<T>(*handle));
+    });
+    *plan = summary(report);
+  });
+}
+
+vernier_status vernier_cuda_gemm(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
+                                 int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
+                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::gemm<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in<T>(alpha), in<T>(A), lda, in<T>(B),
+                         ldb, in<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
+                                         int64_t m, int64_t n, int64_t k, const void* alpha, const void* const* A,
+                                         int64_t lda, const void* const* B, int64_t ldb, const void* beta,
+                                         void* const* C, int64_t ldc, int64_t count) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::gemm_batched<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in<T>(alpha),
+                                 reinterpret_cast<const T* const*>(A), lda, reinterpret_cast<const T* const*>(B), ldb,
+                                 in<T>(beta), reinterpret_cast<T* const*>(C), ldc, count, options);
+  });
+}
+
+vernier_status vernier_cuda_gemm_strided_batched(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                 vernier_op opb, int64_t m, int64_t n, int64_t k, const void* alpha,
+                                                 const void* A, int64_t lda, int64_t stride_a, const void* B,
+                                                 int64_t ldb, int64_t stride_b, const void* beta, void* C, int64_t ldc,
+                                                 int64_t stride_c, int64_t count) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::gemm_strided_batched<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in<T>(alpha), in<T>(A),
+                                         lda, stride_a, in<T>(B), ldb, stride_b, in<T>(beta), out<T>(C), ldc, stride_c,
+                                         count, options);
+  });
+}
+
+vernier_status vernier_cuda_gemmt(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op opa,
+                                  vernier_op opb, int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
+                                  const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::gemmt<T>(static_cast<Uplo>(uplo), static_cast<Op>(opa), static_cast<Op>(opb), n, k, alpha_of<T>(alpha),
+                          in<T>(A), lda, in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_symm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
+                                 int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda, const void* B,
+                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::symm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,
+                         in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_hemm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
+                                 int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda, const void* B,
+                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::hemm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,
+                         in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_syrk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                 int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
+                                 int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::syrk<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                         beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_herk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                 int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
+                                 int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::herk<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<Real<T>>(alpha), in<T>(A), lda,
+                         beta_of<Real<T>>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_syr2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::syr2k<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                          in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_her2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::her2k<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                          in<T>(B), ldb, beta_of<Real<T>>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_syrkx(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::syrkx<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                          in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_herkx(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
+                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                                  const void* beta, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::herkx<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
+                          in<T>(B), ldb, beta_of<Real<T>>(beta), out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
+                                 vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
+                                 const void* A, int64_t lda, const void* B, int64_t ldb, void* C, int64_t ldc) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::trmm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op), static_cast<Diag>(diag),
+                         m, n, alpha_of<T>(alpha), in<T>(A), lda, in<T>(B), ldb, out<T>(C), ldc, options);
+  });
+}
+
+vernier_status vernier_cuda_trsm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
+                                 vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
+                                 const void* A, int64_t lda, void* B, int64_t ldb) {
+  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
+    return cuda::trsm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op), static_cast<Diag>(diag),
+                         m, n, alpha_of<T>(alpha), in<T>(A), lda, out<T>(B), ldb, options);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,125 @@
+// Cholesky and its solvers of vernier/cuda_lapack.hpp.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "lapack/calls_cuda.hpp"
+#include "lapack/cholesky/cholesky.hpp"
+#include "lapack/solve/factors_cuda.hpp"
+#include "lapack/solve/vectors.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+template <class T>
+void check_call(const char* routine, Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
+                const T* B, std::int64_t ldb, const Options& options) {
+  check_uplo(routine, uplo);
+  check_dimension(routine, "n", n);
+  check_dimension(routine, "nrhs", nrhs);
+  check_pointer(routine, "A", n > 0, A);
+  check_leading(routine, "lda", lda, n);
+  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
+  check_leading(routine, "ldb", ldb, n);
+  check_options<T>(routine, options);
+  check_device<T>(routine, n);
+}
+
+template <class T>
+std::int64_t factor(DeviceLu<T>& factors, Uplo uplo, T* A, std::int64_t lda, const Options& options) {
+  load_triangle(factors, uplo, A, lda, stream_of(options));
+  factor_cholesky_on_device(factors, options.contract, stream_of(options));
+  store_triangle(factors, uplo, A, lda, stream_of(options));
+  return read_info(factors, stream_of(options));
+}
+
+// B becomes X.
+template <class T>
+void solve_columns(const DeviceLu<T>& factors, std::int64_t nrhs, T* B, std::int64_t ldb, cudaStream_t stream) {
+  constexpr std::int64_t together = 64;
+  const DeviceTriangles<T> triangles(factors.a, factors.rows, stream);
+  const std::int64_t size = std::min(nrhs, together) * factors.rows;
+  const DeviceWorkspace memory(static_cast<std::size_t>(3 * size) * sizeof(double), stream);
+  auto* x = reinterpret_cast<double*>(memory.data());
+  for (std::int64_t c = 0; c < nrhs; c += together) {
+    const std::int64_t count = std::min(together, nrhs - c);
+    widen_vectors(B + c * ldb, ldb, factors.n, factors.rows, count, x, stream);
+    solve_with_device_cholesky(triangles, count, x, x + size, x + 2 * size);
+    narrow_vectors(x + size, factors.n, factors.rows, count, B + c * ldb, ldb, stream);
+  }
+  check(cudaStreamSynchronize(stream), "triangular solves on the GPU");
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
+  check_call<T>("potrf", uplo, n, 0, A, lda, nullptr, std::max<std::int64_t>(n, 1), options);
+  if (n == 0) return 0;
+  DeviceLu<T> factors(n, n, stream_of(options));
+  return factor(factors, uplo, A, lda, options);
+}
+
+template <class T>
+void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, T* B, std::int64_t ldb,
+           const Options& options) {
+  check_call<T>("potrs", uplo, n, nrhs, A, lda, B, ldb, options);
+  if (n == 0 || nrhs == 0) return;
+  DeviceLu<T> factors(n, n, stream_of(options));
+  load_triangle(factors, uplo, A, lda, stream_of(options));
+  solve_columns(factors, nrhs, B, ldb, stream_of(options));
+}
+
+template <class T>
+std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, T* B, std::int64_t ldb,
+                  const Options& options) {
+  check_call<T>("posv", uplo, n, nrhs, A, lda, B, ldb, options);
+  if (n == 0) return 0;
+  DeviceLu<T> factors(n, n, stream_of(options));
+  const std::int64_t info = factor(factors, uplo, A, lda, options);
+  if (info == 0 && nrhs > 0) solve_columns(factors, nrhs, B, ldb, stream_of(options));
+  return info;
+}
+
+template <class T>
+SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B,
+                           std::int64_t ldb, T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
+  const Stopwatch total;
+  check_uplo("solve_definite", uplo);
+  check_solve(Op::none, n, nrhs, A, lda, B, ldb, X, ldx, options);
+  refuse_factors("solve_definite", options.factors, {Factors::bf16, Factors::fp16, Factors::tf32},
+                 "auto, fp32 or fp64");
+  check_device_solve<T>("solve_definite", n, options, stream);
+  const FloatingEnvironment environment;
+  SolveReport report = begin_report<T>(n, nrhs, options);
+  if (n == 0 || nrhs == 0) return report;
+  const auto queue = static_cast<cudaStream_t>(stream);
+  DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
+  const DeviceWorkspace memory(static_cast<std::size_t>(n * n) * sizeof(T), queue);
+  T* whole = reinterpret_cast<T*>(memory.data());
+  fill_symmetric(uplo, n, A, lda, whole, queue);
+  std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
+  DeviceSystem<T> system(
+      Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, false, queue,
+      [&] { rhs.emplace(columns.right_hand_sides()); }, uplo);
+  const auto factorise = [&](Factors precision) {
+    return factorise_definite_on_device(system, precision, products_of(options, precision, stream));
+  };
+  Solver solver(system, std::move(*rhs), factorise, options, report);
+  if (solver.find()) columns.write(solver, X, ldx);
+  report.seconds = total.seconds();
+  return report;
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                      \
+  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                \
+  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);  \
+  template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&); \
+  template SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*,           \
+                                      std::int64_t, T*, std::int64_t, const SolveOptions&, void*);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

@@ -1,7 +1,0 @@
-#include "lapack/device_triangles.cuh"
-
-namespace vernier {
-
-template class DeviceTriangles<float>;
-
-}  // namespace vernier

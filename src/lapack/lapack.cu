@@ -1,0 +1,136 @@
+// The public routines of vernier/cuda_lapack.hpp.
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "lapack/calls_cuda.hpp"
+#include "lapack/solve/factors_cuda.hpp"
+#include "lapack/solve/solver.hpp"
+#include "lapack/solve/vectors.hpp"
+#include "vernier/cuda_lapack.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+// B becomes X.
+template <class T>
+void solve_columns(const DeviceLu<T>& lu, Op op, std::int64_t nrhs, T* B, std::int64_t ldb, cudaStream_t stream) {
+  constexpr std::int64_t together = 64;
+  const DeviceTriangles<T> triangles(lu.a, lu.rows, stream);
+  const std::int64_t most = std::min(nrhs, together), size = most * lu.rows;
+  const DeviceWorkspace memory(static_cast<std::size_t>(3 * size) * sizeof(double), stream);
+  auto* x = reinterpret_cast<double*>(memory.data());
+  for (std::int64_t c = 0; c < nrhs; c += together) {
+    const std::int64_t count = std::min(together, nrhs - c);
+    widen_vectors(B + c * ldb, ldb, lu.n, lu.rows, count, x, stream);
+    solve_with_device_lu(lu, triangles, op, count, x, x + size, x + 2 * size, stream);
+    narrow_vectors(x + size, lu.n, lu.rows, count, B + c * ldb, ldb, stream);
+  }
+}
+
+// The row of A that each row of PA is.
+std::vector<int> permutation_of(std::int64_t n, const std::int64_t* device_pivots, cudaStream_t stream) {
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  check(cudaMemcpyAsync(pivots.data(), device_pivots, pivots.size() * sizeof(std::int64_t), cudaMemcpyDeviceToHost,
+                        stream),
+        "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "getrs");
+  check_pivots("getrs", n, pivots.data());
+  std::vector<int> rows(pivots.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i);
+  for (std::size_t i = 0; i < rows.size(); ++i) std::swap(rows[i], rows[static_cast<std::size_t>(pivots[i] - 1)]);
+  return rows;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
+                   const Options& options) {
+  check_factors("getrf", m, n, A, lda, pivots);
+  check_options<T>("getrf", options);
+  check_device<T>("getrf", m);
+  if (m == 0 || n == 0) return 0;
+  DeviceLu<T> lu(m, n, stream_of(options));
+  load_columns(lu, A, lda, stream_of(options));
+  factor_on_device(lu, options.contract, stream_of(options));
+  store_columns(lu, A, lda, stream_of(options));
+  store_pivots(lu, pivots, stream_of(options));
+  return read_info(lu, stream_of(options));
+}
+
+template <class T>
+void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const std::int64_t* pivots, T* B,
+           std::int64_t ldb, const Options& options) {
+  check_op("getrs", op);
+  check_system("getrs", n, nrhs, n > 0 && nrhs > 0, A, lda, pivots, B, ldb);
+  check_options<T>("getrs", options);
+  check_device<T>("getrs", n);
+  if (n == 0 || nrhs == 0) return;
+  const std::vector<int> rows = permutation_of(n, pivots, stream_of(options));
+  DeviceLu<T> lu(n, n, stream_of(options));
+  check(cudaMemcpyAsync(lu.permutation, rows.data(), rows.size() * sizeof(int), cudaMemcpyHostToDevice,
+                        stream_of(options)),
+        "cudaMemcpyAsync");
+  load_columns(lu, A, lda, stream_of(options));
+  solve_columns(lu, op, nrhs, B, ldb, stream_of(options));
+  check(cudaStreamSynchronize(stream_of(options)), "getrs");
+}
+
+template <class T>
+std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
+                  std::int64_t ldb, const Options& options) {
+  check_system("gesv", n, nrhs, n > 0, A, lda, pivots, B, ldb);
+  check_options<T>("gesv", options);
+  check_device<T>("gesv", n);
+  if (n == 0) return 0;
+  DeviceLu<T> lu(n, n, stream_of(options));
+  load_columns(lu, A, lda, stream_of(options));
+  factor_on_device(lu, options.contract, stream_of(options));
+  store_columns(lu, A, lda, stream_of(options));
+  store_pivots(lu, pivots, stream_of(options));
+  const std::int64_t info = read_info(lu, stream_of(options));
+  if (info == 0 && nrhs > 0) solve_columns(lu, Op::none, nrhs, B, ldb, stream_of(options));
+  check(cudaStreamSynchronize(stream_of(options)), "gesv");
+  return info;
+}
+
+template <class T>
+SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B, std::int64_t ldb,
+                  T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
+  const Stopwatch total;
+  check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, options);
+  check_device_solve<T>("solve", n, options, stream);
+  const FloatingEnvironment environment;
+  SolveReport report = begin_report<T>(n, nrhs, options);
+  if (n == 0 || nrhs == 0) return report;
+  const auto queue = static_cast<cudaStream_t>(stream);
+  DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
+  std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
+  const Factors first = first_factors(n, options);
+  const bool ahead = first == Factors::fp32 && looks_ahead(products_of(options, first, stream).contract);
+  DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, ahead, queue,
+                         [&] { rhs.emplace(columns.right_hand_sides()); });
+  const auto factorise = [&](Factors precision) {
+    return factorise_on_device(system, precision, products_of(options, precision, stream));
+  };
+  Solver solver(system, std::move(*rhs), factorise, options, report);
+  if (solver.find()) columns.write(solver, X, ldx);
+  report.seconds = total.seconds();
+  return report;
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);          \
+  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t, \
+                      const Options&);                                                                               \
+  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,          \
+                             const Options&);                                                                        \
+  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,     \
+                             std::int64_t, const SolveOptions&, void*);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda

@@ -1,0 +1,103 @@
+// Between the column-major matrices of callers and the row-major ones of the factorisation.
+#include <algorithm>
+
+#include "cuda/launch.hpp"
+#include "lapack/lu/lu.hpp"
+#include "lapack/solve/vectors.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
+
+// to(i, j) = from(j, i) where that exists, else 1 on the diagonal if `unit`, else 0. Both row by row.
+template <class T>
+__global__ void turn_kernel(const T* from, std::int64_t from_ld, std::int64_t from_rows, std::int64_t from_columns,
+                            T* to, std::int64_t to_ld, std::int64_t rows, std::int64_t columns, bool unit) {
+  __shared__ T tile[side][side + 1];
+  const std::int64_t row0 = static_cast<std::int64_t>(blockIdx.x) * side;
+  const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.y) * side;
+  for (int l = threadIdx.y; l < side; l += lines) {
+    const std::int64_t i = column0 + l, j = row0 + threadIdx.x;  // of `from`
+    const bool inside = i < from_rows && j < from_columns;
+    tile[l][threadIdx.x] = inside ? from[i * from_ld + j] : unit && i == j ? T(1) : T(0);
+  }
+  __syncthreads();
+  for (int l = threadIdx.y; l < side; l += lines) {
+    const std::int64_t i = row0 + l, j = column0 + threadIdx.x;
+    if (i < rows && j < columns) to[i * to_ld + j] = tile[threadIdx.x][l];
+  }
+}
+
+template <class T>
+void turn(const T* from, std::int64_t from_ld, std::int64_t from_rows, std::int64_t from_columns, T* to,
+          std::int64_t to_ld, std::int64_t rows, std::int64_t columns, bool unit, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>((rows + side - 1) / side), static_cast<unsigned>((columns + side - 1) / side));
+  cuda::launch("turn_kernel", turn_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream, from, from_ld,
+               from_rows, from_columns, to, to_ld, rows, columns, unit);
+}
+
+__global__ void widen_pivots(const int* from, std::int64_t* to, std::int64_t count) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = from[i];
+}
+
+template <class From, class To>
+__global__ void copy_vectors(const From* from, std::int64_t from_ld, To* to, std::int64_t to_ld, std::int64_t n,
+                             std::int64_t padded) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < padded) to[blockIdx.y * to_ld + i] = i < n ? static_cast<To>(from[blockIdx.y * from_ld + i]) : To(0);
+}
+
+template <class From, class To>
+void copy(const From* from, std::int64_t from_ld, To* to, std::int64_t to_ld, std::int64_t n, std::int64_t padded,
+          std::int64_t count, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>((padded + 255) / 256), static_cast<unsigned>(count));
+  cuda::launch("copy_vectors", copy_vectors<From, To>, {.grid = grid, .block = 256}, stream, from, from_ld, to, to_ld,
+               n, padded);
+}
+
+}  // namespace
+
+template <class T>
+void widen_vectors(const T* from, std::int64_t ld, std::int64_t n, std::int64_t padded, std::int64_t count, double* to,
+                   cudaStream_t stream) {
+  copy(from, ld, to, padded, n, padded, count, stream);
+}
+
+template <class T>
+void narrow_vectors(const double* from, std::int64_t n, std::int64_t padded, std::int64_t count, T* to, std::int64_t ld,
+                    cudaStream_t stream) {
+  copy(from, padded, to, ld, n, n, count, stream);
+}
+
+template <class T>
+void load_columns(DeviceLu<T>& lu, const T* A, std::int64_t lda, cudaStream_t stream) {
+  turn(A, lda, lu.n, lu.m, lu.a.data, lu.a.ld, lu.rows, lu.columns, lu.m == lu.n, stream);
+}
+
+template <class T>
+void store_columns(const DeviceLu<T>& lu, T* A, std::int64_t lda, cudaStream_t stream) {
+  turn<T>(lu.a.data, lu.a.ld, lu.rows, lu.columns, A, lda, lu.n, lu.m, false, stream);
+}
+
+template <class T>
+void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stream) {
+  const std::int64_t count = std::min(lu.m, lu.n);
+  cuda::launch("widen_pivots", widen_pivots, {.grid = static_cast<unsigned>((count + 255) / 256), .block = 256}, stream,
+               lu.pivots, pivots, count);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                            \
+  template void widen_vectors(const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double*,  \
+                              cudaStream_t);                                                              \
+  template void narrow_vectors(const double*, std::int64_t, std::int64_t, std::int64_t, T*, std::int64_t, \
+                               cudaStream_t);                                                             \
+  template void load_columns(DeviceLu<T>&, const T*, std::int64_t, cudaStream_t);                         \
+  template void store_columns(const DeviceLu<T>&, T*, std::int64_t, cudaStream_t);                        \
+  template void store_pivots(const DeviceLu<T>&, std::int64_t*, cudaStream_t);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,84 @@
+// LU with partial pivoting in the memory of a GPU, with no transfer to the host but that of info.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "engine/panel.hpp"
+#include "lapack/lu/block.hpp"
+#include "product/device_memory.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier {
+
+inline constexpr int device_padding = 128;  // rows and columns are multiples of this
+
+// The shape of a matrix of the factorisation, and what is noted about its rows.
+struct LuRows {
+  LuRows(std::int64_t m, std::int64_t n, cudaStream_t stream);
+
+  std::int64_t m, n, rows, columns;  // the latter padded
+  cuda::DeviceWorkspace integers;
+  int *pivots, *permutation, *info;  // permutation[i]: the row of A that is row i now
+  Exchanges exchanges;
+  RowOrder orders[2];
+};
+
+// An m x n matrix, row by row, padded with zeros; a square one with ones on the diagonal. Then its factors.
+template <class T>
+struct DeviceLu : LuRows {
+  DeviceLu(std::int64_t m, std::int64_t n, cudaStream_t stream);
+
+  cuda::DeviceWorkspace matrix;
+  RowMajor<T> a;
+};
+
+// The most rows that a matrix may have.
+template <class T>
+std::int64_t device_lu_limit();
+
+// Queues the factorisation of what is in lu.a. Products keep `contract`; of float under plain contract fp32, products
+// of split matrices run beside the panels.
+template <class T>
+void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t stream);
+
+// The same in steps, for a matrix that is still being written when its first block of columns is there.
+class BegunLu {
+ public:
+  virtual ~BegunLu() = default;
+  virtual std::int64_t columns_of_first_block() const = 0;
+  virtual void factor_first_block(const std::function<void()>& after_panel) = 0;
+  virtual void update_second_block() = 0;  // from here on, all columns have to be there
+  virtual void finish() = 0;
+};
+std::unique_ptr<BegunLu> begin_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);
+
+// Whether factors of float have look-ahead.
+inline bool looks_ahead(const Contract& contract) {
+  return contract.kind == Contract::Kind::fp32 && !contract.reproducible;
+}
+
+void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // those of float under plain contract fp32
+
+// Recursive, with products of numbers rounded to tf32.
+void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream);
+
+void begin_rows(const LuRows& lu, cudaStream_t stream);  // nothing is exchanged, no pivot zero
+
+// Waits. 0, or the column, counted from 1, whose pivot is exactly zero.
+std::int64_t read_info(const LuRows& lu, cudaStream_t stream);
+
+// Between column-major matrices and lu.a; the padding included on the way in.
+template <class T>
+void load_columns(DeviceLu<T>& lu, const T* A, std::int64_t lda, cudaStream_t stream);
+template <class T>
+void store_columns(const DeviceLu<T>& lu, T* A, std::int64_t lda, cudaStream_t stream);
+
+// Pivots as LAPACK's, from lu and to it.
+template <class T>
+void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stream);
+
+}  // namespace vernier

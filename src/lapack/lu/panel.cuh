@@ -1,0 +1,391 @@
+// The panel kernel: a cluster of 16 blocks holds the panel in registers, each thread some whole rows.
+//
+// Rows never move: each carries its position, an exchange swaps two numbers, and the write-back scatters the rows. Per
+// column: the largest element of a warp, then of a block; the warp that owns the block's candidate sends its key, the
+// reciprocal of the pivot and the rest of the row to a mailbox in every block of the cluster, by stores that count
+// their bytes on a barrier of the receiver. There is no barrier of the cluster in the loop. Four mailboxes in turn are
+// safe: who sends column j + 4 has seen everybody's column j + 3, so everybody is done with j.
+//
+// The update is deferred: before the next search only the next column is updated, the rest while candidates travel.
+// Registers cannot be indexed, so the update shifts a row by one, and the column at work is always the first. The
+// active part of the row narrows by `chunk` after so many columns.
+//
+// Clusters of 16 need 16 free multiprocessors of one GPC: start panels before anything that may run beside them.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "lapack/lu/panel.hpp"
+
+namespace vernier {
+
+// |x| as an ordered pattern of bits, then ~position: among equals the first wins, as in isamax.
+struct PivotKey {
+  std::uint32_t high, low, place;
+};
+
+__device__ __forceinline__ std::uint32_t magnitude_bits(float x) { return __float_as_uint(x) & 0x7fffffffu; }
+__device__ __forceinline__ std::uint64_t magnitude_bits(double x) {
+  return static_cast<std::uint64_t>(__double_as_longlong(x)) & 0x7fffffffffffffffull;
+}
+__device__ __forceinline__ std::uint32_t high_word(std::uint32_t bits) { return bits; }
+__device__ __forceinline__ std::uint32_t low_word(std::uint32_t) { return 0; }
+__device__ __forceinline__ std::uint32_t high_word(std::uint64_t bits) {
+  return static_cast<std::uint32_t>(bits >> 32);
+}
+__device__ __forceinline__ std::uint32_t low_word(std::uint64_t bits) { return static_cast<std::uint32_t>(bits); }
+
+// A mask with the bit of the lane that has the largest key, given the largest high word.
+__device__ __forceinline__ unsigned elect(PivotKey k, std::uint32_t high) {
+  bool in = k.high == high;
+  unsigned lanes = __ballot_sync(~0u, in);
+  if ((lanes & (lanes - 1)) != 0) {
+    const std::uint32_t low = __reduce_max_sync(~0u, in ? k.low : 0u);
+    in = in && k.low == low;
+    const std::uint32_t place = __reduce_max_sync(~0u, in ? k.place : 0u);
+    in = in && k.place == place;
+    lanes = __ballot_sync(~0u, in);
+    lanes &= 0u - lanes;
+  }
+  return lanes;
+}
+
+// Pivots below this would have an infinite reciprocal: they and their column are scaled up by 2^64 first.
+template <class T>
+inline constexpr T small_pivot = std::is_same_v<T, float> ? T(0x1p-120) : T(0x1p-1016);
+__device__ __forceinline__ float pivot_scale(float pivot) { return fabsf(pivot) < small_pivot<float> ? 0x1p64f : 1.0f; }
+__device__ __forceinline__ float pivot_scale(double pivot) {
+  return fabs(pivot) < small_pivot<double> ? 0x1p64f : 1.0f;
+}
+__device__ __forceinline__ float reciprocal(float x) { return x == 0 ? 0.0f : __frcp_rn(x); }
+__device__ __forceinline__ double reciprocal(double x) { return x == 0 ? 0.0 : __drcp_rn(x); }
+
+template <class T>
+union Sixteen {  // bytes
+  static constexpr int count = 16 / sizeof(T);
+  uint4 bits;
+  T x[count];
+};
+
+// Columns, rows a thread, threads a block.
+template <class T, int Columns_, int Rows_, int Threads_>
+struct PanelShape {
+  static constexpr int columns = Columns_, rows = Rows_, threads = Threads_, blocks = 16;
+  static constexpr int chunk = columns > 16 ? columns / 4 : columns > 8 ? columns / 2 : columns > 4 ? 4 : columns;
+  static constexpr int warps = threads / 32, quads = 16 / sizeof(T), mailboxes = 4;
+
+  struct Shared {
+    alignas(16) T row[mailboxes][blocks][columns];  // candidates; their first element is the reciprocal of the pivot
+    alignas(16) T stage[columns];                   // the block's own, on its way out
+    uint4 key[mailboxes][blocks];                   // the fourth word: pivot_scale
+    uint4 warp_key[2][warps];
+    std::uint64_t barrier[columns];                // each used once
+    alignas(16) T slab[threads][columns + quads];  // a row of every thread, between its layouts in memory and registers
+    int slab_place[threads];
+  };
+};
+
+template <class T, class Shape>
+struct Panel {
+  static constexpr int columns = Shape::columns, rows = Shape::rows, blocks = Shape::blocks, chunk = Shape::chunk,
+                       quads = Shape::quads;
+  using Shared = typename Shape::Shared;
+
+  Shared& s;
+  const PanelTask<T>& task;
+  int block;
+  T a[rows][columns];
+  int place[rows];    // position of the row in the panel; -1: there is none
+  bool active[rows];  // may it still become a pivot?
+  T factor[rows];     // -l of the update that is pending
+  T finished[rows];   // l or u of the column at work
+
+  __device__ __forceinline__ Panel(Shared& shared, const PanelTask<T>& t, int rank) : s(shared), task(t), block(rank) {}
+
+  __device__ __forceinline__ int row_of(int r) const { return (r * blocks + block) * Shape::threads + threadIdx.x; }
+
+  // Lanes side by side share a row in memory: piece i of a thread lies in this row of a slab, at this quad.
+  static constexpr int pieces = columns / quads;
+  __device__ __forceinline__ static int piece_row(int i) { return (i * Shape::threads + threadIdx.x) / pieces; }
+  __device__ __forceinline__ static int piece_quad() { return threadIdx.x % pieces; }
+
+  __device__ __forceinline__ Sixteen<T>& slab(int row, int q) const {
+    return *reinterpret_cast<Sixteen<T>*>(&s.slab[row][q * quads]);
+  }
+
+  __device__ __forceinline__ void load() {
+    const int left = task.rows - task.first;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      place[r] = row_of(r) < left ? row_of(r) : -1;
+      active[r] = place[r] >= 0;
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        const int row = (r * blocks + block) * Shape::threads + piece_row(i);
+        Sixteen<T> v;
+        v.bits = uint4{};
+        if (row < left)
+          v.bits = *reinterpret_cast<const uint4*>(task.a.at(task.first + row, task.first + piece_quad() * quads));
+#pragma unroll
+        for (int e = 0; e < quads; ++e) a[r][i * quads + e] = v.x[e];
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      if (r > 0) __syncthreads();
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        Sixteen<T> v;
+#pragma unroll
+        for (int e = 0; e < quads; ++e) v.x[e] = a[r][i * quads + e];
+        slab(piece_row(i), piece_quad()).bits = v.bits;
+      }
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        Sixteen<T> v;
+        v.bits = slab(threadIdx.x, i).bits;
+#pragma unroll
+        for (int e = 0; e < quads; ++e) a[r][i * quads + e] = v.x[e];
+      }
+    }
+  }
+
+  // Column C * chunk + i ends up in register columns - (C + 1) * chunk + i.
+  __device__ __forceinline__ void store() const {
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      __syncthreads();
+#pragma unroll
+      for (int q = 0; q < pieces; ++q) {
+        Sixteen<T> v;
+#pragma unroll
+        for (int e = 0; e < quads; ++e) {
+          const int k = q * quads + e;
+          v.x[e] = a[r][columns - (k / chunk + 1) * chunk + k % chunk];
+        }
+        slab(threadIdx.x, q).bits = v.bits;
+      }
+      s.slab_place[threadIdx.x] = place[r];
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < pieces; ++i) {
+        const int to = s.slab_place[piece_row(i)];
+        if (to >= 0)
+          *reinterpret_cast<uint4*>(task.a.at(task.first + to, task.first + piece_quad() * quads)) =
+              slab(piece_row(i), piece_quad()).bits;
+      }
+      if (place[r] < 0) continue;
+      if (place[r] < columns) task.exchanges.from[task.first + place[r]] = task.first + row_of(r);
+      if (row_of(r) < columns) task.exchanges.to[task.first + row_of(r)] = task.first + place[r];
+    }
+  }
+
+  // The candidate's row with its pending update into the mailboxes of column j, by the warp that owns it.
+  template <int Width, bool Pending>
+  __device__ __forceinline__ void send(int j, const uint4& key, T mul, const T* u) {
+    const int lane = threadIdx.x % 32, destination = lane % blocks, part = lane / blocks, box = j % Shape::mailboxes;
+    const std::uint32_t barrier = cuda::address_in_block(cuda::shared_address(&s.barrier[j]), destination);
+    const std::uint32_t row = cuda::address_in_block(cuda::shared_address(&s.row[box][block][0]), destination);
+    if (part == 0)
+      cuda::store_async(cuda::address_in_block(cuda::shared_address(&s.key[box][block]), destination), key, barrier);
+#pragma unroll
+    for (int q0 = 0; q0 < Width / quads; q0 += 32 / blocks) {
+      const int q = q0 + part;
+      if (q >= Width / quads) break;
+      Sixteen<T> x, y;
+      x.bits = reinterpret_cast<const uint4*>(s.stage)[q];
+      T beyond = 0;
+      if (Pending) {
+        y.bits = reinterpret_cast<const uint4*>(u)[q];
+        if (q + 1 < Width / quads) beyond = u[(q + 1) * quads];
+      }
+#pragma unroll
+      for (int e = 0; e < quads; ++e) {
+        const int c = q * quads + e;
+        if (c == 0) continue;
+        if (Pending) x.x[e] = fma(mul, e + 1 < quads ? y.x[(e + 1) % quads] : beyond, x.x[e]);
+        if (c >= columns - j) x.x[e] = 0;
+      }
+      cuda::store_async(row + q * 16, x.bits, barrier);
+    }
+  }
+
+  // The largest active element of the first column; `meanwhile` runs in the shadow of the search.
+  template <int Width, bool Pending, class Meanwhile>
+  __device__ __forceinline__ void search_and_send(int j, const T* u, Meanwhile meanwhile) {
+    using Bits = decltype(magnitude_bits(T(0)));
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    Bits bits[rows], most = 0;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      bits[r] = active[r] ? magnitude_bits(a[r][0]) : Bits(0);
+      most = max(most, bits[r]);
+    }
+    const std::uint32_t high = __reduce_max_sync(~0u, high_word(most));
+    meanwhile();
+    std::uint32_t best_place = 0;
+    int best = 0;
+    T pivot = 0, mul = 0;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const std::uint32_t p = ~static_cast<std::uint32_t>(place[r]);
+      if (active[r] && bits[r] == most && p > best_place) {
+        best_place = p, best = r, pivot = a[r][0];
+        if (Pending) mul = factor[r];
+      }
+    }
+    const PivotKey mine{high_word(most), low_word(most), best_place};
+    const unsigned winner = elect(mine, high);
+    const bool me = (winner >> lane & 1) != 0;
+    const float scale = pivot_scale(pivot);
+    if (me) s.warp_key[j & 1][warp] = make_uint4(mine.high, mine.low, mine.place, __float_as_uint(scale));
+    const T inverse = reciprocal(pivot * scale);  // before it is known to be needed: off the critical path
+    __syncthreads();
+    uint4 v = make_uint4(0, 0, 0, 0);
+    if (lane < Shape::warps) v = s.warp_key[j & 1][lane];
+    const unsigned owner = elect({v.x, v.y, v.z}, __reduce_max_sync(~0u, v.x));
+    if ((owner >> warp & 1) == 0) return;
+    if (me) {
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+        if (r == best)
+#pragma unroll
+          for (int q = 0; q < Width / quads; ++q) {
+            Sixteen<T> x;
+#pragma unroll
+            for (int e = 0; e < quads; ++e) {
+              const int c = q * quads + e;
+              x.x[e] = c == 0 ? inverse : !Pending ? a[r][c] : c < Width - 1 ? a[r][(c + 1) % columns] : T(0);
+            }
+            reinterpret_cast<uint4*>(s.stage)[q] = x.bits;
+          }
+    }
+    const int from = __ffs(static_cast<int>(winner)) - 1;
+    if (Pending) mul = __shfl_sync(~0u, mul, from);
+    const uint4 key = make_uint4(high, __shfl_sync(~0u, mine.low, from), __shfl_sync(~0u, mine.place, from),
+                                 __shfl_sync(~0u, __float_as_uint(scale), from));
+    __syncwarp();
+    send<Width, Pending>(j, key, mul, u);
+  }
+
+  __device__ __forceinline__ void note_pivot(int j, int p, const uint4& key) const {
+    if (block != 0 || threadIdx.x != 0) return;
+    task.pivots[task.first + j] = task.first + p + 1;
+    if (key.x == 0 && key.y == 0 && task.first + j < task.columns) atomicMin(task.info, task.first + j + 1);
+  }
+
+  // One column, whose pivot row is arriving in its mailbox.
+  template <int Width>
+  __device__ __forceinline__ void eliminate(int j) {
+    const int lane = threadIdx.x % 32, box = j % Shape::mailboxes;
+    cuda::barrier_wait_cluster(cuda::shared_address(&s.barrier[j]), 0);
+    uint4 v = make_uint4(0, 0, 0, 0);
+    if (lane < blocks) v = s.key[box][lane];
+    const int source = __ffs(static_cast<int>(elect({v.x, v.y, v.z}, __reduce_max_sync(~0u, v.x)))) - 1;
+    const T* u = s.row[box][source];
+    const T inverse = u[0], next = u[1];
+    const uint4 key = s.key[box][source];
+    const int p = static_cast<int>(~key.z);
+    const T scale = __uint_as_float(key.w);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const T l = a[r][0] * scale * inverse;
+      active[r] = place[r] >= j && place[r] != p;
+      factor[r] = active[r] ? -l : T(0);
+      finished[r] = active[r] ? l : a[r][0];
+      a[r][0] = fma(factor[r], next, a[r][1]);
+    }
+    const auto exchange = [&] {
+      note_pivot(j, p, key);
+#pragma unroll
+      for (int r = 0; r < rows; ++r) place[r] = place[r] == p ? j : place[r] == j ? p : place[r];
+    };
+    if (j + 1 < columns)
+      search_and_send<Width, true>(j + 1, u, exchange);
+    else
+      exchange();
+    T rest[Width];
+#pragma unroll
+    for (int q = 0; q < Width / quads; ++q) {
+      Sixteen<T> x;
+      x.bits = reinterpret_cast<const uint4*>(u)[q];
+#pragma unroll
+      for (int e = 0; e < quads; ++e) rest[q * quads + e] = x.x[e];
+    }
+#pragma unroll
+    for (int k = 1; k < Width - 1; ++k)
+#pragma unroll
+      for (int r = 0; r < rows; ++r) a[r][k] = fma(factor[r], rest[k + 1], a[r][k + 1]);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) a[r][Width - 1] = finished[r];
+  }
+
+  template <int... Chunk>
+  __device__ __forceinline__ void eliminate_all(std::integer_sequence<int, Chunk...>) {
+    const auto columns_of = [&](auto number) {
+      constexpr int first = decltype(number)::value * chunk;
+#pragma unroll 1
+      for (int j = first; j < first + chunk; ++j) eliminate<columns - first>(j);
+    };
+    (columns_of(std::integral_constant<int, Chunk>{}), ...);
+  }
+};
+
+template <class T, class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1) panel_kernel(const __grid_constant__ PanelTask<T> task) {
+  using Shared = typename Shape::Shared;
+  __shared__ Shared s;
+  const int rank = cuda::cluster_rank();
+  if (threadIdx.x == 0) {
+    for (int j = 0; j < Shape::columns; ++j) cuda::barrier_init(cuda::shared_address(&s.barrier[j]), 1);
+    cuda::fence_barrier_init();
+    for (int j = 0; j < Shape::columns; ++j) {
+      const int before = j == 0 ? 0 : j - 1, width = Shape::columns - before / Shape::chunk * Shape::chunk;
+      cuda::barrier_expect(cuda::shared_address(&s.barrier[j]),
+                           Shape::blocks * (16 + width * static_cast<int>(sizeof(T))));
+    }
+  }
+  cuda::wait_for_previous_kernels();
+  cuda::allow_next_kernel();
+  Panel<T, Shape> panel(s, task, rank);
+  panel.load();
+  cuda::cluster_arrive();  // barriers are ready everywhere
+  cuda::cluster_wait();
+  panel.template search_and_send<Shape::columns, false>(0, nullptr, [] {});
+  panel.eliminate_all(std::make_integer_sequence<int, Shape::columns / Shape::chunk>{});
+  panel.store();
+  cuda::cluster_arrive();  // no block leaves while stores to it are on their way
+  cuda::cluster_wait();
+}
+
+// Shapes in the order of the rows that they take.
+template <class T, class... Shapes>
+struct PanelShapes {
+  static int width(std::int64_t rows) {
+    int width = 0;
+    ((width == 0 && rows <= capacity<Shapes> ? void(width = Shapes::columns) : void()), ...);
+    return width;
+  }
+  static void launch(const PanelTask<T>& task, cudaStream_t stream) {
+    bool done = false;
+    const auto attempt = [&](auto shape) {
+      using Shape = decltype(shape);
+      if (done || task.rows - task.first > capacity<Shape>) return;
+      cuda::launch("panel_kernel", panel_kernel<T, Shape>,
+                   {.grid = Shape::blocks, .block = Shape::threads, .cluster = Shape::blocks, .overlap_previous = true},
+                   stream, task);
+      done = true;
+    };
+    (attempt(Shapes{}), ...);
+  }
+
+ private:
+  template <class Shape>
+  static constexpr std::int64_t capacity = std::int64_t{Shape::rows} * Shape::threads* Shape::blocks;
+};
+
+}  // namespace vernier

@@ -1,0 +1,174 @@
+#include "lapack/lu/stored_lu_cuda.hpp"
+
+#include <algorithm>
+
+#include "cuda/cublas.hpp"
+#include "cuda/launch.hpp"
+#include "lapack/lu/lu_blocks.hpp"
+
+namespace vernier {
+namespace {
+
+using cuda::check;
+
+constexpr int buffer_columns = 2 * largest_block;
+constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
+
+// Columns [first, first + 32 gridDim.y) of the scaled matrix, rows in the order of `permutation`, into the buffer; ones
+// on the diagonal of the padding.
+template <class T>
+__global__ void __launch_bounds__(side* lines)
+    load_block_kernel(ScaledMatrix<T> matrix, const int* permutation, int first, RowMajor<float> to) {
+  __shared__ float tile[side][side + 1];
+  __shared__ int from[side];
+  __shared__ double factors[side];
+  const int row0 = blockIdx.x * side, column0 = first + blockIdx.y * side, n = static_cast<int>(matrix.a.n);
+  if (threadIdx.y == 0) {
+    from[threadIdx.x] = permutation[row0 + threadIdx.x];
+    factors[threadIdx.x] = from[threadIdx.x] < n ? matrix.row_factors[from[threadIdx.x]] : 0;
+  }
+  __syncthreads();
+  for (int l = threadIdx.y; l < side; l += lines) {
+    const int row = from[threadIdx.x], column = column0 + l;
+    float x = row == column ? 1.0f : 0.0f;
+    if (row < n && column < n)
+      x = static_cast<float>(static_cast<double>(matrix.a.data[row + column * matrix.a.ld]) * factors[threadIdx.x] *
+                             matrix.column_factors[column]);
+    tile[l][threadIdx.x] = x;
+  }
+  __syncthreads();
+  for (int l = threadIdx.y; l < side; l += lines) *to.at(row0 + l, column0 + threadIdx.x) = tile[threadIdx.x][l];
+}
+
+template <class Word>
+struct RoundTask {
+  RowMajor<float> from;
+  RowMajor<Word> to;
+  RowMajor<float> diagonal;  // whose rows [first, end) become those of the block on the diagonal, rounded
+  int first, end, rows, columns;
+  int *overflow, *info;
+};
+
+// Columns [first, end) of rows [first, rows). Columns beyond `columns` are padding.
+template <class Word>
+__global__ void __launch_bounds__(largest_block) round_block_kernel(RoundTask<Word> t) {
+  const int row = t.first + blockIdx.x, column = t.first + threadIdx.x;
+  if (column >= t.end) return;
+  const Word rounded(*t.from.at(row, column));  // to nearest even
+  const auto x = static_cast<float>(rounded);
+  *t.to.at(row, column) = rounded;
+  if (row < t.end) *t.diagonal.at(row, threadIdx.x) = x;
+  if (!isfinite(x)) *t.overflow = 1;
+  if (row == column && x == 0 && column < t.columns) atomicMin(t.info, column + 1);
+}
+
+template <class T, class Word>
+class Stored : Factorisation<float> {
+ public:
+  Stored(const ScaledMatrix<T>& matrix, DeviceLu<Word>& lu, cudaStream_t stream)
+      : Factorisation(lu, {}, stream),
+        matrix_(matrix),
+        stored_(lu.a),
+        pairs_{reinterpret_cast<float*>(lu.a.data), lu.a.ld / 2},
+        memory_(static_cast<std::size_t>(lu.rows) * (buffer_columns + largest_block) * sizeof(float) + sizeof(int),
+                stream),
+        buffer_(reinterpret_cast<float*>(memory_.data())),
+        diagonal_{buffer_ + lu.rows * buffer_columns, largest_block},
+        overflow_(reinterpret_cast<int*>(diagonal_.data + lu.rows * largest_block)),
+        cublas_(cuda::thread_cublas()) {
+    cublas_.set_stream(stream);
+    cublas_.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
+  }
+
+  bool run() {
+    begin_rows(lu_, stream_);
+    check(cudaMemsetAsync(overflow_, 0, sizeof(int), stream_), "cudaMemsetAsync");
+    for (int begin = 0; begin < rows_; begin += buffer_columns) factor_columns_from(begin);
+    int overflow = 0;
+    check(cudaMemcpyAsync(&overflow, overflow_, sizeof overflow, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream_), "LU on the GPU");
+    return overflow == 0;
+  }
+
+ private:
+  void factor_columns_from(int begin) {
+    const ColumnRange all = {begin, std::min(begin + buffer_columns, rows_)};
+    a_ = {buffer_ - begin, buffer_columns};  // so that columns keep their numbers
+    const dim3 grid(static_cast<unsigned>(rows_ / side), static_cast<unsigned>(all.size() / side));
+    cuda::launch("load_block_kernel", load_block_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream_,
+                 matrix_, lu_.permutation, begin, a_);
+    update(0, begin, all);
+    subtract_product(begin, rows_, all, 0, begin);
+    for (int first = begin; first < all.end; first += largest_block) {
+      const int end = std::min<int>(first + largest_block, static_cast<int>(all.end));
+      factor_block(first, end, [](int, int) {});
+      finish_block(first, end, {end, all.end});
+    }
+  }
+
+  // Rounds the block, and does to the columns before and behind it, in the buffer, what follows from it.
+  void finish_block(int first, int end, const ColumnRange& behind) {
+    cuda::launch(
+        "round_block_kernel", round_block_kernel<Word>,
+        {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
+        RoundTask<Word>{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
+    if (behind.size() > 0) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {})), stream_);
+    BlockTask<float> task = outside(first, end, {}, {0, first / 2}, {});
+    task.a = pairs_;  // two stored numbers move as one float
+    close_block(task);
+    subtract_product(end, rows_, behind, first, end);
+  }
+
+  BlockTask<float> rounding(BlockTask<float> task) const {
+    task.triangle = {diagonal_.data, diagonal_.ld};
+    task.rounded = {reinterpret_cast<std::uint16_t*>(stored_.data), stored_.ld};
+    task.format = StoredWord<Word>::format;
+    task.overflow = overflow_;
+    return task;
+  }
+
+  // Rows [first, end) of the buffer become those of U, rounded, in columns `range`.
+  void update(int first, int end, const ColumnRange& range) {
+    if (end == first) return;
+    if (end - first <= largest_block)
+      return exchange_and_solve<float>(
+          rounding({.a = a_, .first = first, .order = end - first, .exchange = false, .solved = range}), stream_);
+    const int mid = first + static_cast<int>(round_up((end - first) / 2, largest_block));
+    update(first, mid, range);
+    subtract_product(mid, end, range, first, mid);
+    update(mid, end, range);
+  }
+
+  // Buffer -= L U in rows [row, row_end) of the range, by what is stored; L in columns [first, end).
+  void subtract_product(int row, int row_end, const ColumnRange& range, int first, int end) {
+    if (row_end <= row || range.size() == 0 || end == first) return;
+    const float minus_one = -1, one = 1;
+    cublas_.gemm_ex(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one,
+                    stored_.at(first, range.begin), StoredWord<Word>::blas_type, stored_.ld, stored_.at(row, first),
+                    StoredWord<Word>::blas_type, stored_.ld, &one, a_.at(row, range.begin), CUDA_R_32F, a_.ld,
+                    CUBLAS_COMPUTE_32F);
+  }
+
+  ScaledMatrix<T> matrix_;
+  RowMajor<Word> stored_;
+  RowMajor<float> pairs_;  // the same memory
+  cuda::DeviceWorkspace memory_;
+  float* buffer_;
+  RowMajor<float> diagonal_;  // blocks on the diagonal, one below the other
+  int* overflow_;
+  cuda::Cublas& cublas_;
+};
+
+}  // namespace
+
+template <class T, class Word>
+bool factor_stored_on_device(const ScaledMatrix<T>& matrix, DeviceLu<Word>& lu, cudaStream_t stream) {
+  return Stored<T, Word>(matrix, lu, stream).run();
+}
+
+template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__half>&, cudaStream_t);
+template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__half>&, cudaStream_t);
+template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
+template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
+
+}  // namespace vernier

@@ -1,0 +1,231 @@
+#include "lapack/solve/factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "lapack/level3.hpp"
+#include "lapack/lu/getrf.hpp"
+#include "lapack/lu/row_swaps.hpp"
+#include "lapack/lu/stored_lu.hpp"
+#include "lapack/triangle/triangular_vectors.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int usual_spread = 4;  // bits between the largest entries of rows, or of columns, that need no scaling
+constexpr std::size_t columns_for_products = 8;  // from so many right-hand sides on, level 3 wins
+
+int spread(const std::vector<double>& largest) {
+  constexpr int lanes = 8;  // that the compiler puts into vectors
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  double least_of[lanes];
+  std::fill_n(least_of, lanes, infinite);
+  const auto see = [&](int l, double x) {
+    const double size = x == 0 ? infinite : x;
+    least_of[l] = size < least_of[l] ? size : least_of[l];
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= largest.size(); i += lanes)
+    for (int l = 0; l < lanes; ++l) see(l, largest[i + static_cast<std::size_t>(l)]);
+  for (; i < largest.size(); ++i) see(0, largest[i]);
+  const double most = largest_magnitude(static_cast<std::int64_t>(largest.size()), largest.data());
+  const double least = *std::min_element(least_of, least_of + lanes);
+  return most == 0 ? 0 : std::ilogb(most) - std::ilogb(least);
+}
+
+double power(int exponent) { return power_of_two_double(exponent); }
+
+std::size_t area(std::int64_t n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
+
+// The scaled matrix, rounded to S.
+template <class S, class T>
+void convert(const System<T>& s, const Equilibration& e, S* out) {
+  const std::int64_t n = s.n;
+  const bool as_it_is = is_trivial(e);
+  std::vector<double> factors(static_cast<std::size_t>(n));
+  std::transform(e.rows.begin(), e.rows.end(), factors.begin(), power);
+#pragma omp parallel for num_threads(s.threads) schedule(static) if (n > 64)
+  for (std::int64_t j = 0; j < n; ++j) {
+    const T* column = s.a + j * s.lda;
+    S* scaled = out + j * n;
+    if (as_it_is) {
+      for (std::int64_t i = 0; i < n; ++i) scaled[i] = static_cast<S>(column[i]);
+      continue;
+    }
+    const double factor = power(e.columns[static_cast<std::size_t>(j)]);
+    for (std::int64_t i = 0; i < n; ++i)
+      scaled[i] = static_cast<S>(static_cast<double>(column[i]) * factors[static_cast<std::size_t>(i)] * factor);
+  }
+}
+
+void scale(const std::vector<int>& exponents, double* x) {
+  for (std::size_t i = 0; i < exponents.size(); ++i) x[i] *= power(exponents[i]);
+}
+
+template <class S>
+class StoredFactors : public LuFactors {
+ public:
+  StoredFactors(std::int64_t n, int threads, std::unique_ptr<Workspace> memory, Equilibration equilibration,
+                double unit_roundoff, const Options& options)
+      : n_(n),
+        threads_(threads),
+        unit_roundoff_(unit_roundoff),
+        memory_(std::move(memory)),
+        lu_(reinterpret_cast<S*>(memory_->data())),
+        pivots_(static_cast<std::size_t>(n)),
+        scales_(std::move(equilibration)),
+        options_(options) {
+    equilibrated = scales_.wanted;
+  }
+
+  double unit_roundoff() const override { return unit_roundoff_; }
+  S* data() { return lu_; }
+  std::int64_t* pivots() { return pivots_.data(); }
+  Equilibration& scales() { return scales_; }
+
+  void solve(Op op, const Columns& columns, double* x) const override {
+    const bool plain = op == Op::none;
+    for (const std::int64_t c : columns) scale(plain ? scales_.rows : scales_.columns, x + c * n_);
+    if constexpr (!std::is_floating_point_v<S>) {
+      for (const std::int64_t c : columns) solve_vector(op, x + c * n_);
+    } else {
+      if (columns.size() < columns_for_products)
+        for (const std::int64_t c : columns) solve_vector(op, x + c * n_);
+      else
+        solve_block(op, columns, x);
+    }
+    for (const std::int64_t c : columns) scale(plain ? scales_.columns : scales_.rows, x + c * n_);
+  }
+
+ private:
+  void solve_vector(Op op, double* x) const {
+    const TriangularVectors<S> triangles(n_, lu_, n_, threads_);
+    if (op == Op::none) {
+      swap_rows(1, 1, x, n_, 0, n_, pivots_.data(), SwapOrder::forward);
+      triangles.lower(x);
+      triangles.upper(x);
+    } else {
+      triangles.upper_transposed(x);
+      triangles.lower_transposed(x);
+      swap_rows(1, 1, x, n_, 0, n_, pivots_.data(), SwapOrder::backward);
+    }
+  }
+
+  // In the arithmetic of the factors, every column moved near 1.
+  void solve_block(Op op, const Columns& columns, double* x) const {
+    const auto count = static_cast<std::int64_t>(columns.size());
+    std::vector<S> block(static_cast<std::size_t>(n_ * count));
+    std::vector<int> exponents;
+    for (std::int64_t q = 0; q < count; ++q) {
+      const double* from = x + columns[static_cast<std::size_t>(q)] * n_;
+      exponents.push_back(normalising_exponent(largest_magnitude(n_, from)));
+      const double factor = power(exponents.back());
+      for (std::int64_t i = 0; i < n_; ++i)
+        block[static_cast<std::size_t>(i + q * n_)] = static_cast<S>(from[i] * factor);
+    }
+    solve_with_lu(Level3<S>(options_), op, n_, count, lu_, n_, pivots_.data(), block.data(), n_);
+    for (std::int64_t q = 0; q < count; ++q) {
+      double* to = x + columns[static_cast<std::size_t>(q)] * n_;
+      const double factor = power(-exponents[static_cast<std::size_t>(q)]);
+      for (std::int64_t i = 0; i < n_; ++i)
+        to[i] = static_cast<double>(block[static_cast<std::size_t>(i + q * n_)]) * factor;
+    }
+  }
+
+  std::int64_t n_;
+  int threads_;
+  double unit_roundoff_;
+  std::unique_ptr<Workspace> memory_;
+  S* lu_;
+  std::vector<std::int64_t> pivots_;
+  Equilibration scales_;
+  Options options_;
+};
+
+template <class S, class T>
+std::unique_ptr<LuFactors> factorise_in(System<T>& s, const Options& options) {
+  Equilibration scales = equilibrate(s, 0);
+  const bool converted = std::is_same_v<S, float> && s.floats != nullptr && is_trivial(scales);
+  if (!converted) s.floats.reset();
+  auto memory = converted ? std::move(s.floats) : std::make_unique<Workspace>(area(s.n) * sizeof(S));
+  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales),
+                                                    std::numeric_limits<S>::epsilon() / 2, options);
+  if (!converted) convert(s, factors->scales(), factors->data());
+  factors->info = factor_lu(Level3<S>(options), s.n, s.n, factors->data(), s.n, factors->pivots());
+  return factors;
+}
+
+// With room for growth where the format is narrow: the largest entries at about 2^-headroom, then smaller.
+template <class Format, class T>
+std::unique_ptr<LuFactors> factorise_stored(const System<T>& s, int headroom, int last_headroom,
+                                            const Options& options) {
+  using Word = typename Format::Word;
+  std::unique_ptr<StoredFactors<Word>> factors;
+  for (; headroom <= last_headroom; headroom += half_headroom_step) {
+    auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Word));
+    factors = std::make_unique<StoredFactors<Word>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom),
+                                                    Format::unit_roundoff, options);
+    const Equilibration& e = factors->scales();
+    const auto column_block = [&](std::int64_t first, std::int64_t count, float* out) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        const double factor = power(e.columns[static_cast<std::size_t>(first + j)]);
+        for (std::int64_t i = 0; i < s.n; ++i)
+          out[i + j * s.n] = static_cast<float>(static_cast<double>(s.a[i + (first + j) * s.lda]) *
+                                                power(e.rows[static_cast<std::size_t>(i)]) * factor);
+      }
+    };
+    const StoredLu result =
+        factor_stored_lu<Format>(Level3<float>(options), s.n, column_block, factors->data(), factors->pivots());
+    factors->info = result.info;
+    factors->overflow = result.overflow;
+    if (!factors->overflow) break;
+  }
+  return factors;
+}
+
+}  // namespace
+
+int normalising_exponent(double x) {
+  return x == 0 ? 0 : std::clamp(-std::ilogb(x) - 1, -exponent_limit, exponent_limit);
+}
+
+Equilibration equilibrate(const LinearSystem& s, int headroom) {
+  const auto size = static_cast<std::size_t>(s.n);
+  Equilibration e{std::vector<int>(size), std::vector<int>(size)};
+  e.wanted = spread(s.row_largest) > usual_spread || spread(s.column_largest) > usual_spread;
+  if (!e.wanted) {
+    // Numbers of ordinary size stay as they are, unless the format is narrow.
+    const int exponent = normalising_exponent(s.largest);
+    const bool ordinary = headroom == 0 && std::abs(exponent) < 32;
+    std::fill(e.rows.begin(), e.rows.end(), ordinary ? 0 : exponent - headroom);
+    return e;
+  }
+  std::transform(s.row_largest.begin(), s.row_largest.end(), e.rows.begin(), normalising_exponent);
+  const std::vector<double> largest = s.largest_of_scaled_columns(e.rows);
+  std::transform(largest.begin(), largest.end(), e.columns.begin(),
+                 [&](double x) { return normalising_exponent(x) - headroom; });
+  return e;
+}
+
+template <class T>
+std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options) {
+  switch (precision) {
+    case Factors::bf16:
+      return factorise_stored<StoredBf16>(system, 0, 0, options);
+    case Factors::fp16:
+      return factorise_stored<StoredFp16>(system, half_headroom, half_headroom + half_headroom_step, options);
+    case Factors::tf32:
+      return factorise_stored<StoredTf32>(system, 0, 0, options);
+    case Factors::fp32:
+      return factorise_in<float>(system, options);
+    default:
+      return factorise_in<double>(system, options);
+  }
+}
+
+template std::unique_ptr<LuFactors> factorise(System<float>&, Factors, const Options&);
+template std::unique_ptr<LuFactors> factorise(System<double>&, Factors, const Options&);
+
+}  // namespace vernier

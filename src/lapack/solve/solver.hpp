@@ -1,0 +1,74 @@
+// The solver of lapack.hpp on any system and any factors: from coarse factors to fine, refinement with each, and the
+// certificate of what is written.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "lapack/solve/factors.hpp"
+#include "lapack/solve/refinement.hpp"
+
+namespace vernier {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Of sizes, leading dimensions, pointers and all options but those of the products.
+void check_solve(Op op, std::int64_t n, std::int64_t nrhs, const void* A, std::int64_t lda, const void* B,
+                 std::int64_t ldb, const void* X, std::int64_t ldx, const SolveOptions& options);
+
+// The factors to begin with.
+Factors first_factors(std::int64_t n, const SolveOptions& options);
+
+// type, n, nrhs and tolerance; with all columns ok if there is nothing to solve.
+template <class T>
+SolveReport begin_report(std::int64_t n, std::int64_t nrhs, const SolveOptions& options);
+
+// Right-hand sides as vectors of double whose largest entries lie near 1, and the powers of two that this took.
+struct RightHandSides {
+  RefinedColumns::Vectors b;
+  std::vector<int> exponents;
+};
+
+// Throws Error(invalid_argument) where an entry is not finite.
+template <class T>
+RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb,
+                                     std::pmr::memory_resource* memory);
+
+class Solver {
+ public:
+  // In the precision that is named, which is not automatic.
+  using Factorise = std::function<std::unique_ptr<LuFactors>(Factors)>;
+
+  Solver(const LinearSystem& system, RightHandSides rhs, Factorise factorise, const SolveOptions& options,
+         SolveReport& report);
+
+  bool find();  // false: the matrix is singular or indefinite
+
+  // The certificate belongs to what is written, after its rounding to T and with its exponents restored.
+  template <class T>
+  void write(T* X, std::int64_t ldx);
+
+ private:
+  bool attempt(Factors precision, bool last);
+  void refuse_factors(Factors precision, bool last);
+  void estimate_conditioning();
+  void add_requested(SolveColumn& column, const double* x, const double* b, const double* r);
+
+  const LinearSystem& system_;
+  Factorise factorise_;
+  const SolveOptions& options_;
+  SolveReport& report_;
+  std::vector<int> exponents_;
+  RefinedColumns columns_;
+  std::unique_ptr<LuFactors> factors_;
+};
+
+}  // namespace vernier

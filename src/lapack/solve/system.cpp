@@ -1,0 +1,200 @@
+#include "lapack/solve/system.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "lapack/kernels.hpp"
+
+namespace vernier {
+namespace {
+
+// Rows of A are read in as long pieces of a column as the first-level cache holds the sums of.
+constexpr std::int64_t fewest_rows = 256, most_rows = 2048, columns_at_a_time = 64;
+
+// "a NaN" or "an infinity" with its place; the sums have told that there is one, or that they overflowed.
+template <class T>
+void refuse_nonfinite(std::int64_t n, const T* a, std::int64_t lda) {
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      require(std::isfinite(a[i + j * lda]), "solve: A({}, {}) is {}: expected a finite number", i + 1, j + 1,
+              std::isnan(a[i + j * lda]) ? "a NaN" : "an infinity");
+}
+
+struct Sums {
+  std::vector<double> row_largest, row_sum, column_largest, column_sum;
+};
+
+template <class T>
+Sums sums_of(std::int64_t n, const T* a, std::int64_t lda, int threads, float* floats) {
+  const auto size = static_cast<std::size_t>(n);
+  Sums all{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
+  // Of each thread, joined in one order; taken here, since no exception may leave a parallel region.
+  std::vector<double> row_largest(size * static_cast<std::size_t>(threads)), row_sum(row_largest.size());
+#pragma omp parallel num_threads(threads) if (n > 64)
+  {
+    const FloatingEnvironment environment;
+    const std::size_t own = size * static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp for schedule(static)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const T* column = a + j * lda;
+      sum_kernel<T>()(n, 1, column, lda,
+                      {row_largest.data() + own, row_sum.data() + own, &all.column_largest[static_cast<std::size_t>(j)],
+                       &all.column_sum[static_cast<std::size_t>(j)]});
+      if (floats == nullptr) continue;
+      for (std::int64_t i = 0; i < n; ++i) floats[i + j * n] = static_cast<float>(column[i]);
+    }
+  }
+  for (std::size_t i = 0; i < row_sum.size(); ++i) {
+    all.row_largest[i % size] = std::max(all.row_largest[i % size], row_largest[i]);
+    all.row_sum[i % size] += row_sum[i];
+  }
+  return all;
+}
+
+double maximum(const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); }
+
+template <class T>
+void take_figures(System<T>& s) {
+  Sums sums =
+      sums_of(s.n, s.a, s.lda, s.threads, s.floats == nullptr ? nullptr : reinterpret_cast<float*>(s.floats->data()));
+  const double total = maximum(s.op == Op::none ? sums.row_sum : sums.column_sum);
+  s.norm = total;  // a rounded sum: backward_error allows for it
+  s.row_largest = std::move(sums.row_largest);
+  s.column_largest = std::move(sums.column_largest);
+  s.largest = maximum(s.row_largest);
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!std::all_of(sums.row_sum.begin(), sums.row_sum.end(), finite)) refuse_nonfinite(s.n, s.a, s.lda);
+}
+
+}  // namespace
+
+template <class T>
+System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats) {
+  System<T> s;
+  s.op = op;
+  s.n = n;
+  s.a = a;
+  s.lda = lda;
+  s.threads = threads;
+  const auto area = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  if (with_floats) s.floats = std::make_unique<Workspace>(area * sizeof(float));
+  take_figures(s);
+  if (std::is_same_v<T, float> || s.largest == 0) return s;
+  const int exponent = std::ilogb(s.largest);
+  if (exponent >= smallest_exponent && exponent <= largest_exponent) return s;
+
+  s.copy.resize(area);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      s.copy[static_cast<std::size_t>(i + j * n)] = std::ldexp(a[i + j * lda], -exponent);
+  s.exponent = exponent;
+  s.a = s.copy.data();
+  s.lda = n;
+  take_figures(s);
+  return s;
+}
+
+template <class T>
+void System<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+  const bool plain = op == Op::none;
+  const std::int64_t rows = std::clamp((n + threads - 1) / threads, fewest_rows, most_rows);
+  const std::int64_t step = plain ? rows : columns_at_a_time, parts = (n + step - 1) / step;
+  const VectorKernels<T>& kernel = vector_kernels<T>();
+  const std::size_t lows = columns.size() * static_cast<std::size_t>(step);
+  std::vector<double> all_lows(lows * static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads) if (n > 64)
+  {
+    const FloatingEnvironment environment;
+    double* low = all_lows.data() + lows * static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp for schedule(dynamic)
+    for (std::int64_t p = 0; p < parts; ++p) {
+      const std::int64_t first = p * step, count = std::min(step, n - first);
+      std::fill_n(low, lows, 0.0);
+      for (const std::int64_t c : columns) std::copy_n(b + c * n + first, count, r + c * n + first);
+      const std::int64_t along = plain ? columns_at_a_time : n;  // of A, while the next right-hand side takes its turn
+      for (std::int64_t k = 0; k < n; k += along) {
+        double* rest = low;
+        for (const std::int64_t c : columns) {
+          if (plain)
+            kernel.exact(count, std::min(along, n - k), a + first + k * lda, lda, x + c * n + k, r + c * n + first,
+                         rest);
+          else
+            kernel.exact_transposed(n, count, a + first * lda, lda, x + c * n, r + c * n + first, rest);
+          rest += step;
+        }
+      }
+      const double* rest = low;
+      for (const std::int64_t c : columns) {
+        for (std::int64_t i = 0; i < count; ++i) r[c * n + first + i] += rest[i];
+        rest += step;
+      }
+    }
+  }
+}
+
+template <class T>
+void System<T>::add_magnitudes(const double* x, double* y) const {
+  const VectorKernels<T>& kernel = vector_kernels<T>();
+  (op == Op::none ? kernel.magnitudes : kernel.magnitudes_transposed)(n, n, a, lda, x, y);
+}
+
+template <class T>
+std::vector<double> System<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
+  std::vector<double> factors, all(static_cast<std::size_t>(n));
+  for (const int e : exponents) factors.push_back(std::ldexp(1.0, e));
+#pragma omp parallel for num_threads(threads) schedule(static) if (n > 64)
+  for (std::int64_t j = 0; j < n; ++j) {
+    double most = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      most = std::max(most, std::abs(static_cast<double>(a[i + j * lda])) * factors[static_cast<std::size_t>(i)]);
+    all[static_cast<std::size_t>(j)] = most;
+  }
+  return all;
+}
+
+std::vector<double> powers_of_two(const std::vector<int>& exponents) {
+  std::vector<double> powers(exponents.size());
+  for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = power_of_two_double(exponents[i]);
+  return powers;
+}
+
+double largest_magnitude(std::int64_t n, const double* x) {
+  constexpr int lanes = 8;                      // that the compiler puts into vectors
+  double most[lanes] = {}, poison[lanes] = {};  // a NaN where an entry is not finite
+  std::int64_t i = 0;
+  const auto see = [&](int l, double value) {
+    most[l] = value > most[l] ? value : most[l];
+    poison[l] += value * 0;
+  };
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) see(l, std::abs(x[i + l]));
+  for (; i < n; ++i) see(0, std::abs(x[i]));
+  const bool finite = std::none_of(poison, poison + lanes, [](double p) { return std::isnan(p); });
+  if (!finite && std::any_of(x, x + n, [](double value) { return std::isnan(value); }))
+    return std::numeric_limits<double>::quiet_NaN();
+  return *std::max_element(most, most + lanes);
+}
+
+double backward_error(const LinearSystem& s, const double* x, const double* b, const double* r) {
+  const double residual = largest_magnitude(s.n, r);
+  const double size = s.norm * largest_magnitude(s.n, x) + largest_magnitude(s.n, b);
+  if (residual == 0 && size == 0) return 0;
+  // Entries of the residual, the norm and the quotient are right to a few units, the residual but for n 2^-104 |A||x|.
+  const auto n = static_cast<double>(s.n);
+  const double error = residual / size * (1 + (n + 8) * 0x1p-52) + n * 0x1p-104;
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+template class System<float>;
+template class System<double>;
+template System<float> measure_system(Op, std::int64_t, const float*, std::int64_t, int, bool);
+template System<double> measure_system(Op, std::int64_t, const double*, std::int64_t, int, bool);
+
+}  // namespace vernier

@@ -1,0 +1,182 @@
+#include "lapack/solve/system_cuda.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "base/status.hpp"
+#include "cuda/device.hpp"
+#include "cuda/status.hpp"
+
+namespace vernier {
+namespace {
+
+// In the time of a panel of many rows, on the multiprocessors that it leaves.
+constexpr std::int64_t tiles_beside_panel = 2560;
+
+void upload(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  cuda::check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice, stream),
+      "cudaMemcpyAsync");
+}
+
+void queue_download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  cuda::check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
+      "cudaMemcpyAsync");
+}
+
+void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+  queue_download(from, to, count, stream);
+  cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
+}
+
+}  // namespace
+
+template <class T>
+DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std::int64_t lda, bool with_floats,
+                              bool with_begun_lu, cudaStream_t stream, const std::function<void()>& meanwhile,
+                              std::optional<Uplo> filled_from)
+    : ResidentSystem(stream), with_begun_lu_(with_begun_lu), filled_from_(filled_from), a_(a), lda_(lda) {
+  op = operation;
+  n = order;
+  if (with_floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
+  take_figures(meanwhile);
+  if constexpr (std::is_same_v<T, double>) {
+    if (largest == 0) return;
+    const int e = std::ilogb(largest);
+    if (e >= smallest_exponent && e <= largest_exponent) return;
+    copy_ = std::make_unique<cuda::DeviceWorkspace>(static_cast<std::size_t>(n * n) * sizeof(T), stream);
+    scale_matrix(matrix(), -e, reinterpret_cast<T*>(copy_->data()), stream);
+    exponent = e;
+    a_ = reinterpret_cast<T*>(copy_->data());
+    lda_ = n;
+    take_figures([] {});
+  }
+}
+
+template <class T>
+double* DeviceSystem<T>::vectors(std::int64_t count) const {
+  const auto bytes = static_cast<std::size_t>(count * n) * sizeof(double);
+  if (vectors_ == nullptr || vectors_->bytes() < bytes)
+    vectors_ = std::make_unique<cuda::DeviceWorkspace>(bytes, stream_);
+  return reinterpret_cast<double*>(vectors_->data());
+}
+
+// Floats of the first block of columns, then those of others beside its panels.
+template <class T>
+void DeviceSystem<T>::read_matrix(const TileFigures& tiles) {
+  const RowMajor<float> to = floats ? floats->a : RowMajor<float>{};
+  const std::int64_t padded = floats ? floats->rows : n, across = (padded + figure_tile - 1) / figure_tile;
+  std::int64_t next = 0;
+  const auto read = [&](std::int64_t count, bool beside_panel) {
+    count = std::min(count, across - next);
+    take_tile_figures(matrix(), tiles, to, padded, {next, count, beside_panel}, stream_);
+    next += count;
+  };
+  if (with_begun_lu_) {
+    begun_lu = begin_with_look_ahead(*floats, stream_);
+    read((begun_lu->columns_of_first_block() + figure_tile - 1) / figure_tile, false);
+    const std::int64_t beside = std::max<std::int64_t>(tiles_beside_panel / across, 1);
+    begun_lu->factor_first_block([&] { read(beside, true); });
+  }
+  read(across, false);
+}
+
+template <class T>
+void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
+  const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
+  const cuda::DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
+  auto* base = reinterpret_cast<double*>(memory.data());
+  const TileFigures tiles{base, base + part_size, base + 2 * part_size, base + 3 * part_size};
+  double* all = base + 4 * part_size;
+  read_matrix(tiles);
+  join_figures(tiles, n, parts, all, stream_);
+  const cuda::StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
+  auto* host = reinterpret_cast<double*>(staged.data());
+  meanwhile();
+  queue_download(all, host, 4 * n, stream_);
+  const cuda::Event there;
+  there.record(stream_);
+  if (begun_lu) begun_lu->update_second_block();
+  there.wait();
+  row_largest.assign(host, host + n);
+  column_largest.assign(host + 2 * n, host + 3 * n);
+  const double* row_sum = host + n;
+  largest = largest_magnitude(n, host);
+  const double most = largest_magnitude(n, row_sum);
+  norm = op == Op::none ? most : largest_magnitude(n, row_sum + 2 * n);
+  if (!std::isfinite(most)) refuse_nonfinite();
+}
+
+// The sums have told that there is a NaN or an infinity, or that they overflowed.
+template <class T>
+void DeviceSystem<T>::refuse_nonfinite() const {
+  const std::int64_t found = find_nonfinite(matrix(), stream_);
+  if (found < 0) return;
+  T value = 0;
+  std::int64_t i = found % n, j = found / n;
+  cuda::check(cudaMemcpy(&value, a_ + i + j * lda_, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  if (filled_from_ && (*filled_from_ == Uplo::upper) != (i <= j)) std::swap(i, j);
+  fail(Status::invalid_argument, "solve: A({}, {}) is {}: expected a finite number", i + 1, j + 1,
+       std::isnan(value) ? "a NaN" : "an infinity");
+}
+
+template <class T>
+void DeviceSystem<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+  double* d = vectors(3 + (residual_work(n) + n - 1) / n);
+  for (const std::int64_t c : columns) {
+    upload(x + c * n, d, n, stream_);
+    upload(b + c * n, d + n, n, stream_);
+    queue_residual(d, d + n, d + 2 * n, d + 3 * n);
+    download(d + 2 * n, r + c * n, n, stream_);
+  }
+}
+
+template <class T>
+void DeviceSystem<T>::queue_residual(const double* x, const double* b, double* r, double* work) const {
+  residual<T>(matrix(), op != Op::none, x, b, r, work, stream_);
+}
+
+template <class T>
+void DeviceSystem<T>::add_magnitudes(const double* x, double* y) const {
+  double* d = vectors(3 + (residual_work(n) + n - 1) / n);
+  upload(x, d, n, stream_);
+  magnitudes<T>(matrix(), op != Op::none, d, d + n, d + 3 * n, stream_);
+  std::vector<double> more(static_cast<std::size_t>(n));
+  download(d + n, more.data(), n, stream_);
+  for (std::int64_t i = 0; i < n; ++i) y[i] += more[static_cast<std::size_t>(i)];
+}
+
+template <class T>
+std::vector<double> DeviceSystem<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
+  double* d = vectors(2);
+  upload(powers_of_two(exponents).data(), d, n, stream_);
+  scaled_column_largest<T>(matrix(), d, d + n, stream_);
+  std::vector<double> all(static_cast<std::size_t>(n));
+  download(d + n, all.data(), n, stream_);
+  return all;
+}
+
+template <class T>
+template <class S>
+void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents,
+                              DeviceLu<S>& lu) const {
+  double* d = vectors(2);
+  const std::vector<double> rows = powers_of_two(row_exponents), columns = powers_of_two(column_exponents);
+  upload(rows.data(), d, n, stream_);
+  upload(columns.data(), d + n, n, stream_);
+  convert_scaled<T, S>(matrix(), d, d + n, lu.a, lu.rows, stream_);
+  cuda::check(cudaStreamSynchronize(stream_), "convert_scaled");  // the host's vectors are read until here
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                      \
+  template class DeviceSystem<T>;                                                                                   \
+  template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<float>&) const; \
+  template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<double>&) const;
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

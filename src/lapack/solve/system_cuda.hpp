@@ -1,0 +1,71 @@
+// A system whose matrix is in the memory of a GPU: measured, and its residuals.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "lapack/lu/lu.hpp"
+#include "lapack/solve/system.hpp"
+#include "lapack/solve/vectors.hpp"
+#include "product/device_memory.hpp"
+#include "product/staging_memory.hpp"
+
+namespace vernier {
+
+// What refinement in device memory asks, whatever A is kept in.
+class ResidentSystem : public LinearSystem {
+ public:
+  explicit ResidentSystem(cudaStream_t stream) : stream_(stream) {}
+  // r = b - op(A) x of vectors in device memory. work: residual_work(n) doubles.
+  virtual void queue_residual(const double* x, const double* b, double* r, double* work) const = 0;
+  cudaStream_t stream() const { return stream_; }
+
+ protected:
+  cudaStream_t stream_;
+};
+
+template <class T>
+class DeviceSystem final : public ResidentSystem {
+ public:
+  // While the GPU reads A, `meanwhile` runs on the host; with_begun_lu, the factorisation of `floats` begins before
+  // the host has seen what A is like. As measure_system: throws Error(invalid_argument) where an
+  // entry is not finite, and names its place, in the triangle that a symmetric matrix was filled from.
+  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, bool with_begun_lu,
+               cudaStream_t stream, const std::function<void()>& meanwhile, std::optional<Uplo> filled_from = {});
+
+  void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
+  void queue_residual(const double* x, const double* b, double* r, double* work) const override;
+  void add_magnitudes(const double* x, double* y) const override;
+  std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const override;
+
+  std::pmr::memory_resource* memory() const override { return &cuda::staging_resource(); }
+
+  // 2^rows[i] a_ij 2^columns[j] into lu.a.
+  template <class S>
+  void convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents, DeviceLu<S>& lu) const;
+
+  // A rounded to float while it was read; null if nobody asked.
+  std::unique_ptr<DeviceLu<float>> floats;
+  std::unique_ptr<BegunLu> begun_lu;  // of floats
+
+  DeviceMatrix<T> matrix() const { return {a_, n, lda_}; }
+
+ private:
+  void take_figures(const std::function<void()>& meanwhile);
+  void read_matrix(const TileFigures& tiles);
+  void refuse_nonfinite() const;
+  double* vectors(std::int64_t count) const;  // device memory for so many vectors
+
+  bool with_begun_lu_;
+  std::optional<Uplo> filled_from_;
+  const T* a_;  // the caller's, or in copy_
+  std::int64_t lda_;
+  std::unique_ptr<cuda::DeviceWorkspace> copy_;
+  mutable std::unique_ptr<cuda::DeviceWorkspace> vectors_;
+};
+
+}  // namespace vernier

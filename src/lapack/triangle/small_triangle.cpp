@@ -1,0 +1,106 @@
+#include "lapack/triangle/small_triangle.hpp"
+
+#include <cblas.h>
+
+#include <limits>
+
+#include "lapack/kernels.hpp"
+#include "product/native/native.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
+
+void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n, const double* a, int lda,
+          double* b, int ldb) {
+  cblas_dtrsm(CblasColMajor, side, uplo, op, diag, m, n, 1, a, lda, b, ldb);
+}
+void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n, const float* a, int lda,
+          float* b, int ldb) {
+  cblas_strsm(CblasColMajor, side, uplo, op, diag, m, n, 1, a, lda, b, ldb);
+}
+
+void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const double* a, int lda, double* c, int ldc) {
+  cblas_dsyrk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
+}
+void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const float* a, int lda, float* c, int ldc) {
+  cblas_ssyrk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
+}
+
+// Column by column of X, or of X^T: x_p is final once all that it depends on has been taken off.
+template <class T>
+void solve_in_order(const Triangle& t, std::int64_t order, std::int64_t others, const T* a, std::int64_t lda, T* b,
+                    std::int64_t step, std::int64_t other_step) {
+  // From the right it is op(A)^T that acts on the rows of X.
+  const bool transposed = (t.op != Op::none) == (t.side == Side::left);
+  const bool forward = (t.uplo == Uplo::lower) != transposed;
+  const auto element = [&](std::int64_t i, std::int64_t j) { return transposed ? a[j + i * lda] : a[i + j * lda]; };
+  for (std::int64_t q = 0; q < order; ++q) {
+    const std::int64_t p = forward ? q : order - 1 - q;
+    T* x = b + p * step;
+    if (t.diag == Diag::non_unit)
+      for (std::int64_t j = 0; j < others; ++j) x[j * other_step] /= element(p, p);
+    for (std::int64_t i = forward ? p + 1 : 0; i < (forward ? order : p); ++i) {
+      const T factor = element(i, p);
+      T* y = b + i * step;
+      for (std::int64_t j = 0; j < others; ++j) y[j * other_step] -= factor * x[j * other_step];
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void solve_small_triangle(Triangle t, std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b,
+                          std::int64_t ldb, bool own) {
+  const bool left = t.side == Side::left;
+  if (own || lda > largest_int || ldb > largest_int || m > largest_int || n > largest_int) {
+    solve_in_order(t, left ? m : n, left ? n : m, a, lda, b, left ? 1 : ldb, left ? ldb : 1);
+    return;
+  }
+  trsm(left ? CblasLeft : CblasRight, t.uplo == Uplo::lower ? CblasLower : CblasUpper,
+       t.op == Op::none ? CblasNoTrans : CblasTrans, t.diag == Diag::unit ? CblasUnit : CblasNonUnit,
+       static_cast<int>(m), static_cast<int>(n), a, static_cast<int>(lda), b, static_cast<int>(ldb));
+}
+
+template <class T>
+void solve_small_unit_lower(std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b, std::int64_t ldb) {
+  if (m <= widest_panel) {
+    unit_lower_kernel<T>()(m, n, a, lda, b, ldb);
+    return;
+  }
+  const std::int64_t h = (m / 2 + widest_panel - 1) / widest_panel * widest_panel;
+  solve_small_unit_lower(h, n, a, lda, b, ldb);
+  native_gemm(Op::none, Op::none, m - h, n, h, T{-1}, a + h, lda, b, ldb, T{1}, b + h, ldb, 0);
+  solve_small_unit_lower(m - h, n, a + h + h * lda, lda, b + h, ldb);
+}
+
+template <class T>
+void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c,
+                           std::int64_t ldc, bool own) {
+  const bool lower = uplo == Uplo::lower;
+  if (own || lda > largest_int || ldc > largest_int || k > largest_int) {
+    const std::int64_t row = lower ? 1 : lda, along = lower ? lda : 1;
+    for (std::int64_t l = 0; l < k; ++l)
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = lower ? j : 0; i < (lower ? n : j + 1); ++i)
+          c[i + j * ldc] -= a[i * row + l * along] * a[j * row + l * along];
+    return;
+  }
+  syrk(lower ? CblasLower : CblasUpper, lower ? CblasNoTrans : CblasTrans, static_cast<int>(n), static_cast<int>(k), a,
+       static_cast<int>(lda), c, static_cast<int>(ldc));
+}
+
+template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const float*, std::int64_t, float*,
+                                   std::int64_t, bool);
+template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const double*, std::int64_t, double*,
+                                   std::int64_t, bool);
+template void solve_small_unit_lower(std::int64_t, std::int64_t, const float*, std::int64_t, float*, std::int64_t);
+template void solve_small_unit_lower(std::int64_t, std::int64_t, const double*, std::int64_t, double*, std::int64_t);
+template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
+                                    bool);
+template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const double*, std::int64_t, double*,
+                                    std::int64_t, bool);
+
+}  // namespace vernier

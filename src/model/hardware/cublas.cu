@@ -1,0 +1,120 @@
+// cuBLAS as an engine: one element of C += A B, with A transposed and k contiguous. Which kernel runs is cuBLAS's
+// choice.
+#include <cstring>
+#include <vector>
+
+#include "cuda/cublas.hpp"
+#include "cuda/cublas_lt.hpp"
+#include "model/hardware/gpu.hpp"
+
+namespace vernier::model::gpu {
+namespace {
+
+constexpr std::int64_t size = 256;  // of C
+
+struct Product {
+  const char* name;
+  cudaDataType_t input, output;
+  cublasComputeType_t compute;
+};
+
+constexpr Product products[] = {
+    {"fp16-fp32", CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {"fp16-fp16", CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F},
+    {"bf16-fp32", CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {"tf32-fp32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    {"fp64", CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
+    {"int8", CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I},
+};
+
+// Operands that are zero but for row 0 of A, column 0 of B and element (0, 0) of C.
+class OneElement : public MatrixEngine {
+ public:
+  explicit OneElement(const Engine& formats)
+      : formats_(formats),
+        a_(bytes_of(formats.a, formats.k)),
+        b_(bytes_of(formats.b, formats.k)),
+        c_(bytes_of(formats.c, size)) {
+    cuda::check(cudaMemset(a_.data(), 0, a_.bytes()), "cudaMemset");
+    cuda::check(cudaMemset(b_.data(), 0, b_.bytes()), "cudaMemset");
+  }
+  Format a() const override { return formats_.a; }
+  Format b() const override { return formats_.b; }
+  Format c() const override { return formats_.c; }
+  int k() const override { return formats_.k; }
+
+  std::uint64_t dot(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) const override {
+    send(a_.data(), a, formats_.a, k());
+    send(b_.data(), b, formats_.b, k());
+    cuda::check(cudaMemset(c_.data(), 0, c_.bytes()), "cudaMemset");
+    send(c_.data(), &c, formats_.c, 1);
+    multiply();
+    std::uint64_t d = 0;
+    cuda::check(cudaMemcpy(&d, c_.data(), static_cast<std::size_t>(storage_bytes(formats_.c)), cudaMemcpyDeviceToHost),
+                "cudaMemcpy");
+    return d;
+  }
+
+ protected:
+  virtual void multiply() const = 0;
+
+  Engine formats_;
+  cuda::DeviceBuffer<char> a_, b_, c_;
+
+ private:
+  static std::size_t bytes_of(Format format, std::int64_t length) {
+    return static_cast<std::size_t>(size * length * storage_bytes(format));
+  }
+  static void send(char* to, const std::uint64_t* words, Format format, int count) {
+    const auto bytes = static_cast<std::size_t>(storage_bytes(format));
+    std::vector<char> packed(static_cast<std::size_t>(count) * bytes);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) std::memcpy(&packed[i * bytes], &words[i], bytes);
+    cuda::copy_to_device(to, packed.data(), packed.size());
+  }
+};
+
+class GemmEx final : public OneElement {
+ public:
+  GemmEx(const Product& product, const Engine& formats) : OneElement(formats), product_(product) {}
+
+ private:
+  void multiply() const override {
+    const std::uint64_t one = encode(formats_.c, 1);
+    blas_.gemm_ex(Op::transpose, Op::none, size, size, k(), &one, a_.data(), product_.input, k(), b_.data(),
+                  product_.input, k(), &one, c_.data(), product_.output, size, product_.compute);
+  }
+
+  const Product& product_;
+  mutable cuda::Cublas blas_;
+};
+
+class Fp8Product final : public OneElement {
+ public:
+  Fp8Product(bool fast, const Engine& formats) : OneElement(formats), fast_(fast) {}
+
+ private:
+  void multiply() const override {
+    blas_.multiply(size, size, k(), a_.data(), CUDA_R_8F_E4M3, b_.data(), CUDA_R_8F_E4M3,
+                   reinterpret_cast<float*>(c_.data()), fast_, nullptr);
+  }
+
+  bool fast_;
+  mutable cuda::CublasLt blas_;
+};
+
+bool is_fp8(std::string_view name) { return name.starts_with("e4m3"); }
+
+}  // namespace
+
+std::string missing_cublas(std::string_view name) {
+  return is_fp8(name) ? cuda::CublasLt::missing() : cuda::Cublas::missing();
+}
+
+std::unique_ptr<MatrixEngine> open_cublas(std::string_view name, const Engine& formats) {
+  if (is_fp8(name)) return std::make_unique<Fp8Product>(name == "e4m3-fp32-fast", formats);
+  for (const Product& product : products)
+    if (name == product.name) return std::make_unique<GemmEx>(product, formats);
+  return nullptr;
+}
+
+}  // namespace vernier::model::gpu

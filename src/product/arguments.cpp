@@ -1,0 +1,71 @@
+#include "product/arguments.hpp"
+
+#include "number/moduli.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
+
+int bits_of(Contract::Kind kind) {
+  if (kind == Contract::Kind::exact) return Contract::exact().bits_asked;
+  return (kind == Contract::Kind::fp32 ? Contract::fp32() : Contract::fp64()).bits_asked;
+}
+
+}  // namespace
+
+void check_contract(const char* routine, const Contract& c) {
+  require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::exact, "{}: contract: unknown kind {}", routine,
+          static_cast<int>(c.kind));
+  const int n = c.bits_asked;
+  if (c.kind == Contract::Kind::bits)
+    require(n >= 4 && n <= 110, "{}: contract: bits({}): expected a number from 4 to 110", routine, n);
+  else if (n != bits_of(c.kind))
+    fail(Status::invalid_argument, "{}: contract: bits_asked = {} does not belong to {}", routine, n, c.text());
+}
+
+void check_options(const char* routine, const Options& o) {
+  check_contract(routine, o.contract);
+  require(o.threads >= 0, "{}: threads = {}: expected 0 or more", routine, o.threads);
+  require(o.workspace != nullptr || o.workspace_bytes == 0,
+          "{}: workspace is null, workspace_bytes = {}: expected both or neither", routine, o.workspace_bytes);
+}
+
+void check_dimension(const char* routine, const char* name, std::int64_t value) {
+  require(value >= 0, "{}: {} = {}: expected 0 or more", routine, name, value);
+  require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
+}
+
+void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows) {
+  const std::int64_t least = rows > 1 ? rows : 1;
+  require(value >= least, "{}: {} = {}: expected at least {}", routine, name, value, least);
+}
+
+void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {
+  require(!read || pointer != nullptr, "{}: {} is null", routine, name);
+}
+
+void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
+  constexpr const char* expected = "{}: {} = {}: expected none, transpose or conjugate_transpose";
+  require(valid(opa), expected, routine, "opa", static_cast<int>(opa));
+  require(valid(opb), expected, routine, "opb", static_cast<int>(opb));
+  check_dimension(routine, "m", m);
+  check_dimension(routine, "n", n);
+  check_dimension(routine, "k", k);
+}
+
+void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                              std::int64_t lda, std::int64_t ldb, std::int64_t ldc) {
+  check_leading(routine, "lda", lda, opa == Op::none ? m : k);
+  check_leading(routine, "ldb", ldb, opb == Op::none ? k : n);
+  check_leading(routine, "ldc", ldc, m);
+}
+
+void fail_beyond_scheme(const Contract& contract, int span_a, int span_b) {
+  fail(Status::bound_not_met,
+       "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
+       "of op(B); expected what {} moduli hold",
+       contract.text(), span_a, span_b, max_moduli);
+}
+
+}  // namespace vernier

@@ -1,0 +1,41 @@
+// Checks of arguments, wherever the matrices are, in words that name the routine, the argument, its value and what was
+// expected; and the operands as the schemes see them.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "product/operand.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+inline bool valid(Op op) { return op == Op::none || op == Op::transpose || op == Op::conjugate_transpose; }
+
+// 0 or more, and small enough for no size in bytes to overflow.
+void check_dimension(const char* routine, const char* name, std::int64_t value);
+void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows);
+void check_pointer(const char* routine, const char* name, bool read, const void* pointer);
+void check_contract(const char* routine, const Contract& contract);
+void check_options(const char* routine, const Options& options);
+
+// Of data whose spans no number of moduli holds, where nothing else keeps the contract.
+[[noreturn]] void fail_beyond_scheme(const Contract& contract, int span_a, int span_b);
+
+// In the order of the reference BLAS: transa, transb, m, n, k.
+void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k);
+// After them: lda, ldb, ldc of op(A), op(B) and C of these sizes.
+void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                              std::int64_t lda, std::int64_t ldb, std::int64_t ldc);
+
+template <class T>
+Operand<T> rows_of(Op op, const T* a, std::int64_t m, std::int64_t k, std::int64_t lda) {
+  return {.data = a, .vectors = m, .k = k, .ld = lda, .k_contiguous = op != Op::none};
+}
+
+template <class T>
+Operand<T> columns_of(Op op, const T* b, std::int64_t n, std::int64_t k, std::int64_t ldb) {
+  return {.data = b, .vectors = n, .k = k, .ld = ldb, .k_contiguous = op == Op::none};
+}
+
+}  // namespace vernier

@@ -1,0 +1,53 @@
+// What products on a GPU keep between calls: device memory, pinned memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "base/workspace.hpp"
+
+namespace vernier::cuda {
+
+// Device memory for work on one stream: the caller's, or where that is null from a pool of the library's own.
+class DeviceWorkspace {
+ public:
+  DeviceWorkspace(std::size_t bytes, cudaStream_t stream, void* callers_own = nullptr);
+  ~DeviceWorkspace();
+  DeviceWorkspace(const DeviceWorkspace&) = delete;
+  DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  Arena arena() const { return {data_, bytes_}; }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+  cudaStream_t stream_;
+  bool callers_own_;
+};
+
+// Memory of the host that a device copies to and from directly.
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
+// That no other stream of the device has or had.
+unsigned long long id_of(cudaStream_t stream);
+
+void release_device_memory();
+
+// Bytes that a workspace could have now: those free on the device and those that the pool keeps.
+std::size_t available_device_memory();
+
+}  // namespace vernier::cuda

@@ -1,0 +1,74 @@
+// A block of C that is rounded once on a GPU, its open entries, and the exact sums that decide them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "product/exact/round_error.hpp"
+#include "product/operand.hpp"
+#include "product/scalars.hpp"
+#include "product/statistics.hpp"
+
+namespace vernier::cuda {
+
+// Of a vector's finite elements; all zeros before anything is counted.
+struct DeviceLowestBits {
+  int depth = 0;         // lowest_bit_offset - depth is the exponent of the lowest bit that is set; 0: there is none
+  unsigned inexact = 0;  // elements that the given scale does not make integers
+
+  static constexpr int lowest_bit_offset = 1 << 12;
+  constexpr int exponent() const { return lowest_bit_offset - depth; }
+};
+
+// Of the inexact elements of a vector so many are remembered by their place along k.
+inline constexpr int kept_places = 128;
+
+// Of all vectors of an operand.
+struct DeviceLowestBitsLists {
+  DeviceLowestBits* counts = nullptr;
+  std::uint32_t* places = nullptr;  // [vector][kept_places], in any order
+};
+
+// Entries that the residues leave open: of a block, those of them that a look at what was lost leaves open too; and
+// both of all of C.
+struct DeviceOpenCounts {
+  unsigned long long open, after_refining, total_open, total_summed;
+};
+
+// C = alpha op(A) op(B) + beta C, rounded once, on one block of C. All pointers but this object's own are to device
+// memory.
+template <class T>
+struct DeviceExactBlock {
+  int moduli = 0;
+  const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus, where residues made it
+  std::int64_t m = 0, n = 0;              // m * n <= 2^32
+  Operand<T> a, b;                        // of the block, all of k
+  const VectorStatistics *row_statistics = nullptr, *column_statistics = nullptr;
+  const int *row_scales = nullptr, *column_scales = nullptr;
+  const RoundError *row_errors = nullptr, *column_errors = nullptr;
+  DeviceLowestBitsLists row_lowest_bits, column_lowest_bits;  // none: nothing is looked at
+  DeviceFactor<T> alpha, beta;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+  bool specials = false;  // there are NaN or infinities
+  // Room for m n entries i + j m: those that are open from the front, those that still are after the look from the end.
+  std::uint32_t* open = nullptr;
+  DeviceOpenCounts* counts = nullptr;
+
+  // Where they do not fit beside each other nothing is looked at, and all have their exact sums.
+  constexpr bool refines(unsigned long long count) const {
+    return row_lowest_bits.counts != nullptr &&
+           2 * count <= static_cast<unsigned long long>(m) * static_cast<unsigned long long>(n);
+  }
+};
+
+// Those of vectors with a NaN or an infinity.
+template <class T>
+void special_entries_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream);
+
+// Those that are left, from the sums of all their products. Adds to the totals.
+template <class T>
+void accumulate_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,35 @@
+// The conventional product on Hopper in fp64 instructions, behind a gate: for what a chain of kernels finds not to be
+// for residues, where nobody can call cuBLAS any more.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda/gate.hpp"
+
+namespace vernier::cuda {
+
+// Vectors along k: rows of op(A), columns of op(B); one of the strides is 1.
+template <class T>
+struct ConventionalVectors {
+  const T* data;
+  std::int64_t count, vector_stride, k_stride;
+};
+
+// C = alpha T + beta C, T with sums in fp64. Factors are read from device memory where they have an address.
+template <class T>
+struct ConventionalProduct {
+  ConventionalVectors<T> rows, columns;
+  std::int64_t k;
+  T alpha, beta;
+  const T *alpha_at, *beta_at;
+  T* c;
+  std::int64_t ldc;
+  Gate gate;
+};
+
+template <class T>
+void multiply_conventionally(const ConventionalProduct<T>& product, cudaStream_t stream);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,57 @@
+#include "product/plan/gpu_model.hpp"
+
+namespace vernier {
+namespace {
+
+// Operations of a multiprocessor in a cycle, from the rates and clocks that NVIDIA publishes: dense, by tensor cores
+// where they are faster.
+struct Architecture {
+  int first_capability;
+  double int8, fp64, fp32;
+};
+constexpr Architecture architectures[] = {
+    {80, 4096, 128, 128},    // A100
+    {86, 2048, 4, 256},      // RTX 30, A40
+    {87, 4096, 4, 256},      // Orin
+    {89, 2048, 4, 256},      // RTX 40, L40
+    {90, 8192, 256, 256},    // H100, H200
+    {100, 16384, 128, 256},  // B200
+    {103, 1024, 4, 256},     // B300
+    {110, 2048, 4, 256},     // Thor
+    {120, 2048, 4, 256},     // RTX 50
+};
+
+constexpr double int8_share = 0.7, native_share = 0.9, memory_share = 0.8;  // of the peak, in large products
+constexpr double least_clock = 1e9, least_memory_rate = 2e11;               // of GPUs whose driver does not tell
+constexpr double fp64_of_element = 10, fp64_of_entry = 80;                  // instructions, by count
+
+}  // namespace
+
+GpuModel gpu_model(const GpuFacts& facts) {
+  return facts.compute_capability == 90 ? GpuModel{} : derived_gpu_model(facts);
+}
+
+GpuModel derived_gpu_model(const GpuFacts& facts) {
+  GpuModel gpu;
+  gpu.clusters = false;
+  gpu.residues = facts.compute_capability >= architectures[0].first_capability;
+  Architecture a = architectures[0];
+  for (const Architecture& next : architectures)
+    if (facts.compute_capability >= next.first_capability) a = next;
+  const double cycles = facts.multiprocessors * (facts.clock > 0 ? facts.clock : least_clock);
+  const double memory = memory_share * (facts.memory_rate > 0 ? facts.memory_rate : least_memory_rate);
+  gpu.int8 = int8_share * a.int8 * cycles;
+  gpu.half_k = 256;
+  gpu.sums = 9 / memory;  // written, read, and a byte written
+  gpu.conversion = gpu.recombination = memory;
+  gpu.read_bytes = 24;  // in three sweeps
+  gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
+  gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);
+  gpu.launches = 30e-6;
+  gpu.launch = 2e-6;
+  gpu.native_double = native_share * a.fp64 * cycles;
+  gpu.native_single = native_share * a.fp32 * cycles;
+  return gpu;
+}
+
+}  // namespace vernier

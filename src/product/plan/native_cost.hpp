@@ -1,0 +1,24 @@
+// The size of a product, and the time of the native one on a CPU. Measured rates, not promises.
+#pragma once
+
+#include <cstdint>
+
+namespace vernier {
+
+struct ProductShape {
+  std::int64_t m = 0, n = 0, k = 0;
+
+  bool empty() const { return m == 0 || n == 0 || k == 0; }
+};
+
+// Done natively by one core before residues or parts would begin, whatever its shape: native_seconds() counts
+// operations alone.
+constexpr bool is_small_product(const ProductShape& s) {
+  constexpr std::int64_t most = std::int64_t{1} << 18;  // 64 x 64 x 64
+  return s.m <= most && s.n <= most && s.k <= most && s.m * s.n <= most && s.m * s.n * s.k <= most;
+}
+
+// Seconds on the given number of cores.
+double native_seconds(const ProductShape& shape, bool single_precision, int threads);
+
+}  // namespace vernier

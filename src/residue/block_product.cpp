@@ -1,0 +1,190 @@
+#include "residue/block_product.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+#include "base/environment.hpp"
+#include "product/specials.hpp"
+#include "product/stage_clock.hpp"
+#include "residue/convert/strip_conversion.hpp"
+#include "residue/product_items.hpp"
+
+namespace vernier {
+namespace {
+
+// Elements of C from which its lines are written past the caches.
+constexpr std::int64_t large_c = std::int64_t{1} << 21;
+
+template <class T>
+class Block {
+ public:
+  Block(const PassState<T>& state, const BlockTask& task, Progress& progress, const WorkShare& share)
+      : state_(state),
+        task_(task),
+        progress_(progress),
+        products_share_(
+            share.of(task.convert_a || task.convert_b ? 0.1 : 0, task.completes(state.plan.shape.k) ? 0.9 : 1)),
+        recombine_share_(share.of(0.9, 1)),
+        a_(rows_block(state, task.rows, task.ks)),
+        b_(columns_block(state, task.columns, task.ks)),
+        a_layout_(a_.layout()),
+        b_layout_(b_.layout()),
+        a_planes_(planes_of(state.blocking.prepared.a ? state.problem.prepared_a : nullptr, a_)),
+        b_planes_(planes_of(state.blocking.prepared.b ? state.problem.prepared_b : nullptr, b_)) {}
+
+  // Everything below is shared among the threads of a parallel region.
+  void run(StageSeconds& seconds) const {
+    StageClock clock;
+    state_.plan.engine->enter_thread();
+    if (task_.convert_a) convert_strips(state_, a_, false);
+    if (task_.convert_b) convert_strips(state_, b_, false);
+#pragma omp barrier
+    clock.lap(seconds.residues);
+    tell(products_share_.begin);
+    multiply();
+    clock.lap(seconds.products);
+    tell(products_share_.at(1));
+    if (task_.completes(state_.plan.shape.k)) {
+      recombine();
+      clock.lap(seconds.recombine);
+    }
+    state_.plan.engine->leave_thread();
+  }
+
+ private:
+  void tell(double fraction) const { progress_.at(fraction, *state_.plan.engine); }
+
+  static PlaneView planes_of(const PreparedPlanes* prepared, const OperandBlock<T>& block) {
+    if (prepared != nullptr) return prepared->of(block.vectors, block.ks);
+    return {block.planes, block.plane_bytes, block.layout(), 0};
+  }
+
+  void multiply() const {
+    const ProductItems items(state_.system.count, a_layout_.strips, state_.blocking.row_block_strips,
+                             omp_get_num_threads());
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < items.count(); ++i) {
+      const ProductItem item = items.at(i);
+      multiply_item(item);
+      if (progress_.wanted()) tell(products_share_.at(item.done));
+    }
+  }
+
+  // All strips of B that hold entries of this pass.
+  void multiply_item(const ProductItem& item) const {
+    if (state_.pass.every_entry) return multiply_strips(item, 0, b_layout_.strips);
+    const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
+    std::int64_t begin = 0;  // of the run of strips with entries
+    for (std::int64_t t = 0; t < b_layout_.strips; ++t) {
+      if (state_.has_entries(rows, {task_.columns.begin + t * strip_size, strip_size})) continue;
+      multiply_strips(item, begin, t);
+      begin = t + 1;
+    }
+    multiply_strips(item, begin, b_layout_.strips);
+  }
+
+  void multiply_strips(const ProductItem& item, std::int64_t begin, std::int64_t end) const {
+    if (begin == end) return;
+    const PassBuffers& buffers = state_.buffers;
+    const auto q = static_cast<std::size_t>(item.plane);
+    for (std::int64_t slice = 0; slice < a_layout_.slices(); ++slice)
+      state_.plan.engine->multiply({.columns = b_planes_.at(q, begin, slice),
+                                    .column_strips = end - begin,
+                                    .rows = a_planes_.at(q, item.first, slice),
+                                    .row_strips = item.strips,
+                                    .steps = a_layout_.steps_of(slice),
+                                    .modulus = moduli[q],
+                                    .accumulate = task_.accumulate() || slice > 0,
+                                    .out = residues(begin, item.first) + q * buffers.c_stride,
+                                    .out_strips = a_layout_.strips,
+                                    .scratch = state_.scratch(omp_get_thread_num())});
+  }
+
+  // A block in the first plane of C.
+  std::int8_t* residues(std::int64_t column_strip, std::int64_t row_strip) const {
+    return state_.buffers.c + (column_strip * a_layout_.strips + row_strip) * block_elements;
+  }
+
+  void recombine() const {
+    const std::int64_t row_strips = a_layout_.strips, tiles = row_strips * b_layout_.strips;
+#pragma omp for schedule(dynamic, 16) nowait
+    for (std::int64_t index = 0; index < tiles; ++index) {
+      const std::int64_t t = index / row_strips, v = index % row_strips;
+      if (progress_.wanted()) tell(recombine_share_.at(index, tiles));
+      recombine_tile(task_.rows.begin + v * strip_size, task_.columns.begin + t * strip_size, residues(t, v));
+    }
+    state_.backend.publish();
+#pragma omp barrier
+  }
+
+  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {
+    const ProductShape& s = state_.plan.shape;
+    const ResidueProblem<T>& problem = state_.problem;
+    const VectorBuffers& v = state_.vectors;
+    const std::int64_t rows = std::min<std::int64_t>(strip_size, s.m - i);
+    const std::int64_t columns = std::min<std::int64_t>(strip_size, s.n - j);
+    if (!state_.has_entries({i, rows}, {j, columns})) return;
+    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c_stride, i, j);
+    alignas(64) T tile[block_elements];
+    if (!make_tile(residues, i, j, tile)) return;
+    if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a_statistics + i, v.b_statistics + j, tile);
+    const bool every = state_.pass.every_entry;
+    state_.backend.update({.alpha = problem.alpha,
+                           .beta = problem.beta,
+                           .c = problem.c + i + j * problem.ldc,
+                           .ldc = problem.ldc,
+                           .rows = rows,
+                           .columns = columns,
+                           .large = s.m * s.n > large_c,
+                           .row_proofs = every ? nullptr : v.a_proofs + i,
+                           .column_proofs = every ? nullptr : v.b_proofs + j,
+                           .ordinary = state_.pass.ordinary},
+                          tile);
+  }
+
+  // T of a block; false, with a mark, where a speculative product leaves it open.
+  bool make_tile(const std::int8_t* residues, std::int64_t i, std::int64_t j, T* tile) const {
+    const VectorBuffers& v = state_.vectors;
+    const std::size_t stride = state_.buffers.c_stride;
+    const int *row_scales = v.a_scales + i, *column_scales = v.b_scales + j;
+    if constexpr (std::is_same_v<T, double>)
+      if (const std::optional<SpeculativeScales>& speculative = state_.pass.speculative) {
+        const bool certain =
+            state_.backend.recombine_speculative(state_.recombine, residues, stride, row_scales, column_scales,
+                                                 {speculative->divisor(), speculative->certain}, tile);
+        v.open[j / strip_size * divide_up(state_.plan.shape.m, strip_size) + i / strip_size] = !certain;
+        return certain;
+      }
+    state_.backend.recombine(state_.recombine, residues, stride, row_scales, column_scales, tile);
+    return true;
+  }
+
+  const PassState<T>& state_;
+  const BlockTask& task_;
+  Progress& progress_;
+  const WorkShare products_share_, recombine_share_;  // the conversion has the rest
+  const OperandBlock<T> a_, b_;
+  const PanelLayout a_layout_, b_layout_;
+  const PlaneView a_planes_, b_planes_;
+};
+
+}  // namespace
+
+template <class T>
+void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds, Progress& progress,
+               const WorkShare& share) {
+  const Block<T> block(state, task, progress, share);
+#pragma omp parallel num_threads(state.plan.printable.threads)
+  {
+    const FloatingEnvironment environment;
+    block.run(seconds);
+  }
+}
+
+template void run_block(const PassState<double>&, const BlockTask&, StageSeconds&, Progress&, const WorkShare&);
+template void run_block(const PassState<float>&, const BlockTask&, StageSeconds&, Progress&, const WorkShare&);
+
+}  // namespace vernier

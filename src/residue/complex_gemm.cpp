@@ -1,0 +1,303 @@
+#include "residue/complex_gemm.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/environment.hpp"
+#include "base/workspace.hpp"
+#include "product/arguments.hpp"
+#include "product/progress.hpp"
+#include "product/stage_clock.hpp"
+#include "product/update.hpp"
+#include "residue/convert/complex_conversion.hpp"
+#include "residue/gemm.hpp"
+#include "residue/product_items.hpp"
+
+namespace vernier {
+namespace {
+
+// Elements of C from which its lines are written past the caches.
+constexpr std::int64_t large_c = std::int64_t{1} << 20;
+
+constexpr int parts = 3;
+
+struct Buffers {
+  ComplexVectors a, b;
+  std::byte* scratch = nullptr;  // a strip of each thread
+  std::size_t scratch_stride = 0;
+  PassBuffers pass;
+};
+
+ComplexVectors carve_side(Arena& arena, std::int64_t vectors) {
+  const auto count = static_cast<std::size_t>(round_up(vectors, strip_size));
+  return {arena.take<VectorStatistics>(count), arena.take<VectorProof>(count), arena.take<int>(count)};
+}
+
+// All but the planes.
+Buffers carve_own(Arena& arena, const ComplexResiduePlan& plan) {
+  const ProductShape& s = plan.shape;
+  const auto threads = static_cast<std::size_t>(plan.doubled.printable.threads);
+  Buffers buffers{.a = carve_side(arena, s.m), .b = carve_side(arena, s.n), .pass = {}};
+  const auto element = static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t strip = element * strip_size * (2 * s.k + vector_padding);
+  buffers.scratch_stride = static_cast<std::size_t>(round_up(strip, static_cast<std::int64_t>(Arena::alignment)));
+  buffers.scratch = arena.take<std::byte>(threads * buffers.scratch_stride);
+  return buffers;
+}
+
+Buffers carve(Arena& arena, const ComplexResiduePlan& plan) {
+  Buffers buffers = carve_own(arena, plan);
+  buffers.pass = carve_pass(arena, plan.blocking, *plan.doubled.engine);
+  return buffers;
+}
+
+template <class R>
+class ComplexRun {
+ public:
+  ComplexRun(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options, Report& report,
+             Arena arena)
+      : plan_(plan),
+        p_(problem),
+        progress_(options.progress),
+        report_(report),
+        engine_(*plan.doubled.engine),
+        backend_(backend_of<R>(engine_)),
+        count_(plan.doubled.ordinary.moduli),
+        recombine_(residue_system(count_)),
+        buffers_(carve(arena, plan)),
+        a_{rows_of(problem.opa, problem.a, problem.m, problem.k, problem.lda),
+           problem.opa == Op::conjugate_transpose,
+           digits(PanelSide::rows),
+           buffers_.a,
+           buffers_.pass.a,
+           buffers_.pass.a_stride,
+           part_bytes(buffers_.pass.a_stride),
+           plan.blocking.cached},
+        b_{columns_of(problem.opb, problem.b, problem.n, problem.k, problem.ldb),
+           problem.opb == Op::conjugate_transpose,
+           digits(PanelSide::columns),
+           buffers_.b,
+           buffers_.pass.b,
+           buffers_.pass.b_stride,
+           part_bytes(buffers_.pass.b_stride),
+           plan.blocking.cached} {}
+
+  // Statistics of all vectors, and with them the planes of the first block.
+  void measure() {
+    const Range rows = block_of_rows(0), columns = block_of_columns(0);
+#pragma omp parallel num_threads(threads())
+    {
+      const FloatingEnvironment environment;
+      StageClock clock;
+      strips(a_, rows, StripWork::both);
+      strips(b_, columns, StripWork::both);
+      strips(a_, {rows.count, plan_.shape.m - rows.count}, StripWork::measure);
+      strips(b_, {columns.count, plan_.shape.n - columns.count}, StripWork::measure);
+#pragma omp barrier
+      clock.lap(report_.seconds_residues);
+    }
+  }
+
+  // Do the scales of ordinary entries serve all of C?
+  bool regular() {
+    const ProductShape& s = plan_.shape;
+    const auto statistics = [](const ComplexVectors& side, std::int64_t count) {
+      return std::span<const VectorStatistics>(side.statistics, static_cast<std::size_t>(count));
+    };
+    const auto scales = [](const ComplexVectors& side, std::int64_t count) {
+      return std::span<VectorProof>(side.scales, static_cast<std::size_t>(count));
+    };
+    for (const auto& vectors : {statistics(a_.vectors, s.m), statistics(b_.vectors, s.n)})
+      if (std::any_of(vectors.begin(), vectors.end(), [](const VectorStatistics& v) { return v.nonfinite; }))
+        return false;
+    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a_.vectors, s.m),
+                          statistics(b_.vectors, s.n), scales(a_.vectors, s.m), scales(b_.vectors, s.n))
+                .any_wide;
+  }
+
+  void run() {
+    const ProductShape& s = plan_.shape;
+    for (std::int64_t i = 0; i < s.m; i += plan_.blocking.m_block)
+      for (std::int64_t j = 0; j < s.n; j += plan_.blocking.n_block) {
+        const bool new_columns = j > 0 || (i > 0 && plan_.blocking.n_block < s.n);
+        const Range rows = block_of_rows(i), columns = block_of_columns(j);
+        run_block(rows, columns, i > 0 && j == 0, new_columns, WorkShare{}.of(rows, s.m).of(columns, s.n));
+      }
+    progress_.finish();
+    summarise(a_.vectors.statistics, s.m, report_.span_a);
+    summarise(b_.vectors.statistics, s.n, report_.span_b);
+  }
+
+ private:
+  int threads() const { return plan_.doubled.printable.threads; }
+  DigitTables digits(PanelSide side) const {
+    const Pass pass = ordinary_pass(plan_.doubled);
+    return DigitTables(residue_system(count_), side, pass.narrow, pass.limbs);
+  }
+  Range block_of_rows(std::int64_t i) const { return {i, std::min(plan_.blocking.m_block, plan_.shape.m - i)}; }
+  Range block_of_columns(std::int64_t j) const { return {j, std::min(plan_.blocking.n_block, plan_.shape.n - j)}; }
+  std::size_t part_bytes(std::size_t plane_bytes) const { return static_cast<std::size_t>(count_) * plane_bytes; }
+
+  static void summarise(const VectorStatistics* statistics, std::int64_t count, int& span) {
+    for (std::int64_t v = 0; v < count; ++v) span = std::max(span, statistics[v].span());
+  }
+
+  void strips(const ComplexSide<R>& side, Range vectors, StripWork work) const {
+    convert_complex_strips(side, backend_, plan_.doubled.rule, vectors, work, reinterpret_cast<R*>(scratch()));
+  }
+
+  void run_block(Range rows, Range columns, bool convert_a, bool convert_b, const WorkShare& share) {
+    const WorkShare products = share.of(convert_a || convert_b ? 0.1 : 0, 0.9), recombination = share.of(0.9, 1);
+#pragma omp parallel num_threads(threads())
+    {
+      const FloatingEnvironment environment;
+      StageClock clock;
+      engine_.enter_thread();
+      if (convert_a) strips(a_, rows, StripWork::convert);
+      if (convert_b) strips(b_, columns, StripWork::convert);
+#pragma omp barrier
+      clock.lap(report_.seconds_residues);
+      progress_.at(products.begin, engine_);
+      multiply(panel_layout(rows.count, plan_.shape.k), panel_layout(columns.count, plan_.shape.k), products);
+      clock.lap(report_.seconds_products);
+      progress_.at(recombination.begin, engine_);
+      recombine(rows, columns, recombination);
+      clock.lap(report_.seconds_recombine);
+      engine_.leave_thread();
+    }
+  }
+
+  // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
+  void multiply(const PanelLayout& a, const PanelLayout& b, const WorkShare& share) {
+    const ProductItems items(parts * count_, a.strips, plan_.blocking.row_block_strips, omp_get_num_threads());
+    const PassBuffers& pass = buffers_.pass;
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < items.count(); ++i) {
+      const ProductItem item = items.at(i);
+      const auto plane = static_cast<std::size_t>(item.plane);
+      for (std::int64_t slice = 0; slice < a.slices(); ++slice)
+        engine_.multiply({.columns = pass.b + plane * pass.b_stride + b.offset(0, slice * b.slice_steps),
+                          .column_strips = b.strips,
+                          .rows = pass.a + plane * pass.a_stride + a.offset(item.first, slice * a.slice_steps),
+                          .row_strips = item.strips,
+                          .steps = a.steps_of(slice),
+                          .modulus = moduli[static_cast<std::size_t>(item.plane % count_)],
+                          .accumulate = slice > 0,
+                          .out = pass.c + plane * pass.c_stride + item.first * block_elements,
+                          .out_strips = a.strips,
+                          .scratch = pass.scratch + pass.scratch_stride * thread()});
+      if (progress_.wanted()) progress_.at(share.at(item.done), engine_);
+    }
+  }
+
+  void recombine(Range rows, Range columns, const WorkShare& share) {
+    const std::int64_t row_strips = divide_up(rows.count, strip_size);
+    const std::int64_t tiles = row_strips * divide_up(columns.count, strip_size);
+#pragma omp for schedule(dynamic, 16) nowait
+    for (std::int64_t index = 0; index < tiles; ++index) {
+      recombine_tile(rows.begin + index % row_strips * strip_size, columns.begin + index / row_strips * strip_size,
+                     buffers_.pass.c + index * block_elements);
+      if (progress_.wanted()) progress_.at(share.at(index + 1, tiles), engine_);
+    }
+    backend_.publish();
+#pragma omp barrier
+  }
+
+  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
+    const std::size_t stride = buffers_.pass.c_stride;
+    alignas(64) R x[block_elements], y[block_elements];
+    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, a_.vectors.exponents + i,
+                               b_.vectors.exponents + j, x, y);
+    update(i, j, x, y);
+  }
+
+  // Real factors take C as real numbers, 32 rows of which are 16 complex ones.
+  void update(std::int64_t i, std::int64_t j, const R* x, const R* y) const {
+    constexpr std::int64_t half = strip_size / 2;
+    const std::int64_t rows = std::min<std::int64_t>(strip_size, plan_.shape.m - i);
+    const std::int64_t columns = std::min<std::int64_t>(strip_size, plan_.shape.n - j);
+    std::complex<R>* c = p_.c + i + j * p_.ldc;
+    if (p_.alpha.imag() != 0 || p_.beta.imag() != 0) {
+      for (std::int64_t v = 0; v < columns; ++v)
+        for (std::int64_t u = 0; u < rows; ++u) {
+          const std::complex<R> t(x[v * strip_size + u], y[v * strip_size + u]);
+          c[u + v * p_.ldc] = updated(p_.alpha, t, p_.beta, c[u + v * p_.ldc]);
+        }
+      return;
+    }
+    for (std::int64_t first = 0; first < rows; first += half) {
+      alignas(64) R tile[block_elements];
+      for (std::int64_t v = 0; v < columns; ++v)
+        for (std::int64_t u = 0; u < half; ++u) {
+          tile[v * strip_size + 2 * u] = x[v * strip_size + first + u];
+          tile[v * strip_size + 2 * u + 1] = y[v * strip_size + first + u];
+        }
+      backend_.update({.alpha = p_.alpha.real(),
+                       .beta = p_.beta.real(),
+                       .c = reinterpret_cast<R*>(c + first),
+                       .ldc = 2 * p_.ldc,
+                       .rows = 2 * std::min(half, rows - first),
+                       .columns = columns,
+                       .large = plan_.shape.m * plan_.shape.n > large_c},
+                      tile);
+    }
+  }
+
+  static std::size_t thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
+  std::byte* scratch() const { return buffers_.scratch + buffers_.scratch_stride * thread(); }
+
+  const ComplexResiduePlan& plan_;
+  const ComplexProblem<R>& p_;
+  Progress progress_;
+  Report& report_;
+  const Int8Engine& engine_;
+  const SchemeBackend<R>& backend_;
+  const int count_;  // moduli
+  const RecombineTables recombine_;
+  const Buffers buffers_;
+  const ComplexSide<R> a_, b_;
+};
+
+}  // namespace
+
+std::optional<ComplexResiduePlan> plan_complex_residues(const ResiduePlan& doubled, const ProductShape& shape,
+                                                        std::size_t limit) {
+  if (doubled.engine == nullptr || doubled.exact || shape.k > doubled.engine->longest_k()) return std::nullopt;
+  ComplexResiduePlan plan{.doubled = doubled, .shape = shape, .blocking = {}};
+  Arena own;
+  carve_own(own, plan);
+  if (own.used() > limit) return std::nullopt;
+  plan.blocking = choose_blocking(shape, parts * doubled.ordinary.moduli, doubled.printable.threads, *doubled.engine,
+                                  limit - own.used());
+  if (plan.blocking.k_block < shape.k) return std::nullopt;
+  Arena all;
+  carve(all, plan);
+  plan.bytes = all.used();
+  if (plan.bytes > limit) return std::nullopt;
+  Plan& p = plan.doubled.printable;
+  p.m_block = std::min(plan.blocking.m_block, shape.m);
+  p.n_block = std::min(plan.blocking.n_block, shape.n);
+  p.k_block = shape.k;
+  p.workspace = plan.bytes;
+  p.reason += "; three real products modulo each p";
+  return plan;
+}
+
+template <class R>
+bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
+                          Report& report) {
+  const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
+  const Workspace workspace(plan.bytes, options.workspace);
+  ComplexRun<R> run(plan, problem, options, report, workspace.arena());
+  run.measure();
+  if (!run.regular()) return false;
+  run.run();
+  return true;
+}
+
+template bool complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<double>&, const Options&, Report&);
+template bool complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<float>&, const Options&, Report&);
+
+}  // namespace vernier

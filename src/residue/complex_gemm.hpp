@@ -1,0 +1,32 @@
+// The complex product by residues as three real products modulo each p (residue/recombine/recombine.hpp), each of m x n
+// x k.
+//
+// A row of op(A) is one vector of 2k real numbers and has one scale, as both its rows have in the real product of
+// doubled rows and k (complex_gemm.hpp). The integers are the same, and so are the bits.
+#pragma once
+
+#include <optional>
+
+#include "product/complex_problem.hpp"
+#include "residue/plan/plan.hpp"
+
+namespace vernier {
+
+struct ComplexResiduePlan {
+  ResiduePlan doubled;  // of the real product of doubled rows and k: engine, scales, moduli
+  ProductShape shape;
+  Blocking blocking;  // of planes of parts: three times the moduli
+  std::size_t bytes = 0;
+};
+
+// None where it is not known to serve: contract exact, k longer than one product of the engine, or more memory than
+// limit.
+std::optional<ComplexResiduePlan> plan_complex_residues(const ResiduePlan& doubled, const ProductShape& shape,
+                                                        std::size_t limit);
+
+// False, with C untouched, where the data leave entries wide or hold a NaN or an infinity.
+template <class R>
+bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
+                          Report& report);
+
+}  // namespace vernier

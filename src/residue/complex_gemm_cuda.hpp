@@ -1,0 +1,17 @@
+// Complex products by residues on a GPU: two real products modulo each p (residue/complex_root.hpp).
+#pragma once
+
+#include "engine/int8_engine_cuda.hpp"
+#include "product/complex_problem.hpp"
+#include "residue/plan/plan_cuda.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::cuda {
+
+// The whole product by moduli with a root of -1, on a workspace of plan.bytes. False, with C untouched, if the data are
+// not all ordinary and finite.
+template <class R>
+bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine& engine,
+                          const DeviceComplexProblem<R>& problem, const Options& options, std::byte* workspace);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,59 @@
+// Operands on a GPU: statistics, ordinary scales and residues, from one kernel that reads A and B from memory once
+// where the caches allow.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda/gate.hpp"
+#include "engine/panel_cuda.hpp"
+#include "number/byte_reduction.hpp"
+#include "product/operand.hpp"
+#include "product/route.hpp"
+#include "residue/scale/scaling.hpp"
+
+namespace vernier::cuda {
+
+// A product is regular if all its entries are ordinary and all its elements finite: then nothing remains to be decided.
+// hold: device memory, 0 if the product is regular and 1 if not. host: null, or the same for the host, in memory that
+// it shares with the device: regular or irregular, once it is known.
+struct Regularity {
+  static constexpr unsigned regular = 1, irregular = 2;
+
+  RegularityState* state = nullptr;
+  int* is_irregular = nullptr;
+  unsigned* host = nullptr;
+};
+
+// One operand: vectors of x.k elements each. planes[modulus][vector][pitch]. Of a batch x is the first product's;
+// statistics and scales are [product][vector], planes [modulus][product][vector][pitch].
+template <class T>
+struct DeviceOperand {
+  Operand<T> x;
+  VectorStatistics* statistics = nullptr;  // written when measured
+  int* scales = nullptr;                   // written when measured (the ordinary scales), else read
+  std::uint8_t* planes = nullptr;          // null: no residues are written
+  std::int64_t product_stride = 0;         // elements from one product's operand to the next one's
+};
+
+struct ConversionForm {
+  int moduli = 0;
+  int words = 2;  // words_of() of the scaled elements
+  ByteForm form = ByteForm::natural;
+  ModuliList list = ModuliList::densest;
+  bool clusters = true;  // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
+  int products = 1;      // of a batch; at most 65535
+};
+
+// Statistics and ordinary scales of both operands, and their residues.
+template <class T>
+void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
+                       const ConversionForm& form, const Regularity& regularity, cudaStream_t stream);
+
+// Residues alone, with the scales that are there. Either operand may have no vectors.
+template <class T>
+void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
+                         cudaStream_t stream, const Gate& gate = {});
+
+}  // namespace vernier::cuda

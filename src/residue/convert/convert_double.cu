@@ -1,0 +1,10 @@
+#include "residue/convert/launch.cuh"
+
+namespace vernier::cuda {
+
+template void measure_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ScalingRule&,
+                                const ConversionForm&, const Regularity&, cudaStream_t);
+template void decompose_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ConversionForm&,
+                                  cudaStream_t, const Gate&);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,83 @@
+#include <cmath>
+
+#include "number/ieee754.hpp"
+#include "residue/convert/decompose.hpp"
+
+namespace vernier {
+namespace {
+
+struct Limbs {
+  std::int64_t limb[max_limbs];  // least significant first
+};
+
+// x = RN(factor a 2^scale), cut into limbs of 62 bits toward zero; exact but for the one rounding of the last limb, and
+// of a product with a factor.
+Limbs scaled_integer(double a, double factor, int scale, int limbs) {
+  Limbs x{};
+  double rest = factor * std::ldexp(a, scale - limb_bits * (limbs - 1));
+  for (int t = limbs - 1; t > 0; --t) {
+    const double whole = std::trunc(rest);
+    x.limb[t] = static_cast<std::int64_t>(whole);
+    rest = (rest - whole) * 0x1p62;
+  }
+  x.limb[0] = static_cast<std::int64_t>(std::nearbyint(rest));
+  return x;
+}
+
+int residue(const Limbs& x, int limbs, int limb_base, int factor, int p) {
+  int r = symmetric_residue(x.limb[limbs - 1], p);
+  for (int t = limbs - 2; t >= 0; --t) r = symmetric_residue(r * limb_base + x.limb[t] % p, p);
+  return multiply_mod(r, factor, p);
+}
+
+}  // namespace
+
+template <class T>
+void decompose_portable(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
+  const int limbs = tables.limbs == 0 ? 1 : tables.limbs;
+  for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+    std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
+    for (int v = 0; v < strip_size; ++v) {
+      for (int b = 0; b < step_size; ++b) {
+        const std::int64_t l = step * step_size + k_of_byte(b);
+        const bool inside = v < strip.vectors && l < strip.k;
+        const T a = inside ? *strip.at(v, l) : T{0};
+        const bool used = a != T{0} && magnitude_bits(a) < infinity_bits<T>;  // residues of zero are zeros
+        const Limbs x = used ? scaled_integer(static_cast<double>(a), task.factor, task.scales[v], limbs) : Limbs{};
+        const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);
+        for (int q = 0; q < tables.count; ++q) {
+          const auto i = static_cast<std::size_t>(q);
+          const int r = used ? residue(x, limbs, tables.limb_base[i], tables.factor[i], moduli[i]) : 0;
+          out[i * task.plane_bytes + static_cast<std::size_t>(byte)] = static_cast<std::int8_t>(r);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
+                                std::size_t part_bytes) {
+  DecomposeTask imaginary = task;
+  imaginary.planes += part_bytes;
+  decompose_portable(strip.real, tables, task);
+  decompose_portable(strip.imaginary, tables, imaginary);
+  for (int q = 0; q < tables.count; ++q) {
+    const int p = moduli[static_cast<std::size_t>(q)];
+    for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+      std::int8_t* x = task.planes + static_cast<std::size_t>(q) * task.plane_bytes;
+      x += task.layout.offset(task.strip, step);
+      for (std::size_t b = 0; b < step_bytes; ++b)
+        x[2 * part_bytes + b] = static_cast<std::int8_t>(symmetric_residue(x[b] + x[part_bytes + b], p));
+    }
+  }
+}
+
+template void decompose_complex_portable(const ComplexStrip<double>&, const DigitTables&, const DecomposeTask&,
+                                         std::size_t);
+template void decompose_complex_portable(const ComplexStrip<float>&, const DigitTables&, const DecomposeTask&,
+                                         std::size_t);
+template void decompose_portable(const Operand<double>&, const DigitTables&, const DecomposeTask&);
+template void decompose_portable(const Operand<float>&, const DigitTables&, const DecomposeTask&);
+
+}  // namespace vernier

@@ -1,0 +1,116 @@
+// Host side of the conversion kernels that work in clusters.
+#pragma once
+
+#include "residue/convert/resident.cuh"
+#include "residue/convert/streamed.cuh"
+#include "residue/convert/task.cuh"
+
+namespace vernier::cuda {
+
+inline constexpr int most_cluster_blocks = 8;  // that every device has
+
+// Blocks that share a strip, and the part of k that each takes.
+struct StripShare {
+  int blocks;
+  std::int64_t chunk;
+};
+
+constexpr StripShare share_of_strip(std::int64_t k, std::int64_t wanted) {
+  const auto blocks = std::min<std::int64_t>(most_cluster_blocks, divide_up(k, wanted));
+  return {static_cast<int>(blocks), round_up(divide_up(k, blocks), convert_k)};
+}
+
+// Any words, with or without measuring; also without residues, where the planes are null.
+template <class T, int Words>
+void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  const StripShare share = share_of_strip(task.operand[0].x.k, 512);
+  task.parts = share.blocks;
+  task.chunk = share.chunk;
+  launch("convert_operands", convert_operands<T, Words, ClusterOfBlocks>,
+         {.grid = conversion_grid(task),
+          .block = dim3(convert_threads),
+          .cluster = dim3(static_cast<unsigned>(share.blocks)),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form));
+}
+
+template <class T, int Words, int Pieces, int Vectors>
+void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  const StripShare share = share_of_strip(task.operand[0].x.k, Pieces * convert_k);
+  task.parts = share.blocks;
+  task.chunk = share.chunk;
+  for (int side = 0; side < 2; ++side)
+    task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, Vectors));
+  launch("convert_resident", convert_resident<T, Words, Pieces, Vectors>,
+         {.grid = conversion_grid(task),
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(ResidentStrip<Pieces, Vectors>),
+          .cluster = dim3(static_cast<unsigned>(share.blocks)),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form));
+}
+
+template <class T, int Words>
+void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  constexpr int pieces = 2;
+  task.chunk = pieces * convert_k;
+  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  launch("convert_scaled", convert_scaled<T, Words, pieces>,
+         {.grid = conversion_grid(task),
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(ResidentStrip<pieces>),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form));
+}
+
+template <class T, int Words>
+void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  if (task.measure) {
+    const std::int64_t k = task.operand[0].x.k;
+    if (k <= 4 * convert_k * most_cluster_blocks) return launch_resident<T, Words, 4, 8>(task, form, stream);
+    // Statistics alone do not pay for waiting until a strip is there.
+    if (k <= 8 * convert_k * most_cluster_blocks && task.operand[0].planes != nullptr)
+      return launch_resident<T, Words, 8, 8>(task, form, stream);
+    std::uint8_t* const planes[2] = {task.operand[0].planes, task.operand[1].planes};
+    task.operand[0].planes = task.operand[1].planes = nullptr;
+    launch_streamed<T, 4>(task, form, stream);
+    if (planes[0] == nullptr) return;
+    for (int side = 0; side < 2; ++side) task.operand[side].planes = planes[side];
+  }
+  launch_scaled<T, Words>(task, form, stream);
+}
+
+template <class T>
+void convert(const Conversion<T>& conversion, cudaStream_t stream) {
+  const ConversionForm& form = conversion.form;
+  if (!form.clusters) return convert_without_clusters(conversion, stream);
+  const ConvertTask<T> task = conversion.task();
+  switch (form.words) {
+    case 1:
+      return launch_short_words<T, 1>(task, form, stream);
+    case 2:
+      return launch_short_words<T, 2>(task, form, stream);
+    case 3:  // the instructions take words in pairs
+    case 4:
+      return launch_streamed<T, 4>(task, form, stream);
+    case 5:
+    case 6:
+      return launch_streamed<T, 6>(task, form, stream);
+    default:
+      fail(Status::internal_error, "convert_operands: {} words an element: expected 1 to 6", form.words);
+  }
+}
+
+template <class T>
+void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
+                       const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
+  convert<T>({.a = a, .b = b, .measure = true, .rule = rule, .form = form, .regularity = regularity}, stream);
+}
+
+template <class T>
+void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
+                         cudaStream_t stream, const Gate& gate) {
+  convert<T>({.a = a, .b = b, .form = form, .gate = gate}, stream);
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,317 @@
+// The conversion kernels for elements of one or two words. With measuring, for k up to 8192: each element is read from
+// memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
+// piece of 128 k, four elements a lane. Without, for any k.
+#pragma once
+
+#include "residue/convert/cluster.cuh"
+#include "residue/convert/resident_strip.cuh"
+
+namespace vernier::cuda {
+
+// ---- what a warp finds out about one vector, from `Count` elements a lane -------------------------------------------
+
+struct ExponentRange {
+  int largest, lowest;  // nothing_found and its negative for a vector of zeros
+  bool nonfinite;
+};
+inline constexpr int nothing_found = -(1 << 20);
+
+// Twice the leading word of |x|: in order, but for numbers that differ in the rest alone.
+__device__ __forceinline__ std::uint32_t magnitude_key(double x) {
+  return static_cast<std::uint32_t>(__double2hiint(x)) << 1;
+}
+__device__ __forceinline__ std::uint32_t magnitude_key(float x) { return __float_as_uint(x) << 1; }
+
+// Whether some element is not zero but has all of it in the word that keys do not have. By all lanes.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ bool some_tiny(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
+  bool tiny = false;
+#pragma unroll 1
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    const T x = *reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4));
+    tiny = tiny || (magnitude_key(x) == 0 && x != 0);
+  }
+  return __any_sync(~0u, tiny) != 0;
+}
+
+// Of the lane's elements of vector v; all lanes get the result. The common case, neither subnormal nor infinite
+// elements, looks at keys alone. Loops that are hardly ever taken are not unrolled: where one wave of blocks has all
+// elements, reading instructions takes its time.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ ExponentRange warp_exponents(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
+  constexpr int fraction_of_key = Ieee754<T>::precision - (sizeof(T) == 8 ? 32 : 0), bias = Ieee754<T>::max_exponent;
+  constexpr std::uint32_t least_normal = 1u << fraction_of_key, infinity = static_cast<std::uint32_t>(2 * bias + 1)
+                                                                           << fraction_of_key;
+  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
+  std::uint32_t largest = 0, smallest = ~0u;
+  bool some_zero = false;
+#pragma unroll 1
+  for (int p = 0; p < Pieces; p += together) {
+    T x[4 * together];
+    strip.read(v, p, chunk, x);
+#pragma unroll
+    for (int i = 0; i < 4 * together; ++i) {
+      const std::uint32_t key = magnitude_key(x[i]);
+      largest = max(largest, key);
+      smallest = min(smallest, key - 1);  // zeros become the largest number
+      if (sizeof(T) == 8) some_zero = some_zero || key == 0;
+    }
+  }
+  const bool tiny = __any_sync(~0u, some_zero) != 0 && some_tiny<T>(strip, v, chunk);
+  largest = __reduce_max_sync(~0u, largest);
+  smallest = __reduce_min_sync(~0u, smallest);
+  if (largest == 0 && !tiny) return {nothing_found, -nothing_found, false};
+  if (smallest >= least_normal - 1 && largest < infinity && !tiny)
+    return {static_cast<int>(largest >> fraction_of_key) - bias,
+            static_cast<int>((smallest + 1) >> fraction_of_key) - bias, false};
+  int high = nothing_found, low = -nothing_found;
+  bool nonfinite = false;
+#pragma unroll 1
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    const auto bits = magnitude_bits(*reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4)));
+    if (bits >= infinity_bits<T>) {
+      nonfinite = true;
+    } else if (bits != 0) {
+      high = max(high, exponent_of<T>(bits));
+      low = min(low, exponent_of<T>(bits));
+    }
+  }
+  return {__reduce_max_sync(~0u, high), __reduce_min_sync(~0u, low), __any_sync(~0u, nonfinite) != 0};
+}
+
+struct ResidentFindings {
+  ExponentRange exponents[convert_vectors];
+  std::uint32_t squares_low[convert_vectors], squares_high[convert_vectors];  // sums of the halves of lanes' sums
+  std::uint32_t sum[convert_vectors], clipped[3][convert_vectors];
+};
+
+// One lane a block of the cluster asks that block; all lanes get the result.
+__device__ __forceinline__ ExponentRange cluster_exponents(ResidentFindings& mine, int v, int lane) {
+  const auto cluster = ClusterOfBlocks::here();
+  ExponentRange r{nothing_found, -nothing_found, false};
+  if (lane < static_cast<int>(cluster.num_blocks())) r = cluster.map_shared_rank(&mine, lane)->exponents[v];
+  return {__reduce_max_sync(~0u, r.largest), __reduce_min_sync(~0u, r.lowest), __any_sync(~0u, r.nonfinite) != 0};
+}
+
+// sum v_l^2 of vector v in the whole cluster, in every lane.
+__device__ __forceinline__ std::uint64_t cluster_squares(ResidentFindings& mine, int v, int lane) {
+  const auto cluster = ClusterOfBlocks::here();
+  std::uint32_t low = 0, high = 0;
+  if (lane < static_cast<int>(cluster.num_blocks())) {
+    const ResidentFindings* theirs = cluster.map_shared_rank(&mine, lane);
+    low = theirs->squares_low[v];
+    high = theirs->squares_high[v];
+  }
+  return (static_cast<std::uint64_t>(__reduce_add_sync(~0u, high)) << 16) + __reduce_add_sync(~0u, low);
+}
+
+// All that is known about vector v, in the one lane that asks.
+__device__ inline VectorStatistics cluster_statistics(ResidentFindings& mine, int v, std::int64_t k) {
+  const auto cluster = ClusterOfBlocks::here();
+  ExponentRange range{nothing_found, -nothing_found, false};
+  VectorSums sums;
+  for (unsigned r = 0; r < cluster.num_blocks(); ++r) {
+    const ResidentFindings* theirs = cluster.map_shared_rank(&mine, r);
+    const ExponentRange& found = theirs->exponents[v];
+    range = {max(range.largest, found.largest), min(range.lowest, found.lowest), range.nonfinite || found.nonfinite};
+    sums.squares += (static_cast<std::uint64_t>(theirs->squares_high[v]) << 16) + theirs->squares_low[v];
+    sums.sum += theirs->sum[v];
+    for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs->clipped[i][v];
+  }
+  VectorStatistics st;
+  st.nonfinite = range.nonfinite;
+  if (range.largest == nothing_found) return st;
+  st.exponent = range.largest;
+  st.lowest = range.lowest;
+  st.squares = sums.squares;
+  st.sum = sums.sum;
+  st.flatness = shallow_flatness(sums, k);
+  return st;
+}
+
+// Sums of one lane's elements: 16 bits hold the clipped ones, which are kept in pairs of elements.
+struct LaneSums {
+  std::uint32_t squares = 0, sum = 0, clipped[3] = {};
+
+  template <int Count, class Quantise>
+  __device__ __forceinline__ void add(Quantise quantise) {
+    constexpr auto depths = shallow_depths;
+    static_assert(Count <= 32 && depths[0] >= 2);
+    std::uint32_t pairs[3] = {};
+#pragma unroll
+    for (int i = 0; i < Count; i += 2) {
+      const std::uint32_t a = quantise(i), b = quantise(i + 1);  // at most 2^quantum_bits each
+      squares += a * a;
+      squares += b * b;
+      sum += a + b;
+      const std::uint32_t both = __byte_perm(a, b, 0x5410);
+#pragma unroll
+      for (int d = 0; d < 3; ++d) pairs[d] += __vminu2(both, 0x10001u << (quantum_bits - depths[d]));
+    }
+#pragma unroll
+    for (int d = 0; d < 3; ++d) clipped[d] += (pairs[d] & 0xffff) + (pairs[d] >> 16);
+  }
+};
+
+// One factor serves where neither it nor any quantised element leaves the range of normal numbers.
+constexpr bool has_one_factor(const ExponentRange& range) {
+  const int shift = quantum_bits - range.largest, least = Ieee754<double>::min_exponent;
+  return shift <= Ieee754<double>::max_exponent && shift >= least && range.lowest + shift >= least;
+}
+
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& strip, int chunk,
+                                               const ExponentRange& range, ResidentFindings& mine, int v, int lane) {
+  LaneSums s;
+  if (range.largest == nothing_found) {
+  } else if (has_one_factor(range)) {
+    const double factor = power_of_two(quantum_bits - range.largest);
+    constexpr int together = ResidentStrip<Pieces, Vectors>::together;
+#pragma unroll 1
+    for (int p = 0; p < Pieces; p += together) {
+      T x[4 * together];
+      strip.read(v, p, chunk, x);
+      s.add<4 * together>([&](int i) {
+        return static_cast<std::uint32_t>(__double2loint(__fma_ru(fabs(static_cast<double>(x[i])), factor, 0x1p52)));
+      });
+    }
+  } else {
+    const QuantumScale scale = quantum_scale(range.largest);
+#pragma unroll 1
+    for (int i = 0; i < 4 * Pieces; i += 2)
+      s.add<2>([&](int j) {
+        return quantised_finite(*reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4 + j)), scale);
+      });
+  }
+  const std::uint32_t low = __reduce_add_sync(~0u, s.squares & 0xffff), high = __reduce_add_sync(~0u, s.squares >> 16);
+  s.sum = __reduce_add_sync(~0u, s.sum);
+#pragma unroll
+  for (int d = 0; d < 3; ++d) s.clipped[d] = __reduce_add_sync(~0u, s.clipped[d]);
+  if (lane != 0) return;
+  mine.squares_low[v] = low;
+  mine.squares_high[v] = high;
+  mine.sum[v] = s.sum;
+  for (int d = 0; d < 3; ++d) mine.clipped[d][v] = s.clipped[d];
+}
+
+// ---- the kernel ----------------------------------------------------------------------------------------------------
+
+// The first warp of a strip: everything that is known about its vectors. Returns whether some vector needs the deeper
+// thresholds of flatness.
+template <class T>
+__device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, const ConvertStrip<T>& strip,
+                                                    ResidentFindings& findings, StripResult& result) {
+  bool deep = false;
+  const int v = threadIdx.x;
+  if (v < strip.part.vectors) {
+    const VectorStatistics st = cluster_statistics(findings, v, strip.operand->x.k);
+    deep = !st.zero() && st.flatness == not_flat;
+    result.statistics[v] = st;
+    result.scale[v] = st.zero() ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+  }
+  return __any_sync(~0u, deep);
+}
+
+template <int Pieces, int Vectors>
+inline constexpr int resident_blocks = Pieces* Vectors > 32 ? 3 : 4;  // of a multiprocessor, by shared memory
+
+template <class T, int Words, int Pieces, int Vectors>
+__global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vectors>)
+    convert_resident(const __grid_constant__ ConvertTask<T> task,
+                     const __grid_constant__ DigitReductions<Words> reductions) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces, Vectors>*>(dynamic);
+  __shared__ ResidentFindings findings;
+  __shared__ StripResult result;
+  __shared__ ReductionTable<Words> table;
+  const auto cluster = ClusterOfBlocks::here();
+  const ConvertStrip<T> strip(task, Vectors);
+  const StripPart<T>& part = strip.part;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<Words>(table, reductions, task.moduli);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  fetch_strip(part, warp, lane, elements);
+#pragma unroll 1
+  for (int v = warp; v < Vectors; v += convert_warps) {
+    const ExponentRange range = warp_exponents<T>(elements, v, chunk);
+    if (lane == 0) findings.exponents[v] = range;
+    if (range.nonfinite) keep_finite<T>(elements, v, chunk);
+  }
+  cluster.sync();
+  constexpr int groups = Vectors / convert_warps;
+  ExponentRange range[2];
+#pragma unroll 1
+  for (int g = 0; g < groups; ++g) {
+    const int v = warp + convert_warps * g;
+    const ExponentRange found = cluster_exponents(findings, v, lane);
+    (g == 0 ? range[0] : range[1]) = found;
+    find_warp_sums<T>(elements, chunk, found, findings, v, lane);
+  }
+  cluster.sync();
+  int scale[2];
+  bool deep = false;
+#pragma unroll
+  for (int g = 0; g < groups; ++g) {
+    VectorStatistics st;
+    st.exponent = range[g].largest;
+    st.lowest = range[g].lowest;
+    st.squares = cluster_squares(findings, warp + convert_warps * g, lane);
+    scale[g] = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+  }
+  if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, findings, result);
+  cluster_arrive();  // has asked for all it wants to know
+  // Early, so that nobody waits for it at the end.
+  if (strip.rank == 0 && warp == 0) {
+    if (!deep) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
+    if (lane == 0) result.deep = deep;
+  }
+  if (strip.operand->planes != nullptr) {
+#pragma unroll 1
+    for (int g = 0; g < groups; ++g)
+      scale_strip<T, Words>(elements, warp + convert_warps * g, chunk, scale_factors<Words>(scale[g]));
+    std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
+                       fragment_modulus(lane) * strip.plane + fragment_byte(lane);
+    write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
+                       convert_warps * task.pitch, strip.plane, warp, lane);
+  }
+  cluster_wait();
+  if (strip.rank != 0) return;
+  __syncthreads();
+  if (!result.deep) return;
+  auto& depths = *reinterpret_cast<DepthHistograms*>(dynamic);
+  static_assert(sizeof(DepthHistograms) <= sizeof elements);
+  find_deep_flatness_alone(part, strip.operand->x.k, depths, result.statistics);
+  if (warp == 0) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
+}
+
+// Residues alone, with the scales that are there; a block takes Pieces pieces of a strip.
+template <class T, int Words, int Pieces>
+__global__ void __launch_bounds__(convert_threads, 4)
+    convert_scaled(const __grid_constant__ ConvertTask<T> task,
+                   const __grid_constant__ DigitReductions<Words> reductions) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  __shared__ ReductionTable<Words> table;
+  const ConvertStrip<T> strip(task);
+  const StripPart<T>& part = strip.part;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<Words>(table, reductions, task.moduli);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  fetch_strip(part, warp, lane, elements);
+#pragma unroll
+  for (int g = 0; g < 2; ++g) {
+    const int v = warp + convert_warps * g;
+    if (v >= part.vectors) break;
+    keep_finite<T>(elements, v, chunk);
+    scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
+  }
+  std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
+                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
+  write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
+                     convert_warps * task.pitch, strip.plane, warp, lane);
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,176 @@
+// A block's part of a strip in shared memory: how it gets there, and how its residues are written.
+#pragma once
+
+#include "cuda/copy_ahead.cuh"
+#include "residue/convert/strip.cuh"
+
+namespace vernier::cuda {
+
+// Elements of a block, in 8 bytes each; later their words. Lane L of a warp has those of chunk_of_lane(L). Threads that
+// copy, along k or across 16 vectors, and lanes that read meet no bank conflicts; copies across 8 vectors, pairs of
+// them.
+template <int Pieces, int Vectors = convert_vectors>
+struct ResidentStrip {
+  static constexpr int row = Pieces * convert_k + 1;
+  static constexpr int together = Pieces > 4 ? 4 : Pieces;  // pieces that a lane has in registers at once
+  std::uint64_t slot[Vectors][row];
+
+  __device__ std::uint64_t* at(int v, int piece, int chunk, int e) {
+    return &slot[v][piece * convert_k + 32 * e + (chunk ^ (4 * e))];
+  }
+  template <class T, int Count>
+  __device__ void read(int v, int piece, int chunk, T (&x)[Count]) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) x[i] = *reinterpret_cast<const T*>(at(v, piece + i / 4, chunk, i % 4));
+  }
+};
+
+// A strip of which every element exists: places are constants apart, and addresses in memory steps.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int warp, int lane,
+                                                  ResidentStrip<Pieces, Vectors>& strip) {
+  if (s.k_contiguous) {
+    // Element 32 i + lane of a piece: its place moves by 8 with each i, but for a turn of the last bit of i.
+    const int turn = lane % 4 / 2 * 8;
+#pragma unroll
+    for (int g = 0; g < Vectors / convert_warps; ++g) {
+      const int v = warp + convert_warps * g;
+      const T* from = s.data + v * s.vector_stride + s.begin + lane;
+      std::uint64_t* const to[2] = {strip.at(v, 0, lane / 4, lane % 4), strip.at(v, 0, lane / 4, lane % 4) - 2 * turn};
+#pragma unroll
+      for (int i = 0; i < 4 * Pieces; ++i)
+        copy_async_ahead(to[i % 2] + 8 * i % 32 + i / 4 * convert_k, from + 32 * i, true);
+    }
+  } else {
+    // Element 16 i + first of a piece: 4 (i ^ first % 4) further on, for i below 4. With 8 vectors the even ones.
+    constexpr int step = convert_threads / Vectors, stride = step / 16;
+    const int v = threadIdx.x % Vectors, first = threadIdx.x / Vectors;
+    const T* from = s.data + v + (s.begin + first) * s.k_stride;
+    std::uint64_t* to[4 / stride];
+#pragma unroll
+    for (int j = 0; j < 4 / stride; ++j) to[j] = strip.at(v, 0, first / 4 + 4 * stride * j, first % 4);
+#pragma unroll
+    for (int i = 0; i < Pieces * convert_k; i += step, from += step * s.k_stride)
+      copy_async_ahead(to[i / step % (4 / stride)] + i / 64 % 2 * 16 + i / convert_k * convert_k, from, true);
+  }
+}
+
+// Zero where there are no elements.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane,
+                                            ResidentStrip<Pieces, Vectors>& strip) {
+  if (s.vectors == Vectors && s.end - s.begin == Pieces * convert_k) {
+    fetch_whole_strip(s, warp, lane, strip);
+  } else {
+    // As above a warp takes elements of one vector, or a half warp those of one k.
+    constexpr int elements = Vectors * Pieces * convert_k;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < elements; i += convert_threads) {
+      const int v = s.k_contiguous ? i / (Pieces * convert_k) : i % Vectors,
+                l = s.k_contiguous ? i % (Pieces * convert_k) : i / Vectors;
+      const bool exists = v < s.vectors && s.begin + l < s.end;
+      copy_async_ahead(strip.at(v, l / convert_k, l % convert_k / 4, l % 4),
+                       exists ? s.data + v * s.vector_stride + (s.begin + l) * s.k_stride : s.data, exists);
+    }
+  }
+  wait_for_copies();
+  __syncthreads();
+}
+
+// NaN and infinity count as zeros from here on.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void keep_finite(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
+#pragma unroll
+  for (int i = 0; i < 4 * Pieces; ++i) {
+    T& x = *reinterpret_cast<T*>(strip.at(v, i / 4, chunk, i % 4));
+    if (magnitude_bits(x) >= infinity_bits<T>) x = T{0};
+  }
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+template <class T, int Words, int Pieces, int Vectors>
+__device__ __forceinline__ void scale_strip(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk,
+                                            const TwoFactors& scale) {
+  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
+#pragma unroll 1
+  for (int p = 0; p < Pieces; p += together) {
+    T x[4 * together];
+    strip.read(v, p, chunk, x);
+#pragma unroll
+    for (int i = 0; i < 4 * together; ++i) {
+      std::uint32_t words[Words];
+      scaled_words(static_cast<double>(x[i]), scale, words);
+      auto* to = reinterpret_cast<std::uint32_t*>(strip.at(v, p + i / 4, chunk, i % 4));
+      if constexpr (Words == 1)
+        *to = words[0];
+      else
+        *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+    }
+  }
+}
+
+template <int Words, int Pieces, int Vectors>
+__device__ __forceinline__ void read_words(ResidentStrip<Pieces, Vectors>& strip, int v, int piece, int chunk,
+                                           std::uint32_t (&words)[4][Words]) {
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const auto* from = reinterpret_cast<const std::uint32_t*>(strip.at(v, piece, chunk, e));
+#pragma unroll
+    for (int w = 0; w < Words; ++w) words[e][w] = from[w];
+  }
+}
+
+// One or two moduli that are left over by groups of four, from the given one on: two pieces share a group.
+template <int Words, int Pieces, int Vectors>
+__device__ __forceinline__ void write_rest(ResidentStrip<Pieces, Vectors>& strip, int width, int vectors,
+                                           const ReductionTable<Words>& table, int modulus, int moduli,
+                                           std::uint8_t* to, std::int64_t stride, std::int64_t plane, int warp,
+                                           int lane) {
+  const int chunk = chunk_of_lane(lane), q = modulus + shared_modulus(lane), second = shared_piece(lane);
+  const StoredReduction<Words> r = table[q];
+  to += second * (convert_k - 2 * plane);
+#pragma unroll
+  for (int p = 0; p < Pieces; p += 2) {
+    if (p * convert_k >= width) break;
+#pragma unroll
+    for (int g = 0; g < Vectors / convert_warps; ++g) {
+      const int v = warp + convert_warps * g;
+      std::uint32_t words[2][4][Words];
+      read_words<Words>(strip, v, p, chunk, words[0]);
+      read_words<Words>(strip, v, p + 1, chunk, words[1]);
+      const uint4 residues = residues_of_two_pieces<Words>(words, r, lane);
+      if (v < vectors && q < moduli && (p + second) * convert_k < width)
+        *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+    }
+  }
+}
+
+// width: bytes of k that belong to the block; to: of the lane, in the first of its moduli.
+template <int Words, int Pieces, int Vectors>
+__device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& strip, int width, int vectors,
+                                            const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
+                                            std::int64_t stride, std::int64_t plane, int warp, int lane) {
+  static_assert(Pieces % 2 == 0);
+  const int chunk = chunk_of_lane(lane), grouped = grouped_moduli(moduli);
+#pragma unroll 1
+  for (int q = fragment_modulus(lane); q < grouped; q += fragment_moduli) {
+    const StoredReduction<Words> r = table[q];
+#pragma unroll
+    for (int p = 0; p < Pieces; ++p) {
+      if (p * convert_k >= width) break;
+#pragma unroll
+      for (int g = 0; g < Vectors / convert_warps; ++g) {
+        const int v = warp + convert_warps * g;
+        std::uint32_t words[4][Words];
+        read_words<Words>(strip, v, p, chunk, words);
+        const uint4 residues = sixteen_residues<Words>(words, r, lane);
+        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+      }
+    }
+    to += fragment_moduli * plane;
+  }
+  if (grouped < moduli) write_rest<Words>(strip, width, vectors, table, grouped, moduli, to, stride, plane, warp, lane);
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,125 @@
+// Residues of a piece of 128 elements by a warp (residue_fragments.hpp), and the constants they take in shared memory.
+#pragma once
+
+#include "cuda/ptx.cuh"
+#include "engine/panel.hpp"
+#include "residue/convert/digits.hpp"
+#include "residue/convert/residue_fragments.hpp"
+
+namespace vernier::cuda {
+
+template <int Words>
+struct DigitReductions {
+  ByteReduction<Words> of[max_moduli];
+};
+
+// A reduction as lanes load it. The start stands there four times, as the instruction wants it: the compiler would make
+// the copies anew for each.
+template <int Words>
+struct alignas(16) StoredReduction {
+  std::int32_t start[4];
+  std::uint32_t weights[Words];
+  ByteReduction<Words> reduction;  // its weights and start are not loaded
+};
+
+inline constexpr int stored_moduli = max_moduli / fragment_moduli * fragment_moduli + fragment_moduli;
+
+template <int Words>
+using ReductionTable = StoredReduction<Words>[stored_moduli];
+
+// Each lane needs constants of its own modulus. Those beyond the last one are zero; their residues are not stored.
+template <int Words>
+__device__ __forceinline__ void store_reductions(ReductionTable<Words>& table, const DigitReductions<Words>& from,
+                                                 int moduli) {
+  const int q = threadIdx.x;
+  if (q >= round_up(moduli, fragment_moduli)) return;
+  const ByteReduction<Words> r = q < moduli ? from.of[q] : ByteReduction<Words>{};
+  for (std::int32_t& x : table[q].start) x = r.start;
+  for (int w = 0; w < Words; ++w) table[q].weights[w] = r.weights[w];
+  table[q].reduction = r;
+}
+
+template <int Words>
+__device__ __forceinline__ void keep_words(std::uint32_t (&words)[Words]) {
+#pragma unroll
+  for (std::uint32_t& w : words) keep(w);
+}
+
+// d = products of the words with the lane's rows of weights, plus `start` each.
+template <int Words>
+__device__ __forceinline__ void dot_words(int (&d)[4], const std::uint32_t (&words)[Words],
+                                          const StoredReduction<Words>& r, bool lower, bool upper) {
+#pragma unroll
+  for (int w = 0; w + 1 < Words; w += 2) {
+    const std::uint32_t weights[4] = {lower ? r.weights[w] : 0, upper ? r.weights[w] : 0, lower ? r.weights[w + 1] : 0,
+                                      upper ? r.weights[w + 1] : 0};
+    if (w == 0)
+      mma_bytes(d, weights, words[0], words[1], r.start);
+    else
+      mma_bytes(d, weights, words[w], words[w + 1], d);
+  }
+  if constexpr (Words % 2 == 1) {
+    const std::uint32_t weights[2] = {lower ? r.weights[Words - 1] : 0, upper ? r.weights[Words - 1] : 0};
+    if constexpr (Words == 1)
+      mma_bytes(d, weights, words[0], r.start);
+    else
+      mma_bytes(d, weights, words[Words - 1], d);
+  }
+}
+
+// Words of four elements a lane -> 16 residues a lane, modulo the p of its reduction; two elements at a time, for the
+// registers.
+template <int Words>
+__device__ __forceinline__ uint4 sixteen_residues(const std::uint32_t (&words)[4][Words],
+                                                  const StoredReduction<Words>& r, int lane) {
+  const bool lower = holds_weights(lane, false), upper = holds_weights(lane, true);
+  std::uint32_t pairs[2][4];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    int sum[2][4];
+    dot_words<Words>(sum[0], words[2 * h], r, lower, upper);
+    dot_words<Words>(sum[1], words[2 * h + 1], r, lower, upper);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      pairs[h][i] = __byte_perm(remainder_byte(sum[0][i], r.reduction), remainder_byte(sum[1][i], r.reduction), 0x0040);
+  }
+  std::uint32_t out[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) out[i] = __byte_perm(pairs[0][i], pairs[1][i], 0x5410);
+  return make_uint4(out[0], out[1], out[2], out[3]);
+}
+
+// Words of four elements a lane of two pieces -> 16 residues a lane, of its shared_piece modulo the p of its
+// shared_modulus. Rows of weights are zero in the products with the other piece, so that one sum serves both.
+template <int Words>
+__device__ __forceinline__ uint4 residues_of_two_pieces(const std::uint32_t (&words)[2][4][Words],
+                                                        const StoredReduction<Words>& r, int lane) {
+  std::uint32_t bytes[4][4];
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    int sum[4] = {r.start[0], r.start[1], r.start[2], r.start[3]};
+#pragma unroll
+    for (int p = 0; p < 2; ++p) {
+      const bool mine = shared_piece(lane) == p, lower = mine && holds_weights(lane, false),
+                 upper = mine && holds_weights(lane, true);
+      if constexpr (Words == 1) {
+        const std::uint32_t weights[2] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0};
+        mma_bytes(sum, weights, words[p][e][0], sum);
+      } else {
+        const std::uint32_t weights[4] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0, lower ? r.weights[1] : 0,
+                                          upper ? r.weights[1] : 0};
+        mma_bytes(sum, weights, words[p][e][0], words[p][e][1], sum);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bytes[e][i] = remainder_byte(sum[i], r.reduction);
+  }
+  std::uint32_t out[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    out[i] = __byte_perm(__byte_perm(bytes[0][i], bytes[1][i], 0x0040), __byte_perm(bytes[2][i], bytes[3][i], 0x0040),
+                         0x5410);
+  return make_uint4(out[0], out[1], out[2], out[3]);
+}
+
+}  // namespace vernier::cuda

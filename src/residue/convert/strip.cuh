@@ -1,0 +1,250 @@
+// What the conversion kernels share: how blocks divide a strip of vectors, how a block goes over its part, and what
+// becomes of the findings. Blocks: those that share a strip, ClusterOfBlocks or BlockAlone (block_alone.cuh).
+#pragma once
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "product/flatness.hpp"
+#include "residue/convert/convert.hpp"
+#include "residue/convert/residues.cuh"
+#include "residue/scale/vector_needs.hpp"
+
+namespace vernier::cuda {
+
+inline constexpr int convert_threads = 256, convert_warps = convert_threads / 32;
+inline constexpr int convert_vectors = 16;  // of a strip, or fewer
+inline constexpr int convert_k = 128;       // that is turned at a time: 4 elements a lane
+
+template <class T>
+struct ConvertTask {
+  DeviceOperand<T> operand[2];
+  int strips[2];       // of a product
+  int products;        // the grid's second dimension
+  std::int64_t pitch;  // of the planes
+  int parts;           // blocks that share a strip
+  std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
+  bool measure;
+  ScaleChooser chooser;
+  Regularity regularity;
+  int moduli;
+  Gate gate;
+};
+
+// ---- elements ------------------------------------------------------------------------------------------------------
+
+// ceil(|x| 2^(quantum_bits - exponent)), as vector_statistics has it.
+template <class T>
+__device__ __forceinline__ std::uint32_t quantised_finite(T x, const QuantumScale& scale) {
+  const double y = fabs(static_cast<double>(x)) * scale.first * scale.second;
+  return static_cast<std::uint32_t>(__double2loint(__dadd_ru(y, 0x1p52)));
+}
+
+// The same, 0 if x is not finite.
+template <class T>
+__device__ __forceinline__ std::uint32_t quantised(T x, const QuantumScale& scale) {
+  return magnitude_bits(x) < infinity_bits<T> ? quantised_finite(x, scale) : 0;
+}
+
+template <class T>
+__device__ __forceinline__ double finite_or_zero(T x) {
+  return magnitude_bits(x) < infinity_bits<T> ? static_cast<double>(x) : 0.0;
+}
+
+// ---- a block's part of a strip -------------------------------------------------------------------------------------
+
+template <class T>
+struct StripPart {
+  const T* data;  // first vector of the strip, first element of k
+  std::int64_t vector_stride, k_stride;
+  int vectors;              // that exist, at most 16
+  std::int64_t begin, end;  // the block's part of k, cut at k
+  bool k_contiguous;
+};
+
+// Gathers each vector's elements: add(sums, context, element) with context = context_of(vector). found(vector, sums) is
+// called by one thread of each warp that saw the vector.
+template <class Sums, class T, class ContextOf, class Add, class Found>
+__device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_of, Add add, Found found) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (s.k_contiguous) {
+    for (int v = warp; v < s.vectors; v += convert_warps) {
+      Sums sums;
+      const auto context = context_of(v);
+      const T* x = s.data + v * s.vector_stride;
+#pragma unroll 8
+      for (std::int64_t l = s.begin + lane; l < s.end; l += 32) add(sums, context, x[l]);
+#pragma unroll
+      for (int d = 16; d > 0; d /= 2) sums.merge(sums.from_lane(d));
+      if (lane == 0) found(v, sums);
+    }
+  } else {
+    const int v = threadIdx.x % convert_vectors;
+    Sums sums;
+    if (v < s.vectors) {
+      const auto context = context_of(v);
+      const T* x = s.data + v;
+#pragma unroll 8
+      for (std::int64_t l = s.begin + threadIdx.x / convert_vectors; l < s.end; l += convert_threads / convert_vectors)
+        add(sums, context, x[l * s.k_stride]);
+    }
+    sums.merge(sums.from_lane(16));
+    if (lane < 16 && v < s.vectors) found(v, sums);
+  }
+}
+
+// Which strip some blocks have, and which part of it a block.
+template <class T>
+struct ConvertStrip {
+  const DeviceOperand<T>* operand;
+  int side, rank;
+  std::int64_t first;       // vector, of those of all products
+  std::int64_t padded_end;  // of the block's part in the planes
+  std::int64_t plane;       // bytes of all vectors
+  StripPart<T> part;
+
+  __device__ explicit ConvertStrip(const ConvertTask<T>& task, int vectors = convert_vectors) {
+    const int strip = static_cast<int>(blockIdx.x) / task.parts;
+    side = strip < task.strips[0] ? 0 : 1;
+    rank = static_cast<int>(blockIdx.x) - strip * task.parts;
+    operand = &task.operand[side];
+    const Operand<T>& x = operand->x;
+    const std::int64_t product = blockIdx.y,
+                       vector = static_cast<std::int64_t>(strip - (side == 0 ? 0 : task.strips[0])) * vectors;
+    first = product * x.vectors + vector;
+    plane = task.products * x.vectors * task.pitch;
+    const std::int64_t begin = rank * task.chunk;
+    padded_end = min(begin + task.chunk, task.pitch);
+    part = {.data = x.at(vector, 0) + product * operand->product_stride,
+            .vector_stride = x.vector_stride(),
+            .k_stride = x.k_stride(),
+            .vectors = static_cast<int>(min(static_cast<std::int64_t>(vectors), x.vectors - vector)),
+            .begin = begin,
+            .end = min(begin + task.chunk, x.k),
+            .k_contiguous = x.k_contiguous};
+  }
+};
+
+// ---- results -------------------------------------------------------------------------------------------------------
+
+// What every block knows about the strip after the exchanges.
+struct StripResult {
+  VectorStatistics statistics[convert_vectors];
+  int scale[convert_vectors];
+  bool deep;  // some vector needs the deeper thresholds of flatness
+};
+
+inline constexpr int depth_bins = deep_depths.back() + 1;
+using DepthHistograms = std::uint32_t[convert_vectors][depth_bins];
+
+struct Nothing {
+  __device__ void merge(const Nothing&) {}
+  __device__ Nothing from_lane(int) const { return {}; }
+};
+
+// How many elements of the block's part have which depth below their vector's maximum.
+template <class T>
+__device__ void count_depths(const StripPart<T>& s, DepthHistograms& counts, const VectorStatistics* statistics) {
+  for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads) counts[0][i] = 0;
+  __syncthreads();
+  sweep<Nothing>(
+      s, [](int v) { return v; },
+      [&](Nothing&, int v, T x) {
+        const auto bits = magnitude_bits(x);
+        if (bits == 0 || bits >= infinity_bits<T>) return;
+        const int depth = statistics[v].exponent - exponent_of<T>(bits);
+        if (depth < depth_bins) atomicAdd(&counts[v][depth], 1u);
+      },
+      [](int, const Nothing&) {});
+  __syncthreads();
+}
+
+template <class T>
+__device__ void set_deep_flatness(const StripPart<T>& s, std::int64_t k, const DepthHistograms& counts,
+                                  VectorStatistics* statistics) {
+  if (threadIdx.x < s.vectors) {
+    VectorStatistics& st = statistics[threadIdx.x];
+    if (!st.zero() && st.flatness == not_flat) st.flatness = deep_flatness_of(counts[threadIdx.x], k);
+  }
+  __syncthreads();
+}
+
+// The deeper thresholds, for the vectors that need them, by all blocks of a strip; the first one has the result.
+template <class T, class Blocks>
+__device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthHistograms& mine,
+                                   VectorStatistics* statistics, const Blocks& blocks) {
+  count_depths(s, mine, statistics);
+  blocks.sync();
+  if (blocks.block_rank() == 0) {
+    for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads)
+      for (unsigned r = 1; r < blocks.num_blocks(); ++r) mine[0][i] += blocks.map_shared_rank(&mine[0][0], r)[i];
+    __syncthreads();
+    set_deep_flatness(s, k, mine, statistics);
+  }
+  blocks.sync();
+}
+
+// By one block, which reads the whole strip again.
+template <class T>
+__device__ void find_deep_flatness_alone(StripPart<T> s, std::int64_t k, DepthHistograms& counts,
+                                         VectorStatistics* statistics) {
+  s.begin = 0;
+  s.end = k;
+  count_depths(s, counts, statistics);
+  set_deep_flatness(s, k, counts, statistics);
+}
+
+// The first warp of the first block of a strip: results to memory, and the strip's share in what is known about the
+// product. The last strip of all says whether the product is regular.
+template <class T>
+__device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first, int vectors,
+                        const VectorStatistics* statistics, const int* scales) {
+  const int v = threadIdx.x;
+  int allowance = RegularityState::most_allowance, roughness = 0, not_own = 0, nonfinite = 0;
+  if (v < vectors) {
+    const VectorStatistics& st = statistics[v];
+    task.operand[side].statistics[first + v] = st;
+    task.operand[side].scales[first + v] = scales[v];
+    nonfinite = st.nonfinite ? 1 : 0;
+    if (!st.zero()) {
+      const VectorNeeds need = task.chooser.needs(st);
+      allowance = task.chooser.flat_allowance_2(need);
+      roughness = need.roughness_2;
+      not_own = task.chooser.proved_by_own_span(need) ? 0 : 1;
+    }
+  }
+  if (task.regularity.state == nullptr) return;
+  allowance = __reduce_min_sync(~0u, allowance);
+  roughness = __reduce_max_sync(~0u, roughness);
+  not_own = __reduce_or_sync(~0u, not_own);
+  nonfinite = __reduce_or_sync(~0u, nonfinite);
+  if (v != 0) return;
+  RegularityState& all = *task.regularity.state;
+  atomicMax(&all.shortfall[side], RegularityState::most_allowance - allowance);
+  atomicMax(&all.roughness[side], roughness);
+  if (not_own != 0) atomicOr(&all.some_not_own[side], 1);
+  if (nonfinite != 0) atomicOr(&all.nonfinite, 1);
+  __threadfence();
+  if (atomicAdd(&all.strips_done, 1u) + 1 != static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.products))
+    return;
+  __threadfence();
+  volatile RegularityState& found = all;
+  const auto stands = [&](int x) {
+    return RegularityState::most_allowance - found.shortfall[x] >= found.roughness[1 - x];
+  };
+  const bool flat = stands(0) && stands(1);
+  const bool own = found.some_not_own[0] == 0 && found.some_not_own[1] == 0;
+  const bool regular = found.nonfinite == 0 && (!task.chooser.rule().componentwise || flat || own);
+  *task.regularity.is_irregular = regular ? 0 : 1;
+  all = RegularityState{};
+  if (task.regularity.host == nullptr) return;
+  __threadfence_system();
+  *static_cast<volatile unsigned*>(task.regularity.host) = regular ? Regularity::regular : Regularity::irregular;
+}
+
+template <class T>
+union StripBuffer {
+  T turned[convert_vectors][convert_k + 1];
+  DepthHistograms depths;
+};
+
+}  // namespace vernier::cuda

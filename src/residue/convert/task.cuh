@@ -1,0 +1,56 @@
+// Host side of all conversion kernels: what a launch is told.
+#pragma once
+
+#include "residue/convert/strip.cuh"
+
+namespace vernier::cuda {
+
+template <class T>
+std::int64_t strips_of(const DeviceOperand<T>& operand) {
+  return divide_up(operand.x.vectors, convert_vectors);
+}
+
+template <int Words>
+DigitReductions<Words> digit_reductions(const ConversionForm& form) {
+  DigitReductions<Words> reductions{};
+  for (int q = 0; q < form.moduli; ++q) reductions.of[q] = digit_reduction<Words>(modulus_of(form.list, q), form.form);
+  return reductions;
+}
+
+// Blocks side by side share strips; those of each product are a row of the grid.
+template <class T>
+dim3 conversion_grid(const ConvertTask<T>& task) {
+  return dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.parts),
+              static_cast<unsigned>(task.products));
+}
+
+// What is asked for; parts and chunk are the launch's own.
+template <class T>
+struct Conversion {
+  const DeviceOperand<T>&a, &b;
+  bool measure = false;
+  ScalingRule rule{};
+  const ConversionForm& form;
+  Regularity regularity{};
+  Gate gate{};
+
+  ConvertTask<T> task() const {
+    return {.operand = {a, b},
+            .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
+            .products = form.products,
+            .pitch = device_pitch(a.x.k),
+            .parts = 1,
+            .chunk = 0,
+            .measure = measure,
+            .chooser = ScaleChooser(rule, a.x.k),
+            .regularity = regularity,
+            .moduli = form.moduli,
+            .gate = gate};
+  }
+};
+
+// By kernels of compute capability 8.0, which later GPUs run too.
+template <class T>
+void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stream);
+
+}  // namespace vernier::cuda

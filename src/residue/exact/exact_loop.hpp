@@ -1,0 +1,116 @@
+// The loops of exact.hpp that are compiled once a set of instructions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "number/ieee754.hpp"
+#include "residue/exact/exact.hpp"
+
+namespace vernier {
+namespace {
+
+// |x| down to its lowest set bit; infinite where x is zero or not finite, so that a minimum passes it by.
+template <class T>
+inline T lowest_set_bit(T x) {
+  using Bits = typename Ieee754<T>::Bits;
+  constexpr Bits fraction_mask = (Bits{1} << (Ieee754<T>::precision - 1)) - 1;
+  const Bits bits = magnitude_bits(x), fraction = bits & fraction_mask;
+  const Bits cleared = bits & ~(fraction & (Bits{0} - fraction));
+  const T low = fraction == 0 ? std::bit_cast<T>(bits) : std::bit_cast<T>(bits) - std::bit_cast<T>(cleared);
+  return bits == 0 || bits >= infinity_bits<T> ? std::numeric_limits<T>::infinity() : low;
+}
+
+// Of 32 vectors: the minimum of lowest_set_bit, and how often it is below unit.
+template <class T>
+struct LowestBitsSums {
+  using Count = std::make_signed_t<typename Ieee754<T>::Bits>;
+  alignas(64) T least[strip_size], unit[strip_size];
+  alignas(64) Count inexact[strip_size];
+};
+
+template <class T>
+void add_lowest_bits(const Operand<T>& view, std::int64_t begin, std::int64_t end, LowestBitsSums<T>& sums) {
+  if (view.k_contiguous) {
+    for (std::int64_t v = 0; v < view.vectors; ++v) {
+      const T *x = view.at(v, 0), unit = sums.unit[v];
+      T least = sums.least[v];
+      typename LowestBitsSums<T>::Count inexact = 0;
+#pragma omp simd reduction(min : least) reduction(+ : inexact)
+      for (std::int64_t l = begin; l < end; ++l) {
+        const T bit = lowest_set_bit(x[l]);
+        least = std::min(least, bit);
+        inexact += bit < unit ? 1 : 0;
+      }
+      sums.least[v] = least;
+      sums.inexact[v] += inexact;
+    }
+  } else {
+    for (std::int64_t l = begin; l < end; ++l) {
+      const T* x = view.at(0, l);
+#pragma omp simd
+      for (std::int64_t v = 0; v < view.vectors; ++v) {
+        const T bit = lowest_set_bit(x[v]);
+        sums.least[v] = std::min(sums.least[v], bit);
+        sums.inexact[v] += bit < sums.unit[v] ? 1 : 0;
+      }
+    }
+  }
+}
+
+template <class T>
+void find_lowest_bits(const Operand<T>& view, const int* scales, LowestBits* out) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  constexpr std::int64_t piece = std::int64_t{1} << 30;  // counts of floats are 32 bits wide
+  LowestBitsSums<T> sums;
+  std::fill(std::begin(sums.least), std::end(sums.least), infinity);
+  for (std::int64_t v = 0; v < view.vectors; ++v) {
+    sums.unit[v] = std::ldexp(T{1}, -scales[v]);
+    out[v].inexact = 0;
+  }
+  for (std::int64_t begin = 0; begin < view.k; begin += piece) {
+    std::fill(std::begin(sums.inexact), std::end(sums.inexact), 0);
+    add_lowest_bits(view, begin, std::min(begin + piece, view.k), sums);
+    for (std::int64_t v = 0; v < view.vectors; ++v) out[v].inexact += sums.inexact[v];
+  }
+  for (std::int64_t v = 0; v < view.vectors; ++v)
+    out[v].exponent = sums.least[v] == infinity ? no_lowest_bit : exponent_of<T>(magnitude_bits(sums.least[v]));
+}
+
+// RN(x) to an integer, written so that it becomes a few vector instructions wherever it is compiled.
+inline double nearest_integer(double x) {
+  const double magic = std::copysign(0x1p52, x);
+  return std::abs(x) < 0x1p52 ? (x + magic) - magic : x;
+}
+
+// 2^scale as two factors, since it may leave the range of double.
+struct ScaleFactor {
+  double first, second;
+  explicit ScaleFactor(int scale) : first(std::ldexp(1.0, scale / 2)), second(std::ldexp(1.0, scale - scale / 2)) {}
+  double of(double x) const { return x * first * second; }
+};
+
+template <class T>
+RoundingResidual residual(const VectorPair<T>& p) {
+  const ScaleFactor row(p.row_scale), column(p.column_scale);
+  double sum = 0, magnitude = 0;
+  const auto add = [&](T a, T b, double& s, double& m) {
+    const double x = row.of(static_cast<double>(a)), y = column.of(static_cast<double>(b));
+    const double xi = nearest_integer(x), yi = nearest_integer(y);
+    const double row_part = (x - xi) * y, column_part = xi * (y - yi);
+    s += row_part + column_part;
+    m += std::abs(row_part) + std::abs(column_part);
+  };
+  if (p.row_stride == 1 && p.column_stride == 1) {
+#pragma omp simd reduction(+ : sum, magnitude)
+    for (std::int64_t l = 0; l < p.k; ++l) add(p.row[l], p.column[l], sum, magnitude);
+  } else {
+    for (std::int64_t l = 0; l < p.k; ++l) add(p.row[l * p.row_stride], p.column[l * p.column_stride], sum, magnitude);
+  }
+  return {sum, magnitude};
+}
+
+}  // namespace
+}  // namespace vernier

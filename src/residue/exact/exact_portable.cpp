@@ -1,0 +1,111 @@
+#include <cmath>
+
+#include "product/exact/combined_sum.hpp"
+#include "residue/exact/exact_loop.hpp"
+
+namespace vernier {
+namespace {
+
+inline double entry_error(const TileErrors& e, int i, int j) {
+  return entry_error(VectorError{e.row.rounding[i], e.row.half_norm[i], e.row.largest[i]},
+                     VectorError{e.column.rounding[j], e.column.half_norm[j], e.column.largest[j]});
+}
+
+// Theorem 6: T of entry (i, j) as a bracket; nothing if it is hopelessly wide.
+template <class T>
+std::optional<Bracket> product_bracket(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j,
+                                       bool only_rounded) {
+  const auto at = static_cast<std::size_t>(j * strip_size + i);
+  const int unit = integers.exponent[at] - 64;  // of low's last bit, in units of C
+  const auto value =
+      static_cast<Int128>(static_cast<Uint128>(static_cast<std::uint64_t>(integers.high[at])) << 64 | integers.low[at]);
+  const bool cut = unit > 0 && (integers.low[at] & 1) != 0;
+  std::optional<Bracket> b = error_bracket(value, unit, cut, entry_error(tile.errors, i, j), only_rounded);
+  if (b) b->exponent -= tile.row_scales[i] + tile.column_scales[j];
+  return b;
+}
+
+}  // namespace
+
+template <class T>
+std::optional<T> decided_entry(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j) {
+  const bool only_rounded = tile.beta == 0 && is_power_of_two(tile.alpha);
+  const std::optional<Bracket> product = product_bracket(tile, integers, i, j, only_rounded);
+  return product ? combined(*product, tile.alpha, tile.beta, tile.c + i + j * tile.ldc) : std::nullopt;
+}
+
+template <class T>
+void find_lowest_bits_portable(const Operand<T>& view, const int* scales, LowestBits* out) {
+  find_lowest_bits(view, scales, out);
+}
+
+template <class T>
+RoundingResidual residual_portable(const VectorPair<T>& pair) {
+  return residual(pair);
+}
+
+template <class T>
+void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided) {
+  undecided.fill(0);
+  for (int j = 0; j < strip_size; ++j)
+    for (int i = 0; i < strip_size; ++i) {
+      if ((tile.rows >> i & tile.columns >> j & 1) == 0) continue;
+      if (const std::optional<T> result = decided_entry(tile, integers, i, j))
+        tile.c[i + j * tile.ldc] = *result;
+      else
+        undecided[static_cast<std::size_t>(j)] |= std::uint32_t{1} << i;
+    }
+}
+
+namespace {
+
+// The residual's bound: 2 k products of two roundings at most and as many sums, in whatever order, have a relative
+// error below gamma_{k + 5}, and the magnitude is too small by no more.
+double residual_error(const RoundingResidual& r, std::int64_t k) {
+  return static_cast<double>(4 * k + 64) * 0x1p-53 * r.magnitude;
+}
+
+// Bits of a residual below this are never kept: the accumulator ends there.
+constexpr int residual_unit = -64;
+
+}  // namespace
+
+template <class T>
+std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
+                               int product_scale, T alpha, T beta, const T* c) {
+  if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
+  // The residual to the last bit that its error leaves standing, with enough of them for the error itself.
+  const double error = residual_error(residual, k);
+  const int unit = error == 0 ? residual_unit : std::max(residual_unit, std::ilogb(error) - 40);
+  const double kept = std::nearbyint(std::ldexp(residual.sum, -unit));
+  if (!(std::abs(kept) < 0x1p100)) return std::nullopt;
+  const bool cut = std::ldexp(kept, unit) != residual.sum;
+  const auto value = static_cast<Int128>(kept);
+  const auto radius = static_cast<Uint128>(std::ceil(std::ldexp(error, -unit))) + static_cast<Uint128>(cut ? 1 : 0);
+  LongAccumulator sum;
+  sum.add(integer.negative, integer.magnitude.limb, -product_scale);
+  add_fixed(sum, value < 0, magnitude_of(value), unit - product_scale);
+  return combined_interval(sum, radius, unit - product_scale, alpha, beta, c);
+}
+
+template <class T>
+T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
+  LongAccumulator sum;
+  for (std::int64_t l = 0; l < p.k; ++l)
+    sum.add_product(static_cast<double>(p.row[l * p.row_stride]), static_cast<double>(p.column[l * p.column_stride]));
+  return combined_sum(sum, alpha, beta, c);
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                    \
+  template void find_lowest_bits_portable(const Operand<T>&, const int*, LowestBits*);                            \
+  template RoundingResidual residual_portable(const VectorPair<T>&);                                              \
+  template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
+  template std::optional<T> decided_entry(const ExactTile<T>&, const LeadingTile&, int, int);                     \
+  template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
+                                          const T*);                                                              \
+  template T accumulated_entry(const VectorPair<T>&, T, T, const T*);
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(float)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,240 @@
+#include "residue/gemm.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "base/environment.hpp"
+#include "product/arguments.hpp"
+#include "product/progress.hpp"
+#include "residue/block_product.hpp"
+#include "residue/convert/strip_conversion.hpp"
+#include "residue/scale/operand_factor.hpp"
+#include "residue/scale/scale_search.hpp"
+#include "residue/speculation.hpp"
+
+namespace vernier {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void set_moduli(Plan& plan, int moduli) {
+  plan.moduli = moduli;
+  plan.log2_modulus_product = log2_product_of_moduli(moduli);
+}
+
+// One product on one workspace. Stages run one after another, each spread over the threads.
+template <class T>
+class ResidueRun {
+ public:
+  ResidueRun(const ResiduePlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report,
+             Arena arena)
+      : plan_(plan),
+        problem_(problem),
+        report_(report),
+        progress_(options.progress),
+        backend_(backend_of<T>(*plan.engine)),
+        arena_(arena),
+        vectors_(carve_vectors(arena_, plan.shape, plan.printable.threads, plan.exact)),
+        search_(plan, problem, backend_, vectors_) {
+    if (plan.exact) exact_.emplace(plan, problem, backend_, vectors_, report);
+  }
+
+  // Is it a speculative product, as far as a few vectors tell?
+  void look() {
+    const double start = now();
+    if constexpr (std::is_same_v<T, double>)
+      if (plan_.speculative) speculative_ = choose_speculation(*plan_.speculative, problem_.a, problem_.b, backend_);
+    report_.seconds_statistics += now() - start;
+  }
+
+  // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
+  void measure() {
+    const double start = now();
+    const Pass pass = speculative_ ? first_pass(plan_, *speculative_) : ordinary_pass(plan_);
+    const Blocking& b = pass.blocking;
+    const ProductShape& s = plan_.shape;
+    planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
+    const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
+    const auto known = [](const PreparedPlanes* prepared, std::int64_t count, VectorStatistics* statistics) {
+      if (prepared != nullptr) std::copy_n(prepared->statistics, count, statistics);
+    };
+    known(problem_.prepared_a, s.m, vectors_.a_statistics);
+    known(problem_.prepared_b, s.n, vectors_.b_statistics);
+    if (planes_ready_) {
+#pragma omp parallel num_threads(plan_.printable.threads)
+      {
+        const FloatingEnvironment environment;
+        if (!b.prepared.a) convert_strips(state, rows_block(state, {0, s.m}, {0, s.k}), true);
+        if (!b.prepared.b) convert_strips(state, columns_block(state, {0, s.n}, {0, s.k}), true);
+      }
+    } else {
+      search_.measure(exact());
+      if (speculative_) multiply(rows(), speculative_->a_factor), multiply(columns(), speculative_->b_factor);
+    }
+    search_.summarise(report_);
+    if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
+    (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += now() - start;
+  }
+
+  // The scales of a speculative product, if it is one. Else nothing that measure() has found or written is of use.
+  bool scale_speculatively() {
+    if (!speculative_) return false;
+    const double start = now();
+    const bool serves =
+        !search_.scale(speculative_->rule).any_wide && far_from_the_ends(rows()) && far_from_the_ends(columns());
+    report_.seconds_statistics += now() - start;
+    if (serves) return true;
+    speculative_.reset();
+    measure();
+    return false;
+  }
+
+  // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
+  Scaling scale() {
+    const double start = now();
+    Scaling scaling = exact_ ? exact_->scale() : search_.scale();
+    if (!exact_ && scaling.any_wide && search_.has_spans()) scaling = search_.scale_with_spans();
+    report_.seconds_statistics += now() - start;
+    return scaling;
+  }
+
+  // Blocks that the first pass leaves open are few, and not told of by progress.
+  void run_speculatively() {
+    run_pass(first_pass(plan_, *speculative_), WorkShare{});
+    planes_ready_ = false;
+    report_.undecided = open_entries();
+    if (report_.undecided > 0) run_pass(repair_pass(plan_, *speculative_), WorkShare{}.of(1, 1));
+    progress_.finish();
+  }
+
+  void run(const PassList& passes) {
+    for (int i = 0; i < passes.count; ++i) run_pass(passes.pass[i], WorkShare{}.of(Range{i, 1}, passes.count));
+    progress_.finish();
+  }
+
+ private:
+  std::span<VectorStatistics> rows() const { return {vectors_.a_statistics, static_cast<std::size_t>(plan_.shape.m)}; }
+  std::span<VectorStatistics> columns() const {
+    return {vectors_.b_statistics, static_cast<std::size_t>(plan_.shape.n)};
+  }
+  static void multiply(std::span<VectorStatistics> vectors, int factor) {
+    for (VectorStatistics& v : vectors) v = multiplied(v, factor);
+  }
+
+  static void set_scales_of(const VectorProof* scales, std::int64_t count, bool ordinary, int* out) {
+    for (std::int64_t v = 0; v < count; ++v) out[v] = ordinary ? scales[v].ordinary : scales[v].wide;
+    for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;
+  }
+
+  std::int64_t open_entries() const {
+    const ProductShape& s = plan_.shape;
+    const bool* open = vectors_.open;
+    std::int64_t entries = 0;
+    for (std::int64_t j = 0; j < s.n; j += strip_size)
+      for (std::int64_t i = 0; i < s.m; i += strip_size)
+        if (*open++)
+          entries += std::min<std::int64_t>(strip_size, s.m - i) * std::min<std::int64_t>(strip_size, s.n - j);
+    return entries;
+  }
+
+  void run_pass(const Pass& pass, const WorkShare& share) {
+    const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
+    const ProductShape& s = plan_.shape;
+    set_scales_of(vectors_.a_proofs, s.m, pass.ordinary, vectors_.a_scales);
+    set_scales_of(vectors_.b_proofs, s.n, pass.ordinary, vectors_.b_scales);
+    if (exact_) exact_->begin_pass(pass.ordinary);
+    const Blocking& b = pass.blocking;
+    const bool ready = planes_ready_ && pass.ordinary;  // by measure()
+    if (problem_.prepared_planes_read != nullptr && pass.ordinary) *problem_.prepared_planes_read = true;
+    BlockTask task{.convert_b = !ready && !b.prepared.b,
+                   .specials = report_.nonfinite_rows + report_.nonfinite_columns > 0};
+    StageSeconds seconds;
+    for (std::int64_t i = 0; i < s.m; i += b.m_block) {
+      task.rows = {i, std::min(b.m_block, s.m - i)};
+      task.convert_a = !ready && !b.prepared.a;
+      for (std::int64_t j = 0; j < s.n; j += b.n_block) {
+        task.columns = {j, std::min(b.n_block, s.n - j)};
+        if (!state.has_entries(task.rows, task.columns)) continue;
+        const WorkShare block = share.of(task.rows, s.m).of(task.columns, s.n);
+        const double settling = exact_ ? exact_->settling_share() : 0;
+        const WorkShare products = block.of(0, 1 - settling);
+        for (std::int64_t l = 0; l < s.k; l += b.k_block) {
+          task.ks = {l, std::min(b.k_block, s.k - l)};
+          run_block(state, task, seconds, progress_, products.of(task.ks, s.k));
+        }
+        if (exact_) complete_report(state, task.rows, task.columns, block.of(1 - settling, 1));
+        if (s.k <= b.k_block) task.convert_a = false;  // the planes of A serve all blocks of columns
+      }
+    }
+    report_.seconds_residues += seconds.residues;
+    report_.seconds_products += seconds.products;
+    report_.seconds_recombine += seconds.recombine;
+  }
+
+  // The entries of a block that the rounding test has left open.
+  void complete_report(const PassState<T>& state, Range rows, Range columns, const WorkShare& share) {
+    const double start = now();
+    const PassBuffers& buffers = state.buffers;
+    exact_->complete_report(state.recombine,
+                            {rows.begin, rows.count, columns.begin, columns.count, buffers.c, buffers.c_stride},
+                            buffers.scratch, buffers.scratch_stride, state.blocking.k_block, progress_, share);
+    report_.seconds_undecided += now() - start;
+  }
+
+  const ExactStage<T>* exact() const { return exact_ ? &*exact_ : nullptr; }
+
+  const ResiduePlan& plan_;
+  const ResidueProblem<T>& problem_;
+  Report& report_;
+  Progress progress_;
+  const SchemeBackend<T>& backend_;
+  Arena arena_;  // of the passes, behind the vectors' data
+  VectorBuffers vectors_;
+  ScaleSearch<T> search_;
+  std::optional<ExactStage<T>> exact_;
+  std::optional<SpeculativeScales> speculative_;  // none: not tried, or left
+  bool planes_ready_ = false;                     // measure() has written the planes of the ordinary entries
+};
+
+}  // namespace
+
+template <class T>
+bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report) {
+  const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
+  const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
+  ResidueRun<T> run(plan, problem, options, report, workspace.arena());
+  run.look();
+  run.measure();
+  if (run.scale_speculatively()) {
+    set_moduli(report.plan, SpeculativeProduct::moduli);
+    run.run_speculatively();
+    return true;
+  }
+  const Scaling scaling = run.scale();
+  report.wide_rows = scaling.wide_rows;
+  report.wide_columns = scaling.wide_columns;
+  const PassList passes = plan_passes(plan, scaling);
+  if (passes.native) {
+    const Contract& contract = plan.printable.contract;
+    const bool may_fall_back =
+        !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
+    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
+    report.fallback = true;
+    return false;
+  }
+  for (int i = 0; i < passes.count; ++i) {
+    const Pass& pass = passes.pass[i];
+    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
+    if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
+  }
+  run.run(passes);
+  return true;
+}
+
+template bool residue_gemm(const ResiduePlan&, const ResidueProblem<double>&, const Options&, Report&);
+template bool residue_gemm(const ResiduePlan&, const ResidueProblem<float>&, const Options&, Report&);
+
+}  // namespace vernier

@@ -1,0 +1,96 @@
+#include "residue/gemm_cuda.hpp"
+
+#include "base/status.hpp"
+#include "cuda/device.hpp"
+#include "product/arguments.hpp"
+#include "residue/regularity.hpp"
+#include "residue/run.hpp"
+
+namespace vernier::cuda {
+bool without_host(const Options& options) {
+  return options.asynchronous || capturing(static_cast<cudaStream_t>(options.stream));
+}
+
+void check_without_host(const Options& options, bool single_precision) {
+  if (!without_host(options) || options.contract.kind == Contract::Kind::normwise) return;
+  if (!current_device().hopper() || options.engine == cublas_int8_engine().name())
+    fail(Status::unsupported,
+         "gemm: contract {} by residues of engine cublas_int8 cannot be captured in a graph or be had asynchronously, "
+         "since it depends on the data how many moduli they take; expected fp64-normwise, or engine sm90_int8 on a GPU "
+         "of compute capability 9.0",
+         options.contract.text());
+  if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
+    fail(Status::unsupported,
+         "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "
+         "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
+         options.contract.text());
+}
+
+void clear_outcome(const Options& options) {
+  if (options.outcome == nullptr) return;
+  check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
+}
+
+template <class T>
+bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                  const Options& options, Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  check_without_host(options, plan.single_precision);
+  const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
+  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
+  const bool at_once = DeviceRun<T>::at_once(plan);
+  if (without_host(options)) {
+    if (options.contract.kind != Contract::Kind::normwise) {
+      run.run_without_host(options.outcome);
+      return true;
+    }
+    run.start({}, true, at_once);
+    if (!at_once) run.run_blocks(true);
+    return true;
+  }
+  bool regular = false, whole = at_once;
+  {
+    RegularityMailbox words(stream, plan.by_sqrt_rule);
+    whole = whole && words.was_regular();  // else the residues are often made in vain
+    Regularity regularity = words.regularity();
+    regularity.is_irregular = run.irregular();
+    run.start(regularity, false, whole);
+    regular = words.wait();
+  }
+  if (regular) {
+    if (!whole) run.run_blocks(false);
+    return true;
+  }
+  if (plan.by_sqrt_rule) return false;
+  if (irregular_products_lose(plan)) {
+    report.fallback = true;
+    return false;
+  }
+  const Scaling scaling = run.scale(report);
+  report.wide_rows = scaling.wide_rows;
+  report.wide_columns = scaling.wide_columns;
+  const DevicePassList passes = plan_device_passes(plan, scaling);
+  if (passes.native) {
+    const Contract& contract = options.contract;
+    const bool may_fall_back =
+        !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
+    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
+    report.fallback = true;
+    return false;
+  }
+  for (int i = 0; i < passes.count; ++i) {
+    const DevicePass& pass = passes.pass[i];
+    if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
+    if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
+  }
+  report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
+  run.run(passes, report.nonfinite_rows + report.nonfinite_columns > 0);
+  return true;
+}
+
+template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<double>&,
+                           const Options&, Report&);
+template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<float>&,
+                           const Options&, Report&);
+
+}  // namespace vernier::cuda

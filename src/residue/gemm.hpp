@@ -1,0 +1,30 @@
+// The product by residues: data -> statistics -> scales -> int8 planes -> products modulo p -> C.
+#pragma once
+
+#include "product/gemm_problem.hpp"
+#include "residue/backend.hpp"
+#include "residue/plan/plan.hpp"
+#include "residue/prepared_planes.hpp"
+
+namespace vernier {
+
+template <class T>
+struct ResidueProblem : GemmProblem<T> {
+  // of the caller's prepared operands, for ordinary entries; null: none
+  const PreparedPlanes *prepared_a = nullptr, *prepared_b = nullptr;
+  bool* prepared_planes_read = nullptr;  // set if the product reads them
+};
+
+// The loops of the scheme that go with an engine: plain ones with those that are.
+template <class T>
+const SchemeBackend<T>& backend_of(const Int8Engine& engine) {
+  const bool plain = engine.name() == "portable" || engine.name() == "avx2";
+  return plain ? portable_backend<T>() : best_backend<T>();
+}
+
+// Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
+// Error(Status::bound_not_met) if the contract forbids that.
+template <class T>
+bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report);
+
+}  // namespace vernier

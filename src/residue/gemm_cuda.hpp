@@ -1,0 +1,38 @@
+// The product by residues on a GPU: data -> statistics and scales -> int8 planes -> products modulo p -> C.
+#pragma once
+
+#include "engine/int8_engine_cuda.hpp"
+#include "residue/plan/plan_cuda.hpp"
+#include "residue/recombine/recombine_cuda.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::cuda {
+
+template <class T>
+DeviceFactor<T> factor(const T* x, PointerMode mode) {
+  return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
+}
+
+template <class T>
+struct DeviceResidueProblem {
+  Operand<T> a, b;  // rows of op(A), columns of op(B)
+  DeviceFactor<T> alpha, beta;
+  T* c;
+  std::int64_t ldc;
+};
+
+// May no host look at what the data ask for? Throws Error(Status::unsupported) if so and products by residues under the
+// contract need one: before anything is queued.
+bool without_host(const Options& options);
+void check_without_host(const Options& options, bool single_precision);
+
+// Leaves word of a product about which nothing is to be decided, where the caller wants any.
+void clear_outcome(const Options& options);
+
+// Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws
+// Error(Status::bound_not_met) if the contract forbids that.
+template <class T>
+bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                  const Options& options, Report& report);
+
+}  // namespace vernier::cuda

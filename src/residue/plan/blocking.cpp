@@ -1,0 +1,129 @@
+#include "residue/plan/blocking.hpp"
+
+#include <algorithm>
+
+#include "base/cpu_features.hpp"
+#include "product/plan/halving.hpp"
+#include "residue/plan/bounds.hpp"
+
+namespace vernier {
+namespace {
+
+// A slice of a block of A's strips is streamed from the second-level cache: half of 2 MiB, so that the strips of B
+// which come next fit too. On Emerald Rapids, two cores, n = k = 4096: blocks of 8, 16, 24, 32, 48 strips
+// gave 10.5, 11.2, 11.3, 11.5 and 10.9 TOP/s (bench/results/).
+constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
+// Of (modulus, row block). The last ones are cut (residue/product_items.hpp), so that few are enough to end together.
+constexpr std::int64_t items_per_thread = 4;
+
+constexpr std::int64_t least_k_block = 1024;
+
+// Not a multiple of a page: planes of all moduli would fall into the same cache sets.
+constexpr std::size_t plane_padding = 320;
+
+void set_strips(Blocking& b) {
+  const std::int64_t strips = b.m_block / strip_size;
+  const std::int64_t slice_bytes = panel_layout(strip_size, b.k_block).slice_steps * step_bytes;
+  b.row_block_strips = std::min(strips, row_block_bytes / slice_bytes);
+  while (b.row_block_strips > 2 && b.moduli * divide_up(strips, b.row_block_strips) < items_per_thread * b.threads)
+    b.row_block_strips /= 2;
+}
+
+void set_bytes(Blocking& b, const Int8Engine& engine) {
+  set_strips(b);
+  Arena count;
+  carve_pass(count, b, engine);
+  b.bytes = count.used();
+}
+
+}  // namespace
+
+std::int64_t largest_k_block(std::int64_t k, const Int8Engine& engine) {
+  return round_up(divide_up(k, divide_up(k, engine.longest_k())), step_size);
+}
+
+std::size_t plane_stride(std::int64_t bytes) {
+  return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
+}
+
+PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine) {
+  PassBuffers buffers;
+  buffers.a_stride = plane_stride(b.m_block * b.k_block);
+  buffers.b_stride = plane_stride(b.n_block * b.k_block);
+  buffers.c_stride = plane_stride(b.m_block * b.n_block);
+  const auto moduli = static_cast<std::size_t>(b.moduli), threads = static_cast<std::size_t>(b.threads);
+  if (!b.prepared.a) buffers.a = arena.take<std::int8_t>(moduli * buffers.a_stride);
+  if (!b.prepared.b) buffers.b = arena.take<std::int8_t>(moduli * buffers.b_stride);
+  buffers.c = arena.take<std::int8_t>(moduli * buffers.c_stride);
+  // A thread's scratch serves one stage after another: a gathered strip, then the engine's accumulators.
+  const auto strip = static_cast<std::int64_t>(sizeof(double)) * strip_size * b.k_block;
+  const auto accumulators = static_cast<std::int64_t>(engine.scratch_bytes());
+  buffers.scratch_stride =
+      static_cast<std::size_t>(round_up(std::max(strip, accumulators), static_cast<std::int64_t>(Arena::alignment)));
+  buffers.scratch = arena.take<std::byte>(threads * buffers.scratch_stride);
+  return buffers;
+}
+
+VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact) {
+  const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
+             n = static_cast<std::size_t>(round_up(shape.n, strip_size));
+  VectorBuffers v;
+  v.a_statistics = arena.take<VectorStatistics>(m);
+  v.b_statistics = arena.take<VectorStatistics>(n);
+  v.a_proofs = arena.take<VectorProof>(m);
+  v.b_proofs = arena.take<VectorProof>(n);
+  v.a_scales = arena.take<int>(m);
+  v.b_scales = arena.take<int>(n);
+  if (exact) {
+    v.a_lowest_bits = arena.take<LowestBits>(m);
+    v.b_lowest_bits = arena.take<LowestBits>(n);
+    v.a_errors = arena.take<double>(3 * m);
+    v.b_errors = arena.take<double>(3 * n);
+    v.lines = arena.take<double>(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(threads));
+    v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
+    return v;  // no block spans: bounds against |A||B| are not asked for
+  }
+  if (shape.k >= SpeculativeProduct::least_k && shape.k <= SpeculativeProduct::most_k)
+    v.open = arena.take<bool>(m / strip_size * (n / strip_size));
+  if (shape.k > longest_spanned_k) return v;
+  v.a_stride = round_up(shape.m, span_lanes);
+  v.b_stride = round_up(shape.n, span_lanes);
+  const auto rows = static_cast<std::size_t>(v.a_stride), columns = static_cast<std::size_t>(v.b_stride);
+  const auto blocks = static_cast<std::size_t>(span_blocks(shape.k));
+  v.a_deficits = arena.take<std::uint8_t>(blocks * rows);
+  v.b_deficits = arena.take<std::uint8_t>(blocks * columns);
+  v.a_norm_bits = arena.take<std::uint8_t>(rows);
+  v.b_norm_bits = arena.take<std::uint8_t>(columns);
+  v.a_costs = arena.take<std::uint8_t>(rows * static_cast<std::size_t>(threads));
+  v.b_costs = arena.take<std::uint8_t>(columns);
+  return v;
+}
+
+namespace {
+
+// Of the planes that are made here. Half of the last-level cache, since C and other processes want some of it.
+bool planes_fit_caches(const Blocking& b) {
+  const std::size_t a_bytes = b.prepared.a ? 0 : plane_stride(b.m_block * b.k_block),
+                    b_bytes = b.prepared.b ? 0 : plane_stride(b.n_block * b.k_block);
+  return static_cast<std::size_t>(b.moduli) * (a_bytes + b_bytes) <= last_level_cache_bytes() / 2;
+}
+
+}  // namespace
+
+Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
+                         std::size_t limit, const PreparedSides& prepared) {
+  Blocking b;
+  b.moduli = moduli;
+  b.threads = threads;
+  b.prepared = prepared;
+  b.m_block = round_up(shape.m, strip_size);
+  b.n_block = round_up(shape.n, strip_size);
+  b.k_block = largest_k_block(shape.k, engine);
+  halve_until_it_fits(b, limit,
+                      {.vectors = strip_size, .k = std::max(least_k_block, prepared.k_block), .k_unit = step_size},
+                      [&](Blocking& x) { set_bytes(x, engine); });
+  b.cached = planes_fit_caches(b);
+  return b;
+}
+
+}  // namespace vernier

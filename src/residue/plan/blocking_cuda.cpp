@@ -1,0 +1,117 @@
+// Blocks that fit a workspace, and what lies in it.
+#include <algorithm>
+#include <limits>
+
+#include "engine/entry_filter.hpp"
+#include "engine/summed_planes.hpp"
+#include "product/plan/halving.hpp"
+#include "residue/convert/winograd.hpp"
+#include "residue/plan/plan_cuda.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t least_block = 256, least_k_block = 4096;
+
+// Entries of a block are named in 32 bits.
+constexpr std::int64_t most_listed_entries = std::int64_t{1} << 32;
+
+void set_bytes(DeviceBlocking& b, const DeviceLimits& limits) {
+  Arena count;
+  carve_device_pass(count, b, limits);
+  b.bytes = count.used();
+}
+
+}  // namespace
+
+DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits) {
+  const auto planes = static_cast<std::size_t>(b.moduli * (b.form.strassen ? winograd_products : 1));
+  const auto pitch = static_cast<std::size_t>(plane_pitch(b.k_block, b.form.strassen));
+  const std::int64_t m = plane_vectors(b.m_block, b.form.strassen), n = plane_vectors(b.n_block, b.form.strassen);
+  DevicePassBuffers buffers;
+  buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
+  buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
+  buffers.c = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
+  if (limits.int32_sums)
+    buffers.sums =
+        arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
+  buffers.steps = arena.take<std::uint32_t>(1);
+  if (b.form.exact) buffers.open = arena.take<std::uint32_t>(static_cast<std::size_t>(b.m_block * b.n_block));
+  return buffers;
+}
+
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact) {
+  const auto m = static_cast<std::size_t>(shape.m), n = static_cast<std::size_t>(shape.n);
+  DeviceVectorBuffers v;
+  v.a_statistics = arena.take<VectorStatistics>(m);
+  v.b_statistics = arena.take<VectorStatistics>(n);
+  v.a_scales = arena.take<int>(m);
+  v.b_scales = arena.take<int>(n);
+  if (exact) {
+    const std::size_t before = arena.used();
+    v.a_lowest_bits.counts = arena.take<cuda::DeviceLowestBits>(m);
+    v.b_lowest_bits.counts = arena.take<cuda::DeviceLowestBits>(n);
+    v.sample = arena.take<cuda::DeviceSample>(1);
+    v.open_counts = arena.take<cuda::DeviceOpenCounts>(1);
+    v.cleared = reinterpret_cast<std::byte*>(v.a_lowest_bits.counts);
+    v.cleared_bytes = arena.used() - before;
+    v.a_lowest_bits.places = arena.take<std::uint32_t>(m * cuda::kept_places);
+    v.b_lowest_bits.places = arena.take<std::uint32_t>(n * cuda::kept_places);
+    v.a_errors = arena.take<RoundError>(m);
+    v.b_errors = arena.take<RoundError>(n);
+    return v;
+  }
+  v.a_proofs = arena.take<VectorProof>(m);
+  v.b_proofs = arena.take<VectorProof>(n);
+  v.a_wide_scales = arena.take<int>(m);
+  v.b_wide_scales = arena.take<int>(n);
+  v.a_group_proofs = arena.take<unsigned>(static_cast<std::size_t>(divide_up(shape.m, EntryFilter::group)));
+  v.b_group_proofs = arena.take<unsigned>(static_cast<std::size_t>(divide_up(shape.n, EntryFilter::group)));
+  v.route = arena.take<cuda::DeviceRoute>(1);
+  v.regularity = arena.take<cuda::RegularityState>(1);
+  return v;
+}
+
+DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
+                                      std::size_t limit, PassForm form) {
+  DeviceBlocking b;
+  b.moduli = moduli;
+  b.form = form;
+  b.m_block = shape.m;
+  b.n_block = shape.n;
+  b.k_block = std::min(shape.k, round_up(divide_up(shape.k, divide_up(shape.k, limits.longest_k)), device_pitch_unit));
+  halve_until_it_fits(b, limit, {.vectors = least_block, .k = least_k_block, .k_unit = device_pitch_unit},
+                      [&](DeviceBlocking& x) {
+                        set_bytes(x, limits);
+                        if (form.exact && x.m_block * x.n_block > most_listed_entries)
+                          x.bytes = std::numeric_limits<std::size_t>::max();
+                      });
+  return b;
+}
+
+template <class R>
+DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan) {
+  const auto size = [](auto... factors) { return (std::size_t{1} * ... * static_cast<std::size_t>(factors)); };
+  const ProductShape& s = plan.shape;
+  const std::int64_t both = device_pitch(2 * s.k), one = device_pitch(s.k);
+  const std::int64_t units = product_units(s.m, s.n).plane_bytes(), doubled = product_units(2 * s.m, s.n).plane_bytes();
+  DeviceComplexBuffers<R> b;
+  b.vectors = carve_device_vectors(arena, s);
+  b.row_scales = arena.take<int>(size(2 * s.m));
+  if (plan.turn_a) b.a = arena.take<R>(size(2, s.m, s.k));
+  if (plan.turn_b) b.b = arena.take<R>(size(2, s.n, s.k));
+  if (plan.keep_t) b.t = arena.take<R>(size(2, s.m, s.n));
+  b.a_parts = arena.take<std::uint8_t>(size(plan.moduli, s.m, both));
+  b.b_parts = arena.take<std::uint8_t>(size(plan.moduli, s.n, both));
+  for (std::uint8_t** plane : {&b.a_plus, &b.a_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.m, one));
+  for (std::uint8_t** plane : {&b.b_plus, &b.b_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.n, one));
+  for (std::int8_t** plane : {&b.c_plus, &b.c_minus}) *plane = arena.take<std::int8_t>(size(plan.moduli, units));
+  b.c = arena.take<std::int8_t>(size(plan.moduli, doubled));
+  b.steps = arena.take<std::uint32_t>(1);
+  return b;
+}
+
+template DeviceComplexBuffers<double> carve_device_complex(Arena&, const DeviceComplexPlan&);
+template DeviceComplexBuffers<float> carve_device_complex(Arena&, const DeviceComplexPlan&);
+
+}  // namespace vernier

@@ -1,0 +1,78 @@
+#include "residue/plan/cost_cuda.hpp"
+
+#include <type_traits>
+
+#include "product/plan/sgemm_cost.hpp"
+#include "residue/plan/bounds.hpp"
+
+namespace vernier {
+namespace {
+
+// Rates of one H200 (bench/results/gemm_h200.json); GpuModel has those that other GPUs have too.
+constexpr GpuModel h200;
+constexpr double pairing_rate = 3.2e12;      // bytes read and written, of complex products
+constexpr double strassen_launches = 20e-6;  // how much longer the chain of kernels is, and the wait for the host in it
+// Irregular products: block spans, the choice of scales, and the longer Chinese remainder.
+constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
+constexpr double attempt_latency = 15e-6;  // of the host's answer to a look at the data
+constexpr double native_launch = 8e-6;
+
+double at_native_rate(const ProductShape& s, double rate) {
+  const double operations = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  return operations / rate + native_launch;
+}
+
+// What it cost to look at data that the square-root rule did not serve.
+double attempt_seconds(const ProductShape& s, const GpuModel& gpu) {
+  return gpu.read_bytes * static_cast<double>(s.m + s.n) * static_cast<double>(s.k) / gpu.conversion + attempt_latency;
+}
+
+}  // namespace
+
+double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, const GpuModel& gpu) {
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double planes = strassen ? moduli * 7.0 / 4 : moduli;  // written for each element
+  const double depth = strassen ? 7.0 / 8 * (k + 2 * gpu.half_k) : k + gpu.half_k;
+  const double products = moduli * (m * n * (2 * depth / gpu.int8 + gpu.sums) + gpu.launch);
+  const double read = strassen ? 2 * gpu.read_bytes : gpu.read_bytes;
+  const double conversions = (m + n) * k * ((read + planes) / gpu.conversion + gpu.element);
+  const double recombination = m * n * ((moduli + 16) / gpu.recombination + gpu.entry);
+  const double sums = strassen ? m * n * (planes - moduli) / gpu.recombination + strassen_launches : 0;
+  return products + conversions + recombination + sums + gpu.launches;
+}
+
+double device_complex_seconds(const ProductShape& s, int moduli) {
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double operands = 2 * (m + n) * k, result = 2 * m * n;  // real numbers
+  return 4 * moduli * m * n * (k + h200.half_k) / h200.int8 + operands * (8 + moduli) / h200.conversion +
+         2 * moduli * operands / pairing_rate + result * (moduli + 16) / h200.recombination +
+         2 * moduli * result / pairing_rate + 2 * h200.launches;
+}
+
+double irregular_device_seconds(const ProductShape& shape, std::initializer_list<int> moduli, const GpuModel& gpu) {
+  double seconds = irregular_seconds;
+  for (const int count : moduli)
+    seconds += count == 0 ? 0 : irregular_factor * device_residue_seconds(shape, count, false, gpu);
+  return seconds;
+}
+
+double device_native_seconds(const ProductShape& s, bool single_precision, const GpuModel& gpu) {
+  if (!single_precision) return at_native_rate(s, gpu.native_double);
+  return gpu.native_single != 0 ? at_native_rate(s, gpu.native_single) : device_sgemm_seconds(s.m, s.n, s.k);
+}
+
+bool native_ends_before_residues(const ProductShape& shape, const GpuModel& gpu) {
+  return at_native_rate(shape, gpu.native_double) <= gpu.launches;
+}
+
+template <class T>
+bool full_rule_loses(const ProductShape& shape, const Contract& contract, const GpuModel& gpu) {
+  if (!sqrt_rule<T>(contract, shape.k)) return false;
+  const int moduli = moduli_of(scaling_rule<T>(contract, shape.k), shape.k);
+  return device_residue_seconds(shape, moduli, false, gpu) + attempt_seconds(shape, gpu) >=
+         device_native_seconds(shape, std::is_same_v<T, float>, gpu);
+}
+template bool full_rule_loses<double>(const ProductShape&, const Contract&, const GpuModel&);
+template bool full_rule_loses<float>(const ProductShape&, const Contract&, const GpuModel&);
+
+}  // namespace vernier

@@ -1,0 +1,26 @@
+// What products in device memory take, in seconds (docs/performance.md).
+#pragma once
+
+#include <initializer_list>
+
+#include "product/plan/gpu_model.hpp"
+#include "residue/plan/plan.hpp"
+
+namespace vernier {
+
+double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false, const GpuModel& gpu = {});
+double device_complex_seconds(const ProductShape& shape, int moduli);  // two products modulo each, on Hopper
+double device_native_seconds(const ProductShape& shape, bool single_precision, const GpuModel& gpu = {});
+
+// Irregular products: one pass for each number of moduli that is not 0.
+double irregular_device_seconds(const ProductShape& shape, std::initializer_list<int> moduli, const GpuModel& gpu = {});
+
+// In double precision, launch included.
+bool native_ends_before_residues(const ProductShape& shape, const GpuModel& gpu = {});
+
+// Of data that the square-root rule does not serve: is the native product faster than looking at them in vain and going
+// by the full rule? Whoever has such data once mostly has them again.
+template <class T>
+bool full_rule_loses(const ProductShape& shape, const Contract& contract, const GpuModel& gpu = {});
+
+}  // namespace vernier

@@ -1,0 +1,77 @@
+// Plans of what follows where the data are known: passes of irregular and of correctly rounded products; and complex
+// ones.
+#include <algorithm>
+
+#include "residue/convert/digits.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/plan/plan_cuda.hpp"
+#include "residue/recombine/crt.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+
+DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
+  return {.blocking = plan.ordinary, .words = ordinary_words(plan.rule)};
+}
+
+DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
+  // No vector's largest element has an exponent above log2 of its norm.
+  const int exponent =
+      std::min(std::max(choice.row_budget_16, choice.column_budget_16) / 32 + 1, largest_exponent(max_limbs));
+  return {.blocking = choose_device_blocking(plan.shape, choice.moduli, plan.limits, plan.pass_bytes, {.exact = true}),
+          .words = words_for_exponent(exponent),
+          .ordinary = false};
+}
+
+bool irregular_products_lose(const DeviceProductPlan& plan) {
+  return native_is_allowed(plan) && irregular_device_seconds(plan.shape, {plan.ordinary.moduli}, plan.gpu) >
+                                        device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+}
+
+DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
+  DevicePassList list;
+  if (scaling.any_ordinary) list.pass[list.count++] = ordinary_device_pass(plan);
+  if (scaling.any_wide) {
+    const int moduli = moduli_for(scaling.wide_log2);
+    list.beyond_scheme = moduli == 0 || scaling.wide_exponent > largest_exponent(max_limbs);
+    if (!list.beyond_scheme) {
+      DevicePass& pass = list.pass[list.count++];
+      pass.ordinary = false;
+      pass.words = words_for_exponent(scaling.wide_exponent);
+      pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
+    }
+  }
+  for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
+  list.native = list.beyond_scheme;
+  if (!list.native && scaling.any_wide && native_is_allowed(plan)) {
+    const double seconds =
+        irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli}, plan.gpu);
+    list.native = seconds > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  }
+  return list;
+}
+
+template <class R>
+std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                                     const Contract& contract, const DeviceLimits& limits) {
+  DeviceComplexPlan plan{.shape = shape, .turn_a = opa == Op::none, .turn_b = opb != Op::none, .keep_t = keep_t};
+  plan.rule = complex_scaling_rule<R>(contract, 2 * shape.k);
+  plan.words = words_for_exponent(plan.rule.largest_exponent);
+  plan.moduli = moduli_of(plan.rule, 2 * shape.k, ModuliList::with_root);
+  const bool fits = plan.moduli > 0 && three_limbs_hold(plan.moduli, ModuliList::with_root) &&
+                    device_pitch(shape.k) <= limits.longest_k && 2 * shape.k <= longest_device_k &&
+                    product_units(shape.m, shape.n).across <= 65535;  // blocks of a launch
+  if (shape.empty() || !fits || limits.int32_sums) return std::nullopt;
+  Arena count;
+  carve_device_complex<R>(count, plan);
+  plan.bytes = count.used();
+  plan.seconds = device_complex_seconds(shape, plan.moduli);
+  return plan;
+}
+
+template std::optional<DeviceComplexPlan> plan_device_complex<double>(const ProductShape&, Op, Op, bool,
+                                                                      const Contract&, const DeviceLimits&);
+template std::optional<DeviceComplexPlan> plan_device_complex<float>(const ProductShape&, Op, Op, bool, const Contract&,
+                                                                     const DeviceLimits&);
+
+}  // namespace vernier

@@ -1,0 +1,106 @@
+#include "residue/plan/plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "residue/plan/cost.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+
+std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact) {
+  Arena count;
+  carve_vectors(count, shape, threads, exact);
+  return count.used();
+}
+
+void describe_residues(ResiduePlan& plan) {
+  Plan& p = plan.printable;
+  p.scheme = "residues";
+  p.engine = std::string(plan.engine->name());
+  p.moduli = plan.speculative ? SpeculativeProduct::moduli : plan.ordinary.moduli;  // of most data
+  p.log2_modulus_product = log2_product_of_moduli(p.moduli);
+  p.m_block = std::min(plan.ordinary.m_block, plan.shape.m);
+  p.n_block = std::min(plan.ordinary.n_block, plan.shape.n);
+  p.k_block = std::min(plan.ordinary.k_block, plan.shape.k);
+  p.workspace = plan.vector_bytes + plan.pass_bytes;
+}
+
+ResiduePlan with_prepared(const ResiduePlan& plan, const PreparedSides& prepared) {
+  ResiduePlan with = plan;
+  with.speculative.reset();
+  with.ordinary = choose_blocking(plan.shape, plan.ordinary.moduli, plan.printable.threads, *plan.engine,
+                                  plan.most_pass_bytes, prepared);
+  if (with.ordinary.bytes > plan.most_pass_bytes) with.ordinary = plan.ordinary;
+  with.pass_bytes = std::max(with.ordinary.bytes, plan.least_pass_bytes);
+  describe_residues(with);
+  return with;
+}
+
+namespace {
+
+void set_digits(Pass& pass, int exponent) {
+  pass.narrow = exponent <= narrow_exponent;
+  for (pass.limbs = 1; exponent > largest_exponent(pass.limbs);) ++pass.limbs;
+}
+
+}  // namespace
+
+Pass ordinary_pass(const ResiduePlan& plan) {
+  Pass pass;
+  pass.blocking = plan.ordinary;
+  set_digits(pass, plan.rule.largest_exponent);
+  return pass;
+}
+
+Pass first_pass(const ResiduePlan& plan, const SpeculativeScales& scales) {
+  Pass pass;
+  pass.speculative = scales;
+  pass.blocking =
+      choose_blocking(plan.shape, SpeculativeProduct::moduli, plan.printable.threads, *plan.engine, plan.pass_bytes);
+  set_digits(pass, scales.rule.largest_exponent);
+  return pass;
+}
+
+// No entry is wide, so that update() writes all entries of a block.
+Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales) {
+  Pass pass = ordinary_pass(plan);
+  pass.speculative = scales;
+  pass.speculative->certain = std::numeric_limits<double>::infinity();
+  pass.every_entry = false;
+  pass.open_only = true;
+  return pass;
+}
+
+PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling) {
+  PassList list;
+  if (scaling.any_ordinary) list.pass[list.count++] = ordinary_pass(plan);
+  if (scaling.any_wide) {
+    const int moduli = moduli_for(scaling.wide_log2);
+    list.beyond_scheme = moduli == 0 || scaling.wide_exponent > largest_exponent(max_limbs);
+    if (!list.beyond_scheme) {
+      Pass& pass = list.pass[list.count++];
+      pass.ordinary = false;
+      set_digits(pass, scaling.wide_exponent);
+      pass.blocking = choose_blocking(plan.shape, moduli, plan.printable.threads, *plan.engine, plan.pass_bytes);
+    }
+  }
+  for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
+  list.native = list.beyond_scheme;
+  const bool may_be_native = plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+  if (!list.native && !plan.forced && scaling.any_wide && may_be_native) {
+    double seconds = 0;
+    for (int i = 0; i < list.count; ++i) {
+      ProductShape shape = plan.shape;
+      if (!list.pass[i].ordinary &&
+          scaling.any_ordinary)  // wide rows against all columns, wide columns against all rows
+        shape.m = std::min(shape.m, scaling.wide_rows + divide_up(scaling.wide_columns * shape.m, shape.n));
+      seconds += residue_seconds(plan.engine->name(), shape, list.pass[i].blocking.moduli, plan.printable.threads);
+    }
+    list.native = seconds > native_seconds(plan.shape, plan.single_precision, plan.printable.threads);
+  }
+  return list;
+}
+
+}  // namespace vernier

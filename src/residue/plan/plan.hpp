@@ -1,0 +1,80 @@
+// All decisions about a product by residues, in two steps: before the data are read (blas/plan.cpp fills them in), and
+// after their statistics are known.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "engine/int8_engine.hpp"
+#include "residue/plan/blocking.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/scale/scaling.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+struct ResiduePlan {
+  ProductShape shape;
+  bool single_precision = false;       // T is float
+  bool doubled = false;                // the real form of a complex product, which three products serve as well
+  bool exact = false;                  // the contract asks for correct rounding
+  bool forced = false;                 // the caller named an int8 engine or asked for reproducible bits
+  bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
+  const Int8Engine* engine = nullptr;  // null: native
+  ScalingRule rule;
+  std::optional<SpeculativeProduct> speculative;          // tried first
+  std::size_t vector_bytes = 0;                           // of VectorBuffers
+  std::size_t pass_bytes = 0;                             // left for the passes ...
+  std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // ... and what it may be
+  Blocking ordinary;
+  Plan printable;
+};
+
+// The plan with the planes of an operand, or of both, at hand; or as it was, where no workspace within the limit goes
+// with their blocks of k.
+ResiduePlan with_prepared(const ResiduePlan& plan, const PreparedSides& prepared);
+
+// The printable part of a plan by residues.
+void describe_residues(ResiduePlan& plan);
+
+// Bytes of VectorBuffers.
+std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact);
+
+// Operands with factors (in sixteenths, residue/scale/operand_factor.hpp), and from where on an entry is open.
+struct SpeculativeScales {
+  ScalingRule rule;
+  int a_factor, b_factor;
+  double certain;
+
+  double divisor() const { return a_factor * b_factor / 256.0; }
+};
+
+// One sweep over C for the entries that share a number of moduli.
+struct Pass {
+  Blocking blocking;
+  std::optional<SpeculativeScales> speculative;
+  bool open_only = false;  // the blocks of 32 x 32 that a first pass has left open
+  bool narrow = false;     // scaled elements fit narrow digits
+  int limbs = 1;           // else: limbs of 62 bits
+  bool ordinary = true;    // which entries are written ...
+  bool every_entry = true;
+};
+
+struct PassList {
+  Pass pass[2];
+  int count = 0;
+  bool native = false;  // the data ask for more than the scheme holds, or for more time than the native product takes
+  bool beyond_scheme = false;
+};
+
+// The pass of the ordinary entries: known before the data are read.
+Pass ordinary_pass(const ResiduePlan& plan);
+
+// The pass that a speculative product begins with, and the one for the blocks that it leaves open.
+Pass first_pass(const ResiduePlan& plan, const SpeculativeScales& scales);
+Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales);
+
+PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling);
+
+}  // namespace vernier

@@ -1,0 +1,284 @@
+#include "residue/plan/plan_cuda.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+#include "base/status.hpp"
+#include "number/ieee754.hpp"
+#include "residue/convert/digits.hpp"
+#include "residue/convert/winograd.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+namespace {
+
+std::size_t vector_bytes(const ProductShape& shape, bool exact) {
+  Arena count;
+  carve_device_vectors(count, shape, exact);
+  return count.used();
+}
+
+// Under contract exact the shape decides how many open entries a modulus is worth.
+template <class T>
+ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
+  if (contract.kind != Contract::Kind::exact) return scaling_rule<T>(contract, shape.k);
+  return exact_rule<T>(ordinary_device_exact_moduli(Ieee754<T>::precision, shape), shape.k);
+}
+
+}  // namespace
+
+// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
+int ordinary_words(const ScalingRule& rule) {
+  return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
+}
+
+bool native_is_allowed(const DeviceProductPlan& plan) {
+  return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
+}
+
+namespace {
+
+template <class T>
+bool native_keeps(const Contract& contract) {
+  return contract.kind != Contract::Kind::exact && contract.bits_asked <= Ieee754<T>::precision;
+}
+
+template <class T>
+bool forces_residues(const DeviceRequest& request) {
+  return request.contract.reproducible || !native_keeps<T>(request.contract) || !request.engine.empty();
+}
+
+}  // namespace
+
+bool strassen_possible(int moduli, const ScalingRule& rule, bool exact, int strassen_levels) {
+  return strassen_levels != 0 && !exact && moduli <= most_winograd_moduli && ordinary_words(rule) == 2;
+}
+
+// One level of Strassen-Winograd or none, within the limit: what was asked for where it can be had, else the faster.
+// Elements of ordinary products under `rule` take that many words.
+DeviceBlocking choose_ordinary_blocking(const ProductShape& shape, int moduli, const ScalingRule& rule,
+                                        const DeviceLimits& limits, std::size_t limit, bool exact,
+                                        int strassen_levels) {
+  const DeviceBlocking plain = choose_device_blocking(shape, moduli, limits, limit, {.exact = exact});
+  if (!limits.strassen || !strassen_possible(moduli, rule, exact, strassen_levels)) return plain;
+  const DeviceBlocking halved = choose_device_blocking(shape, moduli, limits, limit, {.strassen = true});
+  if (halved.bytes > limit) return plain;
+  if (strassen_levels > 0) return halved;
+  const auto seconds = [&](const DeviceBlocking& b) {
+    const std::int64_t blocks =
+        divide_up(shape.m, b.m_block) * divide_up(shape.n, b.n_block) * divide_up(shape.k, b.k_block);
+    return static_cast<double>(blocks) *
+           device_residue_seconds({b.m_block, b.n_block, b.k_block}, moduli, b.form.strassen);
+  };
+  return seconds(halved) < seconds(plain) ? halved : plain;
+}
+
+template <class T>
+std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
+                                   std::size_t limit, bool least, int strassen_levels) {
+  if (shape.empty()) return 0;
+  const bool exact = contract.kind == Contract::Kind::exact;
+  const std::size_t vectors = vector_bytes(shape, exact);
+  const std::size_t smallest = vectors + choose_device_blocking(shape, max_moduli, limits, 0, {.exact = exact}).bytes;
+  if (least) return smallest;
+  const std::size_t room = limit > vectors ? limit - vectors : 0;
+  const ScalingRule rule = device_rule<T>(contract, shape);
+  const DeviceBlocking b =
+      choose_ordinary_blocking(shape, moduli_of(rule, shape.k), rule, limits, room, exact, strassen_levels);
+  return std::max(smallest, vectors + b.bytes);
+}
+
+namespace {
+
+// The scales that ordinary products get.
+template <class T>
+ScalingRule ordinary_rule(const ProductShape& shape, const DeviceRequest& request) {
+  const std::optional<ScalingRule> by_sqrt_rule =
+      request.may_use_sqrt_rule ? sqrt_rule<T>(request.contract, shape.k) : std::nullopt;
+  return by_sqrt_rule.value_or(device_rule<T>(request.contract, shape));
+}
+
+struct Estimates {
+  double native = 0, residues = 0;  // seconds
+  bool residues_win = false;
+};
+
+template <class T>
+Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
+  Estimates e;
+  const GpuModel& gpu = request.gpu;
+  e.native = device_native_seconds(shape, std::is_same_v<T, float>, gpu);
+  // Where no host waits, the device must choose, if the contract leaves it a choice.
+  const bool chooses = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
+  if (!gpu.residues || (chooses && !gpu.clusters)) return e;
+  const ScalingRule rule = ordinary_rule<T>(shape, request);
+  const int moduli = moduli_of(rule, shape.k);
+  e.residues = device_residue_seconds(shape, moduli, false, gpu);
+  if (gpu.clusters &&
+      strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
+    e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true));
+  // Few long vectors are converted more slowly than estimated: 98 us for 66, 1024 x 384 x 4096 in single precision,
+  // which cuBLAS has in 82.
+  constexpr double single_margin = 1.5;
+  const bool refused = !request.may_use_sqrt_rule && full_rule_loses<T>(shape, request.contract, gpu);
+  e.residues_win = e.residues * (std::is_same_v<T, float> ? single_margin : 1) < e.native && !refused;
+  return e;
+}
+
+}  // namespace
+
+template <class T>
+bool device_product_is_small(const ProductShape& shape, const Contract& contract, const GpuModel& gpu) {
+  return !shape.empty() && !contract.reproducible && native_keeps<T>(contract) &&
+         native_ends_before_residues(shape, gpu);
+}
+
+namespace {
+
+void describe_native(Plan& p) {
+  p.scheme = "native";
+  p.engine = "cublas";
+}
+
+}  // namespace
+
+template <class T>
+void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan) {
+  describe_product<T>(shape, contract, plan);
+  describe_native(plan);
+  plan.reason = "a small product";
+}
+
+template <class T>
+bool device_takes_native(const ProductShape& shape, const DeviceRequest& request) {
+  if (shape.empty() || forces_residues<T>(request)) return false;
+  if (device_product_is_small<T>(shape, request.contract, request.gpu)) return true;
+  return !estimates<T>(shape, request).residues_win || shape.k > longest_device_k;
+}
+
+namespace {
+
+// Residues or the native product, and why.
+template <class T>
+void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
+  const Contract& contract = request.contract;
+  Plan& p = plan.printable;
+  if (request.engine == "native") {
+    require(!contract.reproducible && plan.native_keeps_contract,
+            "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(), p.type);
+    p.reason = "the native product was asked for";
+  } else if (!request.engine.empty()) {
+    plan.residues = true;
+    p.reason = fmt::format("engine {} was asked for", request.engine);
+  } else if (plan.forced) {
+    plan.residues = true;
+    p.reason = contract.reproducible ? "the contract asks for reproducible bits"
+                                     : "the native product cannot keep the contract";
+  } else if (device_product_is_small<T>(plan.shape, contract, request.gpu)) {
+    describe_small_device_product<T>(plan.shape, contract, p);
+  } else {
+    const Estimates e = estimates<T>(plan.shape, request);
+    plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
+    p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
+                               : fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", e.residues * 1e3,
+                                             e.native * 1e3);
+  }
+}
+
+// Does the workspace hold residues, of which `least` bytes are the least? If not, the native product is left where it
+// is allowed; else this throws.
+bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceProductPlan& plan) {
+  const ProductShape& shape = plan.shape;
+  const std::size_t limit = request.workspace_limit;
+  if (limit < least && native_is_allowed(plan)) {
+    plan.printable.reason += fmt::format("; a workspace of {} bytes is too small for residues", limit);
+    return false;
+  }
+  require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
+          longest_device_k);
+  if (limit < least)
+    fail(request.own_workspace ? Status::invalid_argument : Status::out_of_memory,
+         "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
+         request.own_workspace ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
+  return true;
+}
+
+// The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.
+template <class T>
+void plan_residues(const DeviceRequest& request, std::size_t least, DeviceProductPlan& plan) {
+  const ProductShape& shape = plan.shape;
+  Plan& p = plan.printable;
+  plan.rule = ordinary_rule<T>(shape, request);
+  plan.contract_rule = device_rule<T>(request.contract, shape);
+  const int moduli = moduli_of(plan.rule, shape.k);
+  plan.by_sqrt_rule = request.may_use_sqrt_rule && sqrt_rule<T>(request.contract, shape.k).has_value();
+  if (plan.by_sqrt_rule)
+    p.reason +=
+        fmt::format("; {} moduli for data that {} do not serve", moduli_of(plan.contract_rule, shape.k), moduli);
+  plan.vector_bytes = vector_bytes(shape, plan.exact);
+  const std::size_t available = request.workspace_limit - plan.vector_bytes;
+  plan.ordinary = choose_ordinary_blocking(shape, moduli, plan.rule, request.limits, available, plan.exact,
+                                           request.strassen_levels);
+  if (plan.ordinary.form.strassen) p.reason += "; by one level of Strassen-Winograd";
+  plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
+  const bool decided_later = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
+  if (decided_later && !request.own_workspace)
+    plan.pass_bytes = std::max(plan.pass_bytes, device_route_bytes(plan, available));
+  if (decided_later)
+    p.reason += "; if the data turn out to be wide, the GPU decides otherwise, and this report does not know";
+  p.scheme = "residues";
+  p.engine = request.int8_engine;
+  p.moduli = moduli;
+  p.log2_modulus_product = log2_product_of_moduli(moduli);
+  p.m_block = plan.ordinary.m_block;
+  p.n_block = plan.ordinary.n_block;
+  p.k_block = plan.ordinary.k_block;
+  p.workspace = plan.vector_bytes + plan.pass_bytes;
+}
+
+}  // namespace
+
+template <class T>
+DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request) {
+  DeviceProductPlan plan;
+  plan.shape = shape;
+  plan.gpu = request.gpu;
+  plan.limits = request.limits;
+  plan.single_precision = std::is_same_v<T, float>;
+  plan.exact = request.contract.kind == Contract::Kind::exact;
+  plan.native_keeps_contract = native_keeps<T>(request.contract);
+  describe_product<T>(shape, request.contract, plan.printable);
+  if (shape.empty()) {
+    plan.printable.scheme = "none";
+    plan.printable.reason = "there is nothing to multiply";
+    return plan;
+  }
+  plan.forced = forces_residues<T>(request);
+  choose_scheme<T>(request, plan);
+  if (plan.residues) {
+    if (plan.exact && !request.gpu.clusters)
+      fail(Status::unsupported, "gemm: contract exact: on a GPU it takes one of compute capability 9.0");
+    const std::size_t least = device_workspace_bytes<T>(shape, request.contract, request.limits, 0, true);
+    plan.residues = workspace_suffices(request, least, plan);
+    if (plan.residues) plan_residues<T>(request, least, plan);
+  }
+  if (!plan.residues) describe_native(plan.printable);
+  return plan;
+}
+
+template std::size_t device_workspace_bytes<double>(const ProductShape&, const Contract&, const DeviceLimits&,
+                                                    std::size_t, bool, int);
+template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
+                                                   std::size_t, bool, int);
+template bool device_product_is_small<double>(const ProductShape&, const Contract&, const GpuModel&);
+template bool device_product_is_small<float>(const ProductShape&, const Contract&, const GpuModel&);
+template void describe_small_device_product<double>(const ProductShape&, const Contract&, Plan&);
+template void describe_small_device_product<float>(const ProductShape&, const Contract&, Plan&);
+template bool device_takes_native<double>(const ProductShape&, const DeviceRequest&);
+template bool device_takes_native<float>(const ProductShape&, const DeviceRequest&);
+template DeviceProductPlan plan_device_product<double>(const ProductShape&, const DeviceRequest&);
+template DeviceProductPlan plan_device_product<float>(const ProductShape&, const DeviceRequest&);
+
+}  // namespace vernier

@@ -1,0 +1,210 @@
+// Decisions about a product on a GPU that need no GPU: numbers of moduli, blocks, and what the rates of a device make
+// of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/workspace.hpp"
+#include "engine/panel_cuda.hpp"
+#include "product/exact/round_error.hpp"
+#include "product/plan/native_cost.hpp"
+#include "product/route.hpp"
+#include "residue/exact/sample.hpp"
+#include "residue/plan/cost_cuda.hpp"
+#include "residue/plan/exact_choice.hpp"
+#include "residue/scale/scaling.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+// A thread of the conversion sums its share of a vector in 32 bits.
+inline constexpr std::int64_t longest_device_k = std::int64_t{1} << 26;
+
+// What a plan asks of a device and an engine.
+struct DeviceLimits {
+  std::int64_t longest_k = 65536;  // of one int8 product
+  bool int32_sums = false;         // the engine keeps a block of C in 32 bits
+  bool strassen = true;            // there are kernels for it
+};
+
+struct PassForm {
+  bool exact = false;     // with room for a list of all entries of a block
+  bool strassen = false;  // in halves, by seven products of sums of quarters
+};
+
+// One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
+struct DeviceBlocking {
+  int moduli = 0;
+  PassForm form;
+  std::int64_t m_block = 0, n_block = 0, k_block = 0;
+  std::size_t bytes = 0;  // of DevicePassBuffers
+
+  bool whole(const ProductShape& s) const { return s.m <= m_block && s.n <= n_block && s.k <= k_block; }
+};
+
+// The largest blocks that fit, all of C if they can; bytes > limit if even the smallest do not.
+DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, const DeviceLimits& limits,
+                                      std::size_t limit, PassForm form = {});
+
+struct DevicePassBuffers {
+  std::uint8_t* a = nullptr;
+  std::uint8_t* b = nullptr;
+  std::int8_t* c = nullptr;
+  std::int32_t* sums = nullptr;
+  std::uint32_t* steps = nullptr;  // of products that keep pace
+  std::uint32_t* open = nullptr;   // contract exact: entries that the rounding leaves open
+};
+// What one pass holds of m or n vectors and of k: all, or the first half.
+constexpr std::int64_t plane_vectors(std::int64_t vectors, bool strassen) {
+  return strassen ? half_vectors(vectors) : vectors;
+}
+constexpr std::int64_t plane_pitch(std::int64_t k, bool strassen) { return strassen ? half_depth(k) : device_pitch(k); }
+
+DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits);
+
+// What outlives the passes.
+struct DeviceVectorBuffers {
+  VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
+  int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
+  VectorProof *a_proofs = nullptr, *b_proofs = nullptr;
+  // Where no host decides: scales of wide entries, and the words of the decision.
+  int *a_wide_scales = nullptr, *b_wide_scales = nullptr;
+  unsigned *a_group_proofs = nullptr, *b_group_proofs = nullptr;  // EntryFilter
+  cuda::DeviceRoute* route = nullptr;
+  cuda::RegularityState* regularity = nullptr;
+  // Contract exact alone:
+  cuda::DeviceLowestBitsLists a_lowest_bits, b_lowest_bits;
+  RoundError *a_errors = nullptr, *b_errors = nullptr;
+  cuda::DeviceSample* sample = nullptr;
+  cuda::DeviceOpenCounts* open_counts = nullptr;
+  // What is zero before anything is counted lies together: both lowest_bits' counts, the sample, the counts of open
+  // entries.
+  std::byte* cleared = nullptr;
+  std::size_t cleared_bytes = 0;
+};
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact = false);
+
+struct DeviceProductPlan {
+  ProductShape shape;
+  GpuModel gpu;
+  bool single_precision = false;
+  bool exact = false;                 // the contract asks for correct rounding
+  bool forced = false;                // residues were asked for, or only they keep the contract
+  bool native_keeps_contract = true;  // the contract asks for no more than the type's own precision
+  bool residues = false;              // else the native product
+  bool by_sqrt_rule = false;          // by sqrt_rule(): data that it leaves irregular are planned again without it
+  DeviceLimits limits;
+  ScalingRule rule;
+  ScalingRule contract_rule;  // the same where the plan is not square-root
+  std::size_t vector_bytes = 0, pass_bytes = 0;
+  DeviceBlocking ordinary;
+  Plan printable;
+};
+
+struct DeviceRequest {
+  Contract contract;
+  GpuModel gpu = {};
+  std::string engine;               // "" chooses
+  std::string int8_engine;          // the one that would run
+  DeviceLimits limits;              // of that one
+  std::size_t workspace_limit = 0;  // bytes that may be used
+  bool own_workspace = false;       // workspace_limit bytes are the caller's
+  bool may_use_sqrt_rule = false;   // false: the square-root rule was tried, or is not wanted
+  bool asynchronous = false;        // no host waits for what the data ask for: plan_device_route()
+  int strassen_levels = -1;         // 0, 1, or -1 for the faster
+};
+
+// Is the native product taken because it ends before residues would begin, if no engine is named? Cheap to ask, for
+// such products are over soon; and what their plan says.
+template <class T>
+bool device_product_is_small(const ProductShape& shape, const Contract& contract, const GpuModel& gpu = {});
+template <class T>
+void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan);
+
+// Is the native product taken by estimate, and not because it was asked for? The plan then asks neither for limits nor
+// for a workspace.
+template <class T>
+bool device_takes_native(const ProductShape& shape, const DeviceRequest& request);
+
+template <class T>
+DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request);
+
+// Workspace that lets a product run whole, but no more than limit; or the least that serves any data.
+template <class T>
+std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
+                                   std::size_t limit, bool least, int strassen_levels = -1);
+
+// One sweep over C for the entries that share a number of moduli.
+struct DevicePass {
+  DeviceBlocking blocking;
+  int words = 2;         // of a scaled element
+  bool ordinary = true;  // which entries are written ...
+  bool every_entry = true;
+};
+
+struct DevicePassList {
+  DevicePass pass[2];
+  int count = 0;
+  bool native = false;
+  bool beyond_scheme = false;
+};
+
+// A complex product of m x n x k whole, by two products modulo each of `moduli` moduli with a root of -1
+// (residue/complex_root.hpp).
+struct DeviceComplexPlan {
+  ProductShape shape;
+  bool turn_a = false, turn_b = false;  // an operand is copied so that its vectors are contiguous
+  bool keep_t = false;                  // the product is kept, since alpha or beta is not real or not known
+  ScalingRule rule;
+  int words = 2, moduli = 0;
+  std::size_t bytes = 0;  // of the buffers
+  double seconds = 0;     // as estimated
+};
+
+template <class R>
+struct DeviceComplexBuffers {
+  DeviceVectorBuffers vectors;
+  int* row_scales = nullptr;  // of the 2m rows of the real product
+  R *a = nullptr, *b = nullptr, *t = nullptr;
+  std::uint8_t *a_parts = nullptr, *b_parts = nullptr;  // the residues of real and imaginary parts
+  std::uint8_t *a_plus = nullptr, *a_minus = nullptr, *b_plus = nullptr, *b_minus = nullptr;
+  std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
+  std::uint32_t* steps = nullptr;  // of products that keep pace
+};
+template <class R>
+DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPlan& plan);
+
+// None where the moduli with a root are too few or too many for the recombination, or k is too long.
+template <class R>
+std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
+                                                     const Contract& contract, const DeviceLimits& limits);
+
+// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
+int ordinary_words(const ScalingRule& rule);
+
+// May the native product be taken for being faster?
+bool native_is_allowed(const DeviceProductPlan& plan);
+
+DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
+// Is the native product faster, and allowed, whatever the scales turn out to be?
+bool irregular_products_lose(const DeviceProductPlan& plan);
+DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
+
+// What is queued behind the first attempt where the device decides what irregular products need.
+struct DeviceRoutePlan {
+  DevicePass ordinary;  // by the contract's own rule
+  cuda::RouteClasses classes;
+  DevicePass wide[cuda::most_route_classes];
+  bool spans = false;   // block spans may prove what vectors do not
+  bool native = false;  // what is left takes the conventional product; else C is left as it is
+};
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan);
+std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available);  // of its largest pass
+
+// Is every product done under the contract, whatever its data?
+bool device_route_always_ends(const Contract& contract, bool single_precision);
+
+}  // namespace vernier

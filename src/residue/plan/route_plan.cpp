@@ -1,0 +1,61 @@
+// What is queued for irregular products where the device decides what they need.
+#include "number/ieee754.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/plan/plan_cuda.hpp"
+#include "residue/residues.hpp"
+#include "residue/scale/block_spans.hpp"
+
+namespace vernier {
+namespace {
+
+// More of the classes' numbers would be more launches that do nothing for most products.
+constexpr int route_moduli[cuda::most_route_classes] = {19, 26, max_moduli};
+
+bool may_end_natively(const DeviceProductPlan& plan) {
+  return plan.native_keeps_contract && device_route_always_ends(plan.printable.contract, plan.single_precision);
+}
+
+cuda::RouteClasses route_classes(const DeviceProductPlan& plan) {
+  cuda::RouteClasses classes;
+  for (const int moduli : route_moduli) {
+    if (native_is_allowed(plan) && irregular_device_seconds(plan.shape, {moduli}, plan.gpu) >
+                                       device_native_seconds(plan.shape, plan.single_precision, plan.gpu))
+      break;
+    classes.moduli[classes.count] = moduli;
+    classes.log2_bound[classes.count++] = log2_bound_of(moduli);
+  }
+  return classes;
+}
+
+}  // namespace
+
+// Passes of all classes, whole where they may be.
+std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available) {
+  const cuda::RouteClasses classes = route_classes(plan);
+  const int moduli =
+      classes.count > 0 ? classes.moduli[classes.count - 1] : moduli_of(plan.contract_rule, plan.shape.k);
+  return choose_device_blocking(plan.shape, moduli, plan.limits, available).bytes;
+}
+
+bool device_route_always_ends(const Contract& contract, bool single_precision) {
+  return !contract.reproducible && contract.fallback == Fallback::native &&
+         contract.bits_asked <= (single_precision ? Ieee754<float>::precision : Ieee754<double>::precision);
+}
+
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
+  DeviceRoutePlan route;
+  const auto blocking = [&](int moduli) {
+    return choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
+  };
+  route.ordinary = {.blocking = blocking(moduli_of(plan.contract_rule, plan.shape.k)),
+                    .words = ordinary_words(plan.contract_rule),
+                    .every_entry = false};
+  route.classes = route_classes(plan);
+  for (int c = 0; c < route.classes.count; ++c)
+    route.wide[c] = {.blocking = blocking(route.classes.moduli[c]), .ordinary = false, .every_entry = false};
+  route.spans = route.classes.count > 0 && plan.shape.k <= longest_spanned_k;
+  route.native = may_end_natively(plan);
+  return route;
+}
+
+}  // namespace vernier

@@ -1,0 +1,179 @@
+// The kernel behind recombine_cuda.hpp: eight elements a thread, half of what one thread of the product kernel
+// stored.
+#pragma once
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "product/scalars.cuh"
+#include "product/specials.cuh"
+#include "residue/recombine/crt_words.cuh"
+#include "residue/recombine/recombine_cuda.hpp"
+
+namespace vernier::cuda {
+
+inline constexpr int recombine_threads = 128;
+inline constexpr int thread_elements = 8;
+
+template <class T>
+__device__ T with_specials(const DeviceRecombination<T>& task, std::int64_t i, std::int64_t j, T t) {
+  unsigned terms = 0;
+  if (task.row_statistics[i].nonfinite)
+    terms |= special_terms(task.a.at(i, 0), task.a.k_stride(), task.b.at(j, 0), task.b.k_stride(), task.a.k);
+  if (task.column_statistics[j].nonfinite)
+    terms |= special_terms(task.b.at(j, 0), task.b.k_stride(), task.a.at(i, 0), task.a.k_stride(), task.a.k);
+  if (terms == 0) return t;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  return terms == plus_infinity ? infinity : terms == minus_infinity ? -infinity : std::numeric_limits<T>::quiet_NaN();
+}
+
+template <class T>
+__device__ __forceinline__ T updated(T t, T alpha, T beta, T c) {
+  if (alpha == 0) return beta == 0 ? T{0} : beta == 1 ? c : beta * c;  // the product is not looked at
+  return beta == 0 ? alpha * t : fma(alpha, t, beta * c);
+}
+
+// T of four elements: bytes of one word of every plane. Pairs: how many there are, or 0 for tables.pairs.
+template <class T, int Limbs, int Pairs, class Load>
+__device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int moduli, Load load,
+                                             const int (&exponents)[4], T (&out)[4]) {
+  CrtSums<Limbs> sums[4];
+  sum_four<Pairs>(tables, moduli, load, sums);
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    sums[e].reduce(tables);
+    out[e] = rounded_crt<T>(sums[e], -exponents[e]);
+  }
+}
+
+// Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product.
+template <class T, int Limbs, int Pairs>
+__global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
+                                                     : Pairs > 0 ? 6
+                                                                 : 2)
+    recombine_product(const __grid_constant__ DeviceRecombination<T> task,
+                      const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * recombine_threads + threadIdx.x;
+  constexpr int unit_threads = unit_bytes / thread_elements;
+  const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
+  const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
+  const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4;
+  const std::int64_t i0 = down * unit_rows + half * 16 + lane % 4 * 2;
+  const auto plane = static_cast<std::size_t>(task.plane_stride != 0 ? task.plane_stride : units.plane_bytes());
+  const std::int64_t product = blockIdx.y;
+  const auto* residues =
+      reinterpret_cast<const uint2*>(task.residues + product * units.plane_bytes() + at * thread_elements);
+  const int *row_scales = task.row_scales + product * task.m, *column_scales = task.column_scales + product * task.n;
+  T* const result = task.c + product * task.product_stride_c;
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  if (j0 >= task.n || i0 >= task.m) return;
+  uint2 raw[Pairs > 0 ? 2 * Pairs : 1];
+  const auto plane_of = [&](int q) {
+    return reinterpret_cast<const uint2*>(reinterpret_cast<const std::int8_t*>(residues) + q * plane);
+  };
+  if constexpr (Pairs > 0) {
+#pragma unroll
+    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
+  }
+  const T alpha = task.alpha.in_device_memory != nullptr ? *task.alpha.in_device_memory : task.alpha.value;
+  const T beta = task.beta.in_device_memory != nullptr ? *task.beta.in_device_memory : task.beta.value;
+  const bool upper = j0 + 8 < task.n;
+  const int column_scale[2] = {column_scales[j0], upper ? column_scales[j0 + 8] : 0};
+  const bool pairs_aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(result) % (2 * sizeof(T)) == 0;
+#pragma unroll
+  for (int w = 0; w < 2; ++w) {
+    const std::int64_t i = i0 + 8 * w;
+    if (i >= task.m) return;
+    const bool second = i + 1 < task.m;
+    const int row_scale[2] = {row_scales[i], second ? row_scales[i + 1] : 0};
+    const int exponents[4] = {row_scale[0] + column_scale[0], row_scale[1] + column_scale[0],
+                              row_scale[0] + column_scale[1], row_scale[1] + column_scale[1]};
+    T t[4];
+    const auto load = [&](int q) {
+      const uint2 r = Pairs > 0 ? raw[q] : *plane_of(q);
+      return w == 0 ? r.x : r.y;
+    };
+    four_entries<T, Limbs, Pairs>(tables, task.moduli, load, exponents, t);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const std::int64_t j = j0 + 8 * h;
+      if (h == 1 && !upper) break;
+      T* c = result + i + j * task.ldc;
+      if (Pairs > 0 && pairs_aligned && second) {
+        using Two = std::conditional_t<sizeof(T) == 8, double2, float2>;
+        auto* two = reinterpret_cast<Two*>(c);
+        Two before{};
+        if (beta != 0) before = *two;
+        *two = Two{updated(t[2 * h], alpha, beta, before.x), updated(t[2 * h + 1], alpha, beta, before.y)};
+        continue;
+      }
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (e == 1 && !second) break;
+        if constexpr (Pairs == 0) {
+          if (task.row_proofs != nullptr &&
+              entry_is_ordinary(task.row_proofs[i + e], task.column_proofs[j]) != task.ordinary)
+            continue;
+          if (task.specials) t[2 * h + e] = with_specials(task, i + e, j, t[2 * h + e]);
+        }
+        c[e] = updated(t[2 * h + e], alpha, beta, beta != 0 ? c[e] : T{0});
+      }
+    }
+  }
+}
+
+template <class T, int Limbs, int Pairs>
+void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t stream) {
+  const ProductUnits units = task.units.down != 0 ? task.units : product_units(task.m, task.n);
+  const auto blocks = static_cast<unsigned>(units.plane_bytes() / (recombine_threads * thread_elements));
+  launch("recombine_product", recombine_product<T, Limbs, Pairs>,
+         {.grid = dim3(blocks, static_cast<unsigned>(task.products)),
+          .block = dim3(recombine_threads),
+          .overlap_previous = true},
+         stream, task, CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
+}
+
+template <class T>
+void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream) {
+  if (!task.specials && task.row_proofs == nullptr) {
+    switch ((task.moduli + 1) / 2) {
+      case 4:
+        return launch_recombination<T, 3, 4>(task, stream);
+      case 7:
+        return launch_recombination<T, 3, 7>(task, stream);
+      case 8:
+        if (three_limbs_hold(task.moduli, task.list)) return launch_recombination<T, 3, 8>(task, stream);
+        break;
+      default:
+        break;
+    }
+    if constexpr (std::is_same_v<T, double>) {  // what wide exponents often take
+      switch ((task.moduli + 1) / 2) {
+        case 9:
+          return launch_recombination<T, 4, 9>(task, stream);
+        case 10:
+          if (task.moduli <= most_moduli_of_four_limbs) return launch_recombination<T, 4, 10>(task, stream);
+          break;
+        case 13:
+          return launch_recombination<T, 6, 13>(task, stream);
+        default:
+          break;
+      }
+    }
+  }
+  switch (crt_limbs(task.moduli)) {
+    case 3:
+      return launch_recombination<T, 3, 0>(task, stream);
+    case 4:
+      return launch_recombination<T, 4, 0>(task, stream);
+    case 6:
+      return launch_recombination<T, 6, 0>(task, stream);
+    case 9:
+      return launch_recombination<T, 9, 0>(task, stream);
+    default:
+      return launch_recombination<T, 11, 0>(task, stream);
+  }
+}
+
+}  // namespace vernier::cuda

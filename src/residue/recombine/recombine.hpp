@@ -1,0 +1,116 @@
+// Residues of C -> T = RN(2^-(s_i + t_j) sum_q r_q P / p_q mod P), one rounding from the exact integer.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/panel.hpp"
+#include "number/wide_integer.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+
+// Constants of C / P as a fraction of 99 bits. Pairs of groups as below, their z times 2^s so that 2^47 < P_1 P_2 2^s
+// <= 2^48; a group without a partner is a pair with P_2 = 1.
+struct FractionTables {
+  explicit FractionTables(const ResidueSystem& system);
+
+  static constexpr int max_pairs = (max_moduli + 5) / 6;
+  static constexpr int error = 128;  // 2^-99 P: what the fraction and its product with P may be off by
+
+  std::array<std::uint64_t, 2 * max_pairs> multiplier{};               // P_2 2^s, P_1 2^s
+  std::array<std::uint64_t, max_pairs> inverse_high{}, inverse_low{};  // of 2^151 / (P_1 P_2 2^s)
+  double product, product_rest;                                        // 2^-64 P
+  double unit, width;                                                  // 2^-99 P, and 2 error times that
+};
+
+// Constants of the recombination, in the forms that the code paths read.
+struct RecombineTables {
+  explicit RecombineTables(const ResidueSystem& system);
+
+  // Three moduli make a group, y_g = 2 P_g + sum r_q P_g / p_q < 2^26, and two groups a pair, z = y_1 P_2 + y_2 P_1 <
+  // 2^51. Then sum z P / (P_1 P_2) over the pairs is C + kappa P with 0 <= kappa < 4 groups, in limbs of 52 bits.
+  static constexpr int max_groups = (max_moduli + 2) / 3;
+  static constexpr int max_pairs = (max_groups + 1) / 2;
+  static constexpr int max_limbs = 7;
+
+  const ResidueSystem& system;
+  int groups, pairs, limbs;
+  int factor_limbs;                                                           // of the longest pair_factor
+  std::array<std::uint64_t, 2 * max_pairs> group_product{};                   // P_g; 1 for a group that is not there
+  std::array<std::uint32_t, 2 * max_pairs> weight_low{}, weight_high{};       // bytes of the three P_g / p_q
+  std::array<std::array<std::uint64_t, max_limbs>, max_pairs> pair_factor{};  // P / (P_1 P_2)
+  std::array<std::uint64_t, max_limbs> minus_product{};                       // -P modulo 2^(52 limbs)
+  double inverse_top;                                                         // 2^(52 (limbs - 2)) / P
+
+  // Where all that fits 63 bits: C + kappa P = sum y_g P / P_g, kappa < 16.
+  bool one_word;
+  std::array<std::uint64_t, 4> group_factor{};  // P / P_g
+  std::array<std::int64_t, 16> multiple{};      // kappa P
+  double inverse_product = 0;                   // 1 / P
+
+  FractionTables fraction;
+};
+
+// The integers of a block of 32 x 32, element [column * 32 + row], by their leading bits:
+//     C = (high 2^64 + low) 2^(exponent - 64),
+// exactly, or with low's last bit set for all that was cut off. high has 63 bits and its sign, or exponent = low = 0.
+struct LeadingTile {
+  alignas(64) std::array<std::int64_t, block_elements> high;
+  alignas(64) std::array<std::uint64_t, block_elements> low;
+  alignas(64) std::array<std::int32_t, block_elements> exponent;
+};
+
+struct SignedInteger {
+  bool negative = false;
+  WideInteger magnitude;
+};
+
+// C of one element, all of it. residues: of modulus q at residues + q * plane_bytes.
+SignedInteger recombine_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes);
+
+// Block of 32 x 32: residues of modulus q at residues + q * plane_bytes in the order of residue_index(). T goes to
+// tile[column * 32 + row]. row_scales and column_scales: 32 each.
+template <class T>
+void recombine_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                        const int* row_scales, const int* column_scales, T* tile);
+template <class T>
+void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                      const int* row_scales, const int* column_scales, T* tile);
+
+// A block of a speculative product (docs/accuracy.md, theorem 11): the operands have been multiplied by numbers whose
+// product is the divisor, and integers below `certain` have not wrapped.
+struct SpeculativeTile {
+  double divisor = 1, certain = 0;
+};
+
+// As recombine, with T = RN(RN(2^-(s_i + t_j) C) / divisor), all of it far from the ends of the range; for 13 to 15
+// moduli. False if not all |C| are certain.
+bool recombine_speculative_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                                    const int* row_scales, const int* column_scales, const SpeculativeTile& speculative,
+                                    double* tile);
+bool recombine_speculative_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                                  const int* row_scales, const int* column_scales, const SpeculativeTile& speculative,
+                                  double* tile);
+
+// A block of the residues of three real products that make a complex one (Karatsuba), with integers x, y, u and v:
+//     (x + iy)(u + iv) = (xu - yv) + i ((x + y)(u + v) - xu - yv)
+struct ComplexResidues {
+  const std::int8_t* products = nullptr;  // of xu; of yv part_bytes further; of (x + y)(u + v) 2 part_bytes further
+  std::size_t plane_bytes = 0, part_bytes = 0;
+};
+
+template <class T>
+void recombine_complex_portable(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
+                                const int* column_scales, T* real, T* imaginary);
+template <class T>
+void recombine_complex_avx512(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
+                              const int* column_scales, T* real, T* imaginary);
+
+void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                                LeadingTile& out);
+void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
+                              LeadingTile& out);
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+#include <immintrin.h>
+
+#include "residue/recombine/update_loop.hpp"
+
+namespace vernier {
+namespace {
+
+// Whole lines of a C that is only written need not be read first.
+template <class T>
+bool can_stream(const TileUpdate<T>& u) {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(u.c) % 64 == 0 && u.ldc % line == 0 && u.rows % line == 0;
+  return u.large && aligned && u.beta == 0 && u.alpha == 1 && u.row_proofs == nullptr;
+}
+
+template <class T>
+void stream_tile(const TileUpdate<T>& u, const T* tile) {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t j = 0; j < u.columns; ++j)
+    for (std::int64_t i = 0; i < u.rows; i += line)
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(u.c + j * u.ldc + i),
+                          _mm512_load_si512(tile + j * strip_size + i));
+}
+
+}  // namespace
+
+void publish_avx512() { _mm_sfence(); }
+
+template <class T>
+void update_avx512(const TileUpdate<T>& update, const T* tile) {
+  if (can_stream(update))
+    stream_tile(update, tile);
+  else
+    update_tile(update, tile);
+}
+
+template void update_avx512(const TileUpdate<double>&, const double*);
+template void update_avx512(const TileUpdate<float>&, const float*);
+
+}  // namespace vernier

@@ -1,0 +1,108 @@
+#include "residue/regularity.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "cuda/device.hpp"
+#include "product/backoff.hpp"
+
+namespace vernier::cuda {
+
+namespace {
+
+struct Pauses {
+  using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, Contract::Kind, int>;
+  static constexpr std::size_t most = 4096;  // then all are forgotten
+
+  std::mutex mutex;
+  std::map<Key, Backoff> of;
+
+  template <class Body>
+  auto with(cudaStream_t stream, const DeviceProductPlan& plan, Body body) {
+    const ProductShape& s = plan.shape;
+    const Contract& contract = plan.printable.contract;
+    const Key key{current_device().number, id_of(stream),      s.m, s.n, s.k, plan.single_precision,
+                  contract.kind,           contract.bits_asked};
+    const std::lock_guard lock(mutex);
+    if (of.size() >= most) of.clear();
+    return body(of[key]);
+  }
+};
+
+Pauses& pauses() {
+  static auto& all = *new Pauses;  // as the words of streams
+  return all;
+}
+
+}  // namespace
+
+bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return pauses().with(stream, plan, [](Backoff& p) { return p.should_try(); });
+}
+
+void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
+  pauses().with(stream, plan, [&](Backoff& p) { p.tried(in_vain); });
+}
+
+struct RegularityMailbox::Words {
+  std::mutex mutex;
+  DeviceBuffer<RegularityState> state{1};
+  DeviceBuffer<int> irregular{1};
+  unsigned* host = nullptr;            // pinned, and seen by the device under the same address
+  bool was_regular[2] = {true, true};  // [square-root]
+
+  Words() {
+    check(cudaMemset(state.data(), 0, sizeof(RegularityState)), "cudaMemset");
+    check(cudaStreamSynchronize(nullptr), "cudaMemset");  // streams that do not wait for the default one follow
+    check(cudaHostAlloc(reinterpret_cast<void**>(&host), sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
+  }
+};
+
+RegularityMailbox::Words& RegularityMailbox::of_stream(cudaStream_t stream) {
+  static std::mutex mutex;
+  // Never freed: kernels of a stream that is gone may still be running, and a process has few streams.
+  static auto& all = *new std::map<std::pair<int, unsigned long long>, std::unique_ptr<Words>>;
+  const int device = current_device().number;  // default streams of two devices may have one number
+  const unsigned long long id = id_of(stream);
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Words>& words = all[{device, id}];
+  if (words == nullptr) words = std::make_unique<Words>();
+  return *words;
+}
+
+RegularityMailbox::RegularityMailbox(cudaStream_t stream, bool by_sqrt_rule)
+    : stream_(stream), words_(of_stream(stream)), by_sqrt_rule_(by_sqrt_rule), lock_(words_.mutex) {
+  *static_cast<volatile unsigned*>(words_.host) = 0;
+}
+
+RegularityMailbox::~RegularityMailbox() {
+  if (!answered_) (void)cudaStreamSynchronize(stream_);
+}
+
+Regularity RegularityMailbox::regularity() const { return {words_.state.data(), words_.irregular.data(), words_.host}; }
+
+bool RegularityMailbox::was_regular() const { return words_.was_regular[by_sqrt_rule_]; }
+
+bool RegularityMailbox::wait() {
+  constexpr int polls_between_queries = 4096;
+  const volatile unsigned* answer = words_.host;
+  for (;;) {
+    for (int i = 0; i < polls_between_queries; ++i)
+      if (*answer != 0) {
+        answered_ = true;
+        return words_.was_regular[by_sqrt_rule_] = *answer == Regularity::regular;
+      }
+    const cudaError_t state = cudaStreamQuery(stream_);
+    if (state == cudaErrorNotReady) {
+      (void)cudaGetLastError();  // no error of anybody's
+      continue;
+    }
+    check(state, "residues of A and B");
+    if (*answer == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
+  }
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,43 @@
+// The words of each stream in which kernels tell the host whether a product is regular, and the back-off where it keeps
+// not being so.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+
+#include "product/device_memory.hpp"
+#include "residue/convert/convert.hpp"
+#include "residue/plan/plan_cuda.hpp"
+
+namespace vernier::cuda {
+
+// Products of one shape and contract on one stream: while their data keep turning out irregular, so that cuBLAS takes
+// them after a look in vain, most are not looked at. For contracts alone that promise no bits.
+bool should_try(cudaStream_t stream, const DeviceProductPlan& plan);
+void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
+
+// The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.
+class RegularityMailbox {
+ public:
+  explicit RegularityMailbox(cudaStream_t stream,
+                             bool by_sqrt_rule = false);  // by_sqrt_rule: of products by sqrt_rule()
+  ~RegularityMailbox();  // an answer that nobody waited for must not be taken for the next product's
+  RegularityMailbox(const RegularityMailbox&) = delete;
+  RegularityMailbox& operator=(const RegularityMailbox&) = delete;
+
+  Regularity regularity() const;
+  bool wait();               // until a kernel has answered: is the product regular? Throws if the stream failed instead
+  bool was_regular() const;  // the stream's last product of this kind; true before the first
+
+ private:
+  struct Words;
+  static Words& of_stream(cudaStream_t stream);
+
+  cudaStream_t stream_;
+  Words& words_;
+  bool by_sqrt_rule_, answered_ = false;
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace vernier::cuda

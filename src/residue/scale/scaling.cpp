@@ -1,0 +1,109 @@
+#include "residue/scale/scaling.hpp"
+
+#include <algorithm>
+
+#include "residue/scale/wide_entries.hpp"
+
+namespace vernier {
+namespace {
+
+// Statements refer to docs/accuracy.md.
+
+// One operand: what its vectors need together. What one needs is computed anew where it is asked
+// for: there is no memory for all.
+struct Side {
+  std::span<const VectorStatistics> statistics;
+  std::span<VectorProof> scales;
+  BlockCosts costs;
+  int ordinary_roughness_2 = 0, roughness_2 = 0;  // largest among the vectors that may be ordinary, and among all
+  std::int64_t kinds[proof_sets] = {};            // how many vectors have each set of proofs
+  std::uint8_t all_proofs = 0;                    // union over the vectors
+  double wide_log2 = 0;                           // largest 2-norm in wide entries
+  std::int64_t wide_vectors = 0;                  // without any ordinary entry
+
+  Side(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c)
+      : statistics(s), scales(out), costs(c) {
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      if (s[i].zero()) continue;
+      const int r = needs(chooser, i).roughness_2;
+      roughness_2 = std::max(roughness_2, r);
+      if (r <= most_ordinary_roughness_2) ordinary_roughness_2 = std::max(ordinary_roughness_2, r);
+    }
+  }
+
+  // Of a vector that is not zero.
+  VectorNeeds needs(const ScaleChooser& chooser, std::size_t i) const {
+    return chooser.needs(statistics[i], costs.empty() ? no_cost : costs[i]);
+  }
+
+  void prove(const ScaleChooser& chooser, const Side& other) {
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      scales[i] = {.proofs = proof_sets - 1};  // a zero has exact products with everything
+      if (statistics[i].zero()) continue;
+      const VectorNeeds need = needs(chooser, i);
+      scales[i].ordinary = scales[i].wide = need.ordinary - statistics[i].exponent;
+      scales[i].proofs = chooser.proofs(need, other.ordinary_roughness_2);
+    }
+    count_proofs();
+  }
+
+  void count_proofs() {
+    std::fill(std::begin(kinds), std::end(kinds), 0);
+    all_proofs = 0;
+    for (const VectorProof& v : scales) {
+      ++kinds[v.proofs];
+      all_proofs |= v.proofs;
+    }
+  }
+
+  void withdraw_proofs() {
+    for (VectorProof& v : scales) v.proofs = proof_none;
+    count_proofs();
+  }
+
+  void set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& other, Scaling& result);
+};
+
+void Side::set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& other, Scaling& result) {
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const VectorStatistics& v = statistics[i];
+    if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
+    if (v.zero() || !disjoint_from_some(scales[i].proofs, other.kinds)) continue;
+    const int exponent = chooser.wide_exponent(needs(chooser, i), other.roughness_2);
+    scales[i].wide = exponent - v.exponent;
+    result.wide_exponent = std::max(result.wide_exponent, exponent);
+    wide_log2 = std::max(wide_log2, norm_log2(v, k, exponent));
+  }
+}
+
+}  // namespace
+
+int ordinary_scale(const ScalingRule& rule, std::int64_t k, const VectorStatistics& v) {
+  return v.zero() ? 0 : ScaleChooser(rule, k).needs(v).ordinary - v.exponent;
+}
+
+Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> a,
+                      std::span<const VectorStatistics> b, std::span<VectorProof> a_proofs,
+                      std::span<VectorProof> b_proofs, BlockCosts a_costs, BlockCosts b_costs) {
+  const ScaleChooser chooser(rule, k);
+  Side rows(chooser, a, a_proofs, a_costs), columns(chooser, b, b_proofs, b_costs);
+  rows.prove(chooser, columns);
+  columns.prove(chooser, rows);
+  double wide = wide_entries(rows.kinds, columns.kinds);
+  if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
+    rows.withdraw_proofs();
+    columns.withdraw_proofs();
+    wide = 1;
+  }
+  Scaling result;
+  result.any_ordinary = (rows.all_proofs & columns.all_proofs) != 0;
+  result.any_wide = wide > 0;
+  rows.set_scales(chooser, k, columns, result);
+  columns.set_scales(chooser, k, rows, result);
+  result.wide_rows = rows.wide_vectors;
+  result.wide_columns = columns.wide_vectors;
+  result.wide_log2 = rows.wide_log2 + columns.wide_log2;
+  return result;
+}
+
+}  // namespace vernier

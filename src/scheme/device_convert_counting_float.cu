@@ -1,9 +1,0 @@
-#include "scheme/device_convert_counting.cuh"
-
-namespace vernier::cuda {
-
-template void decompose_counting_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
-                                           const DeviceGrains&, const DeviceGrains&, const ConversionForm&,
-                                           cudaStream_t);
-
-}  // namespace vernier::cuda

@@ -1,0 +1,353 @@
+// Ozaki scheme I: split, multiply slice by slice, add. Mukunoki, Ozaki, Ogita and Imamura, "DGEMM using tensor cores,
+// and its accurate and reproducible versions", ISC 2020.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "engine/panel.hpp"
+#include "number/ieee754.hpp"
+#include "number/long_accumulator.hpp"
+#include "product/exact/combined_sum.hpp"
+#include "product/exact/entry.hpp"
+#include "product/specials.hpp"
+#include "slice/products_engine.hpp"
+#include "slice/slices.hpp"
+#include "vernier/slices.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t usual_block = 256;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// A slice in the engine's format, with what the sum needs of it.
+struct StoredSlice {
+  EncodedSlice digits;
+  std::vector<int> exponents;
+  std::vector<bool> zero;  // vector by vector
+  std::optional<SparseSlice> sparse;
+};
+
+// Vectors of a slice, or indices along k.
+struct Span {
+  std::int64_t begin, count;
+};
+
+// Pairs of slices (p, q), counted from 0, whose products are added inside the engine.
+struct Group {
+  std::vector<std::pair<int, int>> pairs;
+};
+
+template <class T>
+class SliceRun {
+ public:
+  SliceRun(const Operand<T>& a, const Operand<T>& b, T alpha, T beta, T* c, std::int64_t ldc,
+           const SliceOptions& options)
+      : a_(a), b_(b), alpha_(alpha), beta_(beta), c_(c), ldc_(ldc), options_(options), engine_(options.engine) {
+    require(!options.grouped || engine_.integer(), "gemm_by_slices: grouped: engine \"{}\" adds no integers",
+            options.engine);
+    correctly_rounded_ = options.mode == SliceMode::correctly_rounded;
+    block_ = options.block == 0 ? usual_block : options.block;
+    k_block_ = options.k_block == 0 ? a.k : std::min(options.k_block, a.k);
+    report_.engine = options.engine;
+    report_.mode = correctly_rounded_ ? "CR" : sizeof(T) == 4 ? "SP" : "DP";
+  }
+
+  SliceReport run() {
+    const FloatingEnvironment environment;
+    split();
+    choose_groups();
+    for (std::int64_t i = 0; i < a_.vectors; i += block_)
+      for (std::int64_t j = 0; j < b_.vectors; j += block_)
+        multiply_block(i, std::min(block_, a_.vectors - i), j, std::min(block_, b_.vectors - j));
+    return report_;
+  }
+
+ private:
+  // With all groups of equal weight the sums are up to `slices` times longer.
+  int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
+
+  void split() {
+    const double start = now();
+    // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
+    for (int room = 4;; room *= 2) {
+      report_.bits = bits_for(room);
+      split_with(report_.bits);
+      if (!options_.grouped || std::max(report_.slices_a, report_.slices_b) <= room) break;
+    }
+    report_.seconds_split = now() - start;
+  }
+
+  void split_with(int bits) {
+    SliceSplitter a(a_, bits, options_.grouped), b(b_, bits, options_.grouped);
+    a_slices_.clear();
+    b_slices_.clear();
+    const std::vector<double> a_weights = a.weights(), b_weights = b.weights();
+    const double tolerance = std::sqrt(static_cast<double>(a_.k)) * std::ldexp(1.0, -Ieee754<T>::precision);
+    for (;;) {
+      const int d = static_cast<int>(std::max(a_slices_.size(), b_slices_.size()));
+      if (a.empty() && b.empty()) break;
+      if (!correctly_rounded_ && d > 0) {
+        report_.left_a = a.left_over(b_weights);
+        report_.left_b = b.left_over(a_weights);
+        const bool enough = std::max(report_.left_a, report_.left_b) <= tolerance;
+        if (options_.slices == 0 ? enough : d == options_.slices) break;
+      }
+      if (!a.empty()) a_slices_.push_back(stored(SliceEngine::Side::rows, a.next(), a_.vectors));
+      if (!b.empty()) b_slices_.push_back(stored(SliceEngine::Side::columns, b.next(), b_.vectors));
+    }
+    if (a.empty()) report_.left_a = 0;
+    if (b.empty()) report_.left_b = 0;
+    report_.slices_a = static_cast<int>(a_slices_.size());
+    report_.slices_b = static_cast<int>(b_slices_.size());
+    report_.fast = !correctly_rounded_ && !options_.all_products && !(a.empty() && b.empty());
+  }
+
+  StoredSlice stored(SliceEngine::Side side, Slice&& slice, std::int64_t vectors) const {
+    StoredSlice result;
+    result.digits = engine_.encode(side, slice.digits);
+    if (options_.sparse != 0) result.sparse = sparse_slice(slice, a_.k);
+    result.exponents = std::move(slice.exponents);
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      const auto begin = slice.digits.begin() + v * a_.k;
+      result.zero.push_back(std::all_of(begin, begin + a_.k, [](std::int32_t x) { return x == 0; }));
+    }
+    return result;
+  }
+
+  // From the smallest weights to the largest: p + q falling, p rising.
+  void choose_groups() {
+    const int d = std::max(report_.slices_a, report_.slices_b);
+    for (int weight = report_.slices_a + report_.slices_b - 2; weight >= 0; --weight) {
+      if (report_.fast && weight > d - 1) continue;  // p + q > d + 1, counted from 1
+      Group group;
+      for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p) {
+        ++report_.products;
+        group.pairs.push_back({p, weight - p});
+        if (options_.grouped) continue;
+        groups_.push_back(group);
+        group.pairs.clear();
+      }
+      if (!group.pairs.empty()) groups_.push_back(group);
+    }
+  }
+
+  static bool all_zero(const StoredSlice& slice, Span vectors) {
+    const auto begin = slice.zero.begin() + vectors.begin;
+    return std::all_of(begin, begin + vectors.count, [](bool zero) { return zero; });
+  }
+
+  void multiply_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) {
+    const auto elements = static_cast<std::size_t>(rows * columns);
+    std::vector<double> product(elements);
+    std::vector<T> sums(correctly_rounded_ ? 0 : elements);
+    std::vector<std::vector<double>> products;  // correctly_rounded: all of them, group by group
+    std::vector<const Group*> owners;
+    for (const Group& group : groups_)
+      for (std::int64_t l = 0; l < a_.k; l += k_block_) {
+        const double start = now();
+        if (!multiply_group(group, {i0, rows}, {j0, columns}, {l, std::min(k_block_, a_.k - l)}, product)) continue;
+        const double multiplied = now();
+        report_.seconds_products += multiplied - start;
+        if (correctly_rounded_) {
+          products.push_back(product);
+          owners.push_back(&group);
+        } else {
+          add_product(group, i0, rows, j0, columns, product, sums);
+        }
+        report_.seconds_sum += now() - multiplied;
+      }
+    const double start = now();
+    if (correctly_rounded_)
+      round_block(i0, rows, j0, columns, products, owners);
+    else
+      update_block(i0, rows, j0, columns, sums);
+    patch_block(i0, rows, j0, columns);
+    report_.seconds_sum += now() - start;
+  }
+
+  // The sum of the group's products over a part of k. False: there are none but of zeros, and `out` is as it was.
+  bool multiply_group(const Group& group, Span rows, Span columns, Span depth, std::vector<double>& out) {
+    std::vector<SliceEngine::Product> parts;
+    std::vector<std::pair<const StoredSlice*, const StoredSlice*>> sparse;
+    for (const auto& [p, q] : group.pairs) {
+      const StoredSlice &a = a_slices_[static_cast<std::size_t>(p)], &b = b_slices_[static_cast<std::size_t>(q)];
+      if (all_zero(a, rows) || all_zero(b, columns)) {
+        ++report_.skipped;
+        continue;
+      }
+      ++report_.multiplied;
+      if (a.sparse || b.sparse)
+        sparse.push_back({&a, &b});
+      else
+        parts.push_back({rows.count, columns.count, depth.count, &a.digits, &b.digits, a_.k, rows.begin, columns.begin,
+                         depth.begin});
+    }
+    if (parts.empty() && sparse.empty()) return false;
+    if (parts.empty())
+      std::fill(out.begin(), out.end(), 0.0);
+    else
+      engine_.multiply(parts, out.data());
+    for (const auto& [a, b] : sparse) add_sparse(*a, rows, *b, columns, depth, out.data());
+    report_.sparse += static_cast<std::int64_t>(sparse.size());
+    return true;
+  }
+
+  // One of the slices is sparse. Integers below 2^53, as the engine's sums of all k are.
+  void add_sparse(const StoredSlice& a, Span rows, const StoredSlice& b, Span columns, Span depth, double* out) const {
+    using Side = SliceEngine::Side;
+    if (a.sparse)
+      add_few(*a.sparse, rows, Side::columns, b.digits, columns, depth, out, 1, rows.count);
+    else
+      add_few(*b.sparse, columns, Side::rows, a.digits, rows, depth, out, rows.count, 1);
+  }
+
+  void add_few(const SparseSlice& few, Span vectors, SliceEngine::Side side, const EncodedSlice& other, Span others,
+               Span depth, double* out, std::int64_t step, std::int64_t other_step) const {
+#pragma omp parallel for
+    for (std::int64_t w = 0; w < others.count; ++w)
+      for (std::int64_t v = 0; v < vectors.count; ++v) {
+        const auto at = static_cast<std::size_t>(vectors.begin + v);
+        double sum = 0;
+        for (std::size_t e = few.begin[at]; e < few.begin[at + 1]; ++e) {
+          const std::int64_t l = few.index[e];
+          if (l >= depth.begin && l < depth.begin + depth.count)
+            sum += few.digit[e] * engine_.digit(side, other, (others.begin + w) * a_.k + l);
+        }
+        out[v * step + w * other_step] += sum;
+      }
+  }
+
+  int unit(const Group& group, std::int64_t i, std::int64_t j) const {
+    const auto [p, q] = group.pairs.front();
+    return a_slices_[static_cast<std::size_t>(p)].exponents[static_cast<std::size_t>(i)] +
+           b_slices_[static_cast<std::size_t>(q)].exponents[static_cast<std::size_t>(j)];
+  }
+
+  void add_product(const Group& group, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
+                   const std::vector<double>& product, std::vector<T>& sums) const {
+#pragma omp parallel for
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const auto at = static_cast<std::size_t>(i + j * rows);
+        // one rounding to T, subnormal or not
+        sums[at] += round_integer(product[at], unit(group, i0 + i, j0 + j));
+      }
+  }
+
+  static T round_integer(double x, int exponent) {
+    const DoubleParts p = parts_of(x);
+    return round_scaled<T>(p.negative, p.significand, p.exponent + exponent);
+  }
+
+  void update_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
+                    const std::vector<T>& sums) const {
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) {
+        T& c = c_[i0 + i + (j0 + j) * ldc_];
+        if (!special(i0 + i, j0 + j)) {
+          const T sum = sums[static_cast<std::size_t>(i + j * rows)];
+          c = beta_ == 0 ? alpha_ * sum : std::fma(alpha_, sum, beta_ * c);
+        }
+      }
+  }
+
+  // The sum of all products of an entry as one long integer, alpha and beta included.
+  void round_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
+                   const std::vector<std::vector<double>>& products, const std::vector<const Group*>& owners) const {
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) {
+        if (special(i0 + i, j0 + j)) continue;
+        LongAccumulator sum;
+        for (std::size_t g = 0; g < products.size(); ++g) {
+          const DoubleParts p = parts_of(products[g][static_cast<std::size_t>(i + j * rows)]);
+          const int exponent = p.exponent + unit(*owners[g], i0 + i, j0 + j);
+          // An integer multiple of the unit: what the significand has below it are zeros.
+          const int zeros = std::max(0, -p.exponent);
+          if (p.significand != 0) sum.add(p.negative, std::array{p.significand >> zeros}, exponent + zeros);
+        }
+        T& c = c_[i0 + i + (j0 + j) * ldc_];
+        c = combined_sum(sum, alpha_, beta_, &c);
+      }
+  }
+
+  bool special(std::int64_t i, std::int64_t j) const {
+    return a_nonfinite_[static_cast<std::size_t>(i)].nonfinite || b_nonfinite_[static_cast<std::size_t>(j)].nonfinite;
+  }
+
+  void patch_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) const {
+    for (std::int64_t i = i0; i < i0 + rows; i += strip_size)
+      for (std::int64_t j = j0; j < j0 + columns; j += strip_size) patch_tile(i, i0 + rows, j, j0 + columns);
+  }
+
+  void patch_tile(std::int64_t i0, std::int64_t end_row, std::int64_t j0, std::int64_t end_column) const {
+    const auto nonfinite = [](const std::vector<VectorStatistics>& v, std::int64_t begin, std::int64_t end) {
+      return std::any_of(v.begin() + begin, v.begin() + end, [](const auto& s) { return s.nonfinite; });
+    };
+    end_row = std::min(end_row, i0 + strip_size), end_column = std::min(end_column, j0 + strip_size);
+    if (!nonfinite(a_nonfinite_, i0, end_row) && !nonfinite(b_nonfinite_, j0, end_column)) return;
+    T tile[block_elements] = {};
+    patch_specials(a_, b_, i0, j0, a_nonfinite_.data() + i0, b_nonfinite_.data() + j0, tile);
+    for (std::int64_t j = j0; j < end_column; ++j)
+      for (std::int64_t i = i0; i < end_row; ++i) {
+        T* c = c_ + i + j * ldc_;
+        if (special(i, j)) *c = combined_special(tile[(j - j0) * strip_size + i - i0], alpha_, beta_, c);
+      }
+  }
+
+  static std::vector<VectorStatistics> nonfinite_vectors(const Operand<T>& x) {
+    std::vector<VectorStatistics> flags(static_cast<std::size_t>(round_up(x.vectors, strip_size)));
+    for (std::int64_t v = 0; v < x.vectors; ++v)
+      for (std::int64_t l = 0; l < x.k && !flags[static_cast<std::size_t>(v)].nonfinite; ++l)
+        flags[static_cast<std::size_t>(v)].nonfinite = !std::isfinite(*x.at(v, l));
+    return flags;
+  }
+
+  const Operand<T> a_, b_;
+  T alpha_, beta_;
+  T* c_;
+  std::int64_t ldc_;
+  const SliceOptions& options_;
+  SliceEngine engine_;
+  bool correctly_rounded_ = false;
+  std::int64_t k_block_ = 0, block_ = 0;
+  std::vector<VectorStatistics> a_nonfinite_ = nonfinite_vectors(a_), b_nonfinite_ = nonfinite_vectors(b_);
+  std::vector<StoredSlice> a_slices_, b_slices_;
+  std::vector<Group> groups_;
+  SliceReport report_;
+};
+
+}  // namespace
+
+template <class T>
+SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
+                           std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                           const SliceOptions& options) {
+  const double start = now();
+  check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
+  const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
+  const Operand<T> a{A, m, reads ? k : 0, lda, opa != Op::none}, b{B, n, reads ? k : 0, ldb, opb == Op::none};
+  SliceReport report;
+  if (reads) {
+    report = SliceRun<T>(a, b, alpha, beta, C, ldc, options).run();
+  } else {
+    report.engine = options.engine;
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) C[i + j * ldc] = beta == 0 ? T{0} : beta * C[i + j * ldc];
+  }
+  report.seconds = now() - start;
+  return report;
+}
+
+template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
+                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
+                                    const SliceOptions&);
+template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
+                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&);
+
+}  // namespace vernier

@@ -1,0 +1,95 @@
+// Schemes by name on a GPU.
+#include <algorithm>
+
+#include "base/status.hpp"
+#include "cuda/device.hpp"
+#include "product/device_memory.hpp"
+#include "split/convert/reference.hpp"
+#include "split/gemm.hpp"
+#include "split/product/sm90_reference.hpp"
+#include "split/schemes.hpp"
+
+namespace vernier::split {
+namespace {
+
+SplitOrder order_of(const Scheme& s) {
+  require(s.terms.size() <= SplitOrder::max_terms && s.sums.size() <= SplitOrder::max_sums,
+          "split: scheme {} has {} terms and {} sums; expected at most {} and {}", s.name, s.terms.size(),
+          s.sums.size(), SplitOrder::max_terms + 0, SplitOrder::max_sums + 0);
+  SplitOrder order;
+  order.step = s.step;
+  for (const Term& t : s.terms)
+    order.term[order.terms++] = {t.a, t.b, t.sum, t.from, t.length != 0 ? t.length : s.step};
+  for (const Sum& sum : s.sums) {
+    require(sum.run >= 0 && sum.run % s.step == 0, "split: scheme {}: run is {}; expected a multiple of the step {}",
+            s.name, sum.run, s.step);
+    order.run[order.sums] = sum.run;
+    order.carry[order.sums] = static_cast<int>(sum.carry);
+    order.shift[order.sums++] = sum.shift;
+  }
+  return order;
+}
+
+cuda::ReferenceInput input_of(const Scheme& s) {
+  return s.low == model::Format::fp16   ? cuda::ReferenceInput::fp16
+         : s.low == model::Format::bf16 ? cuda::ReferenceInput::bf16
+                                        : cuda::ReferenceInput::tf32;
+}
+
+void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float beta, float* C, std::int64_t ldc,
+                    cudaStream_t stream) {
+  const SplitRule rule = split_rule(s);
+  std::int64_t unit = s.step;
+  for (const Sum& sum : s.sums) unit = std::max<std::int64_t>(unit, sum.run);
+  cuda::ReferenceProduct g;
+  g.input = input_of(s);
+  g.order = order_of(s);
+  g.alpha = alpha;
+  g.beta = beta;
+  g.c = C;
+  g.ldc = ldc;
+  g.padded_k = (x.a.k + unit - 1) / unit * unit;
+  const std::size_t word_bytes = s.low == model::Format::tf32 ? 4 : 2;
+  const auto words = [&](const FloatVectors& v) {
+    return static_cast<std::size_t>(v.count * g.padded_k * rule.parts) * word_bytes;
+  };
+  const cuda::DeviceWorkspace a_words(words(x.a), stream), b_words(words(x.b), stream);
+  const cuda::DeviceWorkspace a_scales(static_cast<std::size_t>(x.a.count) * 4, stream);
+  const cuda::DeviceWorkspace b_scales(static_cast<std::size_t>(x.b.count) * 4, stream);
+  const auto split_one = [&](const FloatVectors& v, std::byte* to, std::byte* scales) {
+    auto* unscale = s.scaled ? reinterpret_cast<std::int32_t*>(scales) : nullptr;
+    split_reference(rule, v, g.padded_k, to, unscale, stream);
+    return cuda::ReferenceOperand{v, to, unscale};
+  };
+  g.a = split_one(x.a, a_words.data(), a_scales.data());
+  g.b = split_one(x.b, b_words.data(), b_scales.data());
+  cuda::multiply_split_reference(g, stream);
+}
+
+// A fast kernel is one scheme alone, whatever else goes by its name.
+bool has_kernel(const Scheme& s) {
+  return std::ranges::find(split_kernel_schemes, s.name) != std::end(split_kernel_schemes) && s == find_scheme(s.name);
+}
+
+}  // namespace
+
+void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                     const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C,
+                     std::int64_t ldc, void* stream_handle, bool plain) {
+  const cuda::Device& device = cuda::current_device();
+  if (!device.hopper()) fail(Status::unsupported, "split: {} is no Hopper GPU", device.name);
+  require(m >= 0 && n >= 0 && k > 0, "split: m = {}, n = {}, k = {}: expected m, n >= 0 and k > 0", m, n, k);
+  require(k <= longest_split_k, "split: k = {}: expected at most {}", k, longest_split_k);
+  require(lda >= std::max<std::int64_t>(1, opa == Op::none ? m : k), "split: lda = {} is too small", lda);
+  require(ldb >= std::max<std::int64_t>(1, opb == Op::none ? k : n), "split: ldb = {} is too small", ldb);
+  require(ldc >= std::max<std::int64_t>(1, m), "split: ldc = {} is too small", ldc);
+  if (m == 0 || n == 0) return;
+  auto* stream = static_cast<cudaStream_t>(stream_handle);
+  const SplitOperands x = split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
+  if (plain || !has_kernel(s)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
+  const SplitGemmPlan plan = plan_split_gemm(s.name, m, n, k);
+  const cuda::DeviceWorkspace workspace(plan.workspace, stream);
+  split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);
+}
+
+}  // namespace vernier::split

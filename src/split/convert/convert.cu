@@ -1,0 +1,68 @@
+#include "split/convert/convert.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "split/convert/kernels.hpp"
+#include "split/split.hpp"
+
+namespace vernier {
+
+std::int64_t split_line_count(SplitForm form, std::int64_t k) {
+  const int step_k = is_tf32(form) ? tf32_step_k : half_step_k;
+  return split_part_number(form) * pieces(k, 2 * step_k);
+}
+
+// docs/accuracy.md, "When a split is accurate enough": nothing below 2^-window of the largest element, or three
+// quarters of the elements above 2^-depth of it.
+SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
+  const int log2_k = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(k, 1))) - 1;
+  int window = 0, depth = 0;
+  switch (form) {
+    case SplitForm::half_shifted:
+      window = 27, depth = (18 + log2_k) / 2;
+      break;
+    case SplitForm::half_unshifted:
+      window = 16, depth = (8 + log2_k) / 2;
+      break;
+    case SplitForm::tf32_shifted:
+    case SplitForm::tf32_unshifted:
+    case SplitForm::bf16_three:
+      window = 60, depth = 40;
+      break;
+  }
+  return {std::ldexp(1.0f, scaled_exponent - depth), std::ldexp(1.0f, scaled_exponent - window)};
+}
+
+namespace {
+
+template <SplitForm Form>
+void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const DeferredSplit& later,
+                cudaStream_t stream) {
+  if constexpr (!is_tf32(Form))
+    if (later.progress == nullptr && split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
+  if (split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
+  survey<Form>(a, b, gate, stream);
+  split_across<Form>(a, b, gate, stream);
+}
+
+}  // namespace
+
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream,
+                    const DeferredSplit& later) {
+  switch (form) {
+    case SplitForm::half_shifted:
+      return split_both<SplitForm::half_shifted>(a, b, gate, later, stream);
+    case SplitForm::half_unshifted:
+      return split_both<SplitForm::half_unshifted>(a, b, gate, later, stream);
+    case SplitForm::tf32_shifted:
+      return split_both<SplitForm::tf32_shifted>(a, b, gate, later, stream);
+    case SplitForm::tf32_unshifted:
+      return split_both<SplitForm::tf32_unshifted>(a, b, gate, later, stream);
+    case SplitForm::bf16_three:
+      return split_both<SplitForm::bf16_three>(a, b, gate, later, stream);
+  }
+}
+
+}  // namespace vernier

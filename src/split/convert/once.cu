@@ -1,0 +1,281 @@
+// Both operands split in one kernel that reads each element once, for k up to 16384. Of vectors that lie across memory
+// a cluster of blocks takes a strip, each block a part of k in shared memory; the maxima meet over the cluster. All
+// elements come by asynchronous copies: 40 registers a thread let three blocks share a multiprocessor, so that some
+// load while others store (n = 4096, A: 48 us; two blocks with loads through registers: 60). Products of a batch are
+// the second index of the grid.
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "cuda/device.hpp"
+#include "cuda/handover.cuh"
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "split/convert/contiguous.cuh"
+#include "split/convert/strips.cuh"
+
+namespace vernier {
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr int wide_strip = 32, narrow_strip = 16;           // vectors
+constexpr int shortest_wide = 1025, longest_wide = 8192;    // k; others take narrow strips
+constexpr int part_elements = 16384, largest_cluster = 16;  // of a block; in blocks
+
+// Elements of a strip in shared memory lie side by side as in memory. A gap of 8 words after every emit_k of k lets
+// quads come in and columns go out without two of them in one bank.
+template <SplitForm Form, int Strip>
+constexpr int tile_words(int k) {
+  return k * Strip + k / emit_k<Form> * 8;
+}
+
+struct Meeting {
+  std::uint32_t part[split_warps][wide_strip];
+  std::uint32_t largest[wide_strip];                  // of the whole vectors
+  std::uint32_t large[wide_strip], tiny[wide_strip];  // the same, in block 0
+};
+
+// [begin, end) of k into shared memory; returns the maxima of each thread's four vectors.
+template <SplitForm Form, int Strip>
+__device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace& place, int begin, int end,
+                                             float* tile) {
+  constexpr int lanes = Strip / 4, rows = split_threads / lanes;
+  constexpr int advance = tile_words<Form, Strip>(rows);
+  const FloatVectors& x = s.job.x;
+  const int r = threadIdx.x % lanes * 4, row = threadIdx.x / lanes, k = static_cast<int>(x.k);
+  const float* from = place.data + r + (begin + row) * x.k_stride;
+  float* const mine = tile + tile_words<Form, Strip>(row) + r;
+  const std::int64_t step = rows * x.k_stride;
+  std::uint32_t to = cuda::shared_address(mine);
+  int l = begin + row;
+  if (s.aligned && place.vectors == Strip) {
+#pragma unroll 4
+    for (; l < min(end, k); l += rows, from += step, to += 4 * advance) cuda::copy_quad_async(to, from);
+  }
+  for (; l < end; l += rows, from += step, to += 4 * advance)
+    for (int i = 0; i < 4; ++i) {
+      const bool exists = l < k && r + i < place.vectors;
+      cuda::copy_word_async(to + 4 * i, exists ? from + i : s.job.x.data, exists);
+    }
+  cuda::wait_for_copies();
+  float4 largest{};
+  const float* v = mine;
+#pragma unroll 4
+  for (l = begin + row; l < end; l += rows, v += advance) {
+    const float4 q = *reinterpret_cast<const float4*>(v);
+    largest.x = larger_magnitude(largest.x, q.x), largest.y = larger_magnitude(largest.y, q.y);
+    largest.z = larger_magnitude(largest.z, q.z), largest.w = larger_magnitude(largest.w, q.w);
+  }
+  return largest;
+}
+
+// Every block of the cluster learns the largest element of every vector. Meeting::largest is zero everywhere before.
+template <int Strip>
+__device__ __forceinline__ void meet(const float4& largest, Meeting& m) {
+  const std::uint32_t mine[4] = {float_word(largest.x), float_word(largest.y), float_word(largest.z),
+                                 float_word(largest.w)};
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t v = mine[i];
+    for (int offset = Strip / 4; offset < 32; offset *= 2) v = max(v, __shfl_xor_sync(~0u, v, offset));
+    if (lane < Strip / 4) m.part[warp][4 * lane + i] = v;
+  }
+  __syncthreads();
+  const int vector = threadIdx.x % Strip, rank = threadIdx.x / Strip;
+  cg::cluster_group cluster = cg::this_cluster();
+  cuda::cluster_wait();
+  if (rank < static_cast<int>(cluster.num_blocks())) {
+    std::uint32_t v = 0;
+#pragma unroll
+    for (int w = 0; w < split_warps; ++w) v = max(v, m.part[w][vector]);
+    atomicMax(cluster.map_shared_rank(m.largest + vector, rank), v);
+  }
+  cluster.sync();
+}
+
+// A warp takes eight vectors; four lanes share each, a line at a time.
+template <SplitForm Form, int Strip>
+__device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& place, int begin, int end, bool counted,
+                                           const float* tile, Meeting& m) {
+  constexpr int groups = Strip / 8, run = emit_k<Form>, step = split_warps / groups * step_k<Form>;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int row = warp % groups * 8 + lane / 4, quarter = lane % 4;
+  const std::int64_t vector = place.first + row;
+  const bool exists = row < place.vectors;
+  const int exponent = split_scale(m.largest[row]);
+  const SplitLimits limits(s.thresholds, exponent);
+  SplitTally tally;
+  with_scale(exponent, [&](auto scaled) {
+    if (!exists) return;
+    int l = warp / groups * step_k<Form> + quarter * run;
+    const float* from = tile + tile_words<Form, Strip>(l) + row;
+    std::byte* to =
+        s.job.plane.lines + vector * s.job.plane.line_count * split_line_bytes + place_in_lines<Form>(begin + l);
+    for (; begin + l < end;
+         l += step, from += tile_words<Form, Strip>(step), to += step / step_k<Form> * step_bytes<Form>) {
+      float v[run];
+#pragma unroll
+      for (int i = 0; i < run; ++i) v[i] = from[i * Strip];
+      if (counted)
+#pragma unroll
+        for (const float x : v) tally.see(x, limits);
+#pragma unroll
+      for (float& x : v) x = scaled(x);
+      emit<Form>(v, to);
+    }
+  });
+  if (!counted) return;
+  std::uint32_t large = tally.large, least = tally.least;
+#pragma unroll
+  for (int offset = 1; offset < 4; offset *= 2) {
+    large += __shfl_xor_sync(~0u, large, offset);
+    least = min(least, __shfl_xor_sync(~0u, least, offset));
+  }
+  if (quarter != 0 || !exists) return;
+  cg::cluster_group cluster = cg::this_cluster();
+  if (large != 0) atomicAdd(cluster.map_shared_rank(m.large + row, 0), large);
+  if (least < limits.tiny) atomicOr(cluster.map_shared_rank(m.tiny + row, 0), tiny_element);
+}
+
+template <SplitForm Form, int Strip>
+__device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t product, int block, int part_k,
+                                            bool counted, float* tile, Meeting& m) {
+  const int blocks = static_cast<int>(cg::this_cluster().num_blocks()), rank = cuda::cluster_rank();
+  if (threadIdx.x < Strip) m.largest[threadIdx.x] = m.large[threadIdx.x] = m.tiny[threadIdx.x] = 0;
+  cuda::cluster_arrive();
+  const StripPlace place(s, product, static_cast<std::int64_t>(block / blocks) * Strip, Strip);
+  const int padded = static_cast<int>(padded_k<Form>(s.job.plane));
+  const int begin = rank * part_k, end = min(begin + part_k, padded);
+  meet<Strip>(load_strip<Form, Strip>(s, place, begin, end, tile), m);
+  emit_strip<Form, Strip>(s, place, begin, end, counted, tile, m);
+  if (counted)
+    cg::this_cluster().sync();
+  else
+    __syncthreads();
+  if (rank == 0 && threadIdx.x < place.vectors)
+    describe_vector(s.job, place.first + threadIdx.x, m.largest[threadIdx.x],
+                    m.large[threadIdx.x] | m.tiny[threadIdx.x]);
+}
+
+template <SplitForm Form, int Strip>
+__global__ void __launch_bounds__(split_threads, 3)
+    split_once_kernel(const __grid_constant__ TwoJobs<ContiguousJob> contiguous,
+                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate,
+                      const DeferredSplit later, int later_words) {
+  extern __shared__ __align__(16) float tile[];
+  __shared__ Meeting meeting;
+  cuda::allow_next_kernel();
+  cuda::wait_for_previous_kernels();
+  if (gate_closed(gate)) return;
+  if (blockIdx.x == 0)
+    for (int i = threadIdx.x; i < later_words; i += split_threads) later.progress[i] = 0;
+  const std::int64_t blocks = strips.blocks() + contiguous.blocks();
+  for (std::int64_t item = blockIdx.x; item < blocks; item += gridDim.x) {
+    std::int64_t block = item;
+    if (block < strips.blocks()) {  // a whole cluster, or none of it
+      const StripJob& s = strips.take(block);
+      split_strip<Form, Strip>(s, blockIdx.y, static_cast<int>(block), part_k, gate.judged, tile, meeting);
+    } else {
+      block -= strips.blocks();
+      const ContiguousJob& s = contiguous.take(block);
+      split_contiguous<Form>(s, blockIdx.y, block, gate.judged, meeting.part[0], tile);
+    }
+  }
+}
+
+// 16 blocks, where the device runs so large a cluster of them; 8 run everywhere.
+template <SplitForm Form>
+int cluster_limit() {
+  static std::mutex mutex;
+  static std::map<int, int> limits;  // of each device
+  const std::lock_guard lock(mutex);
+  int& limit = limits[cuda::current_device().number];
+  if (limit == 0)
+    limit = cuda::resident_clusters(
+                "split_once_kernel", split_once_kernel<Form, wide_strip>,
+                {.grid = largest_cluster,
+                 .block = split_threads,
+                 .shared_bytes = tile_words<Form, wide_strip>(part_elements / wide_strip) * sizeof(float),
+                 .cluster = largest_cluster}) > 0
+                ? largest_cluster
+                : 8;
+  return limit;
+}
+
+// Blocks that share a strip: enough for parts that fit three times into a multiprocessor, and for 128 blocks in all.
+template <int Strip>
+int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
+  int size = 1;
+  while (size < limit && size * part_elements / Strip < padded) size *= 2;
+  while (size < 8 && size * pieces(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
+  return size;
+}
+
+template <SplitForm Form, int Strip>
+void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const DeferredSplit& later,
+                  int later_words, cudaStream_t stream) {
+  const std::int64_t padded = padded_k<Form>(a.plane), products = a.x.count / a.x.of_product();
+  TwoJobs<ContiguousJob> contiguous;
+  TwoJobs<StripJob> strips;
+  int cluster = 1;
+  for (const SplitJob* job : {&a, &b}) {
+    const bool is_a = job == &a;
+    if (job->x.k_contiguous()) {
+      (is_a ? contiguous.first : contiguous.second) = ContiguousJob(Form, *job);
+    } else {
+      const std::int64_t vectors = job->x.of_product();
+      (is_a ? strips.first : strips.second) =
+          StripJob{*job, split_thresholds(Form, job->x.k), quads_aligned(job->x), vectors, pieces(vectors, Strip)};
+      cluster = std::max(cluster, cluster_size<Strip>(*job, padded, cluster_limit<Form>()));
+    }
+  }
+  strips.first.blocks *= cluster;
+  strips.second.blocks *= cluster;
+  const auto part_k = static_cast<int>(pieces(pieces(padded, cluster), half_step_k) * half_step_k);
+  std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
+  if (gate.before != nullptr)
+    clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
+  const std::size_t strip_bytes =
+      strips.blocks() > 0 ? tile_words<Form, Strip>(part_k) * sizeof(float) : std::size_t{0};
+  cuda::launch("split_once_kernel", split_once_kernel<Form, Strip>,
+               {.grid = dim3(static_cast<unsigned>(clusters * cluster), static_cast<unsigned>(products)),
+                .block = split_threads,
+                .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
+                .cluster = static_cast<unsigned>(cluster),
+                .overlap_previous = gate.before != nullptr},
+               stream, contiguous, strips, part_k, gate, later, later_words);
+}
+
+}  // namespace
+
+bool split_once_serves(const SplitJob& a, const SplitJob& b) {
+  const auto serves = [](const SplitJob& job) { return job.x.k_contiguous() || job.x.k <= longest_split_once; };
+  return serves(a) && serves(b);
+}
+
+template <SplitForm Form>
+void split_once(const SplitJob& a, SplitJob b, const SplitGate& gate, const DeferredSplit& later, cudaStream_t stream) {
+  const int words = later.progress != nullptr ? progress_words(b.x.count) : 0;
+  if (later.progress != nullptr) b.x.count = later.first;
+  if (a.x.k >= shortest_wide && a.x.k <= longest_wide)
+    launch_split<Form, wide_strip>(a, b, gate, later, words, stream);
+  else
+    launch_split<Form, narrow_strip>(a, b, gate, later, words, stream);
+}
+
+template void split_once<SplitForm::half_shifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
+                                                  cudaStream_t);
+template void split_once<SplitForm::half_unshifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
+                                                    cudaStream_t);
+template void split_once<SplitForm::tf32_shifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
+                                                  cudaStream_t);
+template void split_once<SplitForm::tf32_unshifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
+                                                    cudaStream_t);
+template void split_once<SplitForm::bf16_three>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
+                                                cudaStream_t);
+
+}  // namespace vernier

@@ -1,0 +1,321 @@
+#include "split/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/status.hpp"
+#include "base/workspace.hpp"
+#include "cuda/device.hpp"
+#include "cuda/pace.hpp"
+#include "engine/panel.hpp"
+#include "product/host_mailbox.hpp"
+#include "product/plan/sgemm_cost.hpp"
+#include "split/bounds.hpp"
+#include "split/cost.hpp"
+#include "split/verdict.hpp"
+
+namespace vernier {
+namespace {
+
+using cuda::SplitKernel;
+
+SplitForm form_of(SplitKernel kernel) {
+  switch (kernel) {
+    case SplitKernel::half_folded_128x192:
+      return SplitForm::half_unshifted;
+    case SplitKernel::tf32_128x128:
+    case SplitKernel::tf32_halves_128x128:
+      return SplitForm::tf32_shifted;
+    case SplitKernel::tf32_folded_128x192:
+      return SplitForm::tf32_unshifted;
+    case SplitKernel::bf16_128x128:
+    case SplitKernel::bf16_128x64:
+      return SplitForm::bf16_three;
+    default:
+      return SplitForm::half_shifted;
+  }
+}
+
+SplitAttempt attempt(const char* scheme, SplitKernel kernel) { return {scheme, form_of(kernel), kernel}; }
+
+constexpr std::int64_t multiprocessors = h200_multiprocessors;
+
+std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
+  const cuda::SplitTile tile = cuda::tile_of(kernel);
+  return plan.at_once * divide_up(plan.m, tile.rows) * divide_up(plan.n, tile.columns);
+}
+
+// Two blocks a tile, where that many are free and the halves of k are long enough.
+bool in_halves(const SplitGemmPlan& plan) {
+  return plan.products == 1 && plan.k >= 512 && 2 * tiles(SplitKernel::tf32_halves_128x128, plan) <= multiprocessors;
+}
+
+// By whole waves of tiles; a narrow tile takes 0.65 of the time of a wide one, since wgmma then reads its operands no
+// faster than shared memory delivers them.
+SplitAttempt separate(const SplitGemmPlan& plan) {
+  const auto waves = [&](SplitKernel kernel) { return divide_up(tiles(kernel, plan), multiprocessors); };
+  const bool narrow = 0.65 * waves(SplitKernel::half_128x64) < 1.0 * waves(SplitKernel::half_128x128);
+  return attempt("halfhalf_sep", narrow ? SplitKernel::half_128x64 : SplitKernel::half_128x128);
+}
+
+// Long runs are for long products, and for large ones: of a small C cuBLAS cuts k, and errs less on data of one sign
+// than a chain of long runs.
+SplitAttempt separate_long(const SplitGemmPlan& plan) {
+  const SplitAttempt t = separate(plan);
+  const bool long_runs = plan.k >= shortest_for_long_runs && plan.m * plan.n >= std::int64_t{1} << 22;
+  return long_runs && t.kernel == SplitKernel::half_128x128 ? attempt("halfhalf_long", SplitKernel::half_long_128x128)
+                                                            : t;
+}
+
+SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
+  return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
+}
+
+// Runs of 16 for few runs: of the largest entries, each is one product, and cuBLAS rounds it seldom. They take 1.5
+// times as long, but narrow tiles make up for that where there are few.
+SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
+  const bool few = tiles(SplitKernel::bf16_128x64, plan) <= multiprocessors;
+  return plan.k < 256 || few ? attempt("bf16x6_short", SplitKernel::bf16_128x64)
+                             : attempt("bf16x6_sep", SplitKernel::bf16_128x128);
+}
+
+// Pieces of the workspace, in this order.
+struct Layout {
+  std::uint32_t *verdicts, *progress, *steps;
+  SplitJob a, b;
+};
+
+constexpr int max_attempts = 4;
+
+Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) {
+  Layout w{};
+  w.verdicts = arena.take<std::uint32_t>(max_attempts);
+  w.progress = arena.take<std::uint32_t>(static_cast<std::size_t>(progress_words(plan.n)));
+  w.steps = arena.take<std::uint32_t>(1);
+  for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
+    const auto count = static_cast<std::size_t>(vectors->count);
+    std::int64_t lines = 0;
+    for (const SplitAttempt& t : plan.attempts) lines = std::max(lines, split_line_count(t.form, vectors->k));
+    job->x = *vectors;
+    job->plane.unscale = arena.take<std::int32_t>(count);
+    job->plane.status = arena.take<std::uint32_t>(count);
+    job->part_maxima = arena.take<std::uint32_t>(count * static_cast<std::size_t>(split_part_count(*vectors)));
+    job->plane.lines = arena.take<std::byte>(count * static_cast<std::size_t>(lines) * split_line_bytes);
+  }
+  return w;
+}
+
+Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperands& x) {
+  Arena arena(static_cast<std::byte*>(workspace), plan.workspace);
+  return lay_out(arena, plan, x);
+}
+
+// For any ops: vectors that lie across memory take more.
+std::size_t workspace_of(const SplitGemmPlan& plan) {
+  Arena count;
+  lay_out(count, plan,
+          split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 2, nullptr, 2)
+              .batch(plan.at_once, 0, 0, 0));
+  return count.used();
+}
+
+SplitGemmPlan finished(SplitGemmPlan plan) {
+  for (SplitAttempt& t : plan.attempts)
+    t.paced = cuda::tile_of(t.kernel).blocks_sharing == 2 &&
+              pace_pays(divide_up(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
+  plan.workspace = workspace_of(plan);
+  return plan;
+}
+
+}  // namespace
+
+SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
+                                std::int64_t lda, const float* B, std::int64_t ldb) {
+  const bool a_by_k = opa != Op::none, b_by_k = opb == Op::none;
+  return {{A, m, k, a_by_k ? lda : 1, a_by_k ? 1 : lda}, {B, n, k, b_by_k ? ldb : 1, b_by_k ? 1 : ldb}};
+}
+
+SplitOperands SplitOperands::batch(std::int64_t products, std::int64_t stride_a, std::int64_t stride_b,
+                                   std::int64_t stride_c) const {
+  SplitOperands all = *this;
+  if (products == 1) return all;
+  all.a.in_product = a.count, all.a.count *= products, all.a.product_stride = stride_a;
+  all.b.in_product = b.count, all.b.count *= products, all.b.product_stride = stride_b;
+  all.product_stride_c = stride_c;
+  return all;
+}
+
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  if (products > 1 && k > longest_batched_k) return false;
+  // Rows are ints in copies.
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 256;
+  return m > 0 && n > 0 && m <= most && n <= most && k >= shortest_split_k && k <= longest_split_k &&
+         split_keeps_fp32(k);
+}
+
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  return split_gemm_is_faster(m, n, k, products) && split_gemm_serves(m, n, k, products);
+}
+
+void describe(const SplitGemmPlan& plan, Plan& printable) {
+  std::string names;
+  for (const SplitAttempt& t : plan.attempts) names += t.scheme + ", else ";
+  printable.scheme = "split";
+  printable.engine = "hopper-wgmma";
+  printable.reason =
+      fmt::format("{}conventional: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
+                  split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) * 1e3,
+                  device_sgemm_seconds(plan.m, plan.n, plan.k, plan.products) * 1e3);
+  printable.moduli = 0;
+  printable.log2_modulus_product = 0;
+  printable.m_block = printable.n_block = printable.k_block = 0;
+  printable.log2_bound = std::log2(static_cast<double>(plan.k + 1)) - 24;
+  printable.workspace = plan.workspace;
+}
+
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+  SplitGemmPlan plan{m, n, k, {}, true, 0, products, split_products_at_once(m, n, k, products)};
+  // The wide tile pays where the power cap is the limit; below, whole waves count more.
+  if (m >= 6144 && n >= 6144 && k >= 4096)
+    plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
+  plan.attempts.push_back(separate_long(plan));
+  // The one chain of bf16x6's corrections errs more than a conventional chain from about here on; it still ends the
+  // attempts.
+  if (k > (std::int64_t{1} << 19)) plan.attempts.push_back(separate_tf32(plan));
+  plan.attempts.push_back(for_wide_data(plan));
+  return finished(plan);
+}
+
+SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
+  SplitGemmPlan plan{m, n, k, {}, false, 0, 1, 1};
+  if (scheme == "halfhalf_sep")
+    plan.attempts = {separate(plan)};
+  else if (scheme == "halfhalf_long")
+    plan.attempts = {attempt("halfhalf_long", SplitKernel::half_long_128x128)};
+  else if (scheme == "halfhalf_fold")
+    plan.attempts = {attempt("halfhalf_fold", SplitKernel::half_folded_128x192)};
+  else if (scheme == "tf32tf32_sep")
+    plan.attempts = {separate_tf32(plan)};
+  else if (scheme == "tf32tf32_fold")
+    plan.attempts = {attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)};
+  else if (scheme == "bf16x6_sep")
+    plan.attempts = {attempt("bf16x6_sep", SplitKernel::bf16_128x128)};
+  else if (scheme == "bf16x6_short")
+    plan.attempts = {attempt("bf16x6_short", SplitKernel::bf16_128x64)};
+  else
+    fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
+  return finished(plan);
+}
+
+namespace {
+
+// Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
+// nothing and alpha is known not to be 0: without a product nobody would split them.
+DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const cuda::SplitScalar& alpha,
+                            std::uint32_t* progress) {
+  const SplitAttempt& t = plan.attempts.front();
+  const int first = cuda::later_group(t.kernel, t.paced) * later_tile;
+  const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
+  const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
+  if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
+  return {first, progress};
+}
+
+// Products that are split before they are multiplied. Returns the number of attempts that were queued.
+int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, cuda::SplitScalar alpha, cuda::SplitScalar beta,
+                     float* C, std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
+  Layout w = lay_out_in(workspace, plan, x);
+  std::optional<cuda::HostMailbox> made;
+  if (patience > 0 && plan.judged && plan.attempts.size() > 1 &&
+      split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) <= split_gemm_patience)
+    made.emplace(stream);
+  for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
+    const SplitAttempt& t = plan.attempts[i];
+    w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
+    const std::size_t behind = plan.attempts.size() - 1 - i;
+    const SplitGate gate{.before = i == 0 ? nullptr : w.verdicts + i - 1,
+                         .verdict = plan.judged ? w.verdicts + i : nullptr,
+                         .behind = static_cast<int>(behind),
+                         .answer = made && i == 0 ? made->answer() : HostAnswer{},
+                         .judged = plan.judged,
+                         .last = behind == 0,
+                         .mark = split_mark(t.scheme)};
+    const DeferredSplit later = later_columns(plan, x, alpha, w.progress);
+    split_operands(t.form, w.a, w.b, gate, stream, later);
+    cuda::multiply_split(t.kernel,
+                         {.a = x.a,
+                          .b = x.b,
+                          .a_plane = w.a.plane,
+                          .b_plane = w.b.plane,
+                          .alpha = alpha,
+                          .beta = beta,
+                          .c = C,
+                          .ldc = ldc,
+                          .product_stride_c = x.product_stride_c,
+                          .gate = gate,
+                          .later = later,
+                          .steps = t.paced ? w.steps : nullptr},
+                         stream);
+    if (made && i == 0 && made->is_yes_within(patience)) return 1;
+  }
+  return static_cast<int>(plan.attempts.size());
+}
+
+}  // namespace
+
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, cuda::SplitScalar alpha,
+               cuda::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
+               double patience) {
+  const cuda::Device& device = cuda::current_device();
+  if (!device.hopper())
+    fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
+         device.compute_capability / 10, device.compute_capability % 10);
+  int queued = 0;
+  for (std::int64_t i = 0; i < plan.products; i += plan.at_once) {
+    const std::int64_t products = std::min(plan.at_once, plan.products - i);
+    SplitOperands x = operands;
+    x.a.data += i * x.a.product_stride, x.a.count = products * plan.m;
+    x.b.data += i * x.b.product_stride, x.b.count = products * plan.n;
+    queued = multiply_at_once(plan, x, alpha, beta, C + i * x.product_stride_c, ldc, workspace, stream,
+                              plan.products == 1 ? patience : 0);
+  }
+  return queued;
+}
+
+SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x, float* C, std::int64_t ldc,
+                              void* workspace) {
+  Layout w = lay_out_in(workspace, plan, x);
+  const SplitAttempt& t = plan.attempts.front();
+  w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
+  return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
+          [=] {
+            cuda::multiply_split(t.kernel,
+                                 {.a = x.a,
+                                  .b = x.b,
+                                  .a_plane = w.a.plane,
+                                  .b_plane = w.b.plane,
+                                  .alpha = {1, nullptr},
+                                  .beta = {0, nullptr},
+                                  .c = C,
+                                  .ldc = ldc,
+                                  .steps = t.paced ? w.steps : nullptr},
+                                 nullptr);
+          },
+          w.steps};
+}
+
+const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace) {
+  const std::byte* begin = Arena::first_page(static_cast<std::byte*>(const_cast<void*>(workspace)));
+  return reinterpret_cast<const std::uint32_t*>(begin) + plan.attempts.size() - 1;
+}
+
+std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
+  std::uint32_t verdict = 0;
+  const auto* from = split_gemm_verdict(plan, workspace);
+  cuda::check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  return plan.judged ? split_made(verdict) : plan.attempts.back().scheme;
+}
+
+}  // namespace vernier

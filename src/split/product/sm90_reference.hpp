@@ -1,0 +1,36 @@
+// Error-corrected products of any order on the tensor cores of Hopper, by mma.sync: for every scheme and for checking
+// the fast kernels, not for speed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "split/order.hpp"
+#include "split/product/sm90_split.hpp"
+
+namespace vernier::cuda {
+
+enum class ReferenceInput { fp16, bf16, tf32 };
+
+// Part p of vector v begins at word (p * count + v) * padded_k: 2 bytes a word, tf32 4. padded_k is a multiple of the
+// step.
+struct ReferenceOperand {
+  FloatVectors x;
+  const void* words = nullptr;
+  const std::int32_t* unscale = nullptr;  // null: nothing was scaled
+};
+
+struct ReferenceProduct {
+  ReferenceInput input = ReferenceInput::fp16;
+  SplitOrder order;
+  ReferenceOperand a, b;
+  std::int64_t padded_k = 0;
+  float alpha = 1, beta = 0;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+};
+
+void multiply_split_reference(const ReferenceProduct& product, cudaStream_t stream);
+
+}  // namespace vernier::cuda

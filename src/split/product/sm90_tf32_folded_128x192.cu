@@ -1,0 +1,10 @@
+#include "split/product/sm90_configs.hpp"
+#include "split/product/sm90_kernel.cuh"
+
+namespace vernier::cuda {
+
+void multiply_tf32_folded_128x192(const SplitProduct& product, int multiprocessors, cudaStream_t stream) {
+  launch_split_product<SplitConfig<192, 2, true, Low::tf32>>(product, multiprocessors, stream);
+}
+
+}  // namespace vernier::cuda

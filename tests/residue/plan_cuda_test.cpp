@@ -1,0 +1,348 @@
+// Decisions about products on a GPU, on a machine without one.
+#include "residue/plan/plan_cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/sm90_tiles.hpp"
+#include "engine/summed_planes.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr DeviceLimits limits;
+
+// Public figures of an A100 (80 GB) and of an RTX 4090.
+const GpuModel a100 = gpu_model({80, 108, 1.41e9, 2.04e12}), rtx4090 = gpu_model({89, 128, 2.52e9, 1.01e12});
+
+// A grid has at most 2^31 - 1 blocks in its first direction, and 2^16 - 1 in the others.
+TEST(DevicePlan, CountingFitsOneLaunchWhateverTheLength) {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+  EXPECT_EQ(cuda::lowest_bits_blocks(33, 1025), 4);
+  EXPECT_GT(divide_up(longest_device_k, cuda::lowest_bits_k), 65535);
+  EXPECT_LE(cuda::lowest_bits_blocks(1, longest_device_k), most);
+  EXPECT_LE(cuda::lowest_bits_blocks(1 << 15, longest_device_k), most);  // 16 TiB of elements
+}
+
+TEST(DevicePlan, BlocksFitTheLimitOrAreTheSmallest) {
+  const ProductShape shape{10000, 30000, 20000};
+  const std::size_t whole = choose_device_blocking(shape, 15, limits, std::size_t{1} << 50).bytes;
+  EXPECT_TRUE(choose_device_blocking(shape, 15, limits, whole).whole(shape));
+  const std::size_t least = choose_device_blocking(shape, 15, limits, 0).bytes;
+  for (std::size_t limit = whole; limit > least; limit /= 2) {
+    const DeviceBlocking b = choose_device_blocking(shape, 15, limits, limit);
+    EXPECT_LE(b.bytes, limit);
+    EXPECT_GE(b.m_block, 1);
+    EXPECT_LE(b.m_block, shape.m);
+    EXPECT_LE(b.k_block, limits.longest_k);
+  }
+}
+
+TEST(DevicePlan, KBeyondOneInt8ProductIsCut) {
+  const DeviceBlocking b = choose_device_blocking({100, 100, 150001}, 15, limits, std::size_t{1} << 40);
+  EXPECT_LE(device_pitch(b.k_block), limits.longest_k);
+  EXPECT_EQ(divide_up(150001, b.k_block), 3);
+}
+
+TEST(DevicePlan, WorkspaceServesAnyData) {
+  for (const ProductShape shape :
+       {ProductShape{1, 1, 1}, ProductShape{300, 500, 700}, ProductShape{9000, 20, 100000}}) {
+    const std::size_t least = device_workspace_bytes<double>(shape, Contract::fp64(), limits, 0, true);
+    const DeviceProductPlan plan = plan_device_product<double>(
+        shape,
+        {.contract = Contract::fp64(), .engine = "sm90_int8", .int8_engine = "sm90_int8", .workspace_limit = least});
+    EXPECT_TRUE(plan.residues);
+    EXPECT_LE(choose_device_blocking(shape, max_moduli, limits, plan.pass_bytes).bytes, plan.pass_bytes);
+    EXPECT_THROW(plan_device_product<double>(
+                     shape, {.contract = Contract::fp64(), .engine = "sm90_int8", .workspace_limit = least - 1}),
+                 Error);
+  }
+}
+
+TEST(DevicePlan, AWorkspaceTooSmallForResiduesLeavesWhatMayBeNativeToCublas) {
+  const auto plan = [](Contract contract, std::size_t limit) {
+    return plan_device_product<double>(
+        {4096, 4096, 4096},
+        {.contract = contract, .int8_engine = "sm90_int8", .workspace_limit = limit, .may_use_sqrt_rule = true});
+  };
+  EXPECT_EQ(plan(Contract::fp64(), std::size_t{1} << 40).printable.scheme, "residues");
+  const DeviceProductPlan small = plan(Contract::fp64(), std::size_t{1} << 20);
+  EXPECT_EQ(small.printable.scheme, "native");
+  EXPECT_FALSE(small.residues || small.by_sqrt_rule);
+  Contract strict = Contract::fp64();
+  strict.fallback = Fallback::none;
+  EXPECT_THROW(plan(strict, std::size_t{1} << 20), Error);
+  EXPECT_THROW(plan(Contract::bits(90), std::size_t{1} << 20), Error);
+}
+
+TEST(DevicePlan, UsesTheSqrtRuleOnlyOnRequestAndSaysWhatElseMayCome) {
+  const auto plan = [](std::int64_t k, bool may_use_sqrt_rule, const Contract& contract) {
+    return plan_device_product<double>({4096, 4096, k}, {.contract = contract,
+                                                         .engine = "sm90_int8",
+                                                         .workspace_limit = std::size_t{1} << 40,
+                                                         .may_use_sqrt_rule = may_use_sqrt_rule});
+  };
+  const DeviceProductPlan by_sqrt_rule = plan(4096, true, Contract::fp64());
+  EXPECT_TRUE(by_sqrt_rule.by_sqrt_rule);
+  EXPECT_EQ(by_sqrt_rule.printable.moduli, 14);
+  EXPECT_EQ(by_sqrt_rule.ordinary.moduli, 14);
+  EXPECT_NE(by_sqrt_rule.printable.reason.find("15 moduli for data that 14 do not serve"), std::string::npos);
+  for (const auto& full : {plan(4096, false, Contract::fp64()), plan(512, true, Contract::fp64())}) {
+    EXPECT_FALSE(full.by_sqrt_rule);
+    EXPECT_EQ(full.printable.moduli, 15);
+  }
+  EXPECT_FALSE(plan(4096, true, Contract::normwise()).by_sqrt_rule);
+}
+
+TEST(DevicePlan, SmallProductsAreNativeAndLargeOnesAreNot) {
+  const auto residues = [](std::int64_t n, const Contract& contract) {
+    return plan_device_product<double>({n, n, n}, {.contract = contract, .workspace_limit = std::size_t{1} << 40})
+        .residues;
+  };
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  EXPECT_FALSE(residues(512, Contract::fp64()));
+  EXPECT_TRUE(residues(512, reproducible));
+  EXPECT_TRUE(residues(8192, Contract::fp64()));
+  EXPECT_THROW(plan_device_product<double>({10, 10, 10}, {.contract = reproducible, .engine = "native"}), Error);
+}
+
+TEST(DevicePlan, OtherGpusTakeResiduesWhereTheirRatesSaySo) {
+  const auto plan = [](const GpuModel& gpu, std::int64_t n, Contract contract = Contract::fp64()) {
+    return plan_device_product<double>({n, n, n}, {.contract = contract,
+                                                   .gpu = gpu,
+                                                   .int8_engine = "cublas_int8",
+                                                   .limits = {.int32_sums = true, .strassen = false},
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true});
+  };
+  EXPECT_FALSE(plan(rtx4090, 64).residues) << "launches take longer";
+  for (const std::int64_t n : {512, 1024, 4096, 16384}) EXPECT_TRUE(plan(rtx4090, n).residues) << n;
+  EXPECT_FALSE(plan(a100, 2048).residues);
+  EXPECT_TRUE(plan(a100, 16384).residues);
+  EXPECT_FALSE(plan(rtx4090, 16384).ordinary.form.strassen);
+  const double gain = device_native_seconds({8192, 8192, 8192}, false, rtx4090) /
+                      device_residue_seconds({8192, 8192, 8192}, 14, false, rtx4090);
+  EXPECT_GT(gain, 10);
+  EXPECT_LT(gain, 40);
+  EXPECT_THROW(plan(rtx4090, 512, Contract::exact()), Error);
+}
+
+TEST(DevicePlan, SinglePrecisionStaysWithCublasWhereItsUnitsAreFast) {
+  EXPECT_FALSE(plan_device_product<float>({8192, 8192, 8192}, {.contract = Contract::fp32(), .gpu = rtx4090}).residues);
+}
+
+// Only kernels of Hopper stand behind gates.
+TEST(DevicePlan, OtherGpusGoNativeWhereNoHostMayWait) {
+  const DeviceRequest request{.contract = Contract::fp64(), .gpu = rtx4090, .asynchronous = true};
+  EXPECT_TRUE(device_takes_native<double>({4096, 4096, 4096}, request));
+  DeviceRequest normwise = request;  // nothing is left to choose
+  normwise.contract = Contract::normwise();
+  EXPECT_FALSE(device_takes_native<double>({4096, 4096, 4096}, normwise));
+}
+
+TEST(DevicePlan, AGpuWithoutInt8EnginesIsNative) {
+  const GpuModel turing = gpu_model({75, 68, 1.6e9, 6e11});
+  EXPECT_FALSE(turing.residues);
+  EXPECT_TRUE(device_takes_native<double>({16384, 16384, 16384}, {.contract = Contract::fp64(), .gpu = turing}));
+  EXPECT_EQ(plan_device_product<double>({16384, 16384, 16384}, {.contract = Contract::fp64(), .gpu = turing})
+                .printable.reason,
+            "no engine of this GPU serves the call");
+}
+
+TEST(GpuModel, IsFiniteWhereTheDriverTellsNoRates) {
+  const GpuModel integrated = gpu_model({121, 48, 0, 0});
+  const double seconds = device_residue_seconds({4096, 4096, 4096}, 14, false, integrated);
+  EXPECT_GT(seconds, 0);
+  EXPECT_LT(seconds, device_native_seconds({4096, 4096, 4096}, false, integrated));
+}
+
+// A block at the edge of C is smaller, and then sums of more planes go together.
+TEST(SummedPlanes, FitWhatLargerBlocksHaveRoomFor) {
+  for (const std::int64_t planes : {1, 14, 54, 3000})
+    for (const std::int64_t m : {1, 7, 64, 700, 2050, 9000})
+      for (const std::int64_t n : {1, 64, 2100, 30000})
+        for (const auto& [less_m, less_n] : {std::pair{m, n}, {divide_up(m, 2), n}, {m, divide_up(n, 3)}, {1, 1}})
+          EXPECT_LE(summed_planes(less_m, less_n, planes) * sums_of_plane(less_m, less_n), sums_count(m, n, planes))
+              << planes << " planes, " << less_m << " x " << less_n << " of " << m << " x " << n;
+}
+
+// Engine cublas_int8 on an H200, whose own model is not asked: 0.190, 0.622, 2.71 and 15.4 ms measured.
+TEST(GpuModel, DerivesWhatWasMeasuredToAQuarter) {
+  const GpuModel derived = derived_gpu_model({90, 132, 1.98e9, 4.8e12});
+  const auto ratio = [&](std::int64_t n, double measured) {
+    return device_residue_seconds({n, n, n}, 14, false, derived) / measured;
+  };
+  for (const auto& [n, measured] : {std::pair{1024, 0.190e-3}, {2048, 0.622e-3}, {4096, 2.71e-3}, {8192, 15.4e-3}}) {
+    EXPECT_GT(ratio(n, measured), 0.75) << n;
+    EXPECT_LT(ratio(n, measured), 1.25) << n;
+  }
+}
+
+TEST(GpuModel, KnowsHopperByMeasurement) {
+  EXPECT_TRUE(gpu_model({90, 132, 1.98e9, 4.8e12}).clusters);
+  EXPECT_EQ(gpu_model({90, 132, 1.98e9, 4.8e12}).int8, GpuModel{}.int8);
+  EXPECT_FALSE(a100.clusters || rtx4090.clusters);
+}
+
+// As measured on an H200: 15 moduli after a look in vain take 0.34 ms at n = 2048 and 0.44 at 2304, cuBLAS 0.29 and
+// 0.41.
+TEST(DevicePlan, DataThatTheSqrtRuleRefusedGoNativeWhereTheFullRuleLoses) {
+  const auto residues = [](std::int64_t n, bool may_use_sqrt_rule, const char* engine = "") {
+    return plan_device_product<double>({n, n, n}, {.contract = Contract::fp64(),
+                                                   .engine = engine,
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = may_use_sqrt_rule})
+        .residues;
+  };
+  for (const std::int64_t n : {2048, 2304}) {
+    EXPECT_TRUE(residues(n, true)) << n;
+    EXPECT_FALSE(residues(n, false)) << n;
+    EXPECT_TRUE(residues(n, false, "sm90_int8")) << n;
+  }
+  for (const std::int64_t n : {3072, 4096}) EXPECT_TRUE(residues(n, false)) << n;
+  EXPECT_FALSE(residues(1792, true));
+  EXPECT_FALSE(full_rule_loses<double>({512, 512, 512}, Contract::fp64())) << "there is no square-root rule";
+}
+
+TEST(DevicePlan, IrregularProductsGoNativeWhereTheyMayAndLose) {
+  const auto loses = [](std::int64_t n, Contract contract, const char* engine) {
+    const DeviceProductPlan plan = plan_device_product<double>(
+        {n, n, n}, {.contract = contract, .engine = engine, .workspace_limit = std::size_t{1} << 40});
+    EXPECT_TRUE(plan.residues);
+    return irregular_products_lose(plan);
+  };
+  Contract never_native = Contract::fp64();
+  never_native.fallback = Fallback::none;
+  EXPECT_TRUE(loses(4096, Contract::fp64(), ""));
+  EXPECT_FALSE(loses(4096, never_native, ""));
+  EXPECT_FALSE(loses(4096, Contract::fp64(), "sm90_int8"));
+}
+
+TEST(DevicePlan, LargeProductsTakeOneLevelOfStrassen) {
+  const auto plan = [](std::int64_t n, int levels, std::size_t limit = std::size_t{1} << 40) {
+    return plan_device_product<double>({n, n, n}, {.contract = Contract::fp64(),
+                                                   .engine = "sm90_int8",
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = limit,
+                                                   .strassen_levels = levels});
+  };
+  EXPECT_TRUE(plan(16384, -1).ordinary.form.strassen);
+  EXPECT_NE(plan(16384, -1).printable.reason.find("Strassen"), std::string::npos);
+  EXPECT_FALSE(plan(16384, 0).ordinary.form.strassen);
+  EXPECT_FALSE(plan(2048, -1).ordinary.form.strassen);
+  EXPECT_TRUE(plan(2048, 1).ordinary.form.strassen);
+  EXPECT_GT(plan(2048, 1).printable.workspace, plan(2048, 0).printable.workspace);
+  const std::size_t least = device_workspace_bytes<double>({2048, 2048, 2048}, Contract::fp64(), limits, 0, true);
+  EXPECT_LE(plan(2048, 1, least).printable.workspace, least);
+  // Elements of one word, or of more than two, are not made into sums of quarters.
+  for (const Contract& contract : {Contract::fp32(), Contract::bits(110)})
+    EXPECT_FALSE(plan_device_product<double>({2048, 2048, 2048}, {.contract = contract,
+                                                                  .engine = "sm90_int8",
+                                                                  .workspace_limit = std::size_t{1} << 40,
+                                                                  .strassen_levels = 1})
+                     .ordinary.form.strassen);
+}
+
+// Long in time and along k: about 40 ms at n = 16384, which is where pace was measured to pay.
+static_assert(pace_pays(625, 64) && !pace_pays(624, 64) && !pace_pays(1000, 63));
+
+TEST(Sm90Tiles, KeepPaceInLongProducts) {
+  const auto paced = [](std::int64_t n, std::int64_t k, int planes) {
+    return cuda::sm90_keeps_pace(cuda::sm90_tiles[cuda::cooperative_128x256], n, n, k, planes, 66);
+  };
+  EXPECT_TRUE(paced(8192, 8192, 98));
+  EXPECT_FALSE(paced(8192, 8192, 14));
+  EXPECT_FALSE(paced(16384, 4096, 14));
+}
+
+// The choices that measurements on an H200 bear out.
+TEST(Sm90Tiles, FollowTheShape) {
+  constexpr int clusters = 66;
+  EXPECT_EQ(cuda::choose_sm90_tile(1024, 1024, 1024, 15, clusters), cuda::alternating_128x128);
+  EXPECT_EQ(cuda::choose_sm90_tile(4096, 4096, 4096, 14, clusters), cuda::alternating_128x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 14, clusters), cuda::alternating_128x192);
+  // Strassen-Winograd at n = 16384 and 32768: seven products a modulus.
+  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 98, clusters), cuda::cooperative_128x256);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 98, clusters), cuda::cooperative_256x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::alternating_128x192);
+}
+
+TEST(DevicePlan, ComplexProductsTakeModuliWithARootUnlessBitsArePromised) {
+  const auto plan = [](const Contract& contract, std::int64_t k = 4096) {
+    return plan_device_complex<double>({4096, 4096, k}, Op::none, Op::transpose, true, contract, limits);
+  };
+  ASSERT_TRUE(plan(Contract::fp64()));
+  EXPECT_EQ(plan(Contract::fp64())->moduli, 15);
+  EXPECT_EQ(plan(Contract::fp64(), 300)->moduli, 16) << "no square-root rule for short k";
+  EXPECT_EQ(plan(Contract::normwise())->moduli, 15);
+  Contract reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  EXPECT_FALSE(plan(reproducible)) << "its rule asks for 17, which three limbs do not hold";
+  EXPECT_LT(plan(Contract::fp64())->seconds, device_residue_seconds({8192, 4096, 8192}, 15));
+  EXPECT_FALSE(plan_device_complex<double>({10, 10, 100000}, Op::none, Op::none, false, Contract::fp64(), limits))
+      << "k beyond one int8 product";
+}
+
+DeviceProductPlan asynchronous_plan(const Contract& contract, const std::string& engine, std::int64_t n) {
+  return plan_device_product<double>({n, n, n}, {.contract = contract,
+                                                 .engine = engine,
+                                                 .int8_engine = "sm90_int8",
+                                                 .workspace_limit = std::size_t{1} << 40,
+                                                 .may_use_sqrt_rule = true,
+                                                 .asynchronous = true});
+}
+
+TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
+  const DeviceProductPlan plan = asynchronous_plan(Contract::fp64(), "", 4096);
+  const DeviceRoutePlan route = plan_device_route(plan);
+  EXPECT_TRUE(plan.by_sqrt_rule);
+  EXPECT_EQ(route.ordinary.blocking.moduli, 15);
+  EXPECT_TRUE(route.ordinary.blocking.whole(plan.shape));
+  EXPECT_EQ(route.classes.count, 0);
+  EXPECT_FALSE(route.spans);
+  EXPECT_TRUE(route.native);
+}
+
+TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
+  Contract contract = Contract::fp64();
+  contract.reproducible = true;
+  const DeviceProductPlan plan = asynchronous_plan(contract, "", 1024);
+  const DeviceRoutePlan route = plan_device_route(plan);
+  EXPECT_FALSE(plan.by_sqrt_rule);
+  ASSERT_EQ(route.classes.count, cuda::most_route_classes);
+  EXPECT_EQ(route.classes.moduli[route.classes.count - 1], max_moduli);
+  for (int c = 0; c < route.classes.count; ++c) {
+    EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape)) << "a workspace of its own holds the largest pass";
+    EXPECT_EQ(moduli_for(route.classes.log2_bound[c]), route.classes.moduli[c]);
+    EXPECT_NE(moduli_for(route.classes.log2_bound[c] + 1e-6), route.classes.moduli[c]);
+  }
+  EXPECT_TRUE(route.spans);
+  EXPECT_FALSE(route.native);
+}
+
+// Nothing is decided later about such products.
+TEST(DeviceRoutePlan, TakesNoMemoryUnderFp64Normwise) {
+  const auto bytes = [](bool asynchronous) {
+    return plan_device_product<double>({1024, 1024, 1024}, {.contract = Contract::normwise(),
+                                                            .engine = "sm90_int8",
+                                                            .int8_engine = "sm90_int8",
+                                                            .workspace_limit = std::size_t{1} << 40,
+                                                            .asynchronous = asynchronous})
+        .pass_bytes;
+  };
+  EXPECT_EQ(bytes(true), bytes(false));
+}
+
+TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
+  const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
+  EXPECT_EQ(route.classes.count, cuda::most_route_classes);
+  EXPECT_TRUE(route.native);
+  EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
+  EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
+}
+
+}  // namespace
+}  // namespace vernier
