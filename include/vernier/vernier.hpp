@@ -168,10 +168,13 @@ struct VERNIER_API Report {
   // contract exact: entries that the residues leave open, and those of them that only the sum of all products decided;
   // undecided of a speculative product: entries of the blocks that took one modulus more
   std::int64_t undecided = 0, accumulated = 0;
+  // Scales and moduli come from a product of |A| and |B| in low precision: statistics of rows and columns alone would
+  // ask for more (docs/accuracy.md, theorem 12).
+  bool bounded = false;
   bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
   // seconds, wall clock; those of residues are of all conversions, of bf16 parts too
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
-  double seconds_undecided = 0;
+  double seconds_bound = 0, seconds_undecided = 0;
 
   std::string text() const;
   std::string json() const;

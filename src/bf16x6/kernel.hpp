@@ -189,10 +189,10 @@ inline __attribute__((always_inline)) void products(const std::byte* columns, co
   Tile::template load<4>(columns);
   if constexpr (First) change_block<Tile, 0>(previous);
   Tile::template dot_bf16<0, 4, 6>();
-  Tile::template load<5>(columns + part_tile_bytes);
+  Tile::template load<5>(columns + bf16_tile_bytes);
   if constexpr (First) change_block<Tile, 2>(previous);
   Tile::template dot_bf16<2, 5, 6>();
-  Tile::template load_streamed<7>(rows + part_tile_bytes);
+  Tile::template load_streamed<7>(rows + bf16_tile_bytes);
   if constexpr (First) change_block<Tile, 1>(previous);
   Tile::template dot_bf16<1, 4, 7>();
   if constexpr (First) change_block<Tile, 3>(previous);
@@ -205,7 +205,7 @@ inline __attribute__((always_inline)) void products_of_rows(const std::byte* row
   Tile::template load_streamed<6>(rows);
   Tile::template dot_bf16<0, 4, 6>();
   Tile::template dot_bf16<2, 5, 6>();
-  Tile::template load_streamed<7>(rows + part_tile_bytes);
+  Tile::template load_streamed<7>(rows + bf16_tile_bytes);
   Tile::template dot_bf16<1, 4, 7>();
   Tile::template dot_bf16<3, 5, 7>();
 }
@@ -215,7 +215,7 @@ template <class Tile>
 inline __attribute__((always_inline)) void products_of_columns(const std::byte* columns) {
   Tile::template load<4>(columns);
   Tile::template dot_bf16<0, 4, 6>();
-  Tile::template load<5>(columns + part_tile_bytes);
+  Tile::template load<5>(columns + bf16_tile_bytes);
   Tile::template dot_bf16<2, 5, 6>();
   Tile::template dot_bf16<1, 4, 7>();
   Tile::template dot_bf16<3, 5, 7>();

@@ -69,7 +69,7 @@ struct TilePlace {
 // Into the second level, since the first would put k that lie 4096 bytes apart into one set.
 void fetch_tile(const Operand<float>& x, const TilePlace& place) {
   const std::int64_t across = x.k_contiguous ? x.vectors - place.vector : x.k - place.k;
-  const std::int64_t lines = std::min<std::int64_t>(across, x.k_contiguous ? part_tile_vectors : bf16x6_step);
+  const std::int64_t lines = std::min<std::int64_t>(across, x.k_contiguous ? bf16_tile_vectors : bf16x6_step);
   const float* p = x.at(place.vector, place.k);
   for (std::int64_t i = 0; i < lines; ++i, p += x.ld) {
     _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T1);
@@ -86,7 +86,7 @@ void split_tile(const Bf16x6Task& task, const TilePlace& place, std::byte* out, 
   constexpr int half = bf16x6_step / 2, part_stride = part_tile(0, 1, 0);
   const __mmask16 some = lanes(vectors), low = lanes(values), high = lanes(values - half);
   const __m512 factors = task.factors != nullptr ? _mm512_loadu_ps(task.factors + place.vector) : _mm512_set1_ps(1);
-  for (int i = 0; i < part_tile_vectors; ++i) {
+  for (int i = 0; i < bf16_tile_vectors; ++i) {
     __m512 u, v;
     if (x.k_contiguous) {  // line i is a vector
       const float* p = source + (i < vectors ? i * x.ld : 0);
@@ -119,13 +119,13 @@ void split_block(const Bf16x6Task& task, TilePlace first, std::int64_t tiles, st
   const std::int64_t inner = by_vector ? steps : tiles, count = tiles * steps;
   const auto place = [&](std::int64_t p) {
     const std::int64_t tile = by_vector ? p / inner : p % inner, step = by_vector ? p % inner : p / inner;
-    return TilePlace{first.vector + tile * part_tile_vectors, first.k + step * bf16x6_step};
+    return TilePlace{first.vector + tile * bf16_tile_vectors, first.k + step * bf16x6_step};
   };
   for (std::int64_t p = 0; p < count; ++p) {
     if (p + 2 < count) fetch_tile(task.x, place(p + 2));
     const TilePlace here = place(p);
     split_tile<LinesAreVectors>(
-        task, here, out((here.vector - first.vector) / part_tile_vectors, (here.k - first.k) / bf16x6_step), range);
+        task, here, out((here.vector - first.vector) / bf16_tile_vectors, (here.k - first.k) / bf16x6_step), range);
   }
 }
 

@@ -242,6 +242,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   const std::size_t available = limit - plan.vector_bytes;
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   plan.ordinary = choose_blocking(shape, moduli, p.threads, *plan.engine, available);
+  plan.bound = bound_rule<T>(options.contract, shape.k);
   if (!doubled) plan.speculative = speculative_product<T>(options.contract, shape.k);
   // The caller's own workspace is used as it is; else what ordinary data take, or the least that serves any.
   plan.most_pass_bytes = available;

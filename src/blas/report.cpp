@@ -66,7 +66,9 @@ std::string Report::text() const {
   std::string out = plan.text();
   if (fallback)
     out += "  fallback   the data are too wide for the scheme, or for it to be faster: the native product was taken\n";
-  if (wide_moduli > 0)
+  if (bounded)
+    out += fmt::format("  bound      scales and moduli from |A||B| in low precision: {:.3f} ms\n", seconds_bound * 1e3);
+  if (wide_moduli > 0 && !bounded)
     out += fmt::format("  wide       {} rows, {} columns: {} moduli for their entries\n", wide_rows, wide_columns,
                        wide_moduli);
   if (plan.contract.kind == Contract::Kind::exact && plan.scheme == "residues")
@@ -102,9 +104,11 @@ std::string Report::json() const {
     j["accumulated"] = accumulated;
     j["seconds_undecided"] = seconds_undecided;
   }
+  j["bounded"] = bounded;
   j["fallback"] = fallback;
   j["seconds"] = seconds;
   j["seconds_statistics"] = seconds_statistics;
+  j["seconds_bound"] = seconds_bound;
   j["seconds_residues"] = seconds_residues;
   j["seconds_products"] = seconds_products;
   j["seconds_recombine"] = seconds_recombine;

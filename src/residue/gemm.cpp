@@ -10,6 +10,7 @@
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
 #include "residue/block_product.hpp"
+#include "residue/bound/bound_search.hpp"
 #include "residue/convert/strip_conversion.hpp"
 #include "residue/scale/operand_factor.hpp"
 #include "residue/scale/scale_search.hpp"
@@ -96,8 +97,19 @@ class ResidueRun {
   Scaling scale() {
     const double start = now();
     Scaling scaling = exact_ ? exact_->scale() : search_.scale();
-    if (!exact_ && scaling.any_wide && search_.has_spans()) scaling = search_.scale_with_spans();
+    if (!exact_ && scaling.any_wide && !plan_.bound && search_.has_spans()) scaling = search_.scale_with_spans();
     report_.seconds_statistics += now() - start;
+    return scaling;
+  }
+
+  // Scales from a product of |A| and |B|. What measure() has written is of no use then.
+  Scaling scale_by_bound(const BoundTiles* tiles) {
+    const double start = now();
+    planes_ready_ = false;
+    const BoundBlocking blocking =
+        choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
+    const Scaling scaling = BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale();
+    report_.seconds_bound += now() - start;
     return scaling;
   }
 
@@ -213,7 +225,16 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
     run.run_speculatively();
     return true;
   }
-  const Scaling scaling = run.scale();
+  Scaling scaling = run.scale();
+  if (scaling.any_wide && plan.bound) {
+    const BoundTiles* tiles = bound_tiles();
+    if (!bound_may_win(plan, tiles != nullptr)) {
+      report.fallback = true;
+      return false;
+    }
+    scaling = run.scale_by_bound(tiles);
+    report.bounded = true;
+  }
   report.wide_rows = scaling.wide_rows;
   report.wide_columns = scaling.wide_columns;
   const PassList passes = plan_passes(plan, scaling);

@@ -138,7 +138,7 @@ TEST_P(ComplexGemm, BlocksDoNotShow) {
     asked.workspace = workspace.data();
     int blocked = 0;
     for (std::size_t bytes = workspace.size(); bytes >= gemm_workspace<T>(m, n, k, options<R>(), true);
-         bytes -= workspace.size() / 16) {
+         bytes -= workspace.size() / 48) {
       asked.workspace_bytes = bytes;
       Array<T> c = c0;
       double last = 0;

@@ -64,6 +64,14 @@ PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine
   return buffers;
 }
 
+namespace {
+
+BoundVectors carve_bound_vectors(Arena& arena, std::size_t count) {
+  return {arena.take<float>(count), arena.take<float>(count), arena.take<float>(count), arena.take<float>(count)};
+}
+
+}  // namespace
+
 VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact) {
   const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
              n = static_cast<std::size_t>(round_up(shape.n, strip_size));
@@ -83,6 +91,8 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
     v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
     return v;  // no block spans: bounds against |A||B| are not asked for
   }
+  v.a_bounds = carve_bound_vectors(arena, m);
+  v.b_bounds = carve_bound_vectors(arena, n);
   if (shape.k >= SpeculativeProduct::least_k && shape.k <= SpeculativeProduct::most_k)
     v.open = arena.take<bool>(m / strip_size * (n / strip_size));
   if (shape.k > longest_spanned_k) return v;

@@ -52,6 +52,11 @@ struct PassBuffers {
 };
 PassBuffers carve_pass(Arena& arena, const Blocking& blocking, const Int8Engine& engine);
 
+// Of the vectors of one operand, for the product of |A| and |B| (engine/bound_engine.hpp).
+struct BoundVectors {
+  float *inverse_weights = nullptr, *inverse_norms = nullptr, *zeros = nullptr, *minima = nullptr;
+};
+
 // What outlives the passes.
 struct VectorBuffers {
   VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
@@ -62,6 +67,7 @@ struct VectorBuffers {
   std::uint8_t *a_norm_bits = nullptr, *b_norm_bits = nullptr;
   std::uint8_t *a_costs = nullptr, *b_costs = nullptr;  // a_costs: one set a thread
   std::int64_t a_stride = 0, b_stride = 0;
+  BoundVectors a_bounds, b_bounds;  // null under contract exact
   // correct rounding, padded to strips; null without
   LowestBits *a_lowest_bits = nullptr, *b_lowest_bits = nullptr;
   double *a_errors = nullptr, *b_errors = nullptr;  // three arrays, a strip's padding apart: VectorError of the pass

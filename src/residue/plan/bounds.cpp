@@ -87,6 +87,20 @@ std::optional<ScalingRule> sqrt_rule(const Contract& contract, std::int64_t k) {
 }
 
 template <class T>
+std::optional<BoundRule> bound_rule(const Contract& contract, std::int64_t k, std::int64_t chain) {
+  constexpr std::int64_t longest_k = std::int64_t{1} << 20;  // sums in float keep three bits at least
+  if (contract.reproducible || k > longest_k || contract.kind == Contract::Kind::exact ||
+      contract.kind == Contract::Kind::normwise)
+    return {};
+  const ScalingRule rule = scaling_rule<T>(contract, k);
+  return BoundRule{.unit_bits = rule.unit_bits,
+                   .rms = contract.kind == Contract::Kind::bits ? 0 : bound_rms(k, chain),
+                   .precision = rule.precision,
+                   .last_bit = rule.last_bit,
+                   .largest_exponent = largest_exponent(max_limbs)};
+}
+
+template <class T>
 std::optional<SpeculativeProduct> speculative_product(const Contract& contract, std::int64_t k) {
   if (!std::is_same_v<T, double> || contract.kind != Contract::Kind::fp64 || contract.reproducible ||
       k < SpeculativeProduct::least_k || k > SpeculativeProduct::most_k)
@@ -147,6 +161,8 @@ template ScalingRule exact_rule<double>(int, std::int64_t);
 template ScalingRule exact_rule<float>(int, std::int64_t);
 template std::optional<ScalingRule> sqrt_rule<double>(const Contract&, std::int64_t);
 template std::optional<ScalingRule> sqrt_rule<float>(const Contract&, std::int64_t);
+template std::optional<BoundRule> bound_rule<double>(const Contract&, std::int64_t, std::int64_t);
+template std::optional<BoundRule> bound_rule<float>(const Contract&, std::int64_t, std::int64_t);
 template std::optional<SpeculativeProduct> speculative_product<double>(const Contract&, std::int64_t);
 template std::optional<SpeculativeProduct> speculative_product<float>(const Contract&, std::int64_t);
 template void describe_product<double>(const ProductShape&, const Contract&, Plan&);

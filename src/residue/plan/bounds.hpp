@@ -6,6 +6,7 @@
 
 #include "number/moduli.hpp"
 #include "product/plan/native_cost.hpp"
+#include "residue/bound/bound_scales.hpp"
 #include "residue/scale/scaling.hpp"
 #include "vernier/vernier.hpp"
 
@@ -23,6 +24,13 @@ ScalingRule exact_rule(int moduli, std::int64_t k);
 // contracts, and reproducible results, which have one rule.
 template <class T>
 std::optional<ScalingRule> sqrt_rule(const Contract& contract, std::int64_t k);
+
+// What the product of |A| and |B| is asked for, where statistics leave entries without proof: for contracts that
+// promise no bits. chain: of the native product, whose errors those of fp64 and fp32 stay below
+// (residue/bound/bound_scales.hpp).
+inline constexpr std::int64_t native_chain = 256;
+template <class T>
+std::optional<BoundRule> bound_rule(const Contract& contract, std::int64_t k, std::int64_t chain = native_chain);
 
 // What a CPU tries first under fp64 where nobody asked for definite bits: operands with factors
 // (residue/scale/operand_factor.hpp), at scales that bound |Ct| by less than P where a proof wants P / 2

@@ -21,6 +21,9 @@ constexpr std::array<EngineRates, 4> engines = {{
     {"portable", 0.1e11, 30, 5.0e7},
 }};
 
+// The product of |A| and |B|: operations on tiles, elements rounded, entries taken.
+constexpr double bound_operations = 2.2e12, bound_elements = 1e9, bound_entries = 1.5e9;
+
 }  // namespace
 
 double residue_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
@@ -31,6 +34,12 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
   const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
   const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
   return moduli * (products + bytes) / threads + least_residue_seconds;
+}
+
+double bound_seconds(const ProductShape& s, bool tiles, int threads) {
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double product = tiles ? 2 * m * n * k / bound_operations : native_seconds(s, true, 1);
+  return (product + (m * k + k * n) / bound_elements + m * n / bound_entries) / threads + least_residue_seconds;
 }
 
 }  // namespace vernier

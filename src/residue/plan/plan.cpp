@@ -73,6 +73,15 @@ Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales) {
   return pass;
 }
 
+bool bound_may_win(const ResiduePlan& plan, bool tiles) {
+  constexpr int least_moduli = 12;
+  const int threads = plan.printable.threads;
+  if (plan.forced || !plan.native_keeps_contract || plan.printable.contract.fallback != Fallback::native) return true;
+  return bound_seconds(plan.shape, tiles, threads) +
+             residue_seconds(plan.engine->name(), plan.shape, least_moduli, threads) <
+         native_seconds(plan.shape, plan.single_precision, threads);
+}
+
 PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling) {
   PassList list;
   if (scaling.any_ordinary) list.pass[list.count++] = ordinary_pass(plan);

@@ -24,6 +24,7 @@ struct ResiduePlan {
   const Int8Engine* engine = nullptr;  // null: native
   ScalingRule rule;
   std::optional<SpeculativeProduct> speculative;          // tried first
+  std::optional<BoundRule> bound;                         // taken where statistics leave entries wide
   std::size_t vector_bytes = 0;                           // of VectorBuffers
   std::size_t pass_bytes = 0;                             // left for the passes ...
   std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // ... and what it may be
@@ -74,6 +75,10 @@ Pass ordinary_pass(const ResiduePlan& plan);
 // The pass that a speculative product begins with, and the one for the blocks that it leaves open.
 Pass first_pass(const ResiduePlan& plan, const SpeculativeScales& scales);
 Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales);
+
+// May residues still win, or must they be taken, where statistics leave entries wide? By the least moduli that a
+// product of |A| and |B| has left to data.
+bool bound_may_win(const ResiduePlan& plan, bool tiles);
 
 PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling);
 

@@ -10,13 +10,12 @@
 // Elements are then rounded to multiples of alpha_i <= u L_ij / w_j, for every j.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
+#include "number/bound_code.hpp"
 #include "number/host_device.hpp"
-#include "scheme/statistics.hpp"
+#include "product/statistics.hpp"
 
 namespace vernier {
 
@@ -73,14 +72,6 @@ VERNIER_HD constexpr bool bound_keeps_all(const BoundProduct& product, const Vec
   return v.zero() || v.span() <= product.kept_bits;
 }
 
-// The minimum over entries that ask nothing.
-inline constexpr float bound_no_partner = 3.4028234663852886e38f;
-
-// S_ij / w_j for the minimum over j, from 1 / w_j. exact_zero: both vectors keep all elements.
-VERNIER_HD constexpr float bound_ratio(float s, float inverse_weight, bool exact_zero) {
-  return s == 0 ? (exact_zero ? bound_no_partner : 0.0f) : s * inverse_weight;
-}
-
 // ---- scales --------------------------------------------------------------------------------------------------------
 
 // floor(log2(x)), x > 0
@@ -120,22 +111,14 @@ VERNIER_HD inline int bound_exponent(const BoundRule& rule, const BoundProduct& 
 
 // ---- how much the integers need ------------------------------------------------------------------------------------
 //
-// |Ct_ij| <= (1 + 3/4 k u) (|a~||b~|)_ij. Each entry leaves one byte behind, q = S_ij / (norm_i norm_j) in eighths of
-// octaves from 2^-31 on, rounded up (S in units of 2^(e_i + e_j) here); then log2 |Ct_ij| <= top_i + top_j +
-// bound_code_log2(product, code).
+// |Ct_ij| <= (1 + 3/4 k u) (|a~||b~|)_ij, so log2 |Ct_ij| <= top_i + top_j + bound_entry_log2(its byte) +
+// bound_rounding_log2.
 
-VERNIER_HD constexpr std::uint8_t bound_code(float q) {
-  constexpr int least = (127 - 31) << 3;  // 2^-31
-  const int eighths = static_cast<int>(std::bit_cast<std::uint32_t>(q) >> 20) - least;
-  return static_cast<std::uint8_t>(eighths < 0 ? 0 : eighths > 255 ? 255 : eighths);
-}
-
-// log2 of (|A||B|)_ij / (norm_i norm_j 2^(e_i + e_j)) at most. A float's leading bits are its logarithm less up to
-// 0.0861. What counted as zero in S adds 2^-kept_bits sqrt(k) from each side.
-VERNIER_HD inline double bound_code_log2(const BoundProduct& product, std::int64_t k, int code) {
-  const double s = std::exp2((code + 1) / 8.0 - 31 + 0.0861);
+// log2 of (|A||B|)_ij / (norm_i norm_j 2^(e_i + e_j)) at most. What counted as zero in S adds sqrt(k) 2^-kept_bits from
+// each side.
+VERNIER_HD inline double bound_entry_log2(const BoundProduct& product, std::int64_t k, int code) {
   const double zeros = std::sqrt(static_cast<double>(k)) * std::ldexp(2.0, -product.kept_bits);
-  return std::log2(product.upper * s + zeros) + 1e-9;
+  return std::log2(product.upper * std::exp2(bound_code_log2(code)) + zeros) + 1e-9;
 }
 
 // log2 of ||a~||_2 after the rounding to integers, from above: by Cauchy and Schwarz top_i + top_j bounds the entry

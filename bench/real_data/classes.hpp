@@ -1,0 +1,25 @@
+// Products of the kinds that programs have: one name, one pair of factors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vernier::bench {
+
+struct Factors {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::vector<double> a, b;  // m x k and k x n, column-major without padding
+};
+
+struct RealClass {
+  std::string name, description;
+  std::int64_t longest_k = std::int64_t{1} << 40;  // of an update by a panel
+};
+
+const std::vector<RealClass>& real_classes();
+
+// The same on every machine but for eigenvectors, which LAPACK computes. Throws std::out_of_range on an unknown name.
+Factors make_factors(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed);
+
+}  // namespace vernier::bench

@@ -1,0 +1,160 @@
+// fp64 products of data that programs have, beside the native product: moduli, ratio and the errors of both, as JSON.
+//
+//     vernier-real-data [--n 2048] [--classes a,b] [--contract fp64] [--engine NAME] [--threads 0] [--repeat 3]
+//     [--sample 96]
+#include <nlohmann/json.hpp>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "classes.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+  std::int64_t n = 2048, sample = 96;
+  std::vector<std::string> classes;
+  std::string contract = "fp64", engine;
+  int threads = 0, repeat = 3;
+};
+
+struct Errors {
+  double mean = 0, largest = 0;
+};
+
+// sum of products and of magnitudes, to twice the precision of double.
+struct Reference {
+  double high = 0, low = 0, magnitude = 0;
+
+  void add(double x, double y) {
+    const double product = x * y, rest = std::fma(x, y, -product);
+    const double sum = high + product, other = sum - high;
+    low += (high - (sum - other)) + (product - other) + rest;
+    high = sum;
+    magnitude += std::abs(product);
+  }
+  double error(double t) const { return magnitude == 0 ? 0 : std::abs((t - high) - low) / magnitude; }
+};
+
+// |T - AB| / |A||B| over some rows against some columns.
+Errors errors_of(const Factors& f, const std::vector<double>& c, std::int64_t sample) {
+  const std::int64_t rows = std::min(sample, f.m), columns = std::min(sample, f.n);
+  double sum = 0, largest = 0;
+#pragma omp parallel for reduction(+ : sum) reduction(max : largest) schedule(dynamic, 1)
+  for (std::int64_t p = 0; p < rows; ++p) {
+    const std::int64_t i = p * f.m / rows;
+    std::vector<double> row(static_cast<std::size_t>(f.k));
+    for (std::int64_t l = 0; l < f.k; ++l)
+      row[static_cast<std::size_t>(l)] = f.a[static_cast<std::size_t>(i + l * f.m)];
+    for (std::int64_t q = 0; q < columns; ++q) {
+      const std::int64_t j = q * f.n / columns;
+      Reference reference;
+      for (std::int64_t l = 0; l < f.k; ++l)
+        reference.add(row[static_cast<std::size_t>(l)], f.b[static_cast<std::size_t>(l + j * f.k)]);
+      const double error = reference.error(c[static_cast<std::size_t>(i + j * f.m)]);
+      sum += error;
+      largest = std::max(largest, error);
+    }
+  }
+  return {sum / static_cast<double>(rows * columns), largest};
+}
+
+class Product {
+ public:
+  Product(const Factors& factors, const Settings& settings)
+      : f_(factors), settings_(settings), c_(static_cast<std::size_t>(f_.m * f_.n)) {}
+
+  Report multiply(const std::string& engine) {
+    const Options options{.contract = Contract::parse(engine == "native" ? "fp64" : settings_.contract),
+                          .engine = engine,
+                          .threads = settings_.threads};
+    return gemm(Op::none, Op::none, f_.m, f_.n, f_.k, 1.0, f_.a.data(), f_.m, f_.b.data(), f_.k, 0.0, c_.data(), f_.m,
+                options);
+  }
+  Errors errors() const { return errors_of(f_, c_, settings_.sample); }
+
+ private:
+  const Factors& f_;
+  const Settings& settings_;
+  std::vector<double> c_;
+};
+
+double median(std::vector<double> x) {
+  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+Json measured(const std::string& name, const Settings& settings) {
+  const Factors factors = make_factors(name, settings.n, settings.n, settings.n, 1);
+  Product product(factors, settings);
+  Report report = product.multiply(settings.engine);
+  const Errors ours = product.errors();
+  product.multiply("native");
+  const Errors natives = product.errors();
+  std::vector<double> seconds, native_seconds;
+  for (int r = 0; r < settings.repeat; ++r) {  // in turns
+    report = product.multiply(settings.engine);
+    seconds.push_back(report.seconds);
+    native_seconds.push_back(product.multiply("native").seconds);
+  }
+  Json line = {{"class", name}, {"m", factors.m}, {"n", factors.n}, {"k", factors.k}};
+  line["scheme"] = report.plan.scheme;
+  line["moduli"] = report.plan.scheme == "residues" ? std::max(report.plan.moduli, report.wide_moduli) : 0;
+  line["bounded"] = report.bounded;
+  line["mean_error"] = ours.mean;
+  line["native_mean_error"] = natives.mean;
+  line["largest_error"] = ours.largest;
+  line["native_largest_error"] = natives.largest;
+  if (settings.repeat == 0) return line;
+  line["seconds"] = median(seconds);
+  line["native_seconds"] = median(native_seconds);
+  line["ratio"] = median(native_seconds) / median(seconds);
+  line["seconds_bound"] = report.seconds_bound;
+  line["seconds_statistics"] = report.seconds_statistics;
+  line["seconds_residues"] = report.seconds_residues;
+  line["seconds_products"] = report.seconds_products;
+  line["seconds_recombine"] = report.seconds_recombine;
+  return line;
+}
+
+int run(int count, char** words) {
+  Settings settings;
+  CLI::App app("fp64 products of data that programs have, beside the native product");
+  app.add_option("--n", settings.n, "order of the matrices")->check(CLI::PositiveNumber);
+  app.add_option("--classes", settings.classes, "some of the classes")->delimiter(',');
+  app.add_option("--contract", settings.contract, "fp64, fp64-normwise, ...");
+  app.add_option("--engine", settings.engine, "an int8 engine by name; the default chooses");
+  app.add_option("--threads", settings.threads, "0: OpenMP's choice");
+  app.add_option("--repeat", settings.repeat, "timed products of each kind; 0: errors alone");
+  app.add_option("--sample", settings.sample, "rows and columns whose errors are measured");
+  CLI11_PARSE(app, count, words);
+  if (settings.classes.empty())
+    for (const RealClass& c : real_classes()) settings.classes.push_back(c.name);
+  std::puts("[");
+  for (const std::string& name : settings.classes) {
+    std::printf("%s%s\n", measured(name, settings).dump().c_str(), name == settings.classes.back() ? "" : ",");
+    std::fflush(stdout);
+  }
+  std::puts("]");
+  return 0;
+}
+
+}  // namespace
+}  // namespace vernier::bench
+
+int main(int count, char** words) {
+  try {
+    return vernier::bench::run(count, words);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "vernier-real-data: %s\n", error.what());
+    return 1;
+  }
+}

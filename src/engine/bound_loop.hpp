@@ -1,0 +1,86 @@
+// The minima and bytes of a block of S, compiled for each instruction set; and S on tiles.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/bound_engine.hpp"
+#include "number/bound_code.hpp"
+
+namespace vernier {
+namespace {
+
+// As bound_ratio and bound_code, in a form that compilers turn into vectors.
+inline void take_bound_column(const BoundBlock& b, std::int64_t j) {
+  const float* s = b.s + j * b.ld;
+  const float *weights = b.row.inverse_weights, *norms = b.row.inverse_norms, *zeros = b.row.zeros;
+  float* minima = b.row.minima;
+  const float weight = b.column.inverse_weights[j], norm = b.column.inverse_norms[j], zero = b.column.zeros[j];
+  float least = b.column.minima[j];
+  for (std::int64_t i = 0; i < b.rows; ++i) {
+    const float of_zero = std::min(zeros[i], zero);
+    const float of_row = s[i] == 0 ? of_zero : s[i] * weight, of_column = s[i] == 0 ? of_zero : s[i] * weights[i];
+    minima[i] = std::min(minima[i], of_row);
+    least = std::min(least, of_column);
+  }
+  b.column.minima[j] = least;
+  if (b.codes == nullptr) return;
+  std::uint8_t* codes = b.codes + j * b.codes_ld;
+  for (std::int64_t i = 0; i < b.rows; ++i) codes[i] = bound_code(s[i] * norms[i] * norm);
+}
+
+inline void take_bound_block(const BoundBlock& b) {
+  for (std::int64_t j = 0; j < b.columns; ++j) take_bound_column(b, j);
+}
+
+// 32 columns against 32 rows: tmm0 .. tmm3 sums (column tile * 2 + row tile), tmm4, tmm5 columns, tmm6, tmm7 rows.
+template <class Tile>
+void multiply_bound_block(const std::byte* columns, const std::byte* rows, std::int64_t steps, float* s) {
+  Tile::template zero<0>();
+  Tile::template zero<1>();
+  Tile::template zero<2>();
+  Tile::template zero<3>();
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const std::byte *column = columns + step * bound_step_bytes, *row = rows + step * bound_step_bytes;
+    Tile::template load<4>(column);
+    Tile::template load<6>(row);
+    Tile::template dot_bf16<0, 4, 6>();
+    Tile::template load<7>(row + bf16_tile_bytes);
+    Tile::template dot_bf16<1, 4, 7>();
+    Tile::template load<5>(column + bf16_tile_bytes);
+    Tile::template dot_bf16<2, 5, 6>();
+    Tile::template dot_bf16<3, 5, 7>();
+  }
+  constexpr int tile_floats = bf16_tile_bytes / static_cast<int>(sizeof(float));
+  Tile::template store<0>(s);
+  Tile::template store<1>(s + tile_floats);
+  Tile::template store<2>(s + 2 * tile_floats);
+  Tile::template store<3>(s + 3 * tile_floats);
+}
+
+// Each tile of sums is 16 columns of 16 rows.
+template <class Tile>
+void multiply_bound_strips(const BoundStrips& p) {
+  constexpr int side = bf16_tile_vectors;
+  const auto advance = [](const BoundSide& from, std::int64_t by) {
+    return BoundSide{from.inverse_weights + by, from.inverse_norms + by, from.zeros + by, from.minima + by};
+  };
+  float* s = const_cast<float*>(p.block.s);
+  for (std::int64_t strip = 0; strip < p.row_strips; ++strip) {
+    multiply_bound_block<Tile>(p.columns, p.rows + strip * p.steps * bound_step_bytes, p.steps, s);
+    for (int tile = 0; tile < 4; ++tile) {
+      const std::int64_t i = strip * bf16_strip + tile % 2 * side, j = tile / 2 * side;
+      BoundBlock block{.s = s + tile * side * side, .ld = side};
+      block.rows = std::clamp<std::int64_t>(p.block.rows - i, 0, side);
+      block.columns = std::clamp<std::int64_t>(p.block.columns - j, 0, side);
+      if (block.rows == 0 || block.columns == 0) continue;
+      block.row = advance(p.block.row, i);
+      block.column = advance(p.block.column, j);
+      block.codes = p.block.codes == nullptr ? nullptr : p.block.codes + i + j * p.block.codes_ld;
+      block.codes_ld = p.block.codes_ld;
+      take_bound_block(block);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,29 @@
+// What the product of |A| and |B| leaves of each of its entries, S, whichever engine makes it: a ratio for the minimum
+// of its row and its column, and a byte (residue/bound/bound_scales.hpp). Host and device; includes only std.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "number/host_device.hpp"
+
+namespace vernier {
+
+// The minimum over entries that ask nothing.
+inline constexpr float bound_no_partner = 3.4028234663852886e38f;
+
+// S_ij / w_j for the minimum over j, from 1 / w_j. exact_zero: S_ij = 0 says that (|A||B|)_ij is 0.
+VERNIER_HD constexpr float bound_ratio(float s, float inverse_weight, bool exact_zero) {
+  return s == 0 ? (exact_zero ? bound_no_partner : 0.0f) : s * inverse_weight;
+}
+
+// q = S_ij / (norm_i norm_j) <= 1.5 in eighths of octaves from 2^-31 on: log2 q <= bound_code_log2(bound_code(q)). A
+// float's leading bits are its logarithm less up to 0.0861.
+inline constexpr int bound_least_eighth = (127 - 31) << 3;
+VERNIER_HD constexpr std::uint8_t bound_code(float q) {
+  const int eighths = static_cast<int>(std::bit_cast<std::uint32_t>(q) >> 20) - bound_least_eighth;
+  return static_cast<std::uint8_t>(eighths < 0 ? 0 : eighths > 255 ? 255 : eighths);
+}
+VERNIER_HD constexpr double bound_code_log2(int code) { return (code + 1) / 8.0 - 31 + 0.0861; }
+
+}  // namespace vernier

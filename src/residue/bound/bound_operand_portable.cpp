@@ -1,0 +1,38 @@
+#include "residue/bound/bound_operand_loop.hpp"
+
+namespace vernier {
+
+template <class T>
+void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld) {
+  const BoundLimits limits(part.range);
+  for (std::int64_t strip = 0; strip < part.count; strip += bf16_strip) {
+    const BoundFactors factors(part, strip);
+    const std::int64_t vectors = std::min<std::int64_t>(bf16_strip, part.count - strip);
+    const auto value = [&](T x, std::int64_t v) {
+      return lowered_magnitude<24>(static_cast<double>(x), factors.first[v], factors.second[v], limits.least,
+                                   limits.most);
+    };
+    const auto line = [&](std::int64_t v, std::int64_t l) {
+      return part.x.at(part.first + strip + v, part.k_begin + l);
+    };
+    if (part.x.k_contiguous) {
+      for (std::int64_t v = 0; v < vectors; ++v)
+        for (std::int64_t l = 0; l < part.k_count; ++l) out[l + (strip + v) * ld] = value(line(v, 0)[l], v);
+    } else {
+      for (std::int64_t l = 0; l < part.k_count; ++l)
+        for (std::int64_t v = 0; v < vectors; ++v) out[strip + v + l * ld] = value(line(0, l)[v], v);
+    }
+  }
+}
+
+template <class T>
+void bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out) {
+  bound_strip(part, rows, out);
+}
+
+template void bound_floats(const BoundPart<double>&, float*, std::int64_t);
+template void bound_floats(const BoundPart<float>&, float*, std::int64_t);
+template void bound_strip_portable(const BoundPart<double>&, bool, std::byte*);
+template void bound_strip_portable(const BoundPart<float>&, bool, std::byte*);
+
+}  // namespace vernier

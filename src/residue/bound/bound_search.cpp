@@ -1,0 +1,243 @@
+#include "residue/bound/bound_search.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/environment.hpp"
+#include "product/native/native.hpp"
+#include "residue/backend.hpp"
+
+namespace vernier {
+namespace {
+
+// Rows of tiles that a core takes against all columns: half of a second-level cache.
+constexpr std::int64_t row_group_bytes = std::int64_t{1} << 20;
+
+BoundSide side_of(const BoundVectors& v, std::int64_t first) {
+  return {v.inverse_weights + first, v.inverse_norms + first, v.zeros + first, v.minima + first};
+}
+
+template <class T>
+auto strip_writer() {
+  return avx512_backend<T>() != nullptr ? bound_strip_avx512<T> : bound_strip_portable<T>;
+}
+
+// max over the vectors of what their top adds, in sixteenths, rounded up; far below everything for zero vectors.
+int sixteenths(const VectorStatistics& v, std::int64_t k, const VectorProof& scales) {
+  constexpr int nothing = -(1 << 14);
+  return v.zero() ? nothing : static_cast<int>(std::ceil(16 * bound_top(v, k, scales.wide + v.exponent)));
+}
+
+}  // namespace
+
+// Sums of k positive terms, in any order, and the terms' own rounding towards zero. Nothing underflows, and no sum or
+// ratio of one exceeds 2^126: k terms, weights of 2 / k at least.
+BoundProduct bound_product(std::int64_t k, bool tiles) {
+  constexpr double unit = 0x1p-23;  // of the sums, in float either way and in any rounding mode
+  const double error = static_cast<double>(k + 2) * unit, gamma = error / (1 - error);
+  const double cut = 1 / (1 - (tiles ? 0x1p-7 : 0x1p-23));
+  const int top = 62 - std::bit_width(static_cast<std::uint64_t>(k));
+  return {.lower = 1 / (1 + gamma), .upper = cut * cut / (1 - gamma), .unit = 2 * top, .kept_bits = top + 63};
+}
+
+template <class T>
+void BoundSearch<T>::weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const {
+  for (std::int64_t v = 0; v < count; ++v) {
+    const VectorStatistics& s = statistics[v];
+    out.inverse_weights[v] = s.zero() ? 0 : static_cast<float>(1 / bound_weight(rule(), plan_.shape.k, s));
+    out.inverse_norms[v] = s.zero() ? 0 : static_cast<float>(std::ldexp(1 / bound_norm(s), -product_.unit / 2));
+    out.zeros[v] = bound_keeps_all(product_, s) ? bound_no_partner : 0;
+    out.minima[v] = bound_no_partner;
+  }
+}
+
+template <class T>
+BoundPart<T> BoundSearch<T>::part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors,
+                                  Range ks) const {
+  return {x, statistics, {product_.unit / 2, product_.kept_bits}, vectors.begin, vectors.count, ks.begin, ks.count};
+}
+
+template <class T>
+BoundBlock BoundSearch<T>::block(Range rows, Range columns) const {
+  const std::int64_t m = plan_.shape.m;
+  return {.rows = rows.count,
+          .columns = columns.count,
+          .row = side_of(vectors_.a_bounds, rows.begin),
+          .column = side_of(vectors_.b_bounds, columns.begin),
+          .codes = buffers_.codes == nullptr ? nullptr : buffers_.codes + rows.begin + columns.begin * m,
+          .codes_ld = m};
+}
+
+// Groups of rows are dealt out, so that each row's minimum has one writer; those of columns are gathered by thread.
+template <class T>
+template <class Take>
+void BoundSearch<T>::take_row_groups(Range rows, Range columns, std::int64_t group, const Take& take) const {
+  float* minima = buffers_.minima + omp_get_thread_num() * blocking_.n_block;
+  std::fill(minima, minima + columns.count, bound_no_partner);
+#pragma omp for schedule(dynamic, 1)
+  for (std::int64_t i = 0; i < rows.count; i += group) {
+    BoundBlock part = block({rows.begin + i, std::min(group, rows.count - i)}, columns);
+    part.column.minima = minima;
+    take(i, part);
+  }
+#pragma omp critical(vernier_bound_minima)
+  for (std::int64_t j = 0; j < columns.count; ++j) {
+    float& least = vectors_.b_bounds.minima[columns.begin + j];
+    least = std::min(least, minima[j]);
+  }
+}
+
+template <class T>
+void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
+  const ProductShape& s = plan_.shape;
+  float *a = reinterpret_cast<float*>(buffers_.a), *b = reinterpret_cast<float*>(buffers_.b);
+  constexpr std::int64_t strip = bf16_strip, group = 256;
+  const auto convert = [&](const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks, float* out,
+                           std::int64_t ld) {
+#pragma omp for schedule(dynamic, 1) nowait
+    for (std::int64_t v = 0; v < vectors.count; v += strip)
+      bound_floats(part(x, statistics, {vectors.begin + v, std::min(strip, vectors.count - v)}, ks),
+                   out + (x.k_contiguous ? v * ld : v), ld);
+  };
+  for (std::int64_t l = 0; l < s.k; l += blocking_.k_block) {
+    const Range ks{l, std::min(blocking_.k_block, s.k - l)};
+    const std::int64_t lda = problem_.a.k_contiguous ? ks.count : rows.count,
+                       ldb = problem_.b.k_contiguous ? ks.count : columns.count;
+#pragma omp parallel num_threads(blocking_.threads)
+    {
+      const FloatingEnvironment environment;
+      convert(problem_.a, vectors_.a_statistics, rows, ks, a, lda);
+      convert(problem_.b, vectors_.b_statistics, columns, ks, b, ldb);
+    }
+    native_gemm<float>(problem_.a.k_contiguous ? Op::transpose : Op::none,
+                       problem_.b.k_contiguous ? Op::none : Op::transpose, rows.count, columns.count, ks.count, 1, a,
+                       lda, b, ldb, l == 0 ? 0 : 1, buffers_.s, rows.count, blocking_.threads);
+  }
+#pragma omp parallel num_threads(blocking_.threads)
+  {
+    const FloatingEnvironment environment;
+    take_row_groups(rows, columns, group, [&](std::int64_t i, BoundBlock& part) {
+      part.s = buffers_.s + i;
+      part.ld = rows.count;
+      take_bound_block_portable(part);
+    });
+  }
+}
+
+template <class T>
+void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
+  const std::int64_t steps = bound_steps(plan_.shape.k), strip_bytes = steps * bound_step_bytes;
+  const std::int64_t group = bf16_strip * std::max<std::int64_t>(1, row_group_bytes / strip_bytes);
+  const auto convert = [&](const Operand<T>& x, const VectorStatistics* statistics, Range vectors, bool is_row,
+                           std::byte* out) {
+#pragma omp for schedule(dynamic, 1) nowait
+    for (std::int64_t v = 0; v < vectors.count; v += bf16_strip) {
+      const Range strip{vectors.begin + v, std::min<std::int64_t>(bf16_strip, vectors.count - v)};
+      strip_writer<T>()(part(x, statistics, strip, {0, x.k}), is_row, out + v / bf16_strip * strip_bytes);
+    }
+  };
+#pragma omp parallel num_threads(blocking_.threads)
+  {
+    const FloatingEnvironment environment;
+    convert(problem_.a, vectors_.a_statistics, rows, true, buffers_.a);
+    convert(problem_.b, vectors_.b_statistics, columns, false, buffers_.b);
+#pragma omp barrier
+    tiles_->enter_thread();
+    take_row_groups(rows, columns, group, [&](std::int64_t i, const BoundBlock& part) {
+      BoundStrips strips{.rows = buffers_.a + i / bf16_strip * strip_bytes,
+                         .steps = steps,
+                         .row_strips = divide_up(part.rows, bf16_strip)};
+      for (std::int64_t j = 0; j < part.columns; j += bf16_strip) {
+        strips.columns = buffers_.b + j / bf16_strip * strip_bytes;
+        strips.block = part;
+        strips.block.s = buffers_.s + omp_get_thread_num() * bf16_strip * bf16_strip;
+        strips.block.columns = std::min<std::int64_t>(bf16_strip, part.columns - j);
+        strips.block.column = {part.column.inverse_weights + j, part.column.inverse_norms + j, part.column.zeros + j,
+                               part.column.minima + j};
+        if (part.codes != nullptr) strips.block.codes = part.codes + j * part.codes_ld;
+        tiles_->multiply(strips);
+      }
+    });
+    tiles_->leave_thread();
+  }
+}
+
+template <class T>
+void BoundSearch<T>::measure() const {
+  const ProductShape& s = plan_.shape;
+  weigh(vectors_.a_statistics, s.m, vectors_.a_bounds);
+  weigh(vectors_.b_statistics, s.n, vectors_.b_bounds);
+  for (std::int64_t i = 0; i < s.m; i += blocking_.m_block)
+    for (std::int64_t j = 0; j < s.n; j += blocking_.n_block) {
+      const Range rows{i, std::min(blocking_.m_block, s.m - i)}, columns{j, std::min(blocking_.n_block, s.n - j)};
+      blocking_.tiles ? multiply_tiles(rows, columns) : multiply_floats(rows, columns);
+    }
+}
+
+// log2 of the largest |Ct|, from above.
+template <class T>
+double BoundSearch<T>::largest_entry() const {
+  const ProductShape& s = plan_.shape;
+  const VectorBuffers& v = vectors_;
+  int* tops = v.a_scales;  // not in use yet
+  int highest = 0;
+  for (std::int64_t i = 0; i < s.m; ++i)
+    highest = std::max(highest, tops[i] = sixteenths(v.a_statistics[i], s.k, v.a_proofs[i]));
+  const double rounding = bound_rounding_log2(rule(), s.k);
+  double norms = 0, entries = 0;
+#pragma omp parallel for num_threads(blocking_.threads) reduction(max : norms, entries)
+  for (std::int64_t j = 0; j < s.n; ++j) {
+    const int top = sixteenths(v.b_statistics[j], s.k, v.b_proofs[j]);
+    norms = std::max(norms, (highest + top) / 16.0);
+    if (buffers_.codes == nullptr) continue;
+    const std::uint8_t* codes = buffers_.codes + j * s.m;
+    int largest = -(1 << 20);
+    for (std::int64_t i = 0; i < s.m; ++i) largest = std::max(largest, tops[i] + 2 * codes[i]);
+    entries = std::max(entries, (largest + top) / 16.0 + bound_entry_log2(product_, s.k, 0));
+  }
+  return std::max(0.0, buffers_.codes == nullptr ? norms : std::min(norms, entries + rounding));
+}
+
+template <class T>
+void BoundSearch<T>::set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
+                                   int spare, VectorProof* out) const {
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[i] = {};
+    if (statistics[i].zero()) continue;
+    const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[i], bounds.minima[i]);
+    out[i].wide = bound_with_spare(rule(), statistics[i], em, spare) - statistics[i].exponent;
+  }
+}
+
+template <class T>
+Scaling BoundSearch<T>::scale() const {
+  const ProductShape& s = plan_.shape;
+  const VectorBuffers& v = vectors_;
+  measure();
+  const auto set = [&](int rows_spare, int columns_spare) {
+    set_exponents(v.a_statistics, s.m, v.a_bounds, rows_spare, v.a_proofs);
+    set_exponents(v.b_statistics, s.n, v.b_bounds, columns_spare, v.b_proofs);
+  };
+  set(0, 0);
+  Scaling scaling{.any_ordinary = false, .any_wide = true};
+  scaling.wide_log2 = largest_entry();
+  if (const int moduli = moduli_for(scaling.wide_log2); moduli != 0) {
+    const int spare = bound_spare_bits(log2_bound_of(moduli), scaling.wide_log2);
+    set(spare - spare / 2, spare / 2);
+    scaling.wide_log2 += spare;
+  }
+  for (const auto& [statistics, scales, count] :
+       {std::tuple{v.a_statistics, v.a_proofs, s.m}, std::tuple{v.b_statistics, v.b_proofs, s.n}})
+    for (std::int64_t i = 0; i < count; ++i)
+      if (!statistics[i].zero())
+        scaling.wide_exponent = std::max(scaling.wide_exponent, scales[i].wide + statistics[i].exponent);
+  return scaling;
+}
+
+template class BoundSearch<double>;
+template class BoundSearch<float>;
+
+}  // namespace vernier

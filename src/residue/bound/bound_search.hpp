@@ -1,0 +1,64 @@
+// Scales from a product of |A| and |B| in low precision (residue/bound/bound_scales.hpp): on bf16 tiles where the
+// machine has them, else in float by the BLAS underneath.
+#pragma once
+
+#include "base/workspace.hpp"
+#include "engine/bound_engine.hpp"
+#include "product/range.hpp"
+#include "residue/bound/bound_blocking.hpp"
+#include "residue/bound/bound_operand.hpp"
+#include "residue/bound/bound_scales.hpp"
+#include "residue/gemm.hpp"
+#include "residue/plan/plan.hpp"
+
+namespace vernier {
+
+// What such a product of k terms promises: on tiles, else in float.
+BoundProduct bound_product(std::int64_t k, bool tiles);
+
+template <class T>
+class BoundSearch {
+ public:
+  // tiles: null if the blocking has none. The arena has its bytes free.
+  BoundSearch(const ResiduePlan& plan, const ResidueProblem<T>& problem, const VectorBuffers& vectors,
+              const BoundBlocking& blocking, const BoundTiles* tiles, Arena arena)
+      : plan_(plan),
+        problem_(problem),
+        vectors_(vectors),
+        blocking_(blocking),
+        tiles_(tiles),
+        product_(bound_product(plan.shape.k, blocking.tiles)),
+        buffers_(carve_bound(arena, blocking)) {}
+
+  // From the statistics of all vectors to their scales, the same for all entries.
+  Scaling scale() const;
+
+  // The product, up to the minima of all vectors and the bytes of the entries.
+  void measure() const;
+
+ private:
+  const BoundRule& rule() const { return *plan_.bound; }
+  void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
+  BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;
+  BoundBlock block(Range rows, Range columns) const;
+  void multiply_floats(Range rows, Range columns) const;
+  void multiply_tiles(Range rows, Range columns) const;
+  template <class Take>
+  void take_row_groups(Range rows, Range columns, std::int64_t group, const Take& take) const;
+  void set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& minima, int spare,
+                     VectorProof* out) const;
+  double largest_entry() const;
+
+  const ResiduePlan& plan_;
+  const ResidueProblem<T>& problem_;
+  const VectorBuffers& vectors_;
+  const BoundBlocking blocking_;
+  const BoundTiles* tiles_;
+  const BoundProduct product_;
+  const BoundBuffers buffers_;
+};
+
+extern template class BoundSearch<double>;
+extern template class BoundSearch<float>;
+
+}  // namespace vernier

@@ -1,0 +1,159 @@
+// The product of |A| and |B| in low precision, and products whose scales come from it: a lower bound that is one, and
+// every entry within the contract's bound (docs/accuracy.md, theorem 12).
+#include "residue/bound/bound_search.hpp"
+
+#include <cmath>
+
+#include "../engine/emulated_tile.hpp"
+#include "blas/plan.hpp"
+#include "engine/bound_loop.hpp"
+#include "fixture.hpp"
+#include "support/bound.hpp"
+
+namespace vernier::test {
+namespace {
+
+const BoundTiles& emulated_tiles() {
+  static constexpr BoundTiles tiles{[] {}, [] {}, [](const BoundStrips& s) { multiply_bound_strips<EmulatedTile>(s); }};
+  return tiles;
+}
+
+// What a search knows of its operands after the product.
+template <class T>
+class Measured {
+ public:
+  Measured(const Matrix<T>& a, const Matrix<T>& b, const BoundTiles* tiles)
+      : shape_{a.rows(), b.columns(), a.columns()}, plan_(plan_product<T>(shape_, {.engine = "portable"})) {
+    const BoundBlocking blocking = choose_bound_blocking(shape_, 2, tiles != nullptr, 1U << 20);
+    memory_.resize(vector_bytes(shape_, 2, false) + blocking.bytes + 2 * Arena::alignment);
+    Arena arena(memory_.data(), memory_.size());
+    vectors = carve_vectors(arena, shape_, 2, false);
+    problem_.a = {a.data(), shape_.m, shape_.k, a.ld(), false};
+    problem_.b = {b.data(), shape_.n, shape_.k, b.ld(), true};
+    statistics_portable(problem_.a, 0, shape_.m, vectors.a_statistics);
+    statistics_portable(problem_.b, 0, shape_.n, vectors.b_statistics);
+    BoundSearch<T>(plan_, problem_, vectors, blocking, tiles, arena).measure();
+  }
+
+  const BoundRule& rule() const { return *plan_.bound; }
+
+  VectorBuffers vectors;
+
+ private:
+  ProductShape shape_;
+  ProductPlan plan_;
+  ResidueProblem<T> problem_{};
+  std::vector<std::byte> memory_;
+};
+
+// |x| / 2^e, which no exponent of the type leaves the range of.
+template <class T>
+long double magnitude(T x, int exponent) {
+  return std::ldexp(std::abs(static_cast<long double>(x)), -exponent);
+}
+
+template <class T>
+void expect_bounds_from_below(const Matrix<T>& a, const Matrix<T>& b, const BoundTiles* tiles) {
+  const Measured<T> measured(a, b, tiles);
+  const std::int64_t m = a.rows(), n = b.columns(), k = a.columns();
+  const BoundProduct product = bound_product(k, tiles != nullptr);
+  const VectorBuffers& v = measured.vectors;
+  const auto weight = [&](const VectorStatistics& s) { return bound_weight(measured.rule(), k, s); };
+  const auto lower = [&](float minimum) { return std::ldexp(minimum * product.lower, -product.unit); };
+  for (std::int64_t i = 0; i < m; ++i) {
+    long double least = INFINITY;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const VectorStatistics &row = v.a_statistics[i], &column = v.b_statistics[j];
+      long double sum = 0;
+      for (std::int64_t l = 0; l < k; ++l)
+        sum += magnitude(a(i, l), row.exponent) * magnitude(b(l, j), column.exponent);
+      if (sum == 0) continue;
+      least = std::min(least, sum / weight(column));
+      EXPECT_LE(lower(v.a_bounds.minima[i]), sum / weight(column)) << i << ", " << j;
+      EXPECT_LE(lower(v.b_bounds.minima[j]), sum / weight(row)) << i << ", " << j;
+    }
+    // Not far below either: elements that are too small to count are smaller than 2^-60 of their row's largest.
+    if (least < INFINITY && least > 0x1p-30L) EXPECT_GT(lower(v.a_bounds.minima[i]), 0.95L * least) << i;
+  }
+}
+
+template <class T>
+Matrix<T> graded(std::int64_t rows, std::int64_t columns, int width, std::uint64_t seed) {
+  Random random(seed);
+  return Matrix<T>::of(rows, columns, [&](auto i, auto) {
+    const T x = random.scattered(0.5);
+    return random.integer(0, 5) == 0
+               ? T{0}
+               : static_cast<T>(std::ldexp(x, static_cast<int>(random.integer(-width, 0) - (i % 3) * width / 2)));
+  });
+}
+
+template <class T>
+class BoundOf : public testing::Test {};
+using Types = testing::Types<double, float>;
+TYPED_TEST_SUITE(BoundOf, Types);
+
+TYPED_TEST(BoundOf, FloatsAndTilesNeverExceedsTheTrueProduct) {
+  const int most = sizeof(TypeParam) == 4 ? 40 : 400;
+  std::uint64_t seed = 1;
+  for (const BoundTiles* tiles : {static_cast<const BoundTiles*>(nullptr), &emulated_tiles()})
+    for (const std::int64_t k : {1, 2, 31, 33, 700})
+      for (const int width : {0, 6, 30, most}) {
+        SCOPED_TRACE(joined(tiles != nullptr ? "tiles" : "floats", ", k = ", k, ", width ", width));
+        expect_bounds_from_below(graded<TypeParam>(70, k, width, ++seed), graded<TypeParam>(k, 37, width, ++seed),
+                                 tiles);
+      }
+}
+
+// Largest and smallest numbers of the type, whose magnitudes no float holds unscaled.
+TYPED_TEST(BoundOf, HugeAndSubnormalVectorsAreBoundedToo) {
+  using Limits = std::numeric_limits<TypeParam>;
+  for (const BoundTiles* tiles : {static_cast<const BoundTiles*>(nullptr), &emulated_tiles()}) {
+    const auto a = Matrix<TypeParam>::of(5, 40, [](auto i, auto l) {
+      return i % 2 == 0 ? Limits::max() / static_cast<TypeParam>(l + 1)
+                        : Limits::denorm_min() * static_cast<TypeParam>(l);
+    });
+    expect_bounds_from_below(a, transposed(a), tiles);
+  }
+}
+
+class BoundedProducts : public PerEngine {};
+INSTANTIATE_TEST_SUITE_P(Engines, BoundedProducts, testing::ValuesIn(engine_cases()), ReadableName());
+
+// Data that statistics of rows and columns leave without proof, under every contract that promises no bits.
+TEST_P(BoundedProducts, KeepTheBoundOfEveryContractForEveryEntry) {
+  with_type([this]<class T>(T) {
+    int bounded = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      Random random(seed);
+      const std::int64_t m = random.integer(1, 40), n = random.integer(1, 40), k = random.integer(1, 300);
+      const int width = static_cast<int>(random.integer(0, 60));
+      const auto a = graded<T>(m, k, width, 2 * seed), b = graded<T>(k, n, width, 2 * seed + 1);
+      const ExactProduct<T> exact(a, b);
+      for (const Contract& contract : {Contract::fp64(), Contract::fp32(), Contract::bits(30), Contract::bits(70)}) {
+        const auto out = multiply<T>({.a = a, .b = b}, {.contract = contract, .engine = options<T>().engine});
+        EXPECT_EQ(broken_bound(contract, a, b, exact, out.c), "") << contract.text() << ", seed " << seed;
+        bounded += out.report.bounded ? 1 : 0;
+      }
+    }
+    EXPECT_GT(bounded, 60);
+  });
+}
+
+// Fewer moduli than the scales of statistics take, for the same contract.
+TEST_P(BoundedProducts, TakeFewerModuliThanReproducibleOnes) {
+  with_type([this]<class T>(T) {
+    const auto a = graded<T>(60, 500, 12, 5), b = graded<T>(500, 50, 12, 6);
+    Contract contract = sizeof(T) == 4 ? Contract::fp32() : Contract::fp64();
+    const auto out = multiply<T>({.a = a, .b = b}, {.contract = contract, .engine = options<T>().engine}).report;
+    contract.reproducible = true;
+    const auto usual = multiply<T>({.a = a, .b = b}, options<T>(contract)).report;
+    ASSERT_TRUE(out.bounded);
+    EXPECT_FALSE(usual.bounded);
+    EXPECT_LT(out.plan.moduli, std::max(usual.plan.moduli, usual.wide_moduli));
+    EXPECT_NE(out.text().find("|A||B|"), std::string::npos);
+  });
+}
+
+}  // namespace
+}  // namespace vernier::test
