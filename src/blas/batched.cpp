@@ -1,8 +1,10 @@
 // Batches of products of one shape: many small ones side by side, or large ones one after the other.
 #include <exception>
 #include <mutex>
+#include <new>
 
 #include "blas/level3/routine.hpp"
+#include "product/native/native.hpp"
 
 namespace vernier {
 namespace {
@@ -35,9 +37,35 @@ bool reads(const Batch<T>& p) {
   return p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != T{0};
 }
 
-// multiply(i, options) for every i, and one report. The first exception is thrown when all threads are done.
+template <class T>
+struct Matrices {
+  const T* a;
+  const T* b;
+  T* c;
+};
+
+// A product of the batch. Others may be written: without memory the BLAS underneath makes it, where that keeps the
+// contract.
+template <class T>
+Report multiply(const Batch<T>& p, const Matrices<T>& x, const Options& options) {
+  try {
+    return gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, x.a, p.lda, x.b, p.ldb, p.beta, x.c, p.ldc, options);
+  } catch (const std::bad_alloc&) {
+    if (!reads(p) || !native_product_serves<T>(options.contract)) throw;
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory || !reads(p) || !native_product_serves<T>(options.contract)) throw;
+  }
+  native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, x.a, p.lda, x.b, p.ldb, p.beta, x.c, p.ldc, options.threads);
+  Report report;  // of words that need no memory
+  report.plan.scheme = "native";
+  report.plan.m = p.m, report.plan.n = p.n, report.plan.k = p.k;
+  report.fallback = true;
+  return report;
+}
+
+// product(i, options) for every i, and one report. The first exception is thrown when all threads are done.
 template <class T, class Multiply>
-Report run(const Batch<T>& p, Multiply multiply) {
+Report run(const Batch<T>& p, Multiply product) {
   RoutineReport report(p.routine);
   const double operations =
       2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(std::max<std::int64_t>(p.k, 1));
@@ -45,7 +73,7 @@ Report run(const Batch<T>& p, Multiply multiply) {
   Options single = inner_options(p.options);
   if (p.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
   if (threads == 1 || operations >= large_product || p.count < threads) {
-    for (std::int64_t i = 0; i < p.count; ++i) report.add(multiply(i, single));
+    for (std::int64_t i = 0; i < p.count; ++i) report.add(product(i, single));
     return report.finished();
   }
   single.threads = 1;
@@ -54,9 +82,9 @@ Report run(const Batch<T>& p, Multiply multiply) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
   for (std::int64_t i = 0; i < p.count; ++i) {
     try {
-      const Report part = multiply(i, single);
+      Report part = product(i, single);
       const std::lock_guard lock(mutex);
-      report.add(part);
+      report.add(std::move(part));
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
@@ -82,8 +110,7 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
     require((!any || (A[i] != nullptr && B[i] != nullptr)) && (m == 0 || n == 0 || C[i] != nullptr),
             "gemm_batched: a matrix of product {} is null", i);
   return run(batch, [&](std::int64_t i, const Options& single) {
-    return gemm<T>(opa, opb, m, n, k, alpha, any ? A[i] : nullptr, lda, any ? B[i] : nullptr, ldb, beta,
-                   m > 0 && n > 0 ? C[i] : nullptr, ldc, single);
+    return multiply<T>(batch, {any ? A[i] : nullptr, any ? B[i] : nullptr, m > 0 && n > 0 ? C[i] : nullptr}, single);
   });
 }
 
@@ -103,8 +130,10 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   require(!writes || count == 1 || stride_c >= m || stride_c <= -m, "{}: stride_c = {}: expected at least m = {}",
           routine, stride_c, m);
   return run(batch, [&](std::int64_t i, const Options& single) {
-    return gemm<T>(opa, opb, m, n, k, alpha, any ? A + i * stride_a : nullptr, lda, any ? B + i * stride_b : nullptr,
-                   ldb, beta, writes ? C + i * stride_c : nullptr, ldc, single);
+    return multiply<T>(
+        batch,
+        {any ? A + i * stride_a : nullptr, any ? B + i * stride_b : nullptr, writes ? C + i * stride_c : nullptr},
+        single);
   });
 }
 

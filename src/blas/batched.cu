@@ -52,9 +52,9 @@ void add_one_by_one(const Batch<T>& p, std::int64_t first, std::int64_t end, Add
 template <class T, class Addresses>
 Report run(const Batch<T>& p, Addresses addresses) {
   RoutineReport report(p.routine);
+  if (p.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
   add_one_by_one<T>(p, 0, p.count, addresses, report);
-  if (p.count > 0) return report.finished();
-  return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
+  return report.finished();
 }
 
 template <class T>
@@ -94,9 +94,10 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   check_pointer(p.routine, "B", read, B);
   check_pointer(p.routine, "C", any, C);
   if (!any) return run<T>(p, [](std::int64_t) { return Addresses<T>{}; });
+  std::string routine = p.routine;  // longer than a string holds without memory
   Report native;
   if (gemm_addressed_natively<T>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, count}, options, native)) {
-    native.plan.routine = p.routine;
+    native.plan.routine = std::move(routine);
     return native;
   }
   const cudaStream_t stream = stream_of(options);
@@ -113,7 +114,7 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
     const auto stride = [&](const auto& array) { return count > 1 ? array[1] - array[0] : 0; };
     Report report = gemm_strided_batched<T>(opa, opb, m, n, k, alpha, a[0], lda, stride(a), b[0], ldb, stride(b), beta,
                                             c[0], ldc, stride(c), count, options);
-    report.plan.routine = p.routine;
+    report.plan.routine = std::move(routine);
     return report;
   }
   return run<T>(p, [&](std::int64_t i) {
@@ -133,10 +134,11 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   check_pointer(p.routine, "A", read, A);
   check_pointer(p.routine, "B", read, B);
   check_pointer(p.routine, "C", count > 0 && m > 0 && n > 0, C);
+  std::string routine = p.routine;  // longer than a string holds without memory
   Report report;
   if (gemm_at_once<T>({opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count},
                       options, report)) {
-    report.plan.routine = p.routine;
+    report.plan.routine = std::move(routine);
     return report;
   }
   const auto addresses = [&](std::int64_t i) {
@@ -152,7 +154,7 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
         group.count = std::min(size, count - first);
         Report done;
         if (residue_batch<T>(group, options, done))
-          groups.add(done);
+          groups.add(std::move(done));
         else
           add_one_by_one<T>(p, first, first + group.count, addresses, groups);
       }

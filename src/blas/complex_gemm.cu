@@ -124,8 +124,10 @@ std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool kee
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
   if (!roots || !fits(*roots, options)) return std::nullopt;
   const DeviceWorkspace memory(roots->bytes, stream, options.workspace);
+  Plan described = report.plan;  // all words before C is written: nothing may fail then
+  describe(*roots, engine, described);
   if (!complex_residue_gemm(*roots, engine, p, options, memory.data())) return false;
-  describe(*roots, engine, report.plan);
+  report.plan = std::move(described);
   return true;
 }
 

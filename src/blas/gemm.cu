@@ -100,16 +100,16 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, c
   const ProductShape shape{m, n, k};
   if constexpr (std::is_same_v<T, float>) {
     if (const auto split = split_plan_of<T>(shape, options)) {
+      report.plan = describe_choice<T>(split, shape, options);  // nothing may fail once the product is queued
       multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options,
                      options.outcome);
-      report.plan = describe_choice<T>(split, shape, options);
       return;
     }
   }
   const auto native = [&] { cublas_for(options).gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc); };
   if (surely_native<T>(shape, options)) {
-    native();
-    return describe_native<T>(shape, options, report.plan);
+    describe_native<T>(shape, options, report.plan);
+    return native();
   }
   planned_gemm<T>(shape, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc}, options, native,
                   report);
@@ -206,12 +206,12 @@ bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan)
   const ProductShape shape{p.m, p.n, p.k};
   if constexpr (std::is_same_v<T, float>) {
     if (const auto split = split_plan_of<T>(shape, options, p.count)) {
+      plan = describe_choice<T>(split, shape, options);
       multiply_split(*split,
                      split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.A, p.lda, p.B, p.ldb)
                          .batch(p.count, p.stride_a, p.stride_b, p.stride_c),
                      factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options,
                      nullptr);
-      plan = describe_choice<T>(split, shape, options);
       return true;
     }
   }
@@ -222,8 +222,8 @@ bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan)
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options)) {
-      queue();
       describe_native<T>(shape, options, plan);
+      queue();
       return true;
     }
   }
@@ -258,11 +258,11 @@ bool gemm_addressed_natively(const AddressedBatch<T>& p, const Options& options,
     check_options(options);
     const ProductShape shape{p.m, p.n, p.k};
     if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, p.count)) return false;
+    describe_native<T>(shape, options, report.plan);
     cublas_for(options).gemm_addressed_ex(
         p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.A), p.lda,
         reinterpret_cast<const void* const*>(p.B), p.ldb, p.beta, reinterpret_cast<void* const*>(p.C), p.ldc,
         cuda_type<T>, p.count, compute_type<T>);
-    describe_native<T>(shape, options, report.plan);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return true;
   }

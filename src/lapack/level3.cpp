@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <type_traits>
 
 #include "base/environment.hpp"
@@ -76,6 +77,11 @@ bool Level3<T>::through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std
 }
 
 template <class T>
+bool Level3<T>::may_fail() const {
+  return !native_product_serves<T>(options_.contract);
+}
+
+template <class T>
 bool Level3<T>::subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
                                   std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   if constexpr (std::is_same_v<T, float>) {
@@ -106,10 +112,18 @@ template <class T>
 void Level3<T>::subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
                                  std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   if (m == 0 || n == 0 || k == 0) return;
-  if (through_gemm(opa, opb, m, n, k))
-    gemm<T>(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
-  else if (!subtract_by_parts(opa, opb, m, n, k, a, lda, b, ldb, c, ldc))
-    subtract_natively(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
+  try {
+    if (through_gemm(opa, opb, m, n, k)) {
+      gemm<T>(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
+      return;
+    }
+    if (subtract_by_parts(opa, opb, m, n, k, a, lda, b, ldb, c, ldc)) return;
+  } catch (const std::bad_alloc&) {
+    if (may_fail()) throw;
+  } catch (const Error& error) {
+    if (may_fail() || error.status() != Status::out_of_memory) throw;
+  }
+  subtract_natively(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 template <class T>

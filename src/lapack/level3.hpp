@@ -24,6 +24,8 @@ class Level3 {
   explicit Level3(const Options& options);  // throws as gemm does
 
   int threads() const { return threads_; }
+  // Can a product fail for want of memory, or for its data? Else the BLAS underneath serves it then.
+  bool may_fail() const;
   bool reproducible() const { return options_.contract.reproducible; }
 
   // C -= op(A) op(B)

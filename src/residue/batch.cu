@@ -85,6 +85,8 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   if (!words.was_regular()) return false;  // residues would likely be made in vain
   const DeviceInt8Engine& engine = int8_engine(options);
   const DeviceWorkspace workspace(batch_bytes(plan, p.count), stream, options.workspace);
+  report.plan = plan.printable;  // before C is written: nothing may fail then
+  report.plan.workspace = workspace.bytes();
   Arena arena = workspace.arena();
   const BatchBuffers buffers = carve(arena, plan, p.count);
   const Regularity regularity = words.regularity();
@@ -128,8 +130,6 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
                           .a = a,
                           .b = b},
                          stream);
-  report.plan = plan.printable;
-  report.plan.workspace = workspace.bytes();
   return words.wait();
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
+#include <optional>
 
 namespace vernier {
 
@@ -53,9 +53,10 @@ ResidueSystem::ResidueSystem(int n, ModuliList of)
 const ResidueSystem& residue_system(int count, ModuliList list) {
   constexpr std::size_t most = 2 * (max_moduli + 1);
   static std::array<std::once_flag, most> once;
-  static std::array<std::unique_ptr<const ResidueSystem>, most> systems;
+  static std::array<std::optional<const ResidueSystem>, most> systems;  // no memory of the heap: the second pass over
+                                                                        // C asks for its system when C is written
   const std::size_t i = 2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1);
-  std::call_once(once[i], [&] { systems[i] = std::make_unique<const ResidueSystem>(count, list); });
+  std::call_once(once[i], [&] { systems[i].emplace(count, list); });
   return *systems[i];
 }
 

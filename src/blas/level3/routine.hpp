@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
@@ -43,15 +46,17 @@ class Scratch {
   Workspace memory_;
 };
 
-// Adds up the products of one routine.
+// Adds up the products of one routine. Words are moved, never copied: the output is written by then, and nothing may
+// fail any more.
 class RoutineReport {
  public:
   explicit RoutineReport(const char* routine) : routine_(routine) {}
 
-  void add(const Report& part) {
-    if (largest_ < 0 || operations(part.plan) > largest_) {
-      largest_ = operations(part.plan);
-      total_.plan = part.plan;
+  void add(Report part) noexcept {
+    const double part_operations = operations(part.plan);
+    if (largest_ < 0 || part_operations > largest_) {
+      largest_ = part_operations;
+      total_.plan = std::move(part.plan);
     }
     total_.wide_rows += part.wide_rows;
     total_.wide_columns += part.wide_columns;
@@ -73,15 +78,15 @@ class RoutineReport {
   bool any_product() const { return largest_ >= 0; }
 
   // A routine that took no product, or the native routine.
-  Report finished(const Plan& plan) {
-    total_.plan = plan;
+  Report finished(Plan&& plan) noexcept {
+    total_.plan = std::move(plan);
     return finished();
   }
 
-  Report finished() {
-    total_.plan.routine = routine_;
+  Report finished() noexcept {
+    total_.plan.routine = std::move(routine_);
     total_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    return total_;
+    return std::move(total_);
   }
 
  private:
@@ -89,11 +94,12 @@ class RoutineReport {
     return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   }
 
-  const char* routine_;
+  std::string routine_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double largest_ = -1;
   Report total_;
 };
+static_assert(std::is_nothrow_move_assignable_v<Report> && std::is_nothrow_move_constructible_v<Report>);
 
 // Calls of gemm inside a routine: no progress, which would count each from 0 to 1.
 inline Options inner_options(const Options& options) {

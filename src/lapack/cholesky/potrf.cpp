@@ -3,6 +3,7 @@
 
 #include "base/environment.hpp"
 #include "lapack/arguments.hpp"
+#include "lapack/kept.hpp"
 #include "lapack/level3.hpp"
 
 namespace vernier {
@@ -60,7 +61,8 @@ std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Opti
   check_leading("potrf", "lda", lda, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
-  return factor_cholesky(level3, uplo, n, A, lda);
+  const Kept<T> kept(level3.may_fail(), n, n, A, lda);
+  return all_or_nothing([&] { return factor_cholesky(level3, uplo, n, A, lda); }, kept);
 }
 
 template <class T>
@@ -75,7 +77,8 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
   check_leading("potrs", "ldb", ldb, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
-  solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
+  const Kept<T> kept(level3.may_fail(), n, nrhs, B, ldb);
+  all_or_nothing([&] { solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb); }, kept);
 }
 
 template <class T>
@@ -90,9 +93,13 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   check_leading("posv", "ldb", ldb, n);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
-  const std::int64_t info = factor_cholesky(level3, uplo, n, A, lda);
-  if (info == 0) solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
-  return info;
+  const Kept<T> kept_a(level3.may_fail(), n, n, A, lda), kept_b(level3.may_fail(), n, nrhs, B, ldb);
+  const auto solve = [&] {
+    const std::int64_t info = factor_cholesky(level3, uplo, n, A, lda);
+    if (info == 0) solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
+    return info;
+  };
+  return all_or_nothing(solve, kept_a, kept_b);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                     \

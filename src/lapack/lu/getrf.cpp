@@ -7,6 +7,7 @@
 #include "base/environment.hpp"
 #include "engine/panel.hpp"
 #include "lapack/arguments.hpp"
+#include "lapack/kept.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/lu/row_swaps.hpp"
 
@@ -66,7 +67,8 @@ std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::
   check_factors("getrf", m, n, A, lda, pivots);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
-  return factor_lu(level3, m, n, A, lda, pivots);
+  const Kept<T> kept(level3.may_fail(), m, n, A, lda);
+  return all_or_nothing([&] { return factor_lu(level3, m, n, A, lda, pivots); }, kept);
 }
 
 template <class T>
@@ -79,7 +81,8 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
   const FloatingEnvironment environment;
   if (!works) return;
   check_pivots("getrs", n, pivots);
-  solve_with_lu(level3, op, n, nrhs, A, lda, pivots, B, ldb);
+  const Kept<T> kept(level3.may_fail(), n, nrhs, B, ldb);
+  all_or_nothing([&] { solve_with_lu(level3, op, n, nrhs, A, lda, pivots, B, ldb); }, kept);
 }
 
 template <class T>
@@ -88,9 +91,13 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
   check_system("gesv", n, nrhs, n > 0, A, lda, pivots, B, ldb);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
-  const std::int64_t info = factor_lu(level3, n, n, A, lda, pivots);
-  if (info == 0 && n > 0 && nrhs > 0) solve_with_lu(level3, Op::none, n, nrhs, A, lda, pivots, B, ldb);
-  return info;
+  const Kept<T> kept_a(level3.may_fail(), n, n, A, lda), kept_b(level3.may_fail(), n, nrhs, B, ldb);
+  const auto solve = [&] {
+    const std::int64_t info = factor_lu(level3, n, n, A, lda, pivots);
+    if (info == 0 && n > 0 && nrhs > 0) solve_with_lu(level3, Op::none, n, nrhs, A, lda, pivots, B, ldb);
+    return info;
+  };
+  return all_or_nothing(solve, kept_a, kept_b);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \

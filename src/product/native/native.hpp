@@ -3,11 +3,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
+#include "number/complex.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
+
+// Where memory fails between two writes of a routine, this product, which takes none, goes on: does it keep the
+// contract?
+template <class T>
+bool native_product_serves(const Contract& contract) {
+  return !contract.reproducible && contract.fallback == Fallback::native && contract.kind != Contract::Kind::exact &&
+         contract.bits_asked <= std::numeric_limits<RealType<T>>::digits;
+}
 
 // T is float, double or complex of these. With someone to tell, a long product goes by blocks of columns.
 template <class T>
