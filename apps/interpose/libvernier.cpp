@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <new>
 
 #include "preload.hpp"
 #include "settings.hpp"
@@ -28,11 +29,17 @@ struct ThreadHandle {
   ThreadHandle() {
     const Libvernier& l = libvernier();
     const Settings& s = settings();
-    if (l.create(&handle) != VERNIER_SUCCESS) fatal(l.last_error(nullptr));
-    if (!s.contract.empty() && l.set_contract(handle, s.contract.c_str()) != VERNIER_SUCCESS)
-      fatal(std::string("VERNIER_CONTRACT: ") + l.last_error(handle));
-    if (!s.engine.empty() && l.set_engine(handle, s.engine.c_str()) != VERNIER_SUCCESS)
-      fatal(std::string(preload.engine_variable) + ": " + l.last_error(handle));
+    require(l.create(&handle), "");
+    if (!s.contract.empty()) require(l.set_contract(handle, s.contract.c_str()), "VERNIER_CONTRACT: ");
+    if (!s.engine.empty())
+      require(l.set_engine(handle, s.engine.c_str()), (std::string(preload.engine_variable) + ": ").c_str());
+  }
+  // Without memory the call is passed on, and the next one tries again; a wrong setting ends the program.
+  void require(vernier_status status, const char* what) {
+    if (status == VERNIER_SUCCESS) return;
+    if (status != VERNIER_OUT_OF_MEMORY) fatal(std::string(what) + libvernier().last_error(handle));
+    if (handle != nullptr) libvernier().destroy(handle);
+    throw std::bad_alloc();
   }
   ~ThreadHandle() {
     libvernier().destroy(handle);

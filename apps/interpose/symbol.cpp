@@ -1,5 +1,7 @@
 #include "symbol.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -54,14 +56,20 @@ void* Symbol::missing() {
   return &mark;
 }
 
-void* Symbol::find() {
-  enlist(counts_);
-  void* found = find_underneath(counts_.symbol);
+void* Symbol::find() noexcept {
+  void* found = nullptr;
+  try {
+    enlist(counts_);
+    found = find_underneath(counts_.symbol);
+  } catch (...) {  // no memory for names: the next library loaded for now, and the next call looks again
+    found = dlsym(RTLD_NEXT, counts_.symbol);
+    return found != nullptr ? found : missing();
+  }
   if (found == nullptr) found = missing();
   real_.store(found, std::memory_order_release);
   if (depth > 0) return found;
   const Inside inside;
-  check_settings();
+  unless_it_throws(0, [] { return check_settings(), 0; });
   return found;
 }
 
@@ -69,7 +77,11 @@ void Symbol::give_up() const {
   fatal(std::string(counts_.symbol) + ": no library underneath has this routine, and Vernier does not take this call");
 }
 
-bool Symbol::offer(const Call& call) {
+bool Symbol::offer(const Call& call) noexcept {
+  return unless_it_throws(false, [&] { return decide(call); });
+}
+
+bool Symbol::decide(const Call& call) {
   if (underneath() == missing()) return compute(call);
   Reason reason = Reason::native_faster;
   if (!valid(call)) {
@@ -88,10 +100,12 @@ bool Symbol::offer(const Call& call) {
   return refuse(call, reason);
 }
 
-bool Symbol::refuse(const Call& call, Reason reason) {
+bool Symbol::refuse(const Call& call, Reason reason) noexcept {
   counts_.pass(reason);
-  if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
-  return false;
+  return unless_it_throws(false, [&] {
+    if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
+    return false;
+  });
 }
 
 bool Symbol::run(const Call& call) {
@@ -105,14 +119,15 @@ bool Symbol::run(const Call& call) {
     if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
     return false;
   }
-  vernier_report report;
-  if (l.get_report(handle, &report) == VERNIER_SUCCESS) {
-    record_taken(call, report);
-    learn(decision_about(call), report.fallback != 0);
-  }
   counts_.taken.fetch_add(1, std::memory_order_relaxed);
-  if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
-  return true;
+  return unless_it_throws(true, [&] {  // C is written: whatever the journal lacks, the call is done
+    vernier_report report;
+    if (l.get_report(handle, &report) != VERNIER_SUCCESS) return true;
+    learn(decision_about(call), report.fallback != 0);
+    record_taken(call, report);
+    if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+    return true;
+  });
 }
 
 bool Symbol::compute(const Call& call) {

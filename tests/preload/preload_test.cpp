@@ -56,6 +56,13 @@ TEST_F(Preload, ThreadsDoNotMeet) {
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
 }
 
+TEST_F(Preload, CallsAreRightAndTheProgramLivesWhereMemoryIsRefused) {
+  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_REFUSING_MEMORY ":" VERNIER_PRELOAD "' " +
+                                std::string(forced) + " '" VERNIER_PROGRAM "' memory");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.text.find("\n0 sites"), std::string::npos) << outcome.text;
+}
+
 TEST_F(Preload, AChildTellsOfItsOwnCallsAndAChildWithoutAnyTellsNothing) {
   const auto report = folder_ / "lines";
   const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() + "' " +
