@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "base/fork_mutex.hpp"
 #include "base/status.hpp"
 
 namespace vernier {
@@ -20,7 +21,7 @@ struct Buffer {
 };
 
 struct Pool {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Buffer> idle;
 };
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <new>
 
+#include "base/size.hpp"
+
 namespace vernier {
 
 // Hands out pieces of a buffer, each aligned to a page. Constructed on nothing it only counts: the same code then tells
@@ -25,7 +27,8 @@ class Arena {
   template <class T>
   T* take(std::size_t count) {
     const std::size_t begin = used_;
-    used_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
+    const std::size_t pages = (size_product({count, sizeof(T)}) + alignment - 1) / alignment * alignment;
+    used_ = size_sum(used_, pages);
     if (data_ == nullptr) return nullptr;
     if (used_ > bytes_) throw std::bad_alloc();  // the plan counted with the same code: cannot happen
     return reinterpret_cast<T*>(data_ + begin);

@@ -55,7 +55,7 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
   planes.stride = plane_stride(static_cast<std::int64_t>(padded) * planes.k_block);
   const auto blocks = static_cast<std::size_t>(divide_up(k, planes.k_block));
   const auto carve = [&](Arena& arena) {
-    copy_begin_ = arena.take<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    copy_begin_ = arena.take<T>(size_product({rows, columns}));
     statistics_ = arena.take<VectorStatistics>(padded);
     exponents_ = arena.take<int>(padded);
     planes_begin_ = arena.take<std::int8_t>(blocks * static_cast<std::size_t>(planes.moduli) * planes.stride);

@@ -184,5 +184,22 @@ TEST_P(SpecialValues, AndAnythingElseInAAndBAreNotReadWhenAlphaOrKIsZero) {
   });
 }
 
+// (1e308, 1e308) (10, -10)^T is 0; on the way it overflows. The integer scheme serves it, and the report of a native
+// product says what its bound is for.
+TEST(Range, OfAnExactZeroThatOverflowsOnTheWayIsToldOrServed) {
+  const double a[] = {1e308, 1e308}, b[] = {10, -10};
+  double c = 7;
+  Options options{.contract = Contract::fp64()};
+  options.contract.reproducible = true;
+  const Report served = gemm(Op::none, Op::none, 1, 1, 2, 1.0, a, 1, b, 2, 0.0, &c, 1, options);
+  EXPECT_EQ(c, 0);
+  EXPECT_EQ(served.text().find("overflows"), std::string::npos) << served.text();
+  options = {.contract = Contract::fp64(), .engine = "native"};
+  const Report native = gemm(Op::none, Op::none, 1, 1, 2, 1.0, a, 1, b, 2, 0.0, &c, 1, options);
+  EXPECT_FALSE(std::isfinite(c));
+  EXPECT_NE(native.text().find("where no product and no sum overflows or underflows"), std::string::npos)
+      << native.text();
+}
+
 }  // namespace
 }  // namespace vernier::test

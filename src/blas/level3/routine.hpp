@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/size.hpp"
 #include "base/workspace.hpp"
 #include "product/arguments.hpp"
 #include "vernier/level3.hpp"
@@ -39,7 +40,7 @@ inline void check_not_exact(const char* routine, const Options& options) {
 template <class T>
 class Scratch {
  public:
-  Scratch(std::int64_t rows, std::int64_t columns) : memory_(static_cast<std::size_t>(rows * columns) * sizeof(T)) {}
+  Scratch(std::int64_t rows, std::int64_t columns) : memory_(checked_area<T>(rows, columns) * sizeof(T)) {}
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }
 
  private:

@@ -15,7 +15,7 @@ template <class T>
 class DeviceScratch {
  public:
   DeviceScratch(std::int64_t rows, std::int64_t columns, cudaStream_t stream)
-      : memory_(static_cast<std::size_t>(rows * columns) * sizeof(T), stream) {}
+      : memory_(checked_area<T>(rows, columns) * sizeof(T), stream) {}
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }
 
  private:

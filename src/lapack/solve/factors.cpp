@@ -37,7 +37,7 @@ int spread(const std::vector<double>& largest) {
 
 double power(int exponent) { return power_of_two_double(exponent); }
 
-std::size_t area(std::int64_t n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
+std::size_t area(std::int64_t n) { return checked_area<double>(n, n); }
 
 // The scaled matrix, rounded to S.
 template <class S, class T>

@@ -62,7 +62,7 @@ SolveReport begin_report(std::int64_t n, std::int64_t nrhs, const SolveOptions& 
 template <class T>
 RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb,
                                      std::pmr::memory_resource* memory) {
-  RightHandSides rhs{RefinedColumns::Vectors(static_cast<std::size_t>(n * nrhs), memory), {}};
+  RightHandSides rhs{RefinedColumns::Vectors(checked_area<double>(n, nrhs), memory), {}};
   for (std::int64_t c = 0; c < nrhs; ++c) {
     double* b = rhs.b.data() + c * n;
     for (std::int64_t i = 0; i < n; ++i) {

@@ -82,7 +82,7 @@ System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, in
   s.a = a;
   s.lda = lda;
   s.threads = threads;
-  const auto area = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  const auto area = checked_area<double>(n, n);
   if (with_floats) s.floats = std::make_unique<Workspace>(area * sizeof(float));
   take_figures(s);
   if (std::is_same_v<T, float> || s.largest == 0) return s;

@@ -1,14 +1,21 @@
 #include "product/native/native_threads.hpp"
 
+#include <pthread.h>
+
 #include <mutex>
+
+#include "base/fork_mutex.hpp"
 
 namespace vernier {
 namespace {
 
 int (*const get)() = native_symbol<int (*)()>("openblas_get_num_threads");
 void (*const set)(int) = native_symbol<void (*)(int)>("openblas_set_num_threads");
-std::mutex mutex;
+ForkMutex mutex;
 int users = 0, before = 0;
+
+// The users of a child are those of its one thread, which was none where it came to fork.
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { users = 0; });
 
 }  // namespace
 
@@ -22,7 +29,7 @@ NativeThreads::NativeThreads(int threads) : active_(threads > 0 && get != nullpt
 NativeThreads::~NativeThreads() {
   if (!active_) return;
   const std::lock_guard lock(mutex);
-  if (--users == 0 && get() != before) set(before);
+  if (users > 0 && --users == 0 && get() != before) set(before);
 }
 
 }  // namespace vernier

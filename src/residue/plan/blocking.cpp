@@ -42,19 +42,28 @@ std::int64_t largest_k_block(std::int64_t k, const Int8Engine& engine) {
   return round_up(divide_up(k, divide_up(k, engine.longest_k())), step_size);
 }
 
+namespace {
+
+// A plane of rows x columns bytes; the first blocks tried may be all of a product that no memory holds.
+std::size_t plane_of(std::int64_t rows, std::int64_t columns) {
+  return plane_stride(static_cast<std::int64_t>(size_product({rows, columns})));
+}
+
+}  // namespace
+
 std::size_t plane_stride(std::int64_t bytes) {
   return static_cast<std::size_t>(round_up(bytes, static_cast<std::int64_t>(Arena::alignment))) + plane_padding;
 }
 
 PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine) {
   PassBuffers buffers;
-  buffers.a_stride = plane_stride(b.m_block * b.k_block);
-  buffers.b_stride = plane_stride(b.n_block * b.k_block);
-  buffers.c_stride = plane_stride(b.m_block * b.n_block);
+  buffers.a_stride = plane_of(b.m_block, b.k_block);
+  buffers.b_stride = plane_of(b.n_block, b.k_block);
+  buffers.c_stride = plane_of(b.m_block, b.n_block);
   const auto moduli = static_cast<std::size_t>(b.moduli), threads = static_cast<std::size_t>(b.threads);
-  if (!b.prepared.a) buffers.a = arena.take<std::int8_t>(moduli * buffers.a_stride);
-  if (!b.prepared.b) buffers.b = arena.take<std::int8_t>(moduli * buffers.b_stride);
-  buffers.c = arena.take<std::int8_t>(moduli * buffers.c_stride);
+  if (!b.prepared.a) buffers.a = arena.take<std::int8_t>(size_product({moduli, buffers.a_stride}));
+  if (!b.prepared.b) buffers.b = arena.take<std::int8_t>(size_product({moduli, buffers.b_stride}));
+  buffers.c = arena.take<std::int8_t>(size_product({moduli, buffers.c_stride}));
   // A thread's scratch serves one stage after another: a gathered strip, then the engine's accumulators.
   const auto strip = static_cast<std::int64_t>(sizeof(double)) * strip_size * b.k_block;
   const auto accumulators = static_cast<std::int64_t>(engine.scratch_bytes());
@@ -88,13 +97,13 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
     v.a_errors = arena.take<double>(3 * m);
     v.b_errors = arena.take<double>(3 * n);
     v.lines = arena.take<double>(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(threads));
-    v.undecided = arena.take<EntryMask>(m / strip_size * (n / strip_size));
+    v.undecided = arena.take<EntryMask>(size_product({m / strip_size, n / strip_size}));
     return v;  // no block spans: bounds against |A||B| are not asked for
   }
   v.a_bounds = carve_bound_vectors(arena, m);
   v.b_bounds = carve_bound_vectors(arena, n);
   if (shape.k >= SpeculativeProduct::least_k && shape.k <= SpeculativeProduct::most_k)
-    v.open = arena.take<bool>(m / strip_size * (n / strip_size));
+    v.open = arena.take<bool>(size_product({m / strip_size, n / strip_size}));
   if (shape.k > longest_spanned_k) return v;
   v.a_stride = round_up(shape.m, span_lanes);
   v.b_stride = round_up(shape.n, span_lanes);
@@ -113,8 +122,8 @@ namespace {
 
 // Of the planes that are made here. Half of the last-level cache, since C and other processes want some of it.
 bool planes_fit_caches(const Blocking& b) {
-  const std::size_t a_bytes = b.prepared.a ? 0 : plane_stride(b.m_block * b.k_block),
-                    b_bytes = b.prepared.b ? 0 : plane_stride(b.n_block * b.k_block);
+  const std::size_t a_bytes = b.prepared.a ? 0 : plane_of(b.m_block, b.k_block),
+                    b_bytes = b.prepared.b ? 0 : plane_of(b.n_block, b.k_block);
   return static_cast<std::size_t>(b.moduli) * (a_bytes + b_bytes) <= last_level_cache_bytes() / 2;
 }
 

@@ -1,0 +1,230 @@
+// What a program meets when memory fails, when threads multiply side by side, and when it forks: counted, as JSON.
+//
+//   reliability [--seconds S] [--forks N]
+//
+// 1. C interface: memory is refused at every site of every routine and type. The output is as it was with an error, or
+//    complete with success.
+// 2. Eight threads multiply for S seconds: one hash.
+// 3. Meanwhile the process forks N times, at moments that nothing chooses; each child multiplies: the same hash.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/refused_memory.hpp"
+#include "vernier/vernier.h"
+
+#if VERNIER_REFUSES_MEMORY
+
+namespace vernier::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Bytes = std::vector<unsigned char>;
+
+constexpr std::int64_t order = 72;  // more than one block on the diagonal
+
+// Small integers in place of real and imaginary parts.
+template <class R>
+Bytes matrix(std::int64_t parts, unsigned seed) {
+  Bytes bytes(static_cast<std::size_t>(order * order * parts) * sizeof(R));
+  unsigned state = seed;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(R); ++i) {
+    state = state * 1664525u + 1013904223u;
+    const R x = static_cast<R>(static_cast<int>(state >> 28) - 8);
+    std::memcpy(bytes.data() + i * sizeof(R), &x, sizeof(R));
+  }
+  return bytes;
+}
+
+Bytes matrix_of(vernier_type type, unsigned seed) {
+  switch (type) {
+    case VERNIER_S:
+      return matrix<float>(1, seed);
+    case VERNIER_C:
+      return matrix<float>(2, seed);
+    case VERNIER_Z:
+      return matrix<double>(2, seed);
+    default:
+      return matrix<double>(1, seed);
+  }
+}
+
+struct Arguments {
+  vernier_handle handle;
+  vernier_type type;
+  const void *one, *a, *b;
+  void* c;
+};
+
+struct Routine {
+  const char* name;
+  std::function<vernier_status(const Arguments&)> run;
+};
+
+constexpr auto n = order;
+constexpr auto none = static_cast<vernier_op>('N');
+constexpr auto left = static_cast<vernier_side>('L');
+constexpr auto lower = static_cast<vernier_uplo>('L');
+constexpr auto unit = static_cast<vernier_diag>('U');
+
+std::vector<Routine> routines() {
+  return {
+      {"gemm",
+       [](const Arguments& x) {
+         return vernier_gemm(x.handle, x.type, none, none, n, n, n, x.one, x.a, n, x.b, n, x.one, x.c, n);
+       }},
+      {"symm",
+       [](const Arguments& x) {
+         return vernier_symm(x.handle, x.type, left, lower, n, n, x.one, x.a, n, x.b, n, x.one, x.c, n);
+       }},
+      {"hemm",
+       [](const Arguments& x) {
+         return vernier_hemm(x.handle, x.type, left, lower, n, n, x.one, x.a, n, x.b, n, x.one, x.c, n);
+       }},
+      {"gemmt",
+       [](const Arguments& x) {
+         return vernier_gemmt(x.handle, x.type, lower, none, none, n, n, x.one, x.a, n, x.b, n, x.one, x.c, n);
+       }},
+      {"syrk",
+       [](const Arguments& x) {
+         return vernier_syrk(x.handle, x.type, lower, none, n, n, x.one, x.a, n, x.one, x.c, n);
+       }},
+      {"herk",
+       [](const Arguments& x) {
+         return vernier_herk(x.handle, x.type, lower, none, n, n, x.one, x.a, n, x.one, x.c, n);
+       }},
+      {"syr2k",
+       [](const Arguments& x) {
+         return vernier_syr2k(x.handle, x.type, lower, none, n, n, x.one, x.a, n, x.b, n, x.one, x.c, n);
+       }},
+      {"her2k",
+       [](const Arguments& x) {
+         return vernier_her2k(x.handle, x.type, lower, none, n, n, x.one, x.a, n, x.b, n, x.one, x.c, n);
+       }},
+      {"trmm",
+       [](const Arguments& x) {
+         return vernier_trmm(x.handle, x.type, left, lower, none, unit, n, n, x.one, x.a, n, x.c, n);
+       }},
+      {"trsm",
+       [](const Arguments& x) {
+         return vernier_trsm(x.handle, x.type, left, lower, none, unit, n, n, x.one, x.a, n, x.c, n);
+       }},
+  };
+}
+
+constexpr double one_and_nothing[] = {1, 0};
+constexpr float float_one_and_nothing[] = {1, 0};
+
+struct Failures {
+  std::int64_t refused = 0, untouched = 0, complete = 0, wrong = 0;
+};
+
+void refuse_in(const Routine& routine, vernier_type type, Failures& counts) {
+  const bool single = type == VERNIER_S || type == VERNIER_C;
+  const Bytes a = matrix_of(type, 1), b = matrix_of(type, 2), before = matrix_of(type, 3);
+  Bytes c = before, expected = before;
+  vernier_handle handle = nullptr;
+  if (vernier_create(&handle) != VERNIER_SUCCESS ||
+      vernier_set_contract(handle, single ? "fp32+reproducible" : "fp64+reproducible") != VERNIER_SUCCESS)
+    throw std::runtime_error("no handle");
+  const void* one = single ? static_cast<const void*>(float_one_and_nothing) : one_and_nothing;
+  if (routine.run({handle, type, one, a.data(), b.data(), expected.data()}) != VERNIER_SUCCESS)
+    throw std::runtime_error(std::string(routine.name) + ": " + vernier_last_error(handle));
+  const auto call = [&] {
+    const vernier_status status = routine.run({handle, type, one, a.data(), b.data(), c.data()});
+    if (status == VERNIER_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (status != VERNIER_SUCCESS) ++counts.wrong;
+  };
+  const int sites = refuse_every_site([&] { c = before; }, call,
+                                      [&](bool done) {
+                                        ++(done ? counts.complete : counts.untouched);
+                                        if (c != (done ? expected : before)) ++counts.wrong;
+                                      });
+  counts.refused += sites;
+  vernier_destroy(handle);
+}
+
+Json allocation_failures() {
+  Failures counts;
+  for (const vernier_type type : {VERNIER_S, VERNIER_D, VERNIER_C, VERNIER_Z})
+    for (const Routine& routine : routines()) refuse_in(routine, type, counts);
+  return {{"refused", counts.refused},
+          {"untouched with an error", counts.untouched},
+          {"complete with success", counts.complete},
+          {"neither", counts.wrong}};
+}
+
+std::size_t hash_of_a_product(int threads) {
+  const Bytes a = matrix_of(VERNIER_D, 1), b = matrix_of(VERNIER_D, 2);
+  std::vector<double> c(static_cast<std::size_t>(n * n));
+  Options options{.contract = Contract::parse("fp64+reproducible"), .threads = threads};
+  gemm(Op::none, Op::none, n, n, n, 1.0, reinterpret_cast<const double*>(a.data()), n,
+       reinterpret_cast<const double*>(b.data()), n, 0.0, c.data(), n, options);
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(c.data()), c.size() * sizeof(double)});
+}
+
+// A child that hangs is ended after 30 seconds.
+bool child_multiplies(std::size_t expected) {
+  const pid_t id = fork();
+  if (id == 0) {
+    alarm(30);
+    _exit(hash_of_a_product(0) == expected ? 0 : 1);
+  }
+  int status = -1;
+  return id > 0 && waitpid(id, &status, 0) == id && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+Json threads_and_forks(double seconds, int forks) {
+  constexpr int thread_count = 8;
+  const std::size_t expected = hash_of_a_product(1);
+  std::atomic<bool> stop{false};
+  std::atomic<std::int64_t> products{0}, others{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < thread_count; ++t)
+    threads.emplace_back([&, t] {
+      while (!stop) {
+        if (hash_of_a_product(1 + t % 2) != expected) ++others;
+        ++products;
+      }
+    });
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  int failed = 0;
+  for (int i = 0; i < forks; ++i) failed += child_multiplies(expected) ? 0 : 1;
+  while (passed() < seconds) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return {{"threads", thread_count},       {"seconds", passed()}, {"products", products.load()},
+          {"other hashes", others.load()}, {"forks", forks},      {"children that hang or err", failed}};
+}
+
+int run(int argc, char** argv) {
+  double seconds = 10;
+  int forks = 200;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--seconds") == 0) seconds = std::strtod(argv[i + 1], nullptr);
+    if (std::strcmp(argv[i], "--forks") == 0) forks = static_cast<int>(std::strtol(argv[i + 1], nullptr, 10));
+  }
+  const Json forked = threads_and_forks(seconds, forks), memory = allocation_failures();
+  std::puts(Json{{"memory", memory}, {"threads and forks", forked}}.dump(2).c_str());
+  return memory["neither"] == 0 && forked["other hashes"] == 0 && forked["children that hang or err"] == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace vernier::test
+
+int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+
+#else
+
+int main() { return 77; }  // sanitizers have their own operators: skipped
+
+#endif
