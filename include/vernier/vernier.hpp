@@ -76,7 +76,9 @@ enum class Fallback {
 // products of evenly distributed doubles with 512 <= k <= 2048 are speculative: 14 moduli, with errors as OpenBLAS has
 // them, where 15 would make them a seventh of that; fp64+reproducible and bits(53) always take 15. bf16 parts (float
 // under fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
-// classical bound k u |A||B| of the type of C; it serves no contract that asks for more.
+// classical bound k u |A||B| of the type of C, where no product and no partial sum overflows or underflows on the way:
+// (1e308, 1e308) (10, -10)^T is exactly 0, and not finite natively. Reproducible contracts never take it, and hold for
+// such data too. It serves no contract that asks for more.
 //
 // exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
 // (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that
