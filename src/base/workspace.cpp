@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <vector>
 
+#include "base/fork_mutex.hpp"
 #include "base/status.hpp"
 
 namespace vernier {
@@ -20,7 +20,7 @@ struct Buffer {
 };
 
 struct Pool {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Buffer> idle;
 };
 

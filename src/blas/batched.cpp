@@ -54,9 +54,9 @@ Report run(const Batch<T>& p, Multiply multiply) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
   for (std::int64_t i = 0; i < p.count; ++i) {
     try {
-      const Report part = multiply(i, single);
+      Report part = multiply(i, single);
       const std::lock_guard lock(mutex);
-      report.add(part);
+      report.add(std::move(part));
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();

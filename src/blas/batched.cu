@@ -152,7 +152,7 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
         group.count = std::min(size, count - first);
         Report done;
         if (residue_batch<T>(group, options, done))
-          groups.add(done);
+          groups.add(std::move(done));
         else
           add_one_by_one<T>(p, first, first + group.count, addresses, groups);
       }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fork_mutex.hpp"
 #include "base/status.hpp"
 #include "engine/reduction.hpp"
 #include "vernier/model.hpp"
@@ -100,7 +101,7 @@ class ModelledEngine final : public Int8Engine {
 }  // namespace
 
 const Int8Engine& modelled_int8_engine(std::string_view row_name) {
-  static std::mutex mutex;
+  static ForkMutex& mutex = *new ForkMutex;
   static std::map<std::string, ModelledEngine, std::less<>> engines;  // whose elements stay where they are
   const std::lock_guard lock(mutex);
   const auto known = engines.find(row_name);

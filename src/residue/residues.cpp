@@ -1,10 +1,12 @@
 #include "residue/residues.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
+
+#include "base/fork_mutex.hpp"
 
 namespace vernier {
 
@@ -52,11 +54,14 @@ ResidueSystem::ResidueSystem(int n, ModuliList of)
 
 const ResidueSystem& residue_system(int count, ModuliList list) {
   constexpr std::size_t most = 2 * (max_moduli + 1);
-  static std::array<std::once_flag, most> once;
-  static std::array<std::unique_ptr<const ResidueSystem>, most> systems;
-  const std::size_t i = 2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1);
-  std::call_once(once[i], [&] { systems[i] = std::make_unique<const ResidueSystem>(count, list); });
-  return *systems[i];
+  static ForkMutex& mutex = *new ForkMutex;
+  static std::array<std::atomic<const ResidueSystem*>, most> systems;  // never destroyed
+  auto& system = systems[2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1)];
+  if (const ResidueSystem* known = system.load(std::memory_order_acquire)) return *known;
+  const std::lock_guard lock(mutex);
+  if (system.load(std::memory_order_relaxed) == nullptr)
+    system.store(new ResidueSystem(count, list), std::memory_order_release);
+  return *system.load(std::memory_order_relaxed);
 }
 
 namespace {

@@ -1,9 +1,12 @@
 // What a product allocates besides its workspace: counted, and refused piece by piece.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <new>
 
 #include "fixture.hpp"
+#include "vernier/level3.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__)
 
@@ -86,6 +89,95 @@ TEST_P(Allocation, ThatFailsLeavesCAsItWas) {
     }
     EXPECT_GT(refused, 1);
   });
+}
+
+// Level 3: what may fail comes before the first entry of the output is written.
+template <class T>
+struct OutputOf {
+  const char* routine;
+  std::function<void(Matrix<T>& out, const Options& options)> compute;
+};
+
+template <class T>
+std::vector<OutputOf<T>> routines(const Matrix<T>& a, const Matrix<T>& b) {
+  const std::int64_t n = a.rows();
+  const T alpha{2}, beta{3};
+  const auto update = [&, n](auto routine) {
+    return [&, n, routine](Matrix<T>& c, const Options& o) { routine(a.data(), b.data(), c.data(), n, o); };
+  };
+  return {
+      {"gemm", update([=](auto* x, auto* y, auto* z, auto ld, auto& o) {
+         gemm<T>(Op::none, Op::transpose, n, n, n, alpha, x, ld, y, ld, beta, z, ld, o);
+       })},
+      {"gemmt", update([=](auto* x, auto* y, auto* z, auto ld, auto& o) {
+         gemmt<T>(Uplo::lower, Op::none, Op::none, n, n, alpha, x, ld, y, ld, beta, z, ld, o);
+       })},
+      {"symm", update([=](auto* x, auto* y, auto* z, auto ld, auto& o) {
+         symm<T>(Side::right, Uplo::upper, n, n, alpha, x, ld, y, ld, beta, z, ld, o);
+       })},
+      {"syrk", update([=](auto* x, auto*, auto* z, auto ld, auto& o) {
+         syrk<T>(Uplo::upper, Op::none, n, n, alpha, x, ld, beta, z, ld, o);
+       })},
+      {"herk", update([=](auto* x, auto*, auto* z, auto ld, auto& o) {
+         herk<T>(Uplo::lower, Op::none, n, n, 2, x, ld, 3, z, ld, o);
+       })},
+      {"syr2k", update([=](auto* x, auto* y, auto* z, auto ld, auto& o) {
+         syr2k<T>(Uplo::lower, Op::transpose, n, n, alpha, x, ld, y, ld, beta, z, ld, o);
+       })},
+      {"syrk that scales", update([=](auto* x, auto*, auto* z, auto ld, auto& o) {
+         syrk<T>(Uplo::upper, Op::none, n, n, T{0}, x, ld, beta, z, ld, o);
+       })},
+      {"syr2k that scales", update([=](auto* x, auto* y, auto* z, auto ld, auto& o) {
+         syr2k<T>(Uplo::upper, Op::none, n, n, T{0}, x, ld, y, ld, beta, z, ld, o);
+       })},
+      {"trmm", update([=](auto* x, auto*, auto* z, auto ld, auto& o) {
+         trmm<T>(Side::left, Uplo::lower, Op::none, Diag::non_unit, n, n, alpha, x, ld, z, ld, o);
+       })},
+      {"trsm", update([=](auto* x, auto*, auto* z, auto ld, auto& o) {
+         trsm<T>(Side::right, Uplo::upper, Op::transpose, Diag::unit, n, n, alpha, x, ld, z, ld, o);
+       })},
+      {"trsm to zero", update([=](auto* x, auto*, auto* z, auto ld, auto& o) {
+         trsm<T>(Side::right, Uplo::upper, Op::transpose, Diag::unit, n, n, T{0}, x, ld, z, ld, o);
+       })},
+  };
+}
+
+// C is untouched or complete, whichever allocation is refused; never written by a routine that failed.
+template <class T>
+void expect_all_or_nothing(const OutputOf<T>& routine, const Matrix<T>& c, const Options& options) {
+  Matrix<T> expected = c;
+  routine.compute(expected, options);
+  int refused = 0;
+  for (bool all_given = false; !all_given; ++refused) {
+    ASSERT_LT(refused, 2000) << routine.routine;
+    release_workspace();
+    Matrix<T> out = c;
+    bool done = false;
+    allocations_left = refused;
+    try {
+      routine.compute(out, options);
+      done = true;
+    } catch (const std::bad_alloc&) {
+    }
+    all_given = allocations_left.exchange(INT64_MAX) >= 0;
+    EXPECT_EQ(difference(out, done ? expected : c), "") << routine.routine << ", allocation " << refused;
+  }
+  EXPECT_GT(refused, 1) << routine.routine;
+}
+
+using Level3Allocation = testing::TestWithParam<std::string>;
+INSTANTIATE_TEST_SUITE_P(Engines, Level3Allocation, testing::Values("", "native", "avx2"),
+                         [](const auto& info) { return info.param.empty() ? std::string("chosen") : info.param; });
+
+TEST_P(Level3Allocation, ThatFailsLeavesTheOutputAsItWas) {
+  Options options{.contract = Contract::fp64(), .engine = GetParam(), .threads = 2};
+  options.contract.reproducible = GetParam() == "avx2";
+  if (GetParam() == "avx2" && std::ranges::count(supported_engines(), "avx2") == 0)
+    GTEST_SKIP() << "NOT TESTED: this machine lacks AVX2";
+  const std::int64_t n = 130;
+  const auto real = scattered_matrix<double>(n, n, 0.5, 3), other = scattered_matrix<double>(n, n, 0.5, 4);
+  const auto c = scattered_matrix<double>(n, n, 0.5, 5);
+  for (const auto& routine : routines<double>(real, other)) expect_all_or_nothing(routine, c, options);
 }
 
 }  // namespace

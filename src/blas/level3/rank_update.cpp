@@ -1,4 +1,6 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
+#include <algorithm>
+
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/triangle.hpp"
 #include "product/native/native_threads.hpp"
@@ -73,9 +75,9 @@ Report triangle_product(RoutineReport& report, Uplo uplo, bool hermitian, Op opa
                         T* C, std::int64_t ldc, const Options& options) {
   const int threads = usable_threads(options.threads);
   if (n == 0 || k == 0 || alpha == T{0}) {
-    const Plan nothing = explain<T>(opa, opb, n, n, 0, options);
+    Plan nothing = explain<T>(opa, opb, n, n, 0, options);
     scale_triangle(uplo, hermitian, n, beta, C, ldc, threads);
-    return report.finished(nothing);
+    return report.finished(std::move(nothing));
   }
   const Scratch<T> t(n, n);
   TriangleProduct<T>{uplo, opa, opb, n, k, A, lda, B, ldb, t.data(), inner_options(options), report}.compute();
@@ -92,14 +94,15 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   const Op op = checked_op<T>(routine, asked, hermitian);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);
+  check_area(routine, n, std::max(n, k));
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, A, C, ldc, options);
-  const Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
+  Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
     const NativeThreads setting(options.threads);
     native_syrk(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), beta, C,
                 static_cast<int>(ldc));
-    return report.finished(plan);
+    return report.finished(std::move(plan));
   }
   return triangle_product(report, uplo, hermitian, op, transposed(op, hermitian), n, k, alpha, A, lda, A, lda, beta, C,
                           ldc, options);
@@ -122,20 +125,22 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
   const Op op = checked_op<T>(routine, asked, hermitian);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);
+  check_area(routine, n, std::max(n, k));
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_leading(routine, "ldb", ldb, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, B, C, ldc, options);
   const int threads = usable_threads(options.threads);
-  const Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
+  Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "none" || alpha == T{0}) {
+    plan = explain<T>(Op::none, Op::none, n, n, 0, options);
     scale_triangle(uplo, hermitian, n, beta, C, ldc, threads);
-    return report.finished(explain<T>(Op::none, Op::none, n, n, 0, options));
+    return report.finished(std::move(plan));
   }
   if (plan.scheme == "native" && fits_native({n, k, lda, ldb, ldc})) {
     const NativeThreads setting(options.threads);
     native_syr2k(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), B,
                  static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
-    return report.finished(plan);
+    return report.finished(std::move(plan));
   }
   const Scratch<T> x(n, n);
   report.add(

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
@@ -48,10 +50,11 @@ class RoutineReport {
  public:
   explicit RoutineReport(const char* routine) : routine_(routine) {}
 
-  void add(const Report& part) {
+  // Allocates nothing, since the product may have been written already: so do all below.
+  void add(Report&& part) noexcept {
     if (largest_ < 0 || operations(part.plan) > largest_) {
       largest_ = operations(part.plan);
-      total_.plan = part.plan;
+      total_.plan = std::move(part.plan);
     }
     total_.wide_rows += part.wide_rows;
     total_.wide_columns += part.wide_columns;
@@ -63,8 +66,10 @@ class RoutineReport {
     total_.undecided += part.undecided;
     total_.accumulated += part.accumulated;
     total_.seconds_undecided += part.seconds_undecided;
+    total_.bounded = total_.bounded || part.bounded;
     total_.fallback = total_.fallback || part.fallback;
     total_.seconds_statistics += part.seconds_statistics;
+    total_.seconds_bound += part.seconds_bound;
     total_.seconds_residues += part.seconds_residues;
     total_.seconds_products += part.seconds_products;
     total_.seconds_recombine += part.seconds_recombine;
@@ -73,15 +78,15 @@ class RoutineReport {
   bool any_product() const { return largest_ >= 0; }
 
   // A routine that took no product, or the native routine.
-  Report finished(const Plan& plan) {
-    total_.plan = plan;
+  Report finished(Plan&& plan) noexcept {
+    total_.plan = std::move(plan);
     return finished();
   }
 
-  Report finished() {
-    total_.plan.routine = routine_;
+  Report finished() noexcept {
+    total_.plan.routine = std::move(routine_);
     total_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    return total_;
+    return std::move(total_);
   }
 
  private:
@@ -89,7 +94,7 @@ class RoutineReport {
     return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   }
 
-  const char* routine_;
+  std::string routine_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double largest_ = -1;
   Report total_;

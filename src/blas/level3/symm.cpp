@@ -38,12 +38,12 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
   check_not_exact(routine, options);
   const std::int64_t order = side == Side::left ? m : n;
   const bool reads = m > 0 && n > 0 && alpha != T{0};
-  const Plan plan = explain<T>(Op::none, Op::none, m, n, order, options);
+  Plan plan = explain<T>(Op::none, Op::none, m, n, order, options);
   if (plan.scheme == "native" && reads && fits_native({m, n, lda, ldb, ldc})) {
     const NativeThreads setting(options.threads);
     native_symm(hermitian, side, uplo, static_cast<int>(m), static_cast<int>(n), alpha, A, static_cast<int>(lda), B,
                 static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
-    return report.finished(plan);
+    return report.finished(std::move(plan));
   }
   const Options inner = inner_options(options);
   if (!reads) {

@@ -108,17 +108,17 @@ template <class T>
 Report update(const Update<T>& p, const Options& options) {
   RoutineReport report(p.routine);
   check_arguments(p, options);
-  const Plan nothing = explain<T>(Op::none, Op::none, p.n, p.n, 0, options);
+  Plan nothing = explain<T>(Op::none, Op::none, p.n, p.n, 0, options);
   const cudaStream_t stream = stream_of(options);
   const bool reads = p.n > 0 && p.k > 0 && p.alpha != T{0};
-  if (p.n == 0) return report.finished(nothing);
+  if (p.n == 0) return report.finished(std::move(nothing));
   const auto add = [&](const T* x) {
     launch_elements("update_triangle", update_triangle<T>, {p.n, p.n}, stream, p.hermitian, p.both && reads, p.uplo,
                     reads ? p.alpha : T{0}, x, p.beta, p.c, p.ldc);
   };
   if (!reads) {
     add(nullptr);
-    return report.finished(nothing);
+    return report.finished(std::move(nothing));
   }
   check_without_host<T>(p.n, p.n, p.k, options);
   const DeviceScratch<T> x(p.n, p.n, stream);

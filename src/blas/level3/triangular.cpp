@@ -65,21 +65,22 @@ template <class T>
 Report triangular(const Problem<T>& p) {
   RoutineReport report(p.routine);
   check(p);
-  const Plan plan = explain<T>(Op::none, Op::none, p.m, p.n, p.order(), p.options);
-  const auto nothing = [&] { return explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options); };
+  Plan plan = explain<T>(Op::none, Op::none, p.m, p.n, p.order(), p.options);
+  Plan nothing = explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options);
   if (plan.scheme == "none" || p.alpha == T{0}) {
     for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
-    return report.finished(nothing());
+    return report.finished(std::move(nothing));
   }
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
     native_triangular(p, p.m, p.n, p.alpha, p.a, p.c, p.ldc);
-    return report.finished(plan);
+    return report.finished(std::move(plan));
   }
   const Scratch<T> x(p.m, p.n);
   scaled_copy(p, p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
   by_halves(p, x.data(), report);
+  Plan block = one_block(std::move(nothing), p.order());
   scaled_copy(p, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
-  return report.any_product() ? report.finished() : report.finished(one_block(nothing(), p.order()));
+  return report.any_product() ? report.finished() : report.finished(std::move(block));
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ template <class T>
 Report triangular(const Problem<T>& p) {
   RoutineReport report(p.routine);
   check_arguments(p);
-  const Plan nothing = explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options);
-  if (p.m == 0 || p.n == 0) return report.finished(nothing);
+  Plan nothing = explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options);
+  if (p.m == 0 || p.n == 0) return report.finished(std::move(nothing));
   const cudaStream_t stream = stream_of(p.options);
   const auto copy = [&](T factor, const T* in, std::int64_t ld_in, T* out, std::int64_t ld_out) {
     update_on_device(p.m, p.n, DeviceFactor<T>{factor}, in, ld_in, DeviceFactor<T>{}, out, ld_out, stream);
@@ -59,14 +59,15 @@ Report triangular(const Problem<T>& p) {
     check(cudaMemset2DAsync(p.c, static_cast<std::size_t>(p.ldc) * sizeof(T), 0,
                             static_cast<std::size_t>(p.m) * sizeof(T), static_cast<std::size_t>(p.n), stream),
           "cudaMemset2DAsync");
-    return report.finished(nothing);
+    return report.finished(std::move(nothing));
   }
   check_without_host<T>(p.m, p.n, p.order(), p.options);
   const DeviceScratch<T> x(p.m, p.n, stream);
   copy(p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
   by_halves(p, x.data(), thread_cublas(), report);
+  Plan block = one_block(std::move(nothing), p.order());
   copy(p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
-  return report.any_product() ? report.finished() : report.finished(one_block(nothing, p.order()));
+  return report.any_product() ? report.finished() : report.finished(std::move(block));
 }
 
 }  // namespace
