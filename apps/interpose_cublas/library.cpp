@@ -125,15 +125,16 @@ Sizes largest_product(const Call& c) {
   }
 }
 
+// The handle has no workspace but during a product that fits into it: the next shape is planned for the pool's memory.
 vernier_status perform(vernier_handle h, const Call& c) {
   const Library& l = library();
   const bool workspace = c.workspace != nullptr && workspace_suffices(l, h, c);
   vernier_status status = l.set_stream(h, c.stream);
   if (status == VERNIER_SUCCESS)
     status = l.set_pointer_mode(h, c.device_factors ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
-  if (status == VERNIER_SUCCESS)
-    status = l.set_workspace(h, workspace ? c.workspace : nullptr, workspace ? c.workspace_bytes : 0);
+  if (status == VERNIER_SUCCESS && workspace) status = l.set_workspace(h, c.workspace, c.workspace_bytes);
   if (status == VERNIER_SUCCESS) status = compute(l, h, c);
+  if (workspace) l.set_workspace(h, nullptr, 0);
   if (status == VERNIER_SUCCESS && c.workspace != nullptr) record_workspace(workspace);
   return status;
 }

@@ -136,15 +136,15 @@ TEST_F(CublasPreload, TheFirstInterfaceIsTakenOnTheDefaultStream) {
 TEST_F(CublasPreload, AWorkspaceOfTheProgramIsUsedWhereItSuffices) {
   const Outcome outcome = run("", "workspaces");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  for (const char* what : {"enough", "batch of two", "one thread", "given again", "matmul with one"})
+  for (const char* what : {"enough", "enough again", "batch of two", "one thread", "given again", "matmul with one"})
     EXPECT_NE(part(outcome.text, what).find(" workspace 2048 "), std::string::npos) << what << "\n" << outcome.text;
   for (const char* what :
-       {"none", "another handle", "batch of three", "level 3", "after another stream", "too few bytes", "not aligned",
+       {"none", "larger", "another handle", "batch of three", "level 3", "after another stream", "too few bytes", "not aligned",
         "another thread", "after another thread", "handle of the same address"}) {
     EXPECT_EQ(part(outcome.text, what).find(" workspace "), std::string::npos) << what << "\n" << outcome.text;
     EXPECT_TRUE(contains(outcome, std::string(what) + ": 0")) << outcome.text;
   }
-  EXPECT_EQ(outcome.report["workspaces"], Json({{"used", 5}, {"too_small", 4}})) << outcome.report;
+  EXPECT_EQ(outcome.report["workspaces"], Json({{"used", 6}, {"too_small", 5}})) << outcome.report;
 }
 
 TEST_F(CublasPreload, SettingsOfAHandleAloneMakeNoSummary) {

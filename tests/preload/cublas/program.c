@@ -99,6 +99,8 @@ static void workspaces(void) {
   say("none", dgemm(&h, large, 605));
   cublasSetWorkspace_v2(&h, memory, 2048);
   say("enough", dgemm(&h, large, 605));
+  say("larger", dgemm(&h, 1000, 1000));
+  say("enough again", dgemm(&h, large, 605));
   say("another handle", dgemm(&other, large, 605));
   say("batch of two", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600, 8,
                                                 &zero, matrix, 600, 9, 2));
