@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
 
@@ -96,7 +97,7 @@ void* find_in_libvernier(const std::string& name) {
     if (opened == nullptr) fatal(std::string("libvernier: ") + dlerror());
     return opened;
   }();
-  void* found = dlsym(handle, name.c_str());
+  void* found = look_up(handle, name.c_str());
   if (found == nullptr) fatal("libvernier lacks " + name + ": it is of another version");
   return found;
 }

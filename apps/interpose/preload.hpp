@@ -13,7 +13,8 @@ struct Preload {
 
 // Each preload defines these.
 extern const Preload preload;
-void* find_underneath(const char* name);  // the function of that name in the library underneath, or null
+enum class May { load, not_load };
+void* find_underneath(const char* name, May may);  // that function of the library underneath, or null
 vernier_status perform(vernier_handle handle, const Call& call);
 
 // Sizes of the largest product that a call is made of.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "libvernier.hpp"
+#include "original.hpp"
 #include "preload.hpp"
 
 namespace vernier::interpose {
@@ -56,7 +57,7 @@ void* Symbol::missing() {
 
 void* Symbol::find() {
   enlist(counts_);
-  void* found = find_underneath(counts_.symbol);
+  void* found = original(counts_.symbol);
   if (found == nullptr) found = missing();
   real_.store(found, std::memory_order_release);
   if (depth > 0) return found;

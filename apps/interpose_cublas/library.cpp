@@ -7,6 +7,7 @@
 
 #include "journal.hpp"
 #include "libvernier.hpp"
+#include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
 
@@ -100,11 +101,11 @@ bool workspace_suffices(const Library& l, vernier_handle h, const Call& c) {
 
 // Never a second copy: only what the program has. Programs that load cuBLAS by themselves, as Python does, keep it out
 // of the global scope.
-void* find_underneath(const char* name) {
-  if (void* next = dlsym(RTLD_NEXT, name)) return next;
+void* find_underneath(const char* name, May /*never load*/) {
+  if (void* next = find_next(name)) return next;
   for (void* library : {loaded_cublas(), loaded_cublas_lt()})
     if (library != nullptr)
-      if (void* found = dlsym(library, name)) return found;
+      if (void* found = look_up(library, name)) return found;
   return nullptr;
 }
 

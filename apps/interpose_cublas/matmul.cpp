@@ -1,6 +1,6 @@
 // cublasLtMatmul: D = alpha op(A) op(B) + beta C, where nothing else is asked of it.
 #include "entry.hpp"
-#include "preload.hpp"
+#include "original.hpp"
 
 namespace vernier::interpose::cublas {
 namespace {
@@ -13,8 +13,8 @@ struct Queries {
 };
 
 const Queries& queries() {
-  static const Queries once = {reinterpret_cast<GetAttribute>(find_underneath("cublasLtMatrixLayoutGetAttribute")),
-                               reinterpret_cast<GetAttribute>(find_underneath("cublasLtMatmulDescGetAttribute"))};
+  static const Queries once = {reinterpret_cast<GetAttribute>(original("cublasLtMatrixLayoutGetAttribute")),
+                               reinterpret_cast<GetAttribute>(original("cublasLtMatmulDescGetAttribute"))};
   return once;
 }
 

@@ -139,8 +139,8 @@ TEST_F(CublasPreload, AWorkspaceOfTheProgramIsUsedWhereItSuffices) {
   for (const char* what : {"enough", "enough again", "batch of two", "one thread", "given again", "matmul with one"})
     EXPECT_NE(part(outcome.text, what).find(" workspace 2048 "), std::string::npos) << what << "\n" << outcome.text;
   for (const char* what :
-       {"none", "larger", "another handle", "batch of three", "level 3", "after another stream", "too few bytes", "not aligned",
-        "another thread", "after another thread", "handle of the same address"}) {
+       {"none", "larger", "another handle", "batch of three", "level 3", "after another stream", "too few bytes",
+        "not aligned", "another thread", "after another thread", "handle of the same address"}) {
     EXPECT_EQ(part(outcome.text, what).find(" workspace "), std::string::npos) << what << "\n" << outcome.text;
     EXPECT_TRUE(contains(outcome, std::string(what) + ": 0")) << outcome.text;
   }
@@ -152,6 +152,16 @@ TEST_F(CublasPreload, SettingsOfAHandleAloneMakeNoSummary) {
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report, nullptr) << outcome.report;
   EXPECT_EQ(outcome.text, plain("settings").text);
+}
+
+TEST_F(CublasPreload, functions_that_the_program_looks_up_are_taken) {
+  for (const Outcome& outcome : {run("", "lookedup"), run_module("", "lookedup")}) {
+    EXPECT_EQ(part(outcome.text, "looked up"),
+              "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\nlooked up: 0");
+    EXPECT_TRUE(contains(outcome, "small and looked up: 42")) << outcome.text;
+    EXPECT_TRUE(contains(outcome, "absent: 0")) << outcome.text;
+    EXPECT_EQ(outcome.report["taken"], 1) << outcome.report;
+  }
 }
 
 TEST_F(CublasPreload, AFunctionThatThisCublasLacksEndsTheProgramWithAMessage) {

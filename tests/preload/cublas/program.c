@@ -133,6 +133,18 @@ static void settings(void) {
   say("end", cublasDestroy_v2(&h));
 }
 
+/* As XLA has it: the library by its name, each function by its own. */
+static void looked_up(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  void* library = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
+  int (*gemm)(void*, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*,
+              double*, int) = NULL;
+  *(void**)&gemm = dlsym(library, "cublasDgemm_v2");
+  say("looked up", gemm(&h, 1, 0, large, large + 1, large + 2, &one, matrix, 602, matrix, 603, &zero, matrix, 605));
+  say("small and looked up", gemm(&h, 0, 0, 100, 100, 100, &one, matrix, 100, matrix, 100, &zero, matrix, 100));
+  say("absent", dlsym(library, "cublasHgemmBatched") != NULL);
+}
+
 /* A function that this cuBLAS lacks, looked up by hand. */
 static void absent(void) {
   struct fake_handle h = {&marker, 0, 0};
@@ -203,6 +215,7 @@ int run(const char* what) {
   if (strcmp(what, "first") == 0) first_interface();
   if (strcmp(what, "workspaces") == 0) workspaces();
   if (strcmp(what, "settings") == 0) settings();
+  if (strcmp(what, "lookedup") == 0) looked_up();
   if (strcmp(what, "absent") == 0) absent();
   if (strcmp(what, "matmul") == 0) matmul();
   if (strcmp(what, "wide") == 0) wide();
