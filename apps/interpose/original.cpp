@@ -52,12 +52,6 @@ const Place& this_preload() {
   return *found_once(cell, [] { return new Place(place_of(&preload)); });
 }
 
-bool usable(const void* found) {
-  if (found == nullptr) return false;
-  const Place place = place_of(found);
-  return place.base != this_preload().base && place.path.find("libblastrampoline") == std::string::npos;
-}
-
 int add_path(dl_phdr_info* info, std::size_t, void* paths) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0')
     static_cast<std::vector<std::string>*>(paths)->emplace_back(info->dlpi_name);
@@ -98,11 +92,17 @@ void* own_function(const char* name) {
 
 }  // namespace
 
+bool is_underneath(const void* function) {
+  if (function == nullptr) return false;
+  const Place place = place_of(function);
+  return place.base != this_preload().base && place.path.find("libblastrampoline") == std::string::npos;
+}
+
 void* look_up(void* library, const char* name) { return dlsym_of_libc()(library, name); }
 
 void* find_next(const char* name) {
   void* found = look_up(RTLD_NEXT, name);
-  return usable(found) ? found : nullptr;
+  return is_underneath(found) ? found : nullptr;
 }
 
 // In the order of loading. A library is kept once it has been asked, so that what was found stays.
@@ -113,7 +113,7 @@ void* find_among_loaded(const char* name) {
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     if (library == nullptr) continue;
     void* const found = look_up(library, name);
-    if (usable(found)) return found;
+    if (is_underneath(found)) return found;
     dlclose(library);
   }
   return nullptr;
@@ -126,7 +126,7 @@ void* original(const char* name) {
 }
 
 void* replacement(const char* name, void* found) {
-  if (!usable(found)) return nullptr;
+  if (!is_underneath(found)) return nullptr;
   void* const ours = own_function(name);
   if (ours == nullptr) return nullptr;
   void* before = decided_before(name);

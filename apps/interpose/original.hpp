@@ -6,8 +6,11 @@ namespace vernier::interpose {
 // dlsym of the C library; the one that this preload shows to the program is for the program.
 void* look_up(void* library, const char* name);
 
+// May a call be passed on to that function? Not to one of this preload, nor to libblastrampoline, which only hands
+// calls on and may hand them to us.
+bool is_underneath(const void* function);
+
 // The function of that name in the first library loaded that has it, also where it was loaded out of the global scope.
-// Neither this preload counts as one, nor libblastrampoline, which only hands calls on and may hand them to us.
 void* find_among_loaded(const char* name);
 void* find_next(const char* name);  // the same for the global scope behind this preload
 

@@ -56,11 +56,10 @@ void* Symbol::missing() {
 }
 
 void* Symbol::find() {
-  enlist(counts_);
   void* found = original(counts_.symbol);
   if (found == nullptr) found = missing();
   real_.store(found, std::memory_order_release);
-  if (depth > 0) return found;
+  if (this_thread.depth > 0) return found;
   const Inside inside;
   check_settings();
   return found;
@@ -91,17 +90,21 @@ bool Symbol::offer(const Call& call) {
 
 bool Symbol::refuse(const Call& call, Reason reason) {
   counts_.pass(reason);
+  if (reason == Reason::native_faster) record_native(call);
+  this_thread.of_size = preload.waits;
   if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
   return false;
 }
 
 bool Symbol::run(const Call& call) {
   const Inside inside;
+  const Busy busy;
   const Libvernier& l = libvernier();
   const vernier_handle handle = thread_handle();
   const vernier_status status = perform(handle, call);
   if (status != VERNIER_SUCCESS) {
     counts_.pass(reason_of(status));
+    this_thread.of_size = preload.waits;
     record_message(l.last_error(handle));
     if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
     return false;
@@ -111,7 +114,7 @@ bool Symbol::run(const Call& call) {
     record_taken(call, report);
     learn(decision_about(call), report.fallback != 0);
   }
-  counts_.taken.fetch_add(1, std::memory_order_relaxed);
+  counts_.take();
   if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
   return true;
 }

@@ -6,15 +6,34 @@
 
 namespace vernier::interpose {
 
-// Calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go straight on.
-inline thread_local int depth = 0;
+struct ThisThread {
+  int depth;     // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
+  bool of_size;  // the call that is about to be passed on is one of size: its time is told
+};
+inline constinit thread_local ThisThread this_thread{};
 
 class Inside {
  public:
-  Inside() { ++depth; }
-  ~Inside() { --depth; }
+  Inside() { ++this_thread.depth; }
+  ~Inside() { --this_thread.depth; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
+};
+
+class PassedOn {
+ public:
+  PassedOn() : start_(this_thread.of_size ? now() : 0) {}
+  ~PassedOn() {
+    if (this_thread.of_size) [[unlikely]] {
+      this_thread.of_size = false;
+      record_passed_on(now() - start_);
+    }
+  }
+  PassedOn(const PassedOn&) = delete;
+  PassedOn& operator=(const PassedOn&) = delete;
+
+ private:
+  double start_;
 };
 
 class Symbol {
@@ -24,7 +43,7 @@ class Symbol {
   // Is a product of these sizes worth a look? Costs next to nothing where it is not.
   bool concerns(std::int64_t m, std::int64_t n, std::int64_t k) {
     if (underneath() == missing()) return true;
-    if (depth > 0) return false;
+    if (this_thread.depth > 0) return false;
     if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= settings().min_operations)
       return true;
     counts_.pass(Reason::small);
@@ -41,6 +60,7 @@ class Symbol {
     const Inside inside;
     void* const real = underneath();
     if (real == missing()) give_up();
+    const PassedOn timed;
     return reinterpret_cast<Result (*)(Arguments...)>(real)(arguments...);
   }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "elf_file.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"
 #include "preload.hpp"
@@ -10,7 +11,7 @@
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_blas", "VERNIER_ENGINE", "vernier_"};
+const Preload preload = {"vernier_blas", "VERNIER_ENGINE", "vernier_", true};
 
 namespace {
 
@@ -45,12 +46,40 @@ void* find_in_the_system(const char* name) {
 // lacks is taken from those loaded alone: libvernier calls CBLAS.
 void* find_underneath(const char* name, May may) {
   void* const named = named_blas();
-  if (named != nullptr)
-    if (void* found = look_up(named, name)) return found;
+  if (void* found = named != nullptr ? look_up(named, name) : nullptr) {
+    if (is_underneath(found)) return found;
+    fatal("VERNIER_BLAS=" + variable("VERNIER_BLAS") +
+          ": calls would come back to this library; expected another BLAS");
+  }
   if (named == nullptr)
     if (void* next = find_next(name)) return next;
   if (void* loaded = find_among_loaded(name)) return loaded;
   return may == May::load && named == nullptr ? find_in_the_system(name) : nullptr;
+}
+
+// The first that is loaded says most: those before the BLAS libraries bring their own.
+std::string out_of_reach(const std::string& maps) {
+  constexpr const char* signs[][2] = {
+      {"/libtorch_cpu.so",
+       "PyTorch multiplies on a CPU by the BLAS that is linked into libtorch_cpu.so; its products on a GPU and NumPy's "
+       "are reached"},
+      {"/jaxlib/", "JAX multiplies on a CPU by kernels of its own; its products on a GPU are reached"},
+      {"/libonnxruntime", "ONNX Runtime multiplies by kernels of its own"},
+      {"/libmkl_", nullptr},
+      {"openblas", nullptr},
+      {"/libblis", nullptr},
+      {"/libflexiblas", nullptr},
+      {"/libblas.so", nullptr},
+      {"/libcblas.so", nullptr}};
+  if (defines_any("/proc/self/exe", {"dgemm_", "sgemm_", "cblas_dgemm", "cblas_sgemm"}))
+    return "a BLAS is linked into the program itself; linked to a shared libblas it is reached";
+  for (const auto& [file, what] : signs)
+    if (maps.find(file) != std::string::npos)
+      return what != nullptr ? what
+                             : std::string(file).substr(file[0] == '/' ? 1 : 0) +
+                                   "* is loaded, but no product was asked of it from outside: what its own LAPACK "
+                                   "multiplies stays inside; with the reference LAPACK it is reached";
+  return "";
 }
 
 Sizes largest_product(const Call& call) { return {call.m, call.n, call.k}; }

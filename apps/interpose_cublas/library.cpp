@@ -13,7 +13,7 @@
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_"};
+const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_", false};
 
 namespace {
 
@@ -107,6 +107,13 @@ void* find_underneath(const char* name, May /*never load*/) {
     if (library != nullptr)
       if (void* found = look_up(library, name)) return found;
   return nullptr;
+}
+
+std::string out_of_reach(const std::string& maps) {
+  const auto loaded = [&](const char* file) { return maps.find(file) != std::string::npos; };
+  if (!loaded("/libcuda.so") || loaded("/libcublas.so")) return "";
+  return "a GPU is used, but no shared cuBLAS is loaded: products of libcublas_static.a or of kernels of the program's "
+         "own are not reached";
 }
 
 // The rectangles of a triangle and the halves of a triangular matrix.

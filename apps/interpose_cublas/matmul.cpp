@@ -122,7 +122,7 @@ std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d
 }
 
 bool take(Symbol& symbol, const Product& p) {
-  if (depth > 0) return false;
+  if (this_thread.depth > 0) return false;
   Call unknown{.routine = Routine::gemm, .type = VERNIER_S};
   if (p.description == nullptr || p.a_layout == nullptr || p.b_layout == nullptr || p.c_layout == nullptr ||
       p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || queries().layout == nullptr ||
