@@ -15,7 +15,7 @@ class ByHand : public Programs {
 constexpr const char* forced = "VERNIER_MIN_SIZE=0 VERNIER_CONTRACT=fp64+reproducible";
 constexpr const char* right = "19 43 22 50\n";
 
-TEST_F(ByHand, a_function_of_blas_that_the_program_looks_up_is_taken) {
+TEST_F(ByHand, AFunctionOfBlasThatTheProgramLooksUpIsTaken) {
   const std::string command = "'" VERNIER_BY_HAND "' library '" VERNIER_BLAS_LIBRARY "'";
   const Outcome plain = shell(command), taken = run(forced, command), passed = run("", command);
   EXPECT_EQ(plain.text, std::string(right) + "none such: 0, told why\n");
@@ -25,7 +25,7 @@ TEST_F(ByHand, a_function_of_blas_that_the_program_looks_up_is_taken) {
   EXPECT_EQ(passed.report["passed_on"], Json({{"small", 1}})) << passed.report;
 }
 
-TEST_F(ByHand, who_looks_for_the_next_of_a_name_finds_what_it_finds_without_the_preload) {
+TEST_F(ByHand, WhoLooksForTheNextOfANameFindsWhatItFindsWithoutThePreload) {
   const std::string command = "'" VERNIER_BY_HAND "' next '" VERNIER_FIRST "'";
   const Outcome plain = shell(command);
   ASSERT_EQ(plain.text, "number: 20\nby default: 20\n");
@@ -33,7 +33,7 @@ TEST_F(ByHand, who_looks_for_the_next_of_a_name_finds_what_it_finds_without_the_
   EXPECT_EQ(run_under(VERNIER_PRELOAD ":" VERNIER_CUBLAS_PRELOAD, "", command).text, plain.text);
 }
 
-TEST_F(ByHand, a_wheel_with_a_renamed_blas_is_reached_and_its_own_library_is_the_one_underneath) {
+TEST_F(ByHand, AWheelWithARenamedBlasIsReachedAndItsOwnLibraryIsTheOneUnderneath) {
   const std::string command = "'" VERNIER_HOST "' '" VERNIER_WHEEL "' wheel";
   const Outcome plain = shell(command), taken = run(forced, command), passed = run("", command);
   ASSERT_EQ(plain.text, "bundled: dgemm\nwheel: 19 22 43 50\n");
@@ -43,7 +43,7 @@ TEST_F(ByHand, a_wheel_with_a_renamed_blas_is_reached_and_its_own_library_is_the
   EXPECT_EQ(passed.report["passed_on"], Json({{"small", 1}})) << passed.report;
 }
 
-TEST_F(ByHand, julia_is_reached_behind_its_trampoline) {
+TEST_F(ByHand, JuliaIsReachedBehindItsTrampoline) {
   const std::string command = "'" VERNIER_BY_HAND "' julia '" VERNIER_TRAMPOLINE "' '" VERNIER_BUNDLED "'";
   const Outcome plain = shell(command), taken = run(forced, command), passed = run("", command);
   ASSERT_EQ(plain.text, std::string("bundled: isamax\nbundled: isamax\nforwarded: 1\nbundled: dgemm\n") + right);
@@ -53,7 +53,7 @@ TEST_F(ByHand, julia_is_reached_behind_its_trampoline) {
 }
 
 // BLAS.lbt_forward("libvernier_blas.so"), without a preload.
-TEST_F(ByHand, julias_trampoline_takes_this_library_and_what_it_passes_on_arrives_in_the_one_before) {
+TEST_F(ByHand, JuliasTrampolineTakesThisLibraryAndWhatItPassesOnArrivesInTheOneBefore) {
   const std::string command =
       "'" VERNIER_BY_HAND "' julia '" VERNIER_TRAMPOLINE "' '" VERNIER_BUNDLED "' '" VERNIER_PRELOAD "'";
   const std::string forwarded =
@@ -62,7 +62,7 @@ TEST_F(ByHand, julias_trampoline_takes_this_library_and_what_it_passes_on_arrive
   EXPECT_EQ(shell(std::string("env ") + forced + " " + command).text, forwarded + right);
 }
 
-TEST_F(ByHand, julias_trampoline_takes_this_library_with_nothing_underneath) {
+TEST_F(ByHand, JuliasTrampolineTakesThisLibraryWithNothingUnderneath) {
   const std::string command = "'" VERNIER_BY_HAND "' julia '" VERNIER_TRAMPOLINE "' '" VERNIER_PRELOAD "'";
   EXPECT_EQ(shell(std::string("env ") + forced + " " + command).text, std::string("forwarded: 1\n") + right);
 }

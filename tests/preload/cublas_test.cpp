@@ -154,7 +154,7 @@ TEST_F(CublasPreload, SettingsOfAHandleAloneMakeNoSummary) {
   EXPECT_EQ(outcome.text, plain("settings").text);
 }
 
-TEST_F(CublasPreload, functions_that_the_program_looks_up_are_taken) {
+TEST_F(CublasPreload, FunctionsThatTheProgramLooksUpAreTaken) {
   for (const Outcome& outcome : {run("", "lookedup"), run_module("", "lookedup")}) {
     EXPECT_EQ(part(outcome.text, "looked up"),
               "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\nlooked up: 0");
