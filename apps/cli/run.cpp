@@ -82,6 +82,14 @@ void check(const RunOptions& options) {
   check_cuda_engine(asked_or_set(options.cuda_engine, "VERNIER_CUDA_ENGINE"));
 }
 
+// A FIFO would keep the program waiting for a reader.
+void check_report(const std::string& path) {
+  if (path.empty() || !std::filesystem::exists(path) || std::filesystem::is_regular_file(path) ||
+      std::filesystem::is_character_file(path))
+    return;
+  throw Error(Status::invalid_argument, fmt::format("report {}: expected a regular file, or none yet", path));
+}
+
 // What exec says where there is no such program: over a pipe that a program which starts closes.
 class ExecFailure {
  public:
@@ -185,6 +193,7 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
 
 int run_program(const RunOptions& options, const Console& console) {
   check(options);
+  check_report(asked_or_set(options.report, "VERNIER_REPORT"));
   int status = 0;
   {
     const RunFolder folder;

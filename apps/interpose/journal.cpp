@@ -165,7 +165,7 @@ Busy::Busy() {
 Busy::~Busy() {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  if (--j.running == 0) record_of(j).elapsed += now() - j.since;
+  if (--j.running == 0 && j.record != nullptr) j.record->elapsed += now() - j.since;
 }
 
 void record_taken(const Call& call, const vernier_report& report) {

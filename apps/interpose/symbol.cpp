@@ -1,8 +1,11 @@
 #include "symbol.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 
 #include "libvernier.hpp"
 #include "original.hpp"
@@ -55,21 +58,35 @@ void* Symbol::missing() {
   return &mark;
 }
 
-void* Symbol::find() {
-  void* found = original(counts_.symbol);
-  if (found == nullptr) found = missing();
-  real_.store(found, std::memory_order_release);
-  if (this_thread.depth > 0) return found;
-  const Inside inside;
-  check_settings();
-  return found;
+// Without memory to look far: what comes next in the order of loading, for this call.
+void* Symbol::find() noexcept {
+  try {
+    void* found = original(counts_.symbol);
+    if (found == nullptr) found = missing();
+    real_.store(found, std::memory_order_release);
+    if (this_thread.depth > 0) return found;
+    const Inside inside;
+    check_settings();
+    return found;
+  } catch (const std::bad_alloc&) {
+    void* const next = look_up(RTLD_NEXT, counts_.symbol);
+    return next != nullptr ? next : missing();
+  }
 }
 
 void Symbol::give_up() const {
   fatal(std::string(counts_.symbol) + ": no library underneath has this routine, and Vernier does not take this call");
 }
 
-bool Symbol::offer(const Call& call) {
+bool Symbol::offer(const Call& call) noexcept {
+  try {
+    return decide(call);
+  } catch (const std::bad_alloc&) {  // before libvernier was called, or in its place
+    return false;
+  }
+}
+
+bool Symbol::decide(const Call& call) {
   if (underneath() == missing()) return compute(call);
   Reason reason = Reason::native_faster;
   if (!valid(call)) {
@@ -88,9 +105,12 @@ bool Symbol::offer(const Call& call) {
   return refuse(call, reason);
 }
 
-bool Symbol::refuse(const Call& call, Reason reason) {
-  counts_.pass(reason);
-  if (reason == Reason::native_faster) record_native(call);
+bool Symbol::refuse(const Call& call, Reason reason) noexcept {
+  try {
+    counts_.pass(reason);
+    if (reason == Reason::native_faster) record_native(call);
+  } catch (const std::bad_alloc&) {  // it goes uncounted
+  }
   this_thread.of_size = preload.waits;
   if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
   return false;
@@ -103,20 +123,30 @@ bool Symbol::run(const Call& call) {
   const vernier_handle handle = thread_handle();
   const vernier_status status = perform(handle, call);
   if (status != VERNIER_SUCCESS) {
+    // Of a batch, some products may be done: passed on, they would be added twice.
+    if (call.batch != Call::Batch::none && status == VERNIER_OUT_OF_MEMORY)
+      fatal(std::string(counts_.symbol) + ": out of memory within a batch; its results are incomplete");
     counts_.pass(reason_of(status));
     this_thread.of_size = preload.waits;
     record_message(l.last_error(handle));
     if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
     return false;
   }
-  vernier_report report;
-  if (l.get_report(handle, &report) == VERNIER_SUCCESS) {
-    record_taken(call, report);
-    learn(decision_about(call), report.fallback != 0);
-  }
-  counts_.take();
-  if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+  record(call, handle);
   return true;
+}
+
+void Symbol::record(const Call& call, vernier_handle handle) noexcept {
+  try {
+    vernier_report report;
+    if (libvernier().get_report(handle, &report) == VERNIER_SUCCESS) {
+      learn(decision_about(call), report.fallback != 0);
+      record_taken(call, report);
+      if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+    }
+    counts_.take();
+  } catch (const std::bad_alloc&) {  // it goes uncounted
+  }
 }
 
 bool Symbol::compute(const Call& call) {

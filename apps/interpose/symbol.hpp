@@ -40,20 +40,25 @@ class Symbol {
  public:
   explicit constexpr Symbol(const char* name) : counts_(name) {}
 
+  // No exception leaves a symbol: its callers are C and Fortran. What memory does not allow is passed on.
+
   // Is a product of these sizes worth a look? Costs next to nothing where it is not.
-  bool concerns(std::int64_t m, std::int64_t n, std::int64_t k) {
-    if (underneath() == missing()) return true;
-    if (this_thread.depth > 0) return false;
-    if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= settings().min_operations)
-      return true;
-    counts_.pass(Reason::small);
+  bool concerns(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+    try {
+      if (underneath() == missing()) return true;
+      if (this_thread.depth > 0) return false;
+      if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= settings().min_operations)
+        return true;
+      counts_.pass(Reason::small);
+    } catch (const std::bad_alloc&) {
+    }
     return false;
   }
 
   // True if the call is done; else it is to be passed on.
-  bool take(const Call& call) { return concerns(call.m, call.n, call.k) && offer(call); }
-  bool offer(const Call& call);                  // one that concerns() let through
-  bool refuse(const Call& call, Reason reason);  // counts it; false
+  bool take(const Call& call) noexcept { return concerns(call.m, call.n, call.k) && offer(call); }
+  bool offer(const Call& call) noexcept;                  // one that concerns() let through
+  bool refuse(const Call& call, Reason reason) noexcept;  // counts it; false
 
   template <class Result = void, class... Arguments>
   Result pass_on(Arguments... arguments) {
@@ -72,9 +77,11 @@ class Symbol {
     return real != nullptr ? real : find();
   }
 
-  void* find();
+  void* find() noexcept;
   [[noreturn]] void give_up() const;  // there is nothing underneath, and Vernier does not do it
+  bool decide(const Call& call);
   bool run(const Call& call);
+  void record(const Call& call, vernier_handle handle) noexcept;  // of one that is done
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
 
   Counts counts_;

@@ -3,9 +3,12 @@
  *   error      a dgemm_ with a wrong argument, which XERBLA is to report with the number that BLAS gives it
  *   threads    the same products in many threads at once
  *   wide       a product of numbers too far apart for the integer scheme
- *   fork       two products, one more in a child, and a second child without any */
+ *   fork       two products, one more in a child, and a second child without any
+ *   ends       a product, and the end by _exit
+ *   killed     a product, and the end by SIGKILL */
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +157,9 @@ int run(const char* what) {
   if (strcmp(what, "error") == 0) error();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "fork") == 0) in_children();
+  if (strcmp(what, "ends") == 0 || strcmp(what, "killed") == 0) square();
+  if (strcmp(what, "ends") == 0) _exit(failures);
+  if (strcmp(what, "killed") == 0) raise(SIGKILL);
   printf("%d failures\n", failures);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
