@@ -29,6 +29,9 @@ Pool& pool() {
   return *instance;
 }
 
+// Made as the library is loaded: a fork() in the middle of it would leave a child waiting for its end.
+[[maybe_unused]] const Pool& made_early = pool();
+
 Buffer map_buffer(std::size_t bytes) {
   const std::size_t capacity = (bytes + huge_page - 1) / huge_page * huge_page;
   if (capacity < bytes) fail(Status::out_of_memory, "workspace of {} bytes: too large", bytes);

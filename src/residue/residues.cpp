@@ -52,13 +52,18 @@ ResidueSystem::ResidueSystem(int n, ModuliList of)
   }
 }
 
+namespace {
+
+ForkMutex& systems_mutex = *new ForkMutex;
+
+}  // namespace
+
 const ResidueSystem& residue_system(int count, ModuliList list) {
   constexpr std::size_t most = 2 * (max_moduli + 1);
-  static ForkMutex& mutex = *new ForkMutex;
   static std::array<std::atomic<const ResidueSystem*>, most> systems;  // never destroyed
   auto& system = systems[2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1)];
   if (const ResidueSystem* known = system.load(std::memory_order_acquire)) return *known;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(systems_mutex);
   if (system.load(std::memory_order_relaxed) == nullptr)
     system.store(new ResidueSystem(count, list), std::memory_order_release);
   return *system.load(std::memory_order_relaxed);

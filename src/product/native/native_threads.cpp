@@ -16,6 +16,7 @@ ForkMutex& mutex() {
   static ForkMutex& once = *new ForkMutex;
   return once;
 }
+[[maybe_unused]] const ForkMutex& made_early = mutex();  // no fork() comes in between
 
 }  // namespace
 
