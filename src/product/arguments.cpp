@@ -72,8 +72,8 @@ void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t 
 void fail_beyond_scheme(const Contract& contract, int span_a, int span_b) {
   fail(Status::bound_not_met,
        "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
-       "of op(B); expected what {} moduli hold",
-       contract.text(), span_a, span_b, max_moduli);
+       "of op(B), more than {} moduli hold; expected {}for gemm contract exact, which serves any data",
+       contract.text(), span_a, span_b, max_moduli, contract.reproducible ? "one without +reproducible, or " : "");
 }
 
 }  // namespace vernier

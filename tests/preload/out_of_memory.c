@@ -1,5 +1,5 @@
-/* A program whose memory ends at any one allocation of Vernier's in its second call: each is refused once, in a process of its own, and
- * dsyrk_ has to be right all the same. Those of the BLAS and of the loader are granted. */
+/* A program whose memory ends at any one allocation of Vernier's in its second call: each is refused once, in a process
+ * of its own, and dsyrk_ has to be right all the same. Those of the BLAS and of the loader are granted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -46,8 +46,7 @@ static int right(const double* c) { /* against sums of small integers */
   for (j = 0; j < order; ++j)
     for (i = j; i < order; ++i) {
       double sum = 0;
-      for (l = 0; l < k; ++l)
-        sum += (double)((((i + l * order) * 7) % 11 - 5) * (((j + l * order) * 7) % 11 - 5));
+      for (l = 0; l < k; ++l) sum += (double)((((i + l * order) * 7) % 11 - 5) * (((j + l * order) * 7) % 11 - 5));
       if (c[i + j * order] != 2 * sum + 3 * ((i + j * order) % 5)) return 0;
     }
   return 1;

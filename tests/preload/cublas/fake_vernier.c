@@ -1,7 +1,7 @@
 /* A libvernier without a GPU, with the functions that the cuBLAS preload loads: each says how it was called. It takes
  * products of 512 and more to be faster than cuBLAS, refuses ldc = 777 for the data and ldc = 778 as captured, and
- * falls back to the native product for the data of ldc = 779. Its products want a workspace of 1000 bytes, of 4000 where
- * m is 1000 or more, and are planned for the one that the handle has. */
+ * falls back to the native product for the data of ldc = 779. Its products want a workspace of 1000 bytes, of 4000
+ * where m is 1000 or more, and are planned for the one that the handle has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
