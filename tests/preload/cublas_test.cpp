@@ -308,6 +308,13 @@ TEST_F(CublasPreloadOnGpu, ProductsAreThoseOfCublasWithinRounding) {
                            "cublasDgemm", "cublasZherk", "cublasZher2k"})
     EXPECT_EQ(outcome.report["symbols"][name]["taken"], 1) << name << outcome.report;
 }
+
+TEST_F(CublasPreloadOnGpu, EpiloguesAreThoseOfCublasWithinRounding) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, "", "'" VERNIER_MATMUL_ON_GPU "'");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  // Of each type the plain forms at least; which epilogues cuBLAS has for double is for it to say.
+  EXPECT_EQ(outcome.report["symbols"]["cublasLtMatmul"]["taken"], 26) << outcome.text << outcome.report;
+}
 #endif
 
 #if VERNIER_HAS_CUDA
