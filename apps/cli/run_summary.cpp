@@ -180,12 +180,16 @@ std::string why_nothing(const std::string& program) {
 
 void show_summary(const interpose::Board& board, const std::string& program, const Console& console) {
   std::vector<Json> with_calls, out_of_reach;
-  for (const interpose::Record* record : records_of(board)) {
-    if (interpose::any_call(*record))
-      with_calls.push_back(interpose::to_json(*record));
-    else if (record->out_of_reach[0] != '\0')
+  for (const interpose::Record* record : records_of(board))
+    if (interpose::any_call(*record)) with_calls.push_back(interpose::to_json(*record));
+  // A process that hands its work to others of the same program, as Python's multiprocessing, is reached.
+  const auto reached = [&](const interpose::Record& record) {
+    return std::any_of(with_calls.begin(), with_calls.end(),
+                       [&](const Json& json) { return json["program"] == record.program; });
+  };
+  for (const interpose::Record* record : records_of(board))
+    if (!interpose::any_call(*record) && record->out_of_reach[0] != '\0' && !reached(*record))
       out_of_reach.push_back(interpose::to_json(*record));
-  }
   const std::size_t shown = with_calls.size() > most_shown + 1 ? most_shown : with_calls.size();
   for (std::size_t i = 0; i < shown; ++i) show(with_calls[i], console);
   if (shown < with_calls.size())

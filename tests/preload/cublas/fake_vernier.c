@@ -191,3 +191,28 @@ vernier_status vernier_cuda_trmm(vernier_handle h, vernier_type type, vernier_si
          (int)ldb, (int)ldc, alpha != NULL && A != NULL && B != NULL && C != NULL);
   return VERNIER_SUCCESS;
 }
+vernier_status vernier_cuda_activate(vernier_handle h, vernier_type type, vernier_activation f, int64_t m, int64_t n,
+                                     const void* bias, void* D, int64_t ldd, void* before, int64_t ld_before) {
+  say(h, "activate", type);
+  printf(" %d %d %d %d %d %d %d %d\n", (int)f, (int)m, (int)n, bias != NULL, (int)ldd, before != NULL, (int)ld_before,
+         D != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_gelu_gradient(vernier_handle h, vernier_type type, int64_t m, int64_t n, void* D,
+                                          int64_t ldd, const void* X, int64_t ldx) {
+  say(h, "gelu_gradient", type);
+  printf(" %d %d %d %d %d\n", (int)m, (int)n, (int)ldd, (int)ldx, D != NULL && X != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_sum_up(vernier_handle h, vernier_type type, int rows, int64_t m, int64_t n, const void* X,
+                                   int64_t ldx, void* sums) {
+  say(h, "sum_up", type);
+  printf(" %d %d %d %d %d\n", rows, (int)m, (int)n, (int)ldx, X != NULL && sums != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_copy(vernier_handle h, vernier_type type, int64_t m, int64_t n, const void* X, int64_t ldx,
+                                 void* Y, int64_t ldy) {
+  say(h, "copy", type);
+  printf(" %d %d %d %d %d\n", (int)m, (int)n, (int)ldx, (int)ldy, X != NULL && Y != NULL && X != Y);
+  return VERNIER_SUCCESS;
+}

@@ -93,8 +93,9 @@ static void* another_thread(void* handle) {
 
 static void workspaces(void) {
   struct fake_handle h = {&marker, 0, 0}, other = {&marker, 0, 0};
-  struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
-  struct fake_product plain = {compute_64f, f64, 1, 1};
+  struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 602, 1, 0, 0},
+                     d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1, NULL, NULL, 0};
   pthread_t id;
   say("none", dgemm(&h, large, 605));
   cublasSetWorkspace_v2(&h, memory, 2048);
@@ -159,9 +160,10 @@ static void absent(void) {
 
 static void matmul(void) {
   struct fake_handle h = {&marker, 0, 0};
-  struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
-  struct fake_layout c = d, few = {f64, 602, 600, 602, 1, 0};
-  struct fake_product plain = {compute_64f, f64, 1, 1}, bias = {compute_64f, f64, 1, 4};
+  struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 602, 1, 0, 0},
+                     d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_layout c = d, few = {f64, 602, 600, 602, 1, 0, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1, NULL, NULL, 0}, bias = {compute_64f, f64, 1, 4, NULL, NULL, 0};
   double other[1];
   say("matmul",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
@@ -169,10 +171,49 @@ static void matmul(void) {
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &zero, other, &c, matrix, &d, NULL, NULL, 0, &marker));
   say("matmul, C apart",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, other, &c, matrix, &d, NULL, NULL, 0, &marker));
-  say("matmul with bias",
+  say("matmul with a bias that is missing",
       cublasLtMatmul(&h, &bias, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
   say("matmul of sizes that do not fit",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &few, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
+}
+
+/* A is 602 x 600, B 602 x 601 and D 600 x 601, each by columns, or by rows where its order says so. */
+static int matmul_of(struct fake_product* p, struct fake_layout a, struct fake_layout b, struct fake_layout d) {
+  struct fake_handle h = {&marker, 0, 0};
+  return cublasLtMatmul(&h, p, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
+}
+
+static void epilogues(void) {
+  const struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 603, 1, 0, 0},
+                           d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_product p = {compute_64f, f64, 1, 0, matrix, matrix, 607};
+  const int known[] = {2, 4, 6, 32, 36, 160, 164, 192, 208, 256, 512}, left[] = {130, 134, 136, 152, 3};
+  size_t i;
+  for (i = 0; i < sizeof known / sizeof *known; ++i) {
+    p.epilogue = known[i];
+    printf("epilogue %d\n", known[i]);
+    say("taken", matmul_of(&p, a, b, d));
+  }
+  for (i = 0; i < sizeof left / sizeof *left; ++i) {
+    p.epilogue = left[i];
+    printf("epilogue %d ", left[i]);
+    say("returned", matmul_of(&p, a, b, d));
+  }
+  p.epilogue = 160;
+  p.ld_auxiliary = 599;
+  say("auxiliary too narrow", matmul_of(&p, a, b, d));
+}
+
+static void orders(void) {
+  const struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 603, 1, 0, 0},
+                           d = {f64, large, 601, 605, 1, 0, 0};
+  const struct fake_layout a_rows = {f64, 602, large, 611, 1, 0, 1}, b_rows = {f64, 602, 601, 612, 1, 0, 1},
+                           d_rows = {f64, large, 601, 613, 1, 0, 1};
+  struct fake_product p = {compute_64f, f64, 1, 1, NULL, NULL, 0}, bias = {compute_64f, f64, 1, 4, matrix, NULL, 0};
+  say("all by rows", matmul_of(&p, a_rows, b_rows, d_rows));
+  say("A by rows", matmul_of(&p, a_rows, b, d));
+  say("D by rows", matmul_of(&p, a, b, d_rows));
+  say("bias by rows", matmul_of(&bias, a_rows, b_rows, d_rows));
 }
 
 static void wide(void) {
@@ -218,6 +259,8 @@ int run(const char* what) {
   if (strcmp(what, "lookedup") == 0) looked_up();
   if (strcmp(what, "absent") == 0) absent();
   if (strcmp(what, "matmul") == 0) matmul();
+  if (strcmp(what, "epilogues") == 0) epilogues();
+  if (strcmp(what, "orders") == 0) orders();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "threads") == 0) in_threads();
   return 0;
