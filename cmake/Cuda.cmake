@@ -1,5 +1,10 @@
 # Sets VERNIER_HAS_CUDA. The CUDA part is built when there is a compiler for it, and says so when not.
 set(VERNIER_HAS_CUDA OFF)
+option(VERNIER_CUDA "Build the CUDA part where there is a compiler for it" ON)
+if(NOT VERNIER_CUDA)
+  message(NOTICE "CUDA part: left out, VERNIER_CUDA is OFF")
+  return()
+endif()
 
 include(CheckLanguage)
 set(CMAKE_CUDA_ARCHITECTURES OFF)

@@ -6,6 +6,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vernier)
 install(TARGETS vernier EXPORT vernierTargets)
 install(DIRECTORY include/vernier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT vernierTargets NAMESPACE vernier:: DESTINATION ${package_dir})
+export(EXPORT vernierTargets NAMESPACE vernier::)  # vernier_DIR may name this build folder: the wheel compiles nothing twice
 
 configure_package_config_file(cmake/vernierConfig.cmake.in vernierConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(vernierConfigVersion.cmake COMPATIBILITY SameMinorVersion)

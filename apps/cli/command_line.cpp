@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "probe.hpp"
@@ -48,6 +51,16 @@ void occupy_closed_streams() {
   if (descriptor >= 0) close(descriptor);
 }
 
+// As they are, but for `vernier` alone and `vernier help [COMMAND]`, which ask for help. Last first, as CLI11 wants
+// them.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
+  if (all.empty() || all == std::vector<std::string>{"help"}) all = {"--help"};
+  if (all.front() == "help") all = {all[1], "--help"};
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
   program.footer(examples);
@@ -64,7 +77,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_reproduce(program, console, chosen);
   add_run(program, console, chosen);
   try {
-    program.parse(argc, argv);
+    program.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& help_or_version) {
     return program.exit(help_or_version);
   } catch (const CLI::ParseError& error) {

@@ -177,7 +177,10 @@ SampledError ExactSample<T>::errors(View<T> c) const {
   for (const Entry& entry : entries_) {
     ++result.samples;
     const double e = error(entry, part_of(c(entry.i, entry.j), entry.part));
-    if (e < 0) continue;
+    if (e < 0) {
+      if (entry.special) ++result.special;
+      continue;
+    }
     ++result.compared;
     sum += e;
     result.max = std::max(result.max, e);

@@ -50,8 +50,8 @@ struct Product {
 // |A||B|.
 struct SampledError {
   std::int64_t samples = 0;  // entries, or parts of them, looked at
-  std::int64_t compared =
-      0;  // the rest have no such error: NaN or infinity as it should be, or near over- or underflow
+  std::int64_t compared = 0;
+  std::int64_t special = 0;  // NaN or infinity, as it should be; what is left may over- or underflow, and has no error
   double mean = 0;
   double max = 0;
 };

@@ -211,6 +211,11 @@ void judge(const SampledError& error, const Report& report) {
   constexpr double u = std::numeric_limits<T>::epsilon() / 2;
   const bool componentwise = report.plan.contract.kind != Contract::Kind::normwise && !report.fallback;
   const double allowed = componentwise ? std::exp2(report.plan.log2_bound) + 4 * u : std::numeric_limits<double>::max();
+  if (error.samples > 0 && error.compared + error.special == 0)
+    throw std::runtime_error(
+        fmt::format("the check failed: all of {} sampled entries may over- or underflow, so that none has an error "
+                    "relative to |A||B|; scale the matrices",
+                    error.samples));
   if (error.max <= allowed) return;
   throw std::runtime_error(
       fmt::format("the check failed: largest sampled error {:.3e} |A||B|, promised {:.3e}", error.max, allowed));
@@ -223,8 +228,8 @@ void print_report(const std::string& text, Json json, const Json& inputs, const 
     if (error) {
       console.note(
           fmt::format("check: {} of {} sampled entries compared with the exact product: error mean {:.2e}, max {:.2e}, "
-                      "relative to |A||B|",
-                      error->compared, error->samples, error->mean, error->max));
+                      "relative to |A||B|; {} are NaN or infinite, as they should be",
+                      error->compared, error->samples, error->mean, error->max, error->special));
     }
     return;
   }
@@ -233,6 +238,7 @@ void print_report(const std::string& text, Json json, const Json& inputs, const 
   if (error) {
     json["check"] = {{"samples", error->samples},
                      {"compared", error->compared},
+                     {"special", error->special},
                      {"error_mean", error->mean},
                      {"error_max", error->max}};
   }

@@ -43,13 +43,30 @@ mode_t default_mode() {
 
 }  // namespace
 
+namespace {
+
+// Where the links lead, also one to a file that is not there yet.
+std::filesystem::path followed(std::filesystem::path path, std::error_code& error) {
+  constexpr int most_links = 40;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == most_links) {
+      error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+      return path;
+    }
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return std::filesystem::weakly_canonical(path, error);
+}
+
+}  // namespace
+
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (path == "-") {
     descriptor_ = STDOUT_FILENO;
     return;
   }
   std::error_code error;
-  target_ = std::filesystem::weakly_canonical(path, error).string();
+  target_ = followed(path, error).string();
   if (error) fail(error.message());
   struct stat status {};
   const bool exists = stat(target_.c_str(), &status) == 0;

@@ -1,6 +1,8 @@
 // vernier run: a program under libvernier_blas and libvernier_cublas, and what became of its calls.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,13 +10,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "command.hpp"
-#include "temporary_name.hpp"
+#include "run_folder.hpp"
+#include "run_summary.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cli {
@@ -39,10 +40,11 @@ std::string find_library(const char* name) {
   throw std::runtime_error(fmt::format("{} is not beside this program in {}", name, bin.string()));
 }
 
-std::string preloads() {
+std::string preloads(const RunFolder& folder) {
   std::string list;
-  for (const char* name : library_names) list += (list.empty() ? "" : ":") + find_library(name);
-  return list;
+  for (const char* name : library_names) list += (list.empty() ? "" : ":") + folder.preloadable(find_library(name));
+  const char* before = std::getenv("LD_PRELOAD");
+  return before != nullptr && *before != '\0' ? list + ":" + before : list;
 }
 
 // Each set only where an option asks; what the environment has stays otherwise.
@@ -80,21 +82,13 @@ void check(const RunOptions& options) {
   check_cuda_engine(asked_or_set(options.cuda_engine, "VERNIER_CUDA_ENGINE"));
 }
 
-class TemporaryReport {
- public:
-  TemporaryReport() {
-    const int file = mkstemp(path_.data());
-    if (file < 0) throw std::runtime_error(fmt::format("{}: {}", path_, std::strerror(errno)));
-    close(file);
-  }
-  ~TemporaryReport() { unlink(path_.c_str()); }
-  TemporaryReport(const TemporaryReport&) = delete;
-  TemporaryReport& operator=(const TemporaryReport&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = temporary_name(std::filesystem::temp_directory_path() / "vernier-run");
-};
+// A FIFO would keep the program waiting for a reader.
+void check_report(const std::string& path) {
+  if (path.empty() || !std::filesystem::exists(path) || std::filesystem::is_regular_file(path) ||
+      std::filesystem::is_character_file(path))
+    return;
+  throw Error(Status::invalid_argument, fmt::format("report {}: expected a regular file, or none yet", path));
+}
 
 // What exec says where there is no such program: over a pipe that a program which starts closes.
 class ExecFailure {
@@ -134,84 +128,98 @@ class ExecFailure {
   _exit(exit_cannot_run);
 }
 
+volatile sig_atomic_t running = 0;  // the program's process
+
+void hand_on(int signal) {
+  if (running > 0) kill(running, signal);
+}
+
+// While the program runs, what a keyboard sends is for it, as is what asks this process to end: the summary comes
+// after.
+class Signals {
+ public:
+  Signals() {
+    for (const int signal : {SIGINT, SIGQUIT}) set_action(signal, SIG_IGN);
+    for (const int signal : {SIGTERM, SIGHUP}) set_action(signal, hand_on);
+  }
+  void restore() const {
+    for (const auto& [signal, action] : before_) sigaction(signal, &action, nullptr);
+  }
+
+ private:
+  void set_action(int signal, void (*handler)(int)) {
+    struct sigaction action = {}, before = {};
+    sigaction(signal, nullptr, &before);
+    before_.emplace_back(signal, before);
+    if (before.sa_handler == SIG_IGN) return;  // as nohup has it
+    action.sa_handler = handler;
+    sigaction(signal, &action, nullptr);
+  }
+
+  std::vector<std::pair<int, struct sigaction>> before_;
+};
+
 int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw std::runtime_error(fmt::format("waitpid: {}", std::strerror(errno)));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : exit_by_signal + WTERMSIG(status);
+  return status;
 }
 
-std::string passed_text(const Json& passed) {
-  std::string text;
-  for (const auto& [reason, count] : passed.items())
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count.get<std::uint64_t>(), reason);
-  return text.empty() ? "none" : text;
+// The program's exit code, or its end by a signal, without a second core file.
+int end_as(int status) {
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  std::fflush(nullptr);
+  signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  return exit_by_signal + WTERMSIG(status);
 }
 
-void show(const Json& json, const Console& console) {
-  const bool gpu = json["library"] == "vernier_cublas";
-  console.note(fmt::format("vernier run: {} of {} (process {})", gpu ? "cuBLAS" : "BLAS",
-                           json["program"].get<std::string>(), json["pid"].get<int>()));
-  console.note(fmt::format(
-      "  taken      {} calls, {:.3f} s{}", json["taken"].get<std::uint64_t>(), json["seconds"].get<double>(),
-      json["engine"].get<std::string>().empty() ? "" : fmt::format(", engine {}", json["engine"].get<std::string>())));
-  console.note(fmt::format("  passed on  {}", passed_text(json["passed_on"])));
-  if (json.contains("last_message"))
-    console.note(fmt::format("  last said  {}", json["last_message"].get<std::string>()));
-  if (json["taken"] == 0) return;
-  console.note(fmt::format("  data       largest span 2^{}, {} fallbacks to the native product",
-                           json["largest_span"].get<int>(), json["fallbacks"].get<std::uint64_t>()));
-  if (json.contains("workspaces"))
-    console.note(fmt::format("  workspaces of the program: used for {} calls, too small for {}",
-                             json["workspaces"]["used"].get<std::uint64_t>(),
-                             json["workspaces"]["too_small"].get<std::uint64_t>()));
-  for (const Json& s : json["slowest"])
-    console.note(fmt::format("  {:<9}  {} x {} x {}: {} calls, {:.3f} s", s["routine"].get<std::string>(),
-                             s["m"].get<std::int64_t>(), s["n"].get<std::int64_t>(), s["k"].get<std::int64_t>(),
-                             s["calls"].get<std::uint64_t>(), s["seconds"].get<double>()));
-}
-
-// The lines that this run has added to the report.
-void show_report(const std::string& path, std::uintmax_t from, const Console& console) {
-  std::ifstream file(path);
-  file.seekg(static_cast<std::streamoff>(from));
-  bool any = false;
-  for (std::string line; std::getline(file, line); any = true) show(Json::parse(line), console);
-  if (!any)
-    console.note("vernier run: no level-3 call of BLAS, CBLAS or cuBLAS was seen (see `vernier info`: preload)");
-}
-
-int run_program(const RunOptions& options, const Console& console) {
-  check(options);
-  const std::string libraries = preloads();
-  const char* before = std::getenv("LD_PRELOAD");
-  const std::string preload = before != nullptr && *before != '\0' ? libraries + ":" + before : libraries;
+std::string set_environment(const RunOptions& options, const RunFolder& folder) {
   set("VERNIER_CONTRACT", options.contract);
   set("VERNIER_ENGINE", options.engine);
   set("VERNIER_CUDA_ENGINE", options.cuda_engine);
   set("VERNIER_MIN_SIZE", options.min_size);
   set("VERNIER_BLAS", options.blas);
   if (options.verbose > 0) set("VERNIER_VERBOSE", std::to_string(options.verbose + 1));
-  std::optional<TemporaryReport> temporary;
-  const char* asked = std::getenv("VERNIER_REPORT");
-  std::string report = !options.report.empty() ? options.report : asked != nullptr ? asked : "";
-  if (report.empty()) report = temporary.emplace().path();
-  report = std::filesystem::absolute(report);
+  std::string report = asked_or_set(options.report, "VERNIER_REPORT");
+  if (!report.empty()) report = std::filesystem::absolute(report);
   set("VERNIER_REPORT", report);
-  std::error_code none_yet;
-  const std::uintmax_t size = std::filesystem::file_size(report, none_yet);
-  std::fflush(nullptr);
-  ExecFailure failure;
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0) become(options, preload, failure);
-  const int why = failure.wait(), code = wait_for(child);
-  if (why != 0) {
-    console.error(fmt::format("{}: {}", options.program.front(), std::strerror(why)));
-    return why == ENOENT ? exit_not_found : exit_cannot_run;
+  set("VERNIER_COUNTERS", folder.counters());
+  return report;
+}
+
+int run_program(const RunOptions& options, const Console& console) {
+  check(options);
+  check_report(asked_or_set(options.report, "VERNIER_REPORT"));
+  int status = 0;
+  {
+    const RunFolder folder;
+    const std::string preload = preloads(folder), report = set_environment(options, folder);
+    std::fflush(nullptr);
+    ExecFailure failure;
+    const Signals signals;
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
+    if (child == 0) {
+      signals.restore();
+      become(options, preload, failure);
+    }
+    running = child;
+    const int why = failure.wait();
+    status = wait_for(child);
+    running = 0;
+    signals.restore();
+    if (why != 0) {
+      console.error(fmt::format("{}: {}", options.program.front(), std::strerror(why)));
+      return why == ENOENT ? exit_not_found : exit_cannot_run;
+    }
+    if (!report.empty()) complete_report(folder.board(), report, console);
+    show_summary(folder.board(), options.program.front(), console);
   }
-  show_report(report, none_yet ? 0 : size, console);
-  return code;
+  return end_as(status);
 }
 
 }  // namespace

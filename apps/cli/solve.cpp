@@ -160,7 +160,7 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   command->add_flag("--no-fallback", arguments->no_fallback, "no fp64 factors where coarser ones fail");
   command->add_flag("--condition", options.condition, "estimate the condition number");
   command->add_flag("--componentwise", options.componentwise_error, "measure the componentwise backward error, too");
-  command->add_flag("--forward-error", options.forward_error, "estimate a bound of the forward error, too");
+  command->add_flag("--forward-error", options.forward_error, "estimate the forward error, too");
   command->add_option("--contract", arguments->contract,
                       "of the products in the factorisation: see vernier gemm --help");
   command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")

@@ -2,7 +2,7 @@
 // sizes of 64 bits.
 #pragma once
 
-#include <vernier/vernier.h>
+#include <vernier/vernier_cuda.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,22 @@ namespace vernier::interpose {
 
 enum class Routine { gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm, trsm, gemmt, syrkx, herkx };
 inline constexpr int routine_count = 12;
+
+// What cublasLtMatmul does to the product, by default nothing.
+struct Epilogue {
+  vernier_activation activation = VERNIER_ACTIVATION_NONE;
+  bool gradient = false;       // of gelu: the product is multiplied by it, at what `auxiliary` holds
+  const void* bias = nullptr;  // one number for each row
+  void* auxiliary = nullptr;   // gets what the activation is applied to, but for a gradient
+  std::int64_t ld_auxiliary = 0;
+  enum class Sums { none, result, a, b };  // of the rows of the result or of op(A), of the columns of op(B)
+  Sums sums_of = Sums::none;
+  void* sums = nullptr;
+
+  bool empty() const {
+    return activation == VERNIER_ACTIVATION_NONE && !gradient && bias == nullptr && sums_of == Sums::none;
+  }
+};
 
 // A letter that is none of the BLAS is 0. What a routine does not have stays as it is here.
 struct Call {
@@ -35,6 +51,9 @@ struct Call {
   void* workspace = nullptr;  // the program's own, in device memory
   std::size_t workspace_bytes = 0;
   bool device_factors = false;  // alpha and beta are in device memory: not to be read
+  const void* added = nullptr;  // in place of the output's content, which becomes a copy of it
+  std::int64_t ld_added = 0;
+  Epilogue epilogue = {};
 };
 
 const char* name(Routine routine);

@@ -1,32 +1,42 @@
 #include "journal.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "preload.hpp"
 #include "settings.hpp"
+#include "tell.hpp"
 
 namespace vernier::interpose {
+
+// What fork() has to reach.
+struct CountsList {
+  Counts* first = nullptr;
+
+  void add(Counts& counts) {
+    if (counts.listed_) return;
+    counts.listed_ = true;
+    counts.next_ = first;
+    first = &counts;
+  }
+  void leave_places() const {
+    for (Counts* c = first; c != nullptr; c = c->next_) c->place_ = nullptr;
+  }
+};
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr const char* reason_text[reasons] = {
-    "small",         "native is faster",         "nothing to multiply",      "invalid argument", "data too wide",
-    "out of memory", "other type, mode or form", "factors in device memory", "unsupported here", "other error"};
-constexpr std::size_t most_shapes = 10000, slowest_shown = 5;
+constexpr std::size_t most_shapes = 10000;
 
 struct Shape {
   vernier_type type;
@@ -42,23 +52,17 @@ struct Sum {
 
 // Never destroyed: calls may come until the very end.
 struct Journal {
-  std::atomic<Counts*> symbols{nullptr};
   std::mutex mutex;
+  CountsList counts;
+  Record* record = nullptr;  // this process's, once it has made a call
   std::map<Shape, Sum> shapes;
-  double seconds = 0;
-  std::uint64_t fallbacks = 0, workspaces_used = 0, workspaces_too_small = 0;
-  int largest_span = 0;
-  std::string last_message, engine;
-  bool inherited = false;  // by a child of fork(), which has made no call yet
+  int running = 0;
+  double since = 0;  // they run
 };
 
 Journal& journal() {
   static Journal& once = *new Journal;
   return once;
-}
-
-std::string routine_name(vernier_type type, Routine routine) {
-  return static_cast<char>(type - 'A' + 'a') + std::string(name(routine));
 }
 
 std::string program_name() {
@@ -68,162 +72,163 @@ std::string program_name() {
   return line;
 }
 
-Json slowest(const Journal& j) {
-  std::vector<std::pair<Shape, Sum>> all(j.shapes.begin(), j.shapes.end());
-  std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.second.seconds > y.second.seconds; });
-  Json list = Json::array();
-  for (std::size_t i = 0; i < std::min(all.size(), slowest_shown); ++i) {
-    const auto& [shape, sum] = all[i];
-    list.push_back({{"routine", routine_name(shape.type, shape.routine)},
-                    {"m", shape.m},
-                    {"n", shape.n},
-                    {"k", shape.k},
-                    {"calls", sum.calls},
-                    {"seconds", sum.seconds}});
-  }
-  return list;
+// One of the board that `vernier run` has set up, else one of this process alone.
+Record* new_record() {
+  static Record own;
+  const std::string path = variable("VERNIER_COUNTERS");
+  static Board* const board = path.empty() ? nullptr : open_board(path.c_str(), false);
+  const std::uint32_t place = board != nullptr ? board->claimed.fetch_add(1) : most_records;
+  Record& r = place < most_records ? board->records[place] : own;
+  if (&r == &own) std::memset(static_cast<void*>(&own), 0, sizeof own);
+  r.pid = getpid();
+  put(r.library, preload.name);
+  put(r.program, program_name().c_str());
+  put(r.contract, settings().contract.c_str());
+  r.min_size = settings().min_size;
+  r.log2_bound = -1e9;
+  return &r;
 }
 
-Json summary() {
-  Journal& j = journal();
-  const std::lock_guard lock(j.mutex);
-  std::uint64_t taken = 0, passed[reasons] = {};
-  Json symbols = Json::object();
-  for (const Counts* c = j.symbols.load(); c != nullptr; c = c->next) {
-    std::uint64_t all_passed = 0;
-    for (int r = 0; r < reasons; ++r) {
-      passed[r] += c->passed[r];
-      all_passed += c->passed[r];
-    }
-    taken += c->taken;
-    symbols[c->symbol] = {{"taken", c->taken.load()}, {"passed_on", all_passed}};
-  }
-  Json json = {{"library", preload.name},
-               {"program", program_name()},
-               {"pid", getpid()},
-               {"contract", settings().contract},
-               {"min_size", settings().min_size},
-               {"taken", taken},
-               {"seconds", j.seconds}};
-  json["engine"] = j.engine;
-  json["fallbacks"] = j.fallbacks;
-  json["largest_span"] = j.largest_span;
-  json["passed_on"] = Json::object();
-  for (int r = 0; r < reasons; ++r)
-    if (passed[r] > 0) json["passed_on"][reason_text[r]] = passed[r];
-  if (j.workspaces_used + j.workspaces_too_small > 0)
-    json["workspaces"] = {{"used", j.workspaces_used}, {"too_small", j.workspaces_too_small}};
-  if (!j.last_message.empty()) json["last_message"] = j.last_message;
-  json["symbols"] = symbols;
-  json["slowest"] = slowest(j);
-  return json;
-}
-
-void append_line(const std::string& path, const std::string& line) {  // whole, also where processes share the file
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  const bool written = file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (!written) std::fprintf(stderr, "%s: VERNIER_REPORT=%s: cannot be written\n", preload.name, path.c_str());
-  if (file >= 0) close(file);
-}
-
-std::string workspaces_text(const Json& json) {
-  return "workspaces of the program: used for " + json["used"].dump() + " calls, too small for " +
-         json["too_small"].dump() + ", which took memory of libvernier's own";
-}
-
-void print_summary(const Json& json) {
-  const std::string name = preload.name;
-  std::string text = name + ": " + json["taken"].dump() + " calls taken in " + json["seconds"].dump() + " s";
-  for (const auto& [reason, count] : json["passed_on"].items())
-    text += ", " + count.dump() + " passed on (" + reason + ")";
-  text += "; largest span 2^" + json["largest_span"].dump() + "\n";
-  if (json.contains("workspaces")) text += name + ":   " + workspaces_text(json["workspaces"]) + "\n";
-  if (json.contains("last_message")) text += name + ":   " + json["last_message"].get<std::string>() + "\n";
-  for (const Json& s : json["slowest"])
-    text += name + ":   " + s["routine"].get<std::string>() + " " + s["m"].dump() + " x " + s["n"].dump() + " x " +
-            s["k"].dump() + ": " + s["calls"].dump() + " calls, " + s["seconds"].dump() + " s\n";
-  std::fputs(text.c_str(), stderr);
-}
-
-std::string dumped(const Json& json) {  // names of programs need not be UTF-8
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// A child of fork() tells of its own calls alone.
+// A child of fork() tells of its own calls alone: it starts a record with its first.
 void forget() {
   Journal& j = journal();
-  for (Counts* c = j.symbols.load(); c != nullptr; c = c->next) {
-    c->taken = 0;
-    for (auto& passed : c->passed) passed = 0;
-  }
+  j.counts.leave_places();
+  j.record = nullptr;
   j.shapes.clear();
-  j.seconds = 0;
-  j.fallbacks = j.workspaces_used = j.workspaces_too_small = 0;
-  j.largest_span = 0;
-  j.last_message.clear();
-  j.engine.clear();
-  j.inherited = true;
+  j.running = 0;
   j.mutex.unlock();
 }
 
-bool any_call() {
-  for (const Counts* c = journal().symbols.load(); c != nullptr; c = c->next)
-    if (c->taken > 0 || std::any_of(std::begin(c->passed), std::end(c->passed), [](const auto& n) { return n > 0; }))
-      return true;
-  return false;
+void tell_at_exit() {
+  Record* record = journal().record;
+  if (record != nullptr) tell(*record);
 }
 
-void tell() {
-  if (journal().inherited && !any_call()) return;
-  try {
-    const Json json = summary();
-    if (settings().verbose > 0) print_summary(json);
-    if (!settings().report.empty()) append_line(settings().report, dumped(json) + "\n");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: no summary: %s\n", preload.name, error.what());
-  }
+// With the mutex held.
+Record& record_of(Journal& j) {
+  static const int registered = [] {
+    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
+    return std::atexit(tell_at_exit);
+  }();
+  static_cast<void>(registered);
+  if (j.record == nullptr) j.record = new_record();
+  return *j.record;
+}
+
+std::string routine_name(vernier_type type, Routine routine) {
+  return static_cast<char>(type - 'A' + 'a') + std::string(name(routine));
+}
+
+ShapeCounts shape_counts(const Shape& shape, const Sum& sum) {
+  ShapeCounts counts{
+      .routine = {}, .m = shape.m, .n = shape.n, .k = shape.k, .calls = sum.calls, .seconds = sum.seconds};
+  put(counts.routine, routine_name(shape.type, shape.routine).c_str());
+  return counts;
+}
+
+bool same(const ShapeCounts& x, const ShapeCounts& y) {
+  return std::strcmp(x.routine, y.routine) == 0 && x.m == y.m && x.n == y.n && x.k == y.k;
+}
+
+// The slowest shapes, slowest first: a shape that is among them or slower than the last moves up to its place.
+void keep_slowest(Record& r, const ShapeCounts& counts) {
+  int at = 0;
+  while (at < slowest_shown - 1 && r.slowest[at].calls > 0 && !same(r.slowest[at], counts)) ++at;
+  if (!same(r.slowest[at], counts) && r.slowest[at].calls > 0 && r.slowest[at].seconds >= counts.seconds) return;
+  r.slowest[at] = counts;
+  for (; at > 0 && r.slowest[at - 1].seconds < r.slowest[at].seconds; --at) std::swap(r.slowest[at - 1], r.slowest[at]);
 }
 
 }  // namespace
 
-void enlist(Counts& counts) {
-  static const int registered = [] {
-    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
-    return std::atexit(tell);
-  }();
-  static_cast<void>(registered);
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+SymbolCounts& Counts::join() {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  for (const Counts* c = j.symbols.load(); c != nullptr; c = c->next)
-    if (c == &counts) return;  // two first calls at once
-  counts.next = j.symbols.load();
-  j.symbols.store(&counts);
+  if (SymbolCounts* known = place_) return *known;  // two first calls at once
+  Record& r = record_of(j);
+  const std::uint32_t used = r.symbols_used, place = std::min<std::uint32_t>(used, most_symbols - 1);
+  put(r.symbols[place].symbol, used < most_symbols ? symbol : "others");
+  if (used < most_symbols) r.symbols_used = used + 1;
+  j.counts.add(*this);
+  place_.store(&r.symbols[place], std::memory_order_release);
+  return r.symbols[place];
+}
+
+Busy::Busy() {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  if (j.running++ == 0) j.since = now();
+}
+
+Busy::~Busy() {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  if (--j.running == 0 && j.record != nullptr) j.record->elapsed += now() - j.since;
 }
 
 void record_taken(const Call& call, const vernier_report& report) {
+  static thread_local const Record* counted = nullptr;
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  j.seconds += report.seconds;
-  j.fallbacks += static_cast<std::uint64_t>(report.fallback);
-  j.largest_span = std::max({j.largest_span, report.span_a, report.span_b});
-  if (report.moduli > 0) j.engine = report.engine;
+  Record& r = record_of(j);
+  if (counted != &r) ++r.threads;
+  counted = &r;
+  r.seconds += report.seconds;
+  r.fallbacks += static_cast<std::uint64_t>(report.fallback);
+  r.largest_span = std::max({r.largest_span, report.span_a, report.span_b});
+  if (report.moduli > 0 || r.engine[0] == '\0') put(r.engine, report.engine);
+  r.log2_bound = std::max(r.log2_bound, report.log2_bound);
   const Shape shape{call.type, call.routine, call.m, call.n, call.k};
   if (j.shapes.size() >= most_shapes && !j.shapes.contains(shape)) return;
   Sum& sum = j.shapes[shape];
   ++sum.calls;
   sum.seconds += report.seconds;
+  keep_slowest(r, shape_counts(shape, sum));
+}
+
+void record_native(const Call& call) {
+  const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  };
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  ShapeCounts& known = record_of(j).largest_native;
+  if (volume(call.m, call.n, call.k) > volume(known.m, known.n, known.k))
+    known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
+}
+
+void record_passed_on(double seconds) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  record_of(j).seconds_passed_on += seconds;
 }
 
 void record_workspace(bool used) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  ++(used ? j.workspaces_used : j.workspaces_too_small);
+  Record& r = record_of(j);
+  ++(used ? r.workspaces_used : r.workspaces_too_small);
 }
 
 void record_message(const char* message) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  j.last_message = message;
+  put(record_of(j).last_message, message);
+}
+
+void record_out_of_reach(const char* message) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  if (j.record == nullptr) j.record = new_record();  // too late to ask for a call at exit
+  put(j.record->out_of_reach, message);
+}
+
+bool any_call_seen() {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  return j.record != nullptr;
 }
 
 void say(const char* symbol, const Call& call, const char* what) {

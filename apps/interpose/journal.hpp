@@ -1,4 +1,4 @@
-// What became of the calls: counted as they come, told at exit.
+// What became of the calls: counted as they come (record.hpp), told at exit.
 #pragma once
 
 #include <vernier/vernier.h>
@@ -7,32 +7,54 @@
 #include <cstdint>
 
 #include "call.hpp"
+#include "record.hpp"
 
 namespace vernier::interpose {
 
-// Why a call was passed on.
-enum class Reason { small, native_faster, trivial, invalid, bound, memory, mode, factors, unsupported, other };
-inline constexpr int reasons = 10;
-
-// Counts of one symbol. Constant-initialised; joins the journal's list when it is first called.
-struct Counts {
-  const char* symbol;
-  Counts* next = nullptr;
-  std::atomic<std::uint64_t> taken{0};
-  std::atomic<std::uint64_t> passed[reasons] = {};
-
+// Counts of one symbol. Constant-initialised; its place in the record is found when it is first called.
+class Counts {
+ public:
   explicit constexpr Counts(const char* name) : symbol(name) {}
-  void pass(Reason reason) { passed[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed); }
+  void pass(Reason reason) { place().passed[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed); }
+  void take() { place().taken.fetch_add(1, std::memory_order_relaxed); }
+
+  const char* const symbol;
+
+ private:
+  friend struct CountsList;
+
+  SymbolCounts& place() {
+    SymbolCounts* known = place_.load(std::memory_order_acquire);
+    return known != nullptr ? *known : join();
+  }
+  SymbolCounts& join();
+
+  std::atomic<SymbolCounts*> place_{nullptr};
+  Counts* next_ = nullptr;
+  bool listed_ = false;
 };
 
-// The first call of a symbol; the first of all arranges for the summary at exit.
-void enlist(Counts& counts);
+// While a call is taken: what runs at the same time counts once as elapsed.
+class Busy {
+ public:
+  Busy();
+  ~Busy();
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+};
 
 void record_taken(const Call& call, const vernier_report& report);
-void record_workspace(bool used);          // the program gave one, which was large enough or not
-void record_message(const char* message);  // of libvernier, for a call that it refused: the last one is told
+void record_native(const Call& call);           // the library underneath is faster
+void record_passed_on(double seconds);          // of a call of size
+void record_workspace(bool used);               // the program gave one, which was large enough or not
+void record_message(const char* message);       // of libvernier, for a call that it refused: the last one is told
+void record_out_of_reach(const char* message);  // of a process without calls
+
+bool any_call_seen();
 
 // A line on stderr for VERNIER_VERBOSE=2.
 void say(const char* symbol, const Call& call, const char* what);
+
+double now();  // seconds on a clock that never jumps
 
 }  // namespace vernier::interpose

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <filesystem>
 #include <new>
 
+#include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
 
@@ -57,6 +59,14 @@ void* function_of(Routine routine) {
   return function;
 }
 
+// The preload may have been loaded through a link in another folder.
+std::string beside_this_preload() {
+  Dl_info info;
+  std::error_code error;
+  if (dladdr(&preload, &info) == 0 || info.dli_fname == nullptr) return "";
+  return std::filesystem::canonical(info.dli_fname, error).parent_path() / VERNIER_SONAME;
+}
+
 }  // namespace
 
 std::string own_name(const char* function) { return std::string(preload.prefix) + function; }
@@ -100,10 +110,11 @@ vernier_status call_routine(vernier_handle h, const Call& c) {
 void* find_in_libvernier(const std::string& name) {
   static void* const handle = [] {
     void* opened = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) opened = dlopen(beside_this_preload().c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) fatal(std::string("libvernier: ") + dlerror());
     return opened;
   }();
-  void* found = dlsym(handle, name.c_str());
+  void* found = look_up(handle, name.c_str());
   if (found == nullptr) fatal("libvernier lacks " + name + ": it is of another version");
   return found;
 }

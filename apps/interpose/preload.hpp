@@ -1,6 +1,8 @@
 // What a preload adds to what they share: its name, its side of libvernier, and the library underneath it.
 #pragma once
 
+#include <string>
+
 #include "call.hpp"
 
 namespace vernier::interpose {
@@ -9,12 +11,15 @@ struct Preload {
   const char* name;             // before messages and in reports
   const char* engine_variable;  // of the environment
   const char* prefix;           // of the functions of libvernier that are there for CPUs and for GPUs
+  bool waits;                   // a call that is passed on is done when it returns
 };
 
 // Each preload defines these.
 extern const Preload preload;
-void* find_underneath(const char* name);  // the function of that name in the library underneath, or null
+enum class May { load, not_load };
+void* find_underneath(const char* name, May may);  // that function of the library underneath, or null
 vernier_status perform(vernier_handle handle, const Call& call);
+std::string out_of_reach(const std::string& maps);  // what the files say that a process without calls has mapped, or ""
 
 // Sizes of the largest product that a call is made of.
 struct Sizes {

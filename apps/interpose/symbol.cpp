@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 
 #include "libvernier.hpp"
+#include "original.hpp"
 #include "preload.hpp"
 
 namespace vernier::interpose {
@@ -56,21 +58,20 @@ void* Symbol::missing() {
   return &mark;
 }
 
+// Without memory to look far: what comes next in the order of loading, for this call.
 void* Symbol::find() noexcept {
-  void* found = nullptr;
   try {
-    enlist(counts_);
-    found = find_underneath(counts_.symbol);
-  } catch (...) {  // no memory for names: the next library loaded for now, and the next call looks again
-    found = dlsym(RTLD_NEXT, counts_.symbol);
-    return found != nullptr ? found : missing();
+    void* found = original(counts_.symbol);
+    if (found == nullptr) found = missing();
+    real_.store(found, std::memory_order_release);
+    if (this_thread.depth > 0) return found;
+    const Inside inside;
+    check_settings();
+    return found;
+  } catch (const std::bad_alloc&) {
+    void* const next = look_up(RTLD_NEXT, counts_.symbol);
+    return next != nullptr ? next : missing();
   }
-  if (found == nullptr) found = missing();
-  real_.store(found, std::memory_order_release);
-  if (depth > 0) return found;
-  const Inside inside;
-  unless_it_throws(0, [] { return check_settings(), 0; });
-  return found;
 }
 
 void Symbol::give_up() const {
@@ -78,7 +79,11 @@ void Symbol::give_up() const {
 }
 
 bool Symbol::offer(const Call& call) noexcept {
-  return unless_it_throws(false, [&] { return decide(call); });
+  try {
+    return decide(call);
+  } catch (const std::bad_alloc&) {  // before libvernier was called, or in its place
+    return false;
+  }
 }
 
 bool Symbol::decide(const Call& call) {
@@ -101,33 +106,47 @@ bool Symbol::decide(const Call& call) {
 }
 
 bool Symbol::refuse(const Call& call, Reason reason) noexcept {
-  counts_.pass(reason);
-  return unless_it_throws(false, [&] {
-    if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
-    return false;
-  });
+  try {
+    counts_.pass(reason);
+    if (reason == Reason::native_faster) record_native(call);
+  } catch (const std::bad_alloc&) {  // it goes uncounted
+  }
+  this_thread.of_size = preload.waits;
+  if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
+  return false;
 }
 
 bool Symbol::run(const Call& call) {
   const Inside inside;
+  const Busy busy;
   const Libvernier& l = libvernier();
   const vernier_handle handle = thread_handle();
   const vernier_status status = perform(handle, call);
   if (status != VERNIER_SUCCESS) {
+    // Of a batch, some products may be done: passed on, they would be added twice.
+    if (call.batch != Call::Batch::none && status == VERNIER_OUT_OF_MEMORY)
+      fatal(std::string(counts_.symbol) + ": out of memory within a batch; its results are incomplete");
     counts_.pass(reason_of(status));
+    this_thread.of_size = preload.waits;
     record_message(l.last_error(handle));
     if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
     return false;
   }
-  counts_.taken.fetch_add(1, std::memory_order_relaxed);
-  return unless_it_throws(true, [&] {  // C is written: whatever the journal lacks, the call is done
+  record(call, handle);
+  return true;
+}
+
+void Symbol::record(const Call& call, vernier_handle handle) noexcept {
+  try {
     vernier_report report;
-    if (l.get_report(handle, &report) != VERNIER_SUCCESS) return true;
-    learn(decision_about(call), report.fallback != 0);
-    record_taken(call, report);
-    if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
-    return true;
-  });
+    if (libvernier().get_report(handle, &report) == VERNIER_SUCCESS) {
+      learn(decision_about(call), report.fallback != 0);
+      record_taken(call, report);
+      if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+    }
+    counts_.take();
+  } catch (const std::bad_alloc&) {  // it goes uncounted
+  }
 }
 
 bool Symbol::compute(const Call& call) {

@@ -6,35 +6,56 @@
 
 namespace vernier::interpose {
 
-// Calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go straight on.
-inline thread_local int depth = 0;
+struct ThisThread {
+  int depth;     // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
+  bool of_size;  // the call that is about to be passed on is one of size: its time is told
+};
+inline constinit thread_local ThisThread this_thread{};
 
 class Inside {
  public:
-  Inside() { ++depth; }
-  ~Inside() { --depth; }
+  Inside() { ++this_thread.depth; }
+  ~Inside() { --this_thread.depth; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
+};
+
+class PassedOn {
+ public:
+  PassedOn() : start_(this_thread.of_size ? now() : 0) {}
+  ~PassedOn() {
+    if (this_thread.of_size) [[unlikely]] {
+      this_thread.of_size = false;
+      record_passed_on(now() - start_);
+    }
+  }
+  PassedOn(const PassedOn&) = delete;
+  PassedOn& operator=(const PassedOn&) = delete;
+
+ private:
+  double start_;
 };
 
 class Symbol {
  public:
   explicit constexpr Symbol(const char* name) : counts_(name) {}
 
+  // No exception leaves a symbol: its callers are C and Fortran. What memory does not allow is passed on.
+
   // Is a product of these sizes worth a look? Costs next to nothing where it is not.
   bool concerns(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
-    if (underneath() == missing()) return true;
-    if (depth > 0) return false;
-    return unless_it_throws(true, [&] {  // offer() then has the same reason to pass the call on
+    try {
+      if (underneath() == missing()) return true;
+      if (this_thread.depth > 0) return false;
       if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= settings().min_operations)
         return true;
       counts_.pass(Reason::small);
-      return false;
-    });
+    } catch (const std::bad_alloc&) {
+    }
+    return false;
   }
 
-  // True if the call is done; else it is to be passed on. No exception leaves any of them: a caller in C or Fortran
-  // could not catch it. Whatever memory is missing for, the call is passed on, and done calls are done.
+  // True if the call is done; else it is to be passed on.
   bool take(const Call& call) noexcept { return concerns(call.m, call.n, call.k) && offer(call); }
   bool offer(const Call& call) noexcept;                  // one that concerns() let through
   bool refuse(const Call& call, Reason reason) noexcept;  // counts it; false
@@ -44,30 +65,23 @@ class Symbol {
     const Inside inside;
     void* const real = underneath();
     if (real == missing()) give_up();
+    const PassedOn timed;
     return reinterpret_cast<Result (*)(Arguments...)>(real)(arguments...);
   }
 
  private:
   static void* missing();
 
-  template <class Result, class Body>
-  static Result unless_it_throws(Result otherwise, Body body) noexcept {
-    try {
-      return body();
-    } catch (...) {
-      return otherwise;
-    }
-  }
-
-  void* underneath() noexcept {
+  void* underneath() {
     void* real = real_.load(std::memory_order_acquire);
     return real != nullptr ? real : find();
   }
 
   void* find() noexcept;
-  bool decide(const Call& call);
   [[noreturn]] void give_up() const;  // there is nothing underneath, and Vernier does not do it
+  bool decide(const Call& call);
   bool run(const Call& call);
+  void record(const Call& call, vernier_handle handle) noexcept;  // of one that is done
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
 
   Counts counts_;

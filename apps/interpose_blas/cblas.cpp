@@ -1,4 +1,5 @@
-// The CBLAS symbols of level 3: cblas_dgemm with integers of 32 bits, cblas_dgemm64_ with 64.
+// The CBLAS symbols of level 3: cblas_dgemm with integers of 32 bits, cblas_dgemm64_ (OpenBLAS) and cblas_dgemm_64
+// (the reference, MKL) with 64; the same of the OpenBLAS in the wheels of NumPy and SciPy, scipy_cblas_dgemm64_.
 //
 // A matrix by rows is its transpose by columns; each routine below turns its call accordingly.
 #include <type_traits>
@@ -199,25 +200,28 @@ using namespace vernier::interpose;
     triangular(symbol, Routine::ROUTINE, TYPE, order, side, uplo, op, diag, m, n, alpha, a, lda, b, ldb);         \
   }
 
-#define VERNIER_REAL_AND_COMPLEX(P, TYPE, SCALAR, SUFFIX, INT)                \
-  VERNIER_GEMM(cblas_##P##gemm##SUFFIX, TYPE, SCALAR, INT)                    \
-  VERNIER_GEMMT(cblas_##P##gemmt##SUFFIX, TYPE, SCALAR, INT)                  \
-  VERNIER_SYMM(cblas_##P##symm##SUFFIX, symm, TYPE, SCALAR, INT)              \
-  VERNIER_RANK_K(cblas_##P##syrk##SUFFIX, syrk, TYPE, SCALAR, INT)            \
-  VERNIER_RANK_2K(cblas_##P##syr2k##SUFFIX, syr2k, TYPE, SCALAR, SCALAR, INT) \
-  VERNIER_TRIANGULAR(cblas_##P##trmm##SUFFIX, trmm, TYPE, SCALAR, INT)        \
-  VERNIER_TRIANGULAR(cblas_##P##trsm##SUFFIX, trsm, TYPE, SCALAR, INT)
-#define VERNIER_COMPLEX(P, TYPE, REAL, SUFFIX, INT)                   \
-  VERNIER_SYMM(cblas_##P##hemm##SUFFIX, hemm, TYPE, const void*, INT) \
-  VERNIER_RANK_K(cblas_##P##herk##SUFFIX, herk, TYPE, REAL, INT)      \
-  VERNIER_RANK_2K(cblas_##P##her2k##SUFFIX, her2k, TYPE, const void*, REAL, INT)
-#define VERNIER_ALL(SUFFIX, INT)                                   \
-  VERNIER_REAL_AND_COMPLEX(s, VERNIER_S, float, SUFFIX, INT)       \
-  VERNIER_REAL_AND_COMPLEX(d, VERNIER_D, double, SUFFIX, INT)      \
-  VERNIER_REAL_AND_COMPLEX(c, VERNIER_C, const void*, SUFFIX, INT) \
-  VERNIER_REAL_AND_COMPLEX(z, VERNIER_Z, const void*, SUFFIX, INT) \
-  VERNIER_COMPLEX(c, VERNIER_C, float, SUFFIX, INT)                \
-  VERNIER_COMPLEX(z, VERNIER_Z, double, SUFFIX, INT)
+#define VERNIER_REAL_AND_COMPLEX(P, TYPE, SCALAR, SUFFIX, INT)        \
+  VERNIER_GEMM(P##gemm##SUFFIX, TYPE, SCALAR, INT)                    \
+  VERNIER_GEMMT(P##gemmt##SUFFIX, TYPE, SCALAR, INT)                  \
+  VERNIER_SYMM(P##symm##SUFFIX, symm, TYPE, SCALAR, INT)              \
+  VERNIER_RANK_K(P##syrk##SUFFIX, syrk, TYPE, SCALAR, INT)            \
+  VERNIER_RANK_2K(P##syr2k##SUFFIX, syr2k, TYPE, SCALAR, SCALAR, INT) \
+  VERNIER_TRIANGULAR(P##trmm##SUFFIX, trmm, TYPE, SCALAR, INT)        \
+  VERNIER_TRIANGULAR(P##trsm##SUFFIX, trsm, TYPE, SCALAR, INT)
+#define VERNIER_COMPLEX(P, TYPE, REAL, SUFFIX, INT)           \
+  VERNIER_SYMM(P##hemm##SUFFIX, hemm, TYPE, const void*, INT) \
+  VERNIER_RANK_K(P##herk##SUFFIX, herk, TYPE, REAL, INT)      \
+  VERNIER_RANK_2K(P##her2k##SUFFIX, her2k, TYPE, const void*, REAL, INT)
+#define VERNIER_ALL(PREFIX, SUFFIX, INT)                                   \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##s, VERNIER_S, float, SUFFIX, INT)       \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##d, VERNIER_D, double, SUFFIX, INT)      \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##c, VERNIER_C, const void*, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##z, VERNIER_Z, const void*, SUFFIX, INT) \
+  VERNIER_COMPLEX(PREFIX##c, VERNIER_C, float, SUFFIX, INT)                \
+  VERNIER_COMPLEX(PREFIX##z, VERNIER_Z, double, SUFFIX, INT)
 
-VERNIER_ALL(, std::int32_t)
-VERNIER_ALL(64_, std::int64_t)
+VERNIER_ALL(cblas_, , std::int32_t)
+VERNIER_ALL(cblas_, 64_, std::int64_t)
+VERNIER_ALL(cblas_, _64, std::int64_t)
+VERNIER_ALL(scipy_cblas_, , std::int32_t)
+VERNIER_ALL(scipy_cblas_, 64_, std::int64_t)

@@ -1,4 +1,5 @@
-// The Fortran symbols of level 3: dgemm_ with integers of 32 bits, dgemm_64_ with 64.
+// The Fortran symbols of level 3: dgemm_ with integers of 32 bits, dgemm_64_ with 64; the same of the OpenBLAS in the
+// wheels of NumPy and SciPy, scipy_dgemm_ and scipy_dgemm_64_.
 //
 // Callers may append the lengths of character arguments; they are not read, and passed on as 1 each.
 #include "level3_calls.hpp"
@@ -162,13 +163,15 @@ using namespace vernier::interpose;
   VERNIER_SYMM(P##hemm##SUFFIX, hemm, TYPE, INT)   \
   VERNIER_RANK_K(P##herk##SUFFIX, herk, TYPE, INT) \
   VERNIER_RANK_2K(P##her2k##SUFFIX, her2k, TYPE, INT)
-#define VERNIER_ALL(SUFFIX, INT)                      \
-  VERNIER_REAL_AND_COMPLEX(s, VERNIER_S, SUFFIX, INT) \
-  VERNIER_REAL_AND_COMPLEX(d, VERNIER_D, SUFFIX, INT) \
-  VERNIER_REAL_AND_COMPLEX(c, VERNIER_C, SUFFIX, INT) \
-  VERNIER_REAL_AND_COMPLEX(z, VERNIER_Z, SUFFIX, INT) \
-  VERNIER_COMPLEX(c, VERNIER_C, SUFFIX, INT)          \
-  VERNIER_COMPLEX(z, VERNIER_Z, SUFFIX, INT)
+#define VERNIER_ALL(PREFIX, SUFFIX, INT)                      \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##s, VERNIER_S, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##d, VERNIER_D, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##c, VERNIER_C, SUFFIX, INT) \
+  VERNIER_REAL_AND_COMPLEX(PREFIX##z, VERNIER_Z, SUFFIX, INT) \
+  VERNIER_COMPLEX(PREFIX##c, VERNIER_C, SUFFIX, INT)          \
+  VERNIER_COMPLEX(PREFIX##z, VERNIER_Z, SUFFIX, INT)
 
-VERNIER_ALL(_, std::int32_t)
-VERNIER_ALL(_64_, std::int64_t)
+VERNIER_ALL(, _, std::int32_t)
+VERNIER_ALL(, _64_, std::int64_t)
+VERNIER_ALL(scipy_, _, std::int32_t)
+VERNIER_ALL(scipy_, _64_, std::int64_t)

@@ -1,13 +1,17 @@
 // The BLAS underneath.
 #include <dlfcn.h>
 
+#include <atomic>
+
+#include "elf_file.hpp"
 #include "libvernier.hpp"
+#include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_blas", "VERNIER_ENGINE", "vernier_"};
+const Preload preload = {"vernier_blas", "VERNIER_ENGINE", "vernier_", true};
 
 namespace {
 
@@ -16,22 +20,21 @@ constexpr const char* blas_names[] = {"libblas.so.3",   "libopenblas.so.0", "lib
 
 // The library for calls that are passed on, if one was asked for.
 void* named_blas() {
-  static void* const handle = []() -> void* {
-    const std::string name = variable("VERNIER_BLAS");
-    if (name.empty()) return nullptr;
-    void* opened = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (opened == nullptr) fatal("VERNIER_BLAS=" + name + ": " + dlerror());
-    return opened;
-  }();
+  static constinit std::atomic<void*> handle{nullptr};  // no lock: see found_once in original.cpp
+  if (void* opened = handle) return opened;
+  const std::string name = variable("VERNIER_BLAS");
+  if (name.empty()) return nullptr;
+  handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) fatal("VERNIER_BLAS=" + name + ": " + dlerror());
   return handle;
 }
 
-// Programs that load their BLAS by themselves, as Python does, keep it out of the global scope.
-void* find_among_names(const char* name, int flags) {
+// For programs that have no BLAS of their own: those that are linked to this preload.
+void* find_in_the_system(const char* name) {
   for (const char* library_name : blas_names) {
-    void* handle = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL | flags);
+    void* handle = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL);
     if (handle == nullptr) continue;
-    if (void* found = dlsym(handle, name)) return found;
+    if (void* found = look_up(handle, name)) return found;
   }
   return nullptr;
 }
@@ -39,14 +42,44 @@ void* find_among_names(const char* name, int flags) {
 }  // namespace
 
 // In the library that VERNIER_BLAS names, else in the next one that the program has loaded, else in the system's.
-void* find_underneath(const char* name) {
-  if (void* library = named_blas()) {
-    if (void* named = dlsym(library, name)) return named;
-    return find_among_names(name, RTLD_NOLOAD);  // libvernier calls CBLAS, which the named one may lack
+// Programs that load their BLAS by themselves, as Python does, keep it out of the global scope. What the named library
+// lacks is taken from those loaded alone: libvernier calls CBLAS.
+void* find_underneath(const char* name, May may) {
+  void* const named = named_blas();
+  if (void* found = named != nullptr ? look_up(named, name) : nullptr) {
+    if (is_underneath(found)) return found;
+    fatal("VERNIER_BLAS=" + variable("VERNIER_BLAS") +
+          ": calls would come back to this library; expected another BLAS");
   }
-  if (void* next = dlsym(RTLD_NEXT, name)) return next;
-  if (void* loaded = find_among_names(name, RTLD_NOLOAD)) return loaded;
-  return find_among_names(name, 0);
+  if (named == nullptr)
+    if (void* next = find_next(name)) return next;
+  if (void* loaded = find_among_loaded(name)) return loaded;
+  return may == May::load && named == nullptr ? find_in_the_system(name) : nullptr;
+}
+
+// The first that is loaded says most: those before the BLAS libraries bring their own.
+std::string out_of_reach(const std::string& maps) {
+  constexpr const char* signs[][2] = {
+      {"/libtorch_cpu.so",
+       "PyTorch multiplies on a CPU by the BLAS that is linked into libtorch_cpu.so; its products on a GPU and NumPy's "
+       "are reached"},
+      {"/jaxlib/", "JAX multiplies on a CPU by kernels of its own; its products on a GPU are reached"},
+      {"/libonnxruntime", "ONNX Runtime multiplies by kernels of its own"},
+      {"/libmkl_", nullptr},
+      {"openblas", nullptr},
+      {"/libblis", nullptr},
+      {"/libflexiblas", nullptr},
+      {"/libblas.so", nullptr},
+      {"/libcblas.so", nullptr}};
+  if (defines_any("/proc/self/exe", {"dgemm_", "sgemm_", "cblas_dgemm", "cblas_sgemm"}))
+    return "a BLAS is linked into the program itself; linked to a shared libblas it is reached";
+  for (const auto& [file, what] : signs)
+    if (maps.find(file) != std::string::npos)
+      return what != nullptr ? what
+                             : std::string(file).substr(file[0] == '/' ? 1 : 0) +
+                                   "* is loaded, but no product was asked of it from outside: what its own LAPACK "
+                                   "multiplies stays inside; with the reference LAPACK it is reached";
+  return "";
 }
 
 Sizes largest_product(const Call& call) { return {call.m, call.n, call.k}; }

@@ -40,7 +40,7 @@ enum LayoutAttribute {
   layout_plane_offset = 7,
   layout_batch_mode = 8
 };
-inline constexpr int order_columns = 0;
+inline constexpr int order_columns = 0, order_rows = 1;
 enum ProductAttribute {
   product_compute_type = 0,
   product_scale_type = 1,
@@ -50,11 +50,26 @@ enum ProductAttribute {
   product_op_c = 5,
   product_fill_mode = 6,
   product_epilogue = 7,
+  product_bias = 8,
+  product_auxiliary = 11,
+  product_auxiliary_ld = 12,
   product_a_scale = 17,  // addresses, as those that follow
   product_b_scale = 18,
   product_c_scale = 19,
   product_d_scale = 20,
-  product_d_maximum = 21
+  product_d_maximum = 21,
+  product_auxiliary_type = 22,
+  product_bias_type = 26
+};
+enum EpilogueBit : unsigned {
+  epilogue_relu = 2,
+  epilogue_bias = 4,
+  epilogue_bias_gradient = 16,
+  epilogue_gelu = 32,
+  epilogue_gelu_gradient = 64,
+  epilogue_auxiliary = 128,
+  epilogue_sums_of_a = 256,
+  epilogue_sums_of_b = 512
 };
 inline constexpr int fill_full = 2, default_epilogue = 1;
 

@@ -1,6 +1,6 @@
 #include "cublas_call.hpp"
 
-#include "preload.hpp"
+#include "original.hpp"
 #include "workspace.hpp"
 
 namespace vernier::interpose::cublas {
@@ -15,7 +15,7 @@ struct Queries {
 
 template <class Function>
 void find(const char* name, Function& function) {
-  function = reinterpret_cast<Function>(find_underneath(name));
+  function = reinterpret_cast<Function>(original(name));
 }
 
 const Queries& queries() {

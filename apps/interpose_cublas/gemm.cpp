@@ -74,7 +74,7 @@ template <class Int>
 std::optional<vernier_type> common_type(Symbol& symbol, const Gemm<Int>& g, int a, int b, int c, int compute_type) {
   const std::optional<vernier_type> type = type_of(a);
   if (type && a == b && a == c && leaves_it_open(*type, compute_type)) return type;
-  if (depth == 0) symbol.refuse(call_of(g, VERNIER_S), Reason::mode);
+  if (this_thread.depth == 0) symbol.refuse(call_of(g, VERNIER_S), Reason::mode);
   return std::nullopt;
 }
 

@@ -3,16 +3,18 @@
 #include <vernier/vernier_cuda.h>
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "journal.hpp"
 #include "libvernier.hpp"
+#include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_"};
+const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_", false};
 
 namespace {
 
@@ -51,6 +53,10 @@ struct Library {
   decltype(&vernier_cuda_gemm_batched) gemm_batched;
   decltype(&vernier_cuda_gemm_strided_batched) gemm_strided_batched;
   decltype(&vernier_cuda_trmm) trmm;
+  decltype(&vernier_cuda_activate) activate;
+  decltype(&vernier_cuda_gelu_gradient) gelu_gradient;
+  decltype(&vernier_cuda_sum_up) sum_up;
+  decltype(&vernier_cuda_copy) copy;
 };
 
 const Library& library() {
@@ -63,6 +69,10 @@ const Library& library() {
     load("vernier_cuda_gemm_batched", l.gemm_batched);
     load("vernier_cuda_gemm_strided_batched", l.gemm_strided_batched);
     load("vernier_cuda_trmm", l.trmm);
+    load("vernier_cuda_activate", l.activate);
+    load("vernier_cuda_gelu_gradient", l.gelu_gradient);
+    load("vernier_cuda_sum_up", l.sum_up);
+    load("vernier_cuda_copy", l.copy);
     return l;
   }();
   return once;
@@ -87,6 +97,37 @@ vernier_status compute(const Library& l, vernier_handle h, const Call& c) {
   return VERNIER_INTERNAL_ERROR;
 }
 
+vernier_status add_up(const Library& l, vernier_handle h, const Call& c) {
+  const Epilogue& e = c.epilogue;
+  switch (e.sums_of) {
+    case Epilogue::Sums::none:
+      return VERNIER_SUCCESS;
+    case Epilogue::Sums::result:
+      return l.sum_up(h, c.type, 1, c.m, c.n, c.c, c.ldc, e.sums);
+    case Epilogue::Sums::a:
+      return c.opa == 'N' ? l.sum_up(h, c.type, 1, c.m, c.k, c.a, c.lda, e.sums)
+                          : l.sum_up(h, c.type, 0, c.k, c.m, c.a, c.lda, e.sums);
+    case Epilogue::Sums::b:
+      return c.opb == 'N' ? l.sum_up(h, c.type, 0, c.k, c.n, c.b, c.ldb, e.sums)
+                          : l.sum_up(h, c.type, 1, c.n, c.k, c.b, c.ldb, e.sums);
+  }
+  return VERNIER_INTERNAL_ERROR;
+}
+
+// The product is there, and C may be gone: cuBLAS could not take over any more. All arguments were seen before, so that
+// only a device that has failed brings this about.
+void finish(const Library& l, vernier_handle h, const Call& c) {
+  const Epilogue& e = c.epilogue;
+  if (e.empty()) return;
+  vernier_status status = VERNIER_SUCCESS;
+  if (e.gradient)
+    status = l.gelu_gradient(h, c.type, c.m, c.n, c.c, c.ldc, e.auxiliary, e.ld_auxiliary);
+  else if (e.bias != nullptr || e.activation != VERNIER_ACTIVATION_NONE)
+    status = l.activate(h, c.type, e.activation, c.m, c.n, e.bias, c.c, c.ldc, e.auxiliary, e.ld_auxiliary);
+  if (status == VERNIER_SUCCESS) status = add_up(l, h, c);
+  if (status != VERNIER_SUCCESS) fatal(std::string("cublasLtMatmul: the epilogue: ") + libvernier().last_error(h));
+}
+
 // Does the program's workspace hold all that the call is made of?
 bool workspace_suffices(const Library& l, vernier_handle h, const Call& c) {
   constexpr std::uintptr_t alignment = 256;  // that cuBLAS asks for
@@ -100,12 +141,19 @@ bool workspace_suffices(const Library& l, vernier_handle h, const Call& c) {
 
 // Never a second copy: only what the program has. Programs that load cuBLAS by themselves, as Python does, keep it out
 // of the global scope.
-void* find_underneath(const char* name) {
-  if (void* next = dlsym(RTLD_NEXT, name)) return next;
+void* find_underneath(const char* name, May /*never load*/) {
+  if (void* next = find_next(name)) return next;
   for (void* library : {loaded_cublas(), loaded_cublas_lt()})
     if (library != nullptr)
-      if (void* found = dlsym(library, name)) return found;
+      if (void* found = look_up(library, name)) return found;
   return nullptr;
+}
+
+std::string out_of_reach(const std::string& maps) {
+  const auto loaded = [&](const char* file) { return maps.find(file) != std::string::npos; };
+  if (!loaded("/libcuda.so") || loaded("/libcublas.so")) return "";
+  return "a GPU is used, but no shared cuBLAS is loaded: products of libcublas_static.a or of kernels of the program's "
+         "own are not reached";
 }
 
 // The rectangles of a triangle and the halves of a triangular matrix.
@@ -125,15 +173,19 @@ Sizes largest_product(const Call& c) {
   }
 }
 
+// The handle has no workspace but during a product that fits into it: the next shape is planned for the pool's memory.
 vernier_status perform(vernier_handle h, const Call& c) {
   const Library& l = library();
   const bool workspace = c.workspace != nullptr && workspace_suffices(l, h, c);
   vernier_status status = l.set_stream(h, c.stream);
   if (status == VERNIER_SUCCESS)
     status = l.set_pointer_mode(h, c.device_factors ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
-  if (status == VERNIER_SUCCESS)
-    status = l.set_workspace(h, workspace ? c.workspace : nullptr, workspace ? c.workspace_bytes : 0);
+  if (status == VERNIER_SUCCESS && workspace) status = l.set_workspace(h, c.workspace, c.workspace_bytes);
+  if (status == VERNIER_SUCCESS && c.added != nullptr)
+    status = l.copy(h, c.type, c.m, c.n, c.added, c.ld_added, c.c, c.ldc);
   if (status == VERNIER_SUCCESS) status = compute(l, h, c);
+  if (status == VERNIER_SUCCESS) finish(l, h, c);
+  if (workspace) l.set_workspace(h, nullptr, 0);
   if (status == VERNIER_SUCCESS && c.workspace != nullptr) record_workspace(workspace);
   return status;
 }

@@ -1,43 +1,30 @@
-// cublasLtMatmul: D = alpha op(A) op(B) + beta C, where nothing else is asked of it.
+// cublasLtMatmul: D = f(alpha op(A) op(B) + beta C), by columns or by rows.
+#include <utility>
+
 #include "entry.hpp"
-#include "preload.hpp"
+#include "epilogue.hpp"
+#include "original.hpp"
 
 namespace vernier::interpose::cublas {
 namespace {
-
-using Descriptor = void*;
-using GetAttribute = Status (*)(Descriptor, int, void*, std::size_t, std::size_t*);
 
 struct Queries {
   GetAttribute layout, product;
 };
 
 const Queries& queries() {
-  static const Queries once = {reinterpret_cast<GetAttribute>(find_underneath("cublasLtMatrixLayoutGetAttribute")),
-                               reinterpret_cast<GetAttribute>(find_underneath("cublasLtMatmulDescGetAttribute"))};
+  static const Queries once = {reinterpret_cast<GetAttribute>(original("cublasLtMatrixLayoutGetAttribute")),
+                               reinterpret_cast<GetAttribute>(original("cublasLtMatmulDescGetAttribute"))};
   return once;
 }
-
-// The attributes of one descriptor. An older library lacks some: they have the default there.
-struct Attributes {
-  GetAttribute get;
-  Descriptor descriptor;
-
-  template <class Value>
-  Value operator()(int attribute, Value otherwise) const {
-    Value value = otherwise;
-    std::size_t written = 0;
-    return get(descriptor, attribute, &value, sizeof value, &written) == success && written == sizeof value ? value
-                                                                                                            : otherwise;
-  }
-};
 
 struct Layout {
   int type;
   std::int64_t rows, columns, ld;
   std::int32_t count;
   std::int64_t stride;
-  bool plain;  // by columns, complex numbers as pairs
+  bool by_rows;
+  bool plain;  // complex numbers as pairs, matrices of a batch by a stride
 };
 
 Layout layout_of(Descriptor descriptor) {
@@ -48,13 +35,15 @@ Layout layout_of(Descriptor descriptor) {
           .ld = get(layout_ld, std::int64_t{0}),
           .count = get(layout_batch_count, std::int32_t{1}),
           .stride = get(layout_batch_stride, std::int64_t{0}),
-          .plain = get(layout_order, std::int32_t{-1}) == order_columns &&
+          .by_rows = get(layout_order, std::int32_t{-1}) == order_rows,
+          .plain = (get(layout_order, std::int32_t{-1}) == order_columns ||
+                    get(layout_order, std::int32_t{-1}) == order_rows) &&
                    get(layout_plane_offset, std::int64_t{0}) == 0 && get(layout_batch_mode, std::int32_t{0}) == 0};
 }
 
 bool alike(const Layout& x, const Layout& y) {
   return x.type == y.type && x.rows == y.rows && x.columns == y.columns && x.ld == y.ld && x.count == y.count &&
-         x.stride == y.stride;
+         x.stride == y.stride && x.by_rows == y.by_rows;
 }
 
 struct Product {
@@ -74,55 +63,92 @@ struct Product {
   void* stream;
 };
 
-// The call, unless it asks for more than a product: another type or order, a bias, a scale, C beside D.
+bool sizes_fit(const Layout& a, bool turned_a, const Layout& b, bool turned_b, const Layout& d) {
+  return (turned_a ? a.columns : a.rows) == d.rows && (turned_b ? b.rows : b.columns) == d.columns &&
+         (turned_a ? a.rows : a.columns) == (turned_b ? b.columns : b.rows);
+}
+
+// A factor as the routine takes it: by columns, and turned where the order of the result is the other one.
+char letter_of(int op, vernier_type type, const Layout& factor, bool result_by_rows) {
+  const char letter = op_letter(op, type);
+  if (factor.by_rows == result_by_rows) return letter;
+  return letter == 'N' ? 'T' : letter == 'T' ? 'N' : 0;  // the conjugate alone is no operation
+}
+
+// Can what stands in C be what the routine adds to?
+bool c_serves(const Product& p, const Layout& c, const Layout& d, bool no_c) {
+  if (no_c || (p.c == p.d && alike(c, d))) return true;
+  return c.plain && c.type == d.type && c.rows == d.rows && c.columns == d.columns && c.by_rows == d.by_rows &&
+         c.count == 1 && p.c != nullptr && p.c != p.d;
+}
+
+bool any_scale(const Attributes& get) {
+  for (const int scale : {product_a_scale, product_b_scale, product_c_scale, product_d_scale, product_d_maximum})
+    if (get(scale, static_cast<void*>(nullptr)) != nullptr) return true;
+  return false;
+}
+
+// Of matrices by rows: the transposes, whose product has its factors the other way round.
+Call by_columns(Call call) {
+  std::swap(call.opa, call.opb);
+  std::swap(call.m, call.n);
+  std::swap(call.a, call.b);
+  std::swap(call.lda, call.ldb);
+  std::swap(call.stride_a, call.stride_b);
+  return call;
+}
+
+// The call, unless it asks for what libvernier does not do: another type or order, a scale, another epilogue.
 std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d) {
   const Layout a = layout_of(p.a_layout), b = layout_of(p.b_layout), c = layout_of(p.c_layout);
   const Attributes get{queries().product, p.description};
   const int mode = get(product_pointer_mode, std::int32_t{host}), op_a = get(product_op_a, std::int32_t{op_n}),
             op_b = get(product_op_b, std::int32_t{op_n});
-  const bool plain = a.plain && b.plain && c.plain && d.plain && a.type == d.type && b.type == d.type &&
-                     a.count == d.count && b.count == d.count && get(product_scale_type, std::int32_t{-1}) == d.type &&
+  const bool plain = a.plain && b.plain && d.plain && a.type == d.type && b.type == d.type && a.count == d.count &&
+                     b.count == d.count && get(product_scale_type, std::int32_t{-1}) == d.type &&
                      leaves_it_open(type, get(product_compute_type, std::int32_t{-1})) &&
                      (mode == host || mode == device) && get(product_op_c, std::int32_t{op_n}) == op_n &&
-                     get(product_fill_mode, std::int32_t{fill_full}) == fill_full &&
-                     get(product_epilogue, std::uint32_t{default_epilogue}) == default_epilogue;
-  for (const int scale : {product_a_scale, product_b_scale, product_c_scale, product_d_scale, product_d_maximum})
-    if (get(scale, static_cast<void*>(nullptr)) != nullptr) return std::nullopt;
-  const bool in_place = p.c == p.d && alike(c, d), no_c = mode == host && is_zero(type, p.beta);
-  if (!plain || (!in_place && !no_c)) return std::nullopt;
-  const bool turned_a = op_a != op_n, turned_b = op_b != op_n;
-  const std::int64_t k = turned_a ? a.rows : a.columns;
-  if ((turned_a ? a.columns : a.rows) != d.rows || (turned_b ? b.rows : b.columns) != d.columns ||
-      (turned_b ? b.columns : b.rows) != k)
+                     get(product_fill_mode, std::int32_t{fill_full}) == fill_full;
+  const bool no_c = mode == host && is_zero(type, p.beta), in_place = p.c == p.d;
+  if (!plain || any_scale(get) || !c_serves(p, c, d, no_c) || !sizes_fit(a, op_a != op_n, b, op_b != op_n, d))
     return std::nullopt;
-  return Call{.routine = Routine::gemm,
-              .type = type,
-              .opa = op_letter(op_a, type),
-              .opb = op_letter(op_b, type),
-              .m = d.rows,
-              .n = d.columns,
-              .k = k,
-              .alpha = p.alpha,
-              .a = p.a,
-              .lda = a.ld,
-              .b = p.b,
-              .ldb = b.ld,
-              .beta = p.beta,
-              .c = p.d,
-              .ldc = d.ld,
-              .batch = d.count == 1 ? Call::Batch::none : Call::Batch::strided,
-              .count = d.count,
-              .stride_a = a.stride,
-              .stride_b = b.stride,
-              .stride_c = d.stride,
-              .stream = p.stream,
-              .workspace = p.workspace_bytes > 0 ? p.workspace : nullptr,
-              .workspace_bytes = p.workspace_bytes,
-              .device_factors = mode == device};
+  const std::optional<Epilogue> epilogue = epilogue_of(get, d.type, d.rows);
+  const bool rows = a.by_rows || b.by_rows || d.by_rows;
+  if (!epilogue || (!epilogue->empty() && (rows || d.count != 1))) return std::nullopt;
+  if (!no_c && !in_place && d.count != 1) return std::nullopt;
+  const Call call{.routine = Routine::gemm,
+                  .type = type,
+                  .opa = letter_of(op_a, type, a, d.by_rows),
+                  .opb = letter_of(op_b, type, b, d.by_rows),
+                  .m = d.rows,
+                  .n = d.columns,
+                  .k = op_a != op_n ? a.rows : a.columns,
+                  .alpha = p.alpha,
+                  .a = p.a,
+                  .lda = a.ld,
+                  .b = p.b,
+                  .ldb = b.ld,
+                  .beta = p.beta,
+                  .c = p.d,
+                  .ldc = d.ld,
+                  .batch = d.count == 1 ? Call::Batch::none : Call::Batch::strided,
+                  .count = d.count,
+                  .stride_a = a.stride,
+                  .stride_b = b.stride,
+                  .stride_c = d.stride,
+                  .stream = p.stream,
+                  .workspace = p.workspace_bytes > 0 ? p.workspace : nullptr,
+                  .workspace_bytes = p.workspace_bytes,
+                  .device_factors = mode == device,
+                  .added = no_c || in_place ? nullptr : p.c,
+                  .ld_added = c.ld,
+                  .epilogue = *epilogue};
+  if (call.opa == 0 || call.opb == 0) return std::nullopt;
+  return d.by_rows ? by_columns(call) : call;
 }
 
 bool take(Symbol& symbol, const Product& p) {
-  if (depth > 0) return false;
+  if (this_thread.depth > 0) return false;
   Call unknown{.routine = Routine::gemm, .type = VERNIER_S};
   if (p.description == nullptr || p.a_layout == nullptr || p.b_layout == nullptr || p.c_layout == nullptr ||
       p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || queries().layout == nullptr ||

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "entry.hpp"
-#include "preload.hpp"
+#include "original.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose::cublas {
@@ -48,7 +48,7 @@ void forget(Handle handle) {
 template <class... Arguments>
 Status pass_on(const char* name, std::atomic<void*>& real, Arguments... arguments) {
   void* function = real.load(std::memory_order_acquire);
-  if (function == nullptr) real.store(function = find_underneath(name), std::memory_order_release);
+  if (function == nullptr) real.store(function = original(name), std::memory_order_release);
   if (function == nullptr) fatal(std::string(name) + ": no library underneath has this routine");
   return reinterpret_cast<Status (*)(Arguments...)>(function)(arguments...);
 }

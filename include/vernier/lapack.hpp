@@ -93,7 +93,7 @@ struct VERNIER_API SolveOptions {
   bool condition = false;            // estimate the condition number; as forward_error, with fp64 factors where the
                                      // condition is beyond coarser ones, if fallback allows
   bool componentwise_error = false;  // measure max_i |b - A x|_i / (|A||x| + |b|)_i
-  bool forward_error = false;        // estimate a bound of max |x - x^| / max |x|
+  bool forward_error = false;        // estimate max |x - x^| / max |x|; an estimate, no bound
   std::optional<Contract> contract = {};  // of the products in the factorisation; none: fp32, or fp64 for fp64 factors
   Options products = {};                  // engine, threads and workspace of those; its contract is not read
 };

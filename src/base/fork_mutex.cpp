@@ -4,33 +4,38 @@
 
 namespace vernier {
 
-struct ForkMutex::List {
+struct ForkMutexes {
   std::mutex mutex;
   ForkMutex* first = nullptr;
+
+  void lock_all() {
+    mutex.lock();
+    for (ForkMutex* m = first; m != nullptr; m = m->next_) m->lock();
+  }
+  void unlock_all() {
+    for (ForkMutex* m = first; m != nullptr; m = m->next_) m->unlock();
+    mutex.unlock();
+  }
+  void add(ForkMutex& m) {
+    const std::lock_guard lock(mutex);
+    m.next_ = first;
+    first = &m;
+  }
 };
 
-ForkMutex::List& ForkMutex::list() {
-  static List& once = *new List;  // never destroyed: a program may fork until its very end
+namespace {
+
+// Never destroyed: calls from other static destructors stay safe.
+ForkMutexes& all() {
+  static ForkMutexes& once = *new ForkMutexes;
+  static const int registered =
+      pthread_atfork([] { all().lock_all(); }, [] { all().unlock_all(); }, [] { all().unlock_all(); });
+  static_cast<void>(registered);
   return once;
 }
 
-ForkMutex::ForkMutex() {
-  static const int registered = pthread_atfork(lock_all, unlock_all, unlock_all);
-  static_cast<void>(registered);
-  List& all = list();
-  const std::lock_guard lock(all.mutex);
-  next_ = all.first;
-  all.first = this;
-}
+}  // namespace
 
-void ForkMutex::lock_all() {
-  list().mutex.lock();
-  for (ForkMutex* m = list().first; m != nullptr; m = m->next_) m->lock();
-}
-
-void ForkMutex::unlock_all() {
-  for (ForkMutex* m = list().first; m != nullptr; m = m->next_) m->unlock();
-  list().mutex.unlock();
-}
+ForkMutex::ForkMutex() { all().add(*this); }
 
 }  // namespace vernier

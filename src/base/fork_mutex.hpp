@@ -1,11 +1,12 @@
-// A mutex that a child of fork() finds unlocked, with what it guards whole: fork() waits for its holder.
+// A mutex for state of the whole process that a child of fork() finds free, whichever threads held it in the parent.
 #pragma once
 
 #include <mutex>
 
 namespace vernier {
 
-// For static objects alone: never unregistered. Its holder calls nothing that takes another one.
+// For objects that are never destroyed. fork() waits for all of them, so each is held briefly, and none while another
+// is taken.
 class ForkMutex {
  public:
   ForkMutex();
@@ -16,10 +17,7 @@ class ForkMutex {
   void unlock() { mutex_.unlock(); }
 
  private:
-  struct List;
-  static List& list();
-  static void lock_all();
-  static void unlock_all();
+  friend struct ForkMutexes;
 
   std::mutex mutex_;
   ForkMutex* next_ = nullptr;

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <vector>
 
@@ -29,6 +28,9 @@ Pool& pool() {
   static Pool* instance = new Pool;  // never destroyed: calls from other static destructors stay safe
   return *instance;
 }
+
+// Made as the library is loaded: a fork() in the middle of it would leave a child waiting for its end.
+[[maybe_unused]] const Pool& made_early = pool();
 
 Buffer map_buffer(std::size_t bytes) {
   const std::size_t capacity = (bytes + huge_page - 1) / huge_page * huge_page;

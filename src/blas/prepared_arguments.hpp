@@ -19,6 +19,7 @@ inline void check_preparation(Side side, Op op, std::int64_t rows, std::int64_t 
   require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
   check_dimension(routine, "rows", rows);
   check_dimension(routine, "columns", columns);
+  check_area(routine, rows, columns);
   check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);
   check_pointer(routine, "X", rows > 0 && columns > 0, X);
 }

@@ -30,12 +30,15 @@ void take_bound_block_portable(const BoundBlock& block);
 // Tiles of 16 vectors and 32 k, as engine/bf16_tile.hpp has them; a strip is [step][2 tiles].
 inline constexpr int bound_step_bytes = 2 * bf16_tile_bytes;
 
-// One strip of columns against strips of rows: S of each, 32 x 32, then what take_bound_block does. Sides and codes are
-// those of the first row and column; strips are whole in memory, and entries beyond rows and columns of no account.
+inline constexpr int most_bound_strips = 16;
+
+// One strip of columns against up to 16 strips of rows: S of each, 32 x 32, then what take_bound_block does. Sides and
+// codes are those of the first row and column; strips are whole in memory, and entries beyond rows and columns of no
+// account.
 struct BoundStrips {
   const std::byte *columns = nullptr, *rows = nullptr;
   std::int64_t steps = 0, row_strips = 0;
-  BoundBlock block;  // s: room for 32 x 32, on a boundary of 64 bytes
+  BoundBlock block;  // s: room for 32 x 32 a strip of rows, on a boundary of 64 bytes
 };
 
 struct BoundTiles {

@@ -32,29 +32,49 @@ inline void take_bound_block(const BoundBlock& b) {
   for (std::int64_t j = 0; j < b.columns; ++j) take_bound_column(b, j);
 }
 
-// 32 columns against 32 rows: tmm0 .. tmm3 sums (column tile * 2 + row tile), tmm4, tmm5 columns, tmm6, tmm7 rows.
+// 32 columns against 32 rows, added to the sums of the steps before: tmm0 .. tmm3 sums (column tile * 2 + row tile),
+// tmm4, tmm5 columns, tmm6, tmm7 rows.
 template <class Tile>
-void multiply_bound_block(const std::byte* columns, const std::byte* rows, std::int64_t steps, float* s) {
-  Tile::template zero<0>();
-  Tile::template zero<1>();
-  Tile::template zero<2>();
-  Tile::template zero<3>();
+void multiply_bound_block(const std::byte* columns, const std::byte* rows, std::int64_t steps, bool first, float* s) {
+  constexpr int tile_floats = bf16_tile_bytes / static_cast<int>(sizeof(float));
+  if (first) {
+    Tile::template zero<0>();
+    Tile::template zero<1>();
+    Tile::template zero<2>();
+    Tile::template zero<3>();
+  } else {
+    Tile::template load<0>(s);
+    Tile::template load<1>(s + tile_floats);
+    Tile::template load<2>(s + 2 * tile_floats);
+    Tile::template load<3>(s + 3 * tile_floats);
+  }
   for (std::int64_t step = 0; step < steps; ++step) {
     const std::byte *column = columns + step * bound_step_bytes, *row = rows + step * bound_step_bytes;
     Tile::template load<4>(column);
-    Tile::template load<6>(row);
+    Tile::template load_streamed<6>(row);
     Tile::template dot_bf16<0, 4, 6>();
-    Tile::template load<7>(row + bf16_tile_bytes);
+    Tile::template load_streamed<7>(row + bf16_tile_bytes);
     Tile::template dot_bf16<1, 4, 7>();
     Tile::template load<5>(column + bf16_tile_bytes);
     Tile::template dot_bf16<2, 5, 6>();
     Tile::template dot_bf16<3, 5, 7>();
   }
-  constexpr int tile_floats = bf16_tile_bytes / static_cast<int>(sizeof(float));
   Tile::template store<0>(s);
   Tile::template store<1>(s + tile_floats);
   Tile::template store<2>(s + 2 * tile_floats);
   Tile::template store<3>(s + 3 * tile_floats);
+}
+
+// The steps of columns that stay in the first-level cache while all strips of rows pass by.
+inline constexpr std::int64_t bound_slice_steps = 12;
+
+template <class Tile>
+void multiply_bound_slices(const BoundStrips& p, float* s) {
+  for (std::int64_t step = 0; step < p.steps; step += bound_slice_steps)
+    for (std::int64_t strip = 0; strip < p.row_strips; ++strip)
+      multiply_bound_block<Tile>(
+          p.columns + step * bound_step_bytes, p.rows + (strip * p.steps + step) * bound_step_bytes,
+          std::min(bound_slice_steps, p.steps - step), step == 0, s + strip * bf16_strip * bf16_strip);
 }
 
 // Each tile of sums is 16 columns of 16 rows.
@@ -65,8 +85,8 @@ void multiply_bound_strips(const BoundStrips& p) {
     return BoundSide{from.inverse_weights + by, from.inverse_norms + by, from.zeros + by, from.minima + by};
   };
   float* s = const_cast<float*>(p.block.s);
-  for (std::int64_t strip = 0; strip < p.row_strips; ++strip) {
-    multiply_bound_block<Tile>(p.columns, p.rows + strip * p.steps * bound_step_bytes, p.steps, s);
+  multiply_bound_slices<Tile>(p, s);
+  for (std::int64_t strip = 0; strip < p.row_strips; ++strip, s += bf16_strip * bf16_strip) {
     for (int tile = 0; tile < 4; ++tile) {
       const std::int64_t i = strip * bf16_strip + tile % 2 * side, j = tile / 2 * side;
       BoundBlock block{.s = s + tile * side * side, .ld = side};

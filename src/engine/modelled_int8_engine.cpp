@@ -98,12 +98,13 @@ class ModelledEngine final : public Int8Engine {
   std::string name_, description_;
 };
 
+ForkMutex& engines_mutex = *new ForkMutex;
+
 }  // namespace
 
 const Int8Engine& modelled_int8_engine(std::string_view row_name) {
-  static ForkMutex mutex;
   static std::map<std::string, ModelledEngine, std::less<>> engines;  // whose elements stay where they are
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(engines_mutex);
   const auto known = engines.find(row_name);
   if (known != engines.end()) return known->second;
   const model::NamedEngine& row = model::find_engine(row_name);

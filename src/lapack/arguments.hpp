@@ -1,6 +1,7 @@
 // Checks of arguments that LAPACK has beside those of the BLAS (product/arguments.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "product/arguments.hpp"
@@ -22,6 +23,7 @@ inline void check_factors(const char* routine, std::int64_t m, std::int64_t n, c
                           const std::int64_t* pivots) {
   check_dimension(routine, "m", m);
   check_dimension(routine, "n", n);
+  check_area(routine, m, n);
   check_pointer(routine, "A", m > 0 && n > 0, A);
   check_leading(routine, "lda", lda, m);
   check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
@@ -32,6 +34,7 @@ inline void check_system(const char* routine, std::int64_t n, std::int64_t nrhs,
                          std::int64_t lda, const std::int64_t* pivots, const void* B, std::int64_t ldb) {
   check_dimension(routine, "n", n);
   check_dimension(routine, "nrhs", nrhs);
+  check_area(routine, n, std::max(n, nrhs));
   check_pointer(routine, "A", reads, A);
   check_leading(routine, "lda", lda, n);
   check_pointer(routine, "pivots", reads, pivots);

@@ -18,6 +18,7 @@ void check_call(const char* routine, Uplo uplo, std::int64_t n, std::int64_t nrh
   check_uplo(routine, uplo);
   check_dimension(routine, "n", n);
   check_dimension(routine, "nrhs", nrhs);
+  check_area(routine, n, std::max(n, nrhs));
   check_pointer(routine, "A", n > 0, A);
   check_leading(routine, "lda", lda, n);
   check_pointer(routine, "B", n > 0 && nrhs > 0, B);

@@ -5,7 +5,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
+constexpr std::int64_t largest_dimension = std::int64_t{1} << 40, largest_area = std::int64_t{1} << 47;
 
 int bits_of(Contract::Kind kind) {
   if (kind == Contract::Kind::exact) return Contract::exact().bits_asked;
@@ -36,6 +36,11 @@ void check_dimension(const char* routine, const char* name, std::int64_t value) 
   require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
 }
 
+void check_area(const char* routine, std::int64_t rows, std::int64_t columns) {
+  require(rows == 0 || columns <= largest_area / rows,
+          "{}: a matrix of {} x {} elements: expected at most 2^47, more than memory holds", routine, rows, columns);
+}
+
 void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows) {
   const std::int64_t least = rows > 1 ? rows : 1;
   require(value >= least, "{}: {} = {}: expected at least {}", routine, name, value, least);
@@ -52,6 +57,9 @@ void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64
   check_dimension(routine, "m", m);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);
+  check_area(routine, m, k);
+  check_area(routine, k, n);
+  check_area(routine, m, n);
 }
 
 void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -64,8 +72,8 @@ void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t 
 void fail_beyond_scheme(const Contract& contract, int span_a, int span_b) {
   fail(Status::bound_not_met,
        "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
-       "of op(B); expected what {} moduli hold",
-       contract.text(), span_a, span_b, max_moduli);
+       "of op(B), more than {} moduli hold; expected {}for gemm contract exact, which serves any data",
+       contract.text(), span_a, span_b, max_moduli, contract.reproducible ? "one without +reproducible, or " : "");
 }
 
 }  // namespace vernier

@@ -12,8 +12,10 @@ namespace vernier {
 
 inline bool valid(Op op) { return op == Op::none || op == Op::transpose || op == Op::conjugate_transpose; }
 
-// 0 or more, and small enough for no size in bytes to overflow.
+// 0 or more, and at most 2^40.
 void check_dimension(const char* routine, const char* name, std::int64_t value);
+// Of a matrix that the caller has or wants: so small that no size in bytes that is made from it overflows.
+void check_area(const char* routine, std::int64_t rows, std::int64_t columns);
 void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows);
 void check_pointer(const char* routine, const char* name, bool read, const void* pointer);
 void check_contract(const char* routine, const Contract& contract);

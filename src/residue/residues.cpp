@@ -1,10 +1,12 @@
 #include "residue/residues.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
-#include <optional>
+
+#include "base/fork_mutex.hpp"
 
 namespace vernier {
 
@@ -50,14 +52,21 @@ ResidueSystem::ResidueSystem(int n, ModuliList of)
   }
 }
 
+namespace {
+
+ForkMutex& systems_mutex = *new ForkMutex;
+
+}  // namespace
+
 const ResidueSystem& residue_system(int count, ModuliList list) {
   constexpr std::size_t most = 2 * (max_moduli + 1);
-  static std::array<std::once_flag, most> once;
-  static std::array<std::optional<const ResidueSystem>, most> systems;  // no memory of the heap: the second pass over
-                                                                        // C asks for its system when C is written
-  const std::size_t i = 2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1);
-  std::call_once(once[i], [&] { systems[i].emplace(count, list); });
-  return *systems[i];
+  static std::array<std::atomic<const ResidueSystem*>, most> systems;  // never destroyed
+  auto& system = systems[2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1)];
+  if (const ResidueSystem* known = system.load(std::memory_order_acquire)) return *known;
+  const std::lock_guard lock(systems_mutex);
+  if (system.load(std::memory_order_relaxed) == nullptr)
+    system.store(new ResidueSystem(count, list), std::memory_order_release);
+  return *system.load(std::memory_order_relaxed);
 }
 
 namespace {

@@ -1,45 +1,60 @@
-// Children of a process whose other threads are in the middle of something.
+// State of the whole process that a child of fork() can use, whatever the parent's threads were doing.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
-#include <vector>
 
+#include "base/fork_mutex.hpp"
 #include "base/workspace.hpp"
+#include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier {
 namespace {
 
-// The child's status; -1 where it hangs for 20 seconds, and is ended.
-template <class Body>
-int status_of_child(Body body) {
-  const pid_t id = fork();
-  if (id == 0) {
-    alarm(20);
-    body();
-    _exit(0);
+// Forks while another thread does `work` all the time; the child does it once.
+template <class Work>
+void expect_children_are_free(const Work& work) {
+  std::atomic<bool> ends{false};
+  std::thread busy([&] {
+    while (!ends) work();
+  });
+  for (int i = 0; i < 400; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(20);  // ends a child that waits for ever
+      work();
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+      ADD_FAILURE() << "child " << i << " ended with status " << status;
+      break;
+    }
   }
-  int status = -1;
-  if (waitpid(id, &status, 0) != id) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  ends = true;
+  busy.join();
 }
 
-TEST(Fork, WhileThreadsTakeWorkspacesLeavesAChildThatCanTakeOne) {
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      while (!stop) const Workspace workspace(4096);
-    });
-  int hung = 0;
-  for (int i = 0; i < 300 && hung == 0; ++i)
-    if (status_of_child([] { const Workspace workspace(4096); }) != 0) ++hung;
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(hung, 0);
+TEST(Fork, LeavesMutexesFreeInTheChild) {
+  static ForkMutex& mutex = *new ForkMutex;
+  expect_children_are_free([] {
+    mutex.lock();
+    usleep(20);
+    mutex.unlock();
+    usleep(20);  // in which fork() finds it free: nothing makes a mutex fair
+  });
+}
+
+TEST(Fork, LeavesThePoolOfWorkspacesFreeInTheChild) {
+  expect_children_are_free([] {
+    const Workspace small(4096), other(8192);
+    release_workspace();
+  });
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "fixture.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier::test {
 namespace {
@@ -213,6 +214,41 @@ TEST(ContractText, ThatMeansNothingIsRefusedAndQuoted) {
     }
   }
   EXPECT_THROW(Contract::parse(""), Error);
+}
+
+// Sizes in bytes that 64 bits do not hold: found before anything is read or allocated.
+TEST(Areas, BeyondAnyMemoryAreRefusedByEveryRoutine) {
+  constexpr std::int64_t order = std::int64_t{1} << 32;
+  double x = 0, c = 7;
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"gemm",
+       [&] { gemm<double>(Op::none, Op::none, order, order, 1, 1, &x, order, &x, 1, 0, &c, order, Options{}); }},
+      {"gemm", [&] { gemm<double>(Op::none, Op::none, 1, order, order, 1, &x, 1, &x, order, 0, &c, 1, Options{}); }},
+      {"gemmt",
+       [&] { gemmt<double>(Uplo::lower, Op::none, Op::none, order, 1, 1, &x, order, &x, 1, 0, &c, order, Options{}); }},
+      {"syrk", [&] { syrk<double>(Uplo::lower, Op::none, order, 1, 1, &x, order, 0, &c, order, Options{}); }},
+      {"syr2k",
+       [&] { syr2k<double>(Uplo::upper, Op::none, order, 1, 1, &x, order, &x, order, 0, &c, order, Options{}); }},
+      {"symm",
+       [&] { symm<double>(Side::left, Uplo::lower, order, 1, 1, &x, order, &x, order, 0, &c, order, Options{}); }},
+      {"trmm",
+       [&] {
+         trmm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, order, 1, 1, &x, order, &c, order, Options{});
+       }},
+      {"trsm",
+       [&] { trsm<double>(Side::right, Uplo::lower, Op::none, Diag::unit, 1, order, 1, &x, order, &c, 1, Options{}); }},
+  };
+  for (const auto& [routine, call] : calls) {
+    try {
+      call();
+      ADD_FAILURE() << routine << ": not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument) << error.what();
+      EXPECT_NE(std::string(error.what()).find(std::string(routine) + ": a matrix of"), std::string::npos)
+          << error.what();
+    }
+    EXPECT_EQ(c, 7);
+  }
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ void expect_bounds_from_below(const Matrix<T>& a, const Matrix<T>& b, const Boun
       EXPECT_LE(lower(v.b_bounds.minima[j]), sum / weight(row)) << i << ", " << j;
     }
     // Not far below either: elements that are too small to count are smaller than 2^-60 of their row's largest.
-    if (least < INFINITY && least > 0x1p-30L) EXPECT_GT(lower(v.a_bounds.minima[i]), 0.95L * least) << i;
+    if (least < INFINITY && least > 0x1p-30L) {
+      EXPECT_GT(lower(v.a_bounds.minima[i]), 0.95L * least) << i;
+    }
   }
 }
 
@@ -100,7 +102,8 @@ TYPED_TEST(BoundOf, FloatsAndTilesNeverExceedsTheTrueProduct) {
     for (const std::int64_t k : {1, 2, 31, 33, 700})
       for (const int width : {0, 6, 30, most}) {
         SCOPED_TRACE(joined(tiles != nullptr ? "tiles" : "floats", ", k = ", k, ", width ", width));
-        expect_bounds_from_below(graded<TypeParam>(70, k, width, ++seed), graded<TypeParam>(k, 37, width, ++seed),
+        seed += 2;
+        expect_bounds_from_below(graded<TypeParam>(70, k, width, seed), graded<TypeParam>(k, 37, width, seed + 1),
                                  tiles);
       }
 }

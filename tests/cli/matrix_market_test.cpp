@@ -202,6 +202,21 @@ TEST(OutputFile, KeepsTheOldFileUntilCommitted) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"link", "x"}));
 }
 
+TEST(OutputFile, FollowsALinkToAFileThatIsNotThereYet) {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("x", folder / "first");
+  std::filesystem::create_symlink("first", folder / "link");
+  {
+    OutputFile file(folder / "link");
+    file.write("new", 3);
+    file.commit();
+  }
+  EXPECT_EQ(contents(folder / "x"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  std::filesystem::create_symlink("circle", folder / "circle");
+  EXPECT_THROW(OutputFile{folder / "circle"}, FileError);
+}
+
 TEST(OutputFile, RefusesWhatCannotBeWritten) {
   TemporaryFolder folder;
   EXPECT_THROW(OutputFile(folder / "absent/x"), FileError);

@@ -31,6 +31,14 @@ TEST_F(ProgramGemm, MultipliesFiles) {
   EXPECT_EQ(contents(folder / "P.mtx"), product_mtx);
 }
 
+TEST_F(ProgramGemm, ACheckThatComparesNothingFails) {
+  folder.write("huge.mtx", "%%MatrixMarket matrix array real general\n1 2\n1e300\n1e300\n");
+  folder.write("other.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e300\n-1e300\n");
+  const Outcome outcome = run("gemm huge.mtx other.mtx --check");
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("the check failed: all of 1 sampled entries"), std::string::npos) << outcome.err;
+}
+
 TEST_F(ProgramGemm, EveryOrderOfStorageGivesTheSameProduct) {
   folder.write("A_columns.npy", npy(dictionary("<f8", "(2, 3)", true), raw<double>({1, 4, 2, 5, 3, 6})));
   folder.write("At.npy", npy(dictionary("<f8", "(3, 2)"), raw<double>({1, 4, 2, 5, 3, 6})));

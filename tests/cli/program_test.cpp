@@ -25,8 +25,15 @@ TEST_F(Program, SaysVersionAndHelpOnStdout) {
   }
 }
 
+TEST_F(Program, AloneOrAskedForHelpSaysWhatItsOptionsSay) {
+  const std::string all = run("--help").out, gemm = run("gemm --help").out;
+  EXPECT_EQ(run("").out, all);
+  EXPECT_EQ(run("help").out, all);
+  EXPECT_EQ(run("help gemm").out, gemm);
+  EXPECT_EQ(run("").code, 0);
+}
+
 TEST_F(Program, RefusesWrongUsageWith2) {
-  refuses(2, "", "a command is expected: info, explain, gemm, solve, bench gemm, probe, reproduce or run\n");
   refuses(2, "bench", "a command is expected");
   refuses(2, "multiply", "'multiply' is no command: expected info, explain");
   refuses(2, "--fast", "--fast");

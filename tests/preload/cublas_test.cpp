@@ -4,6 +4,7 @@
 
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "programs.hpp"
 
@@ -136,15 +137,15 @@ TEST_F(CublasPreload, TheFirstInterfaceIsTakenOnTheDefaultStream) {
 TEST_F(CublasPreload, AWorkspaceOfTheProgramIsUsedWhereItSuffices) {
   const Outcome outcome = run("", "workspaces");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  for (const char* what : {"enough", "batch of two", "one thread", "given again", "matmul with one"})
+  for (const char* what : {"enough", "enough again", "batch of two", "one thread", "given again", "matmul with one"})
     EXPECT_NE(part(outcome.text, what).find(" workspace 2048 "), std::string::npos) << what << "\n" << outcome.text;
   for (const char* what :
-       {"none", "another handle", "batch of three", "level 3", "after another stream", "too few bytes", "not aligned",
-        "another thread", "after another thread", "handle of the same address"}) {
+       {"none", "larger", "another handle", "batch of three", "level 3", "after another stream", "too few bytes",
+        "not aligned", "another thread", "after another thread", "handle of the same address"}) {
     EXPECT_EQ(part(outcome.text, what).find(" workspace "), std::string::npos) << what << "\n" << outcome.text;
     EXPECT_TRUE(contains(outcome, std::string(what) + ": 0")) << outcome.text;
   }
-  EXPECT_EQ(outcome.report["workspaces"], Json({{"used", 5}, {"too_small", 4}})) << outcome.report;
+  EXPECT_EQ(outcome.report["workspaces"], Json({{"used", 6}, {"too_small", 5}})) << outcome.report;
 }
 
 TEST_F(CublasPreload, SettingsOfAHandleAloneMakeNoSummary) {
@@ -152,6 +153,16 @@ TEST_F(CublasPreload, SettingsOfAHandleAloneMakeNoSummary) {
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report, nullptr) << outcome.report;
   EXPECT_EQ(outcome.text, plain("settings").text);
+}
+
+TEST_F(CublasPreload, FunctionsThatTheProgramLooksUpAreTaken) {
+  for (const Outcome& outcome : {run("", "lookedup"), run_module("", "lookedup")}) {
+    EXPECT_EQ(part(outcome.text, "looked up"),
+              "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\nlooked up: 0");
+    EXPECT_TRUE(contains(outcome, "small and looked up: 42")) << outcome.text;
+    EXPECT_TRUE(contains(outcome, "absent: 0")) << outcome.text;
+    EXPECT_EQ(outcome.report["taken"], 1) << outcome.report;
+  }
 }
 
 TEST_F(CublasPreload, AFunctionThatThisCublasLacksEndsTheProgramWithAMessage) {
@@ -162,14 +173,60 @@ TEST_F(CublasPreload, AFunctionThatThisCublasLacksEndsTheProgramWithAMessage) {
       << outcome.text;
 }
 
-TEST_F(CublasPreload, AMatmulIsTakenWhereItIsAProductAndNothingElse) {
+TEST_F(CublasPreload, AMatmulIsTakenWhereverItsCStands) {
   const Outcome outcome = run("", "matmul");
   const std::string taken = "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 602 605 1\n";
   EXPECT_EQ(part(outcome.text, "matmul"), taken + "matmul: 0");
   EXPECT_EQ(part(outcome.text, "matmul, C apart, beta 0"), taken + "matmul, C apart, beta 0: 0");
-  for (const char* what : {"matmul, C apart", "matmul with bias", "matmul of sizes that do not fit"})
+  EXPECT_NE(outcome.text.find("vernier: copy D stream 1 mode 0 600 601 605 605 1\n" + taken + "matmul, C apart: 0\n"),
+            std::string::npos)
+      << outcome.text;
+  for (const char* what : {"matmul with a bias that is missing", "matmul of sizes that do not fit"})
     EXPECT_TRUE(contains(outcome, std::string(what) + ": 42")) << outcome.text;
-  EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 3) << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 2) << outcome.report;
+}
+
+// The numbers are those of cublasLtEpilogue_t.
+TEST_F(CublasPreload, EpiloguesOfLinearLayersAndTheirGradientsFollowTheProduct) {
+  const Outcome outcome = run("", "epilogues");
+  const std::string product = "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\n";
+  const std::pair<const char*, const char*> expected[] = {
+      {"2", "activate D stream 1 mode 0 1 600 601 0 605 0 607 1"},
+      {"4", "activate D stream 1 mode 0 0 600 601 1 605 0 607 1"},
+      {"6", "activate D stream 1 mode 0 1 600 601 1 605 0 607 1"},
+      {"32", "activate D stream 1 mode 0 2 600 601 0 605 0 607 1"},
+      {"36", "activate D stream 1 mode 0 2 600 601 1 605 0 607 1"},
+      {"160", "activate D stream 1 mode 0 2 600 601 0 605 1 607 1"},
+      {"164", "activate D stream 1 mode 0 2 600 601 1 605 1 607 1"},
+      {"192", "gelu_gradient D stream 1 mode 0 600 601 605 607 1"},
+      {"208", "gelu_gradient D stream 1 mode 0 600 601 605 607 1\nvernier: sum_up D stream 1 mode 0 1 600 601 605 1"},
+      {"256", "sum_up D stream 1 mode 0 0 602 600 602 1"},
+      {"512", "sum_up D stream 1 mode 0 0 602 601 603 1"}};
+  for (const auto& [epilogue, then] : expected)
+    EXPECT_NE(
+        outcome.text.find(std::string("epilogue ") + epilogue + "\n" + product + "vernier: " + then + "\ntaken: 0\n"),
+        std::string::npos)
+        << epilogue << "\n"
+        << outcome.text;
+  // The mask of relu is cuBLAS's own; 3 is no epilogue.
+  for (const char* left : {"130", "134", "136", "152", "3"})
+    EXPECT_NE(outcome.text.find(std::string("epilogue ") + left + " cublas: LtMatmul " + left), std::string::npos)
+        << left << "\n"
+        << outcome.text;
+  EXPECT_TRUE(contains(outcome, "auxiliary too narrow: 42")) << outcome.text;
+  EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 6) << outcome.report;
+}
+
+TEST_F(CublasPreload, MatricesByRowsAreTakenAsTheirTransposes) {
+  const Outcome outcome = run("", "orders");
+  EXPECT_EQ(part(outcome.text, "A by rows"),
+            "vernier: gemm D stream 1 mode 0 N N 600 601 602 611 603 605 1\nA by rows: 0");
+  EXPECT_EQ(part(outcome.text, "D by rows"),
+            "vernier: gemm D stream 1 mode 0 T N 601 600 602 603 602 613 1\nD by rows: 0");
+  EXPECT_NE(outcome.text.find("vernier: gemm D stream 1 mode 0 N T 601 600 602 612 611 613 1\nall by rows: 0\n"),
+            std::string::npos)
+      << outcome.text;
+  EXPECT_TRUE(contains(outcome, "bias by rows: 42")) << outcome.text;
 }
 
 TEST_F(CublasPreload, ACublasOutOfTheGlobalScopeIsReachedAndIsTheOneCalled) {
@@ -251,6 +308,13 @@ TEST_F(CublasPreloadOnGpu, ProductsAreThoseOfCublasWithinRounding) {
                            "cublasDgemm", "cublasZherk", "cublasZher2k"})
     EXPECT_EQ(outcome.report["symbols"][name]["taken"], 1) << name << outcome.report;
 }
+
+TEST_F(CublasPreloadOnGpu, EpiloguesAreThoseOfCublasWithinRounding) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, "", "'" VERNIER_MATMUL_ON_GPU "'");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  // Of each type the plain forms at least; which epilogues cuBLAS has for double is for it to say.
+  EXPECT_EQ(outcome.report["symbols"]["cublasLtMatmul"]["taken"], 26) << outcome.text << outcome.report;
+}
 #endif
 
 #if VERNIER_HAS_CUDA
@@ -273,6 +337,19 @@ TEST_F(CublasPreload, TheNumbersOfTheInterfaceAreThoseOfCublas) {
   EXPECT_EQ(cublas::layout_ld, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_LD));
   EXPECT_EQ(cublas::layout_plane_offset, static_cast<int>(CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET));
   EXPECT_EQ(cublas::order_columns, static_cast<int>(CUBLASLT_ORDER_COL));
+  EXPECT_EQ(cublas::order_rows, static_cast<int>(CUBLASLT_ORDER_ROW));
+  EXPECT_EQ(cublas::product_bias, static_cast<int>(CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+  EXPECT_EQ(cublas::product_auxiliary, static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER));
+  EXPECT_EQ(cublas::product_auxiliary_ld, static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD));
+  EXPECT_EQ(cublas::product_auxiliary_type, static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE));
+  EXPECT_EQ(cublas::product_bias_type, static_cast<int>(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE));
+  EXPECT_EQ(cublas::epilogue_relu | cublas::epilogue_bias, static_cast<unsigned>(CUBLASLT_EPILOGUE_RELU_BIAS));
+  EXPECT_EQ(cublas::epilogue_gelu | cublas::epilogue_auxiliary | cublas::epilogue_bias,
+            static_cast<unsigned>(CUBLASLT_EPILOGUE_GELU_AUX_BIAS));
+  EXPECT_EQ(cublas::epilogue_gelu_gradient | cublas::epilogue_auxiliary | cublas::epilogue_bias_gradient,
+            static_cast<unsigned>(CUBLASLT_EPILOGUE_DGELU_BGRAD));
+  EXPECT_EQ(cublas::epilogue_sums_of_a, static_cast<unsigned>(CUBLASLT_EPILOGUE_BGRADA));
+  EXPECT_EQ(cublas::epilogue_sums_of_b, static_cast<unsigned>(CUBLASLT_EPILOGUE_BGRADB));
   EXPECT_EQ(cublas::product_op_a, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSA));
   EXPECT_EQ(cublas::product_epilogue, static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE));
   EXPECT_EQ(cublas::product_d_maximum, static_cast<int>(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER));

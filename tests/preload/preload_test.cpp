@@ -1,4 +1,8 @@
 // An unmodified C program under the preload: what it computes, what is taken, what is passed on, and what is refused.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <vector>
 
@@ -54,13 +58,6 @@ TEST_F(Preload, ThreadsDoNotMeet) {
   const Outcome outcome = run(forced, "threads");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
-}
-
-TEST_F(Preload, CallsAreRightAndTheProgramLivesWhereMemoryIsRefused) {
-  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_REFUSING_MEMORY ":" VERNIER_PRELOAD "' " +
-                                std::string(forced) + " '" VERNIER_PROGRAM "' memory");
-  EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_EQ(outcome.text.find("\n0 sites"), std::string::npos) << outcome.text;
 }
 
 TEST_F(Preload, AChildTellsOfItsOwnCallsAndAChildWithoutAnyTellsNothing) {
@@ -138,6 +135,63 @@ TEST_F(Preload, VernierRunSetsItUpAndTells) {
   EXPECT_EQ(shell("env VERNIER_CUDA_ENGINE=abacus '" VERNIER_CLI "' run -- true").code, 2);
   EXPECT_EQ(shell("'" VERNIER_CLI "' run --cuda-engine native -- true").code, 0);
   EXPECT_NE(shell("'" VERNIER_CLI "' run -- true").text.find("no level-3 call"), std::string::npos);
+}
+
+TEST_F(Preload, VernierRunCountsTheCallsOfProcessesThatDoNotExit) {
+  const std::string run = "'" VERNIER_CLI "' run --contract fp64+reproducible --min-size 0 -- '" VERNIER_PROGRAM "' ";
+  for (const auto& [end, code] : {std::pair{"ends", 0}, {"killed", 137}}) {
+    const Outcome outcome = shell("(" + run + end + "; exit $?)");
+    EXPECT_EQ(outcome.code, code) << outcome.text;
+    EXPECT_NE(outcome.text.find("taken      1 calls"), std::string::npos) << outcome.text;
+    EXPECT_NE(outcome.text.find("contract   fp64+reproducible; each error at most 2^"), std::string::npos)
+        << outcome.text;
+  }
+}
+
+// LD_PRELOAD is split at spaces and colons.
+TEST_F(Preload, VernierRunWorksFromAFolderWithSpacesAndColons) {
+  const std::filesystem::path cli = VERNIER_CLI, preload = VERNIER_PRELOAD, prefix = folder_ / "a prefix: with both";
+  std::filesystem::create_directories(prefix / "bin");
+  std::filesystem::copy(cli, prefix / "bin");
+  std::filesystem::copy(preload.parent_path(), prefix / "lib",
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+  const Outcome outcome = shell("'" + (prefix / "bin" / cli.filename()).string() +
+                                "' run --contract fp64+reproducible --min-size 0 -- '" VERNIER_PROGRAM "' products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("taken      7 calls"), std::string::npos) << outcome.text;
+}
+
+TEST_F(Preload, ThatIsNamedAsTheBlasUnderneathEndsTheProgramWithAMessage) {
+  const Outcome outcome = run("VERNIER_BLAS='" VERNIER_PRELOAD "'", "products");
+  EXPECT_EQ(outcome.code, 2) << outcome.text;
+  EXPECT_NE(outcome.text.find("expected another BLAS"), std::string::npos) << outcome.text;
+}
+
+TEST_F(Preload, VernierRunAddsToAReportWhateverStandsInIt) {
+  const auto report = folder_ / "lines";
+  const std::string run = "'" VERNIER_CLI "' run --min-size 0 --contract fp64+reproducible --report '";
+  std::ofstream(report) << "{}\nno JSON\n[1, 2]\n";
+  const Outcome outcome = shell(run + report.string() + "' -- '" VERNIER_PROGRAM "' ends");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  std::istringstream lines(contents(report));
+  std::string line;
+  for (int before = 0; before < 3; ++before) std::getline(lines, line);
+  ASSERT_TRUE(std::getline(lines, line)) << contents(report);
+  EXPECT_EQ(Json::parse(line)["taken"], 1);
+  const auto fifo = folder_ / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const Outcome refused = shell("timeout 30 " + run + fifo.string() + "' -- '" VERNIER_PROGRAM "' ends");
+  EXPECT_EQ(refused.code, 2) << refused.text;
+  EXPECT_NE(refused.text.find("expected a regular file"), std::string::npos) << refused.text;
+}
+
+// Once libvernier is loaded: a library that finds no memory as it is loaded ends the program in the loader.
+TEST_F(Preload, AnyAllocationMayBeRefusedAndTheResultIsRight) {
+  for (const char* settings : {"VERNIER_ENGINE=portable", "VERNIER_CONTRACT=fp64+reproducible"}) {
+    const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_MIN_SIZE=0 " + std::string(settings) +
+                                  " '" VERNIER_OUT_OF_MEMORY "'");
+    EXPECT_EQ(outcome.code, 0) << settings << '\n' << outcome.text;
+  }
 }
 
 }  // namespace

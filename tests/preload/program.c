@@ -4,11 +4,11 @@
  *   threads    the same products in many threads at once
  *   wide       a product of numbers too far apart for the integer scheme
  *   fork       two products, one more in a child, and a second child without any
- *   memory     products in children that are refused memory once, at each site in turn */
-#define _GNU_SOURCE
-#include <dlfcn.h>
+ *   ends       a product, and the end by _exit
+ *   killed     a product, and the end by SIGKILL */
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,6 @@ enum {
 
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
             const double*, const int*, const double*, double*, const int*);
-void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
-            double*, const int*);
 void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
             const int*, double*, const int*);
 void cblas_dgemm(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
@@ -152,46 +150,6 @@ static void in_children(void) {
   }
 }
 
-/* C = A A^T + C on the lower triangle. */
-static void update(void) {
-  const int two = 2;
-  const double one = 1, a[] = {1, 3, 2, 4}, sum[] = {15, 31, 30, 65};
-  double c[] = {10, 20, 30, 40};
-  dsyrk_("L", "N", &two, &two, &one, a, &two, &one, c, &two);
-  expect("an update", c, sum, 4);
-}
-
-/* Memory is refused once, at each site of the first calls in turn: every product is right, and every child lives. */
-static void without_memory(void) {
-  void (*refuse)(long) = NULL;
-  int (*was_refused)(void) = NULL;
-  int refused = 1, status = 0;
-  long site;
-  *(void**)&refuse = dlsym(RTLD_DEFAULT, "refuse_memory");
-  *(void**)&was_refused = dlsym(RTLD_DEFAULT, "was_refused");
-  if (refuse == NULL || was_refused == NULL) {
-    ++failures;
-    return;
-  }
-  for (site = 0; refused && site < 10000; ++site) {
-    const pid_t id = fork();
-    if (id == 0) {
-      refuse(site);
-      update();
-      square();
-      update();
-      _exit(failures != 0 ? 1 : was_refused() ? 0 : 3);
-    }
-    if (id < 0 || waitpid(id, &status, 0) != id || !WIFEXITED(status) ||
-        (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 3)) {
-      printf("site %ld: a child ended with %d\n", site, status);
-      ++failures;
-    }
-    refused = !(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-  }
-  printf("%ld sites\n", site);
-}
-
 /* As a program, or as a module of one that loads it. */
 int run(const char* what) {
   if (strcmp(what, "products") == 0) products();
@@ -199,7 +157,9 @@ int run(const char* what) {
   if (strcmp(what, "error") == 0) error();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "fork") == 0) in_children();
-  if (strcmp(what, "memory") == 0) without_memory();
+  if (strcmp(what, "ends") == 0 || strcmp(what, "killed") == 0) square();
+  if (strcmp(what, "ends") == 0) _exit(failures);
+  if (strcmp(what, "killed") == 0) raise(SIGKILL);
   printf("%d failures\n", failures);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,6 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
+#include <algorithm>
+
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/triangle.hpp"
 #include "product/native/native_threads.hpp"
@@ -92,6 +94,7 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   const Op op = checked_op<T>(routine, asked, hermitian);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);
+  check_area(routine, n, std::max(n, k));
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, A, C, ldc, options);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
@@ -122,15 +125,16 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
   const Op op = checked_op<T>(routine, asked, hermitian);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);
+  check_area(routine, n, std::max(n, k));
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_leading(routine, "ldb", ldb, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, B, C, ldc, options);
   const int threads = usable_threads(options.threads);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "none" || alpha == T{0}) {
-    Plan nothing = explain<T>(Op::none, Op::none, n, n, 0, options);
+    plan = explain<T>(Op::none, Op::none, n, n, 0, options);
     scale_triangle(uplo, hermitian, n, beta, C, ldc, threads);
-    return report.finished(std::move(nothing));
+    return report.finished(std::move(plan));
   }
   if (plan.scheme == "native" && fits_native({n, k, lda, ldb, ldc})) {
     const NativeThreads setting(options.threads);

@@ -53,10 +53,10 @@ class RoutineReport {
  public:
   explicit RoutineReport(const char* routine) : routine_(routine) {}
 
-  void add(Report part) noexcept {
-    const double part_operations = operations(part.plan);
-    if (largest_ < 0 || part_operations > largest_) {
-      largest_ = part_operations;
+  // Allocates nothing, since the product may have been written already: so do all below.
+  void add(Report&& part) noexcept {
+    if (largest_ < 0 || operations(part.plan) > largest_) {
+      largest_ = operations(part.plan);
       total_.plan = std::move(part.plan);
     }
     total_.wide_rows += part.wide_rows;
@@ -69,8 +69,10 @@ class RoutineReport {
     total_.undecided += part.undecided;
     total_.accumulated += part.accumulated;
     total_.seconds_undecided += part.seconds_undecided;
+    total_.bounded = total_.bounded || part.bounded;
     total_.fallback = total_.fallback || part.fallback;
     total_.seconds_statistics += part.seconds_statistics;
+    total_.seconds_bound += part.seconds_bound;
     total_.seconds_residues += part.seconds_residues;
     total_.seconds_products += part.seconds_products;
     total_.seconds_recombine += part.seconds_recombine;

@@ -67,6 +67,8 @@ inline void check_sides(const char* routine, Side side, Uplo uplo, std::int64_t 
   check_choice(routine, "uplo", uplo);
   check_dimension(routine, "m", m);
   check_dimension(routine, "n", n);
+  check_area(routine, m, n);
+  check_area(routine, side == Side::left ? m : n, side == Side::left ? m : n);
   check_leading(routine, "lda", lda, side == Side::left ? m : n);
   check_leading(routine, "ldb", ldb, m);
   check_leading(routine, "ldc", ldc, m);

@@ -65,9 +65,9 @@ Report triangular(const Problem<T>& p) {
   const DeviceScratch<T> x(p.m, p.n, stream);
   copy(p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
   by_halves(p, x.data(), thread_cublas(), report);
-  Plan alone = one_block(std::move(nothing), p.order());
+  Plan block = one_block(std::move(nothing), p.order());
   copy(p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
-  return report.any_product() ? report.finished() : report.finished(std::move(alone));
+  return report.any_product() ? report.finished() : report.finished(std::move(block));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Cholesky, recursive like getrf.cpp.
+#include <algorithm>
 #include <cmath>
 
 #include "base/environment.hpp"
@@ -57,6 +58,7 @@ template <class T>
 std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
   check_uplo("potrf", uplo);
   check_dimension("potrf", "n", n);
+  check_area("potrf", n, n);
   check_pointer("potrf", "A", n > 0, A);
   check_leading("potrf", "lda", lda, n);
   const Level3<T> level3(options);
@@ -71,6 +73,7 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
   check_uplo("potrs", uplo);
   check_dimension("potrs", "n", n);
   check_dimension("potrs", "nrhs", nrhs);
+  check_area("potrs", n, std::max(n, nrhs));
   check_pointer("potrs", "A", n > 0 && nrhs > 0, A);
   check_leading("potrs", "lda", lda, n);
   check_pointer("potrs", "B", n > 0 && nrhs > 0, B);
@@ -87,6 +90,7 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   check_uplo("posv", uplo);
   check_dimension("posv", "n", n);
   check_dimension("posv", "nrhs", nrhs);
+  check_area("posv", n, std::max(n, nrhs));
   check_pointer("posv", "A", n > 0, A);
   check_leading("posv", "lda", lda, n);
   check_pointer("posv", "B", n > 0 && nrhs > 0, B);

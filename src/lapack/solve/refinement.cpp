@@ -203,7 +203,8 @@ void RefinedColumns::refine(const LinearSystem& system, const LuFactors& factors
 double estimate_condition(const LinearSystem& system, const LuFactors& factors) {
   // The infinity norm of the inverse is the 1-norm of its transpose.
   const auto inverse = [&](Op op) -> VectorOperator { return [&, op](double* x) { factors.solve(op, {0}, x); }; };
-  return system.norm * estimate_norm_one(system.n, inverse(opposite(system.op)), inverse(system.op));
+  // An estimate from below, and rounded: no matrix has a condition below 1.
+  return std::max(1.0, system.norm * estimate_norm_one(system.n, inverse(opposite(system.op)), inverse(system.op)));
 }
 
 double estimate_forward_error(const LinearSystem& system, const LuFactors& factors, const double* x, const double* b,

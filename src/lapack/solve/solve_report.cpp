@@ -47,7 +47,7 @@ std::string SolveReport::text() const {
   out += fmt::format("  verdict    {}: {} of {} columns\n", to_string(verdict), good, nrhs);
   out += fmt::format("  error      backward {:.2e}, tolerance {:.2e}\n", largest_backward_error(), tolerance);
   if (componentwise >= 0) out += fmt::format("             componentwise backward {:.2e}\n", componentwise);
-  if (forward >= 0) out += fmt::format("             forward, estimated at most {:.2e}\n", forward);
+  if (forward >= 0) out += fmt::format("             forward, estimated {:.2e}\n", forward);
   if (condition > 0)
     out += fmt::format("  condition  {}{:.1e}, estimated\n", std::isinf(forward) ? "at least " : "", condition);
   out += fmt::format("  factors    {}{}{}{}\n", to_string(factors), equilibrated ? ", equilibrated" : "",

@@ -25,6 +25,7 @@ void check_solve(Op op, std::int64_t n, std::int64_t nrhs, const void* A, std::i
   check_op("solve", op);
   check_dimension("solve", "n", n);
   check_dimension("solve", "nrhs", nrhs);
+  check_area("solve", n, std::max(n, nrhs));
   const bool works = n > 0 && nrhs > 0;
   check_pointer("solve", "A", works, A);
   check_leading("solve", "lda", lda, n);

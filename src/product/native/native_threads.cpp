@@ -1,7 +1,5 @@
 #include "product/native/native_threads.hpp"
 
-#include <pthread.h>
-
 #include <mutex>
 
 #include "base/fork_mutex.hpp"
@@ -11,25 +9,28 @@ namespace {
 
 int (*const get)() = native_symbol<int (*)()>("openblas_get_num_threads");
 void (*const set)(int) = native_symbol<void (*)(int)>("openblas_set_num_threads");
-ForkMutex mutex;
 int users = 0, before = 0;
 
-// The users of a child are those of its one thread, which was none where it came to fork.
-[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { users = 0; });
+// Never destroyed, as the mutex asks.
+ForkMutex& mutex() {
+  static ForkMutex& once = *new ForkMutex;
+  return once;
+}
+[[maybe_unused]] const ForkMutex& made_early = mutex();  // no fork() comes in between
 
 }  // namespace
 
 NativeThreads::NativeThreads(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
   if (!active_) return;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(mutex());
   if (users++ == 0) before = get();
   if (get() != threads) set(threads);
 }
 
 NativeThreads::~NativeThreads() {
   if (!active_) return;
-  const std::lock_guard lock(mutex);
-  if (users > 0 && --users == 0 && get() != before) set(before);
+  const std::lock_guard lock(mutex());
+  if (--users == 0 && get() != before) set(before);
 }
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 #include "residue/bound/bound_blocking.hpp"
 
 #include "engine/bf16_tile.hpp"
+#include "engine/bound_engine.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/halving.hpp"
 
@@ -39,7 +40,7 @@ BoundBuffers carve_bound(Arena& arena, const BoundBlocking& b) {
   BoundBuffers buffers;
   buffers.a = arena.take<std::byte>(m * k * element);
   buffers.b = arena.take<std::byte>(n * k * element);
-  buffers.s = arena.take<float>(b.tiles ? threads * bf16_strip * bf16_strip : m * n);
+  buffers.s = arena.take<float>(b.tiles ? threads * most_bound_strips * bf16_strip * bf16_strip : m * n);
   buffers.minima = arena.take<float>(threads * n);
   if (b.codes) buffers.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(b.shape.m * b.shape.n));
   return buffers;

@@ -46,13 +46,35 @@ struct BoundLimits {
       : least(power_of_two(range.top - range.kept_bits)), most(power_of_two(range.top + 1)) {}
 };
 
+// 16 x 16 dwords, each a pair of k l and l + 16: in the order that memory had, [vector][l] or [l][vector].
+struct BoundPairs {
+  static constexpr int side = bf16_tile_vectors;
+
+  alignas(64) std::uint32_t values[side][side] = {};
+
+  void set(int line, const std::uint16_t* low, const std::uint16_t* high) {
+    for (int i = 0; i < side; ++i)
+      values[line][i] = static_cast<std::uint32_t>(low[i]) | (static_cast<std::uint32_t>(high[i]) << 16);
+  }
+  void write(bool turned, std::byte* out) const {
+    static_assert(sizeof(values) == bf16_tile_bytes);
+    if (!turned) {
+      std::memcpy(out, values, sizeof(values));
+      return;
+    }
+    alignas(64) std::uint32_t across[side][side];
+    for (int i = 0; i < side; ++i)
+      for (int j = 0; j < side; ++j) across[j][i] = values[i][j];
+    std::memcpy(out, across, sizeof(across));
+  }
+};
+
 // A step of 16 vectors, 32 k, as a tile; loaded line by line in the order of memory.
 template <class T>
 void bound_tile(const BoundPart<T>& part, std::int64_t offset, std::int64_t step, const BoundFactors& factors, int lane,
                 bool rows, std::byte* out) {
   constexpr int side = bf16_tile_vectors, depth = bf16_step;
   const BoundLimits limits(part.range);
-  alignas(64) std::uint16_t values[depth][side] = {};  // [k][vector]
   const std::int64_t vectors = std::clamp<std::int64_t>(part.count - offset, 0, side), l0 = step * depth;
   const std::int64_t ks = std::min<std::int64_t>(depth, part.k_count - l0);
   const auto value = [&](T x, std::int64_t v) {
@@ -60,28 +82,23 @@ void bound_tile(const BoundPart<T>& part, std::int64_t offset, std::int64_t step
     return bf16_of(
         lowered_magnitude<8>(static_cast<double>(x), factors.first[at], factors.second[at], limits.least, limits.most));
   };
+  BoundPairs pairs;
   if (part.x.k_contiguous) {
-    for (std::int64_t v = 0; v < vectors; ++v) {
+    for (int v = 0; v < vectors; ++v) {
       const T* x = part.x.at(part.first + offset + v, part.k_begin + l0);
       alignas(64) std::uint16_t line[depth] = {};
       for (std::int64_t l = 0; l < ks; ++l) line[l] = value(x[l], v);
-      for (int l = 0; l < depth; ++l) values[l][v] = line[l];
+      pairs.set(v, line, line + side);
     }
   } else {
+    alignas(64) std::uint16_t lines[depth][side] = {};
     for (std::int64_t l = 0; l < ks; ++l) {
       const T* x = part.x.at(part.first + offset, part.k_begin + l0 + l);
-      for (std::int64_t v = 0; v < vectors; ++v) values[l][v] = value(x[v], v);
+      for (std::int64_t v = 0; v < vectors; ++v) lines[l][v] = value(x[v], v);
     }
+    for (int l = 0; l < side; ++l) pairs.set(l, lines[l], lines[l + side]);
   }
-  // Pairs of k l and l + 16, side by side.
-  alignas(64) std::uint16_t tile[side * depth];
-  for (int l = 0; l < depth / 2; ++l)
-    for (int v = 0; v < side; ++v) {
-      const int at = rows ? (l * side + v) * 2 : v * depth + 2 * l;
-      tile[at] = values[l][v];
-      tile[at + 1] = values[l + depth / 2][v];
-    }
-  std::memcpy(out, tile, sizeof(tile));
+  pairs.write(part.x.k_contiguous == rows, out);
 }
 
 template <class T>

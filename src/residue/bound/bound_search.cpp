@@ -130,7 +130,7 @@ void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
 template <class T>
 void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
   const std::int64_t steps = bound_steps(plan_.shape.k), strip_bytes = steps * bound_step_bytes;
-  const std::int64_t group = bf16_strip * std::max<std::int64_t>(1, row_group_bytes / strip_bytes);
+  const std::int64_t group = bf16_strip * std::clamp<std::int64_t>(row_group_bytes / strip_bytes, 1, most_bound_strips);
   const auto convert = [&](const Operand<T>& x, const VectorStatistics* statistics, Range vectors, bool is_row,
                            std::byte* out) {
 #pragma omp for schedule(dynamic, 1) nowait
@@ -153,7 +153,7 @@ void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
       for (std::int64_t j = 0; j < part.columns; j += bf16_strip) {
         strips.columns = buffers_.b + j / bf16_strip * strip_bytes;
         strips.block = part;
-        strips.block.s = buffers_.s + omp_get_thread_num() * bf16_strip * bf16_strip;
+        strips.block.s = buffers_.s + omp_get_thread_num() * most_bound_strips * bf16_strip * bf16_strip;
         strips.block.columns = std::min<std::int64_t>(bf16_strip, part.columns - j);
         strips.block.column = {part.column.inverse_weights + j, part.column.inverse_norms + j, part.column.zeros + j,
                                part.column.minima + j};

@@ -135,6 +135,7 @@ int cublasLtMatrixLayoutGetAttribute(void* layout, int attribute, void* value, s
   const uint64_t rows = (uint64_t)l->rows, columns = (uint64_t)l->columns;
   const int64_t zero = 0;
   const void* from = attribute == 0   ? (const void*)&type
+                     : attribute == 1 ? (const void*)&l->order
                      : attribute == 2 ? (const void*)&rows
                      : attribute == 3 ? (const void*)&columns
                      : attribute == 4 ? (const void*)&l->ld
@@ -148,13 +149,17 @@ int cublasLtMatrixLayoutGetAttribute(void* layout, int attribute, void* value, s
 int cublasLtMatmulDescGetAttribute(void* description, int attribute, void* value, size_t size, size_t* written) {
   const struct fake_product* p = description;
   const int64_t zero = 0;
-  const int full = 2;
-  const void* from = attribute == 0   ? (const void*)&p->compute_type
-                     : attribute == 1 ? (const void*)&p->scale_type
-                     : attribute == 3 ? (const void*)&p->op_a
-                     : attribute == 6 ? (const void*)&full
-                     : attribute == 7 ? (const void*)&p->epilogue
-                                      : (const void*)&zero;
+  const int full = 2, like_the_result = -1;
+  const void* from = attribute == 0                       ? (const void*)&p->compute_type
+                     : attribute == 1                     ? (const void*)&p->scale_type
+                     : attribute == 3                     ? (const void*)&p->op_a
+                     : attribute == 6                     ? (const void*)&full
+                     : attribute == 7                     ? (const void*)&p->epilogue
+                     : attribute == 8                     ? (const void*)&p->bias
+                     : attribute == 11                    ? (const void*)&p->auxiliary
+                     : attribute == 12                    ? (const void*)&p->ld_auxiliary
+                     : attribute == 22 || attribute == 26 ? (const void*)&like_the_result
+                                                          : (const void*)&zero;
   memcpy(value, from, size);
   *written = size;
   return 0;

@@ -17,9 +17,12 @@ struct fake_layout {
   int64_t rows, columns, ld;
   int32_t count;
   int64_t stride;
+  int32_t order;
 };
 struct fake_product {
   int compute_type, scale_type, op_a, epilogue;
+  void *bias, *auxiliary;
+  int64_t ld_auxiliary;
 };
 
 int cublasDgemm_v2(void*, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*,

@@ -1,6 +1,7 @@
 /* A libvernier without a GPU, with the functions that the cuBLAS preload loads: each says how it was called. It takes
  * products of 512 and more to be faster than cuBLAS, refuses ldc = 777 for the data and ldc = 778 as captured, and
- * falls back to the native product for the data of ldc = 779. Its products want a workspace of 1000 bytes. */
+ * falls back to the native product for the data of ldc = 779. Its products want a workspace of 1000 bytes, of 4000
+ * where m is 1000 or more, and are planned for the one that the handle has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +48,13 @@ vernier_status vernier_get_report(vernier_handle h, vernier_report* report) {
   report->fallback = h->fallback;
   return h != NULL ? VERNIER_SUCCESS : VERNIER_NOT_INITIALIZED;
 }
+static size_t wanted(int64_t m) { return m < 1000 ? 1000 : 4000; }
+
 vernier_status vernier_cuda_explain(vernier_handle h, vernier_type type, int64_t m, int64_t n, int64_t k,
                                     vernier_report* plan) {
   vernier_get_report(h, plan);
   if (type == VERNIER_D && (m < 512 || n < 512 || k < 512)) strcpy(plan->scheme, "native");
+  if (h->workspace_bytes > 0 && h->workspace_bytes < wanted(m)) strcpy(plan->scheme, "native");
   return VERNIER_SUCCESS;
 }
 vernier_status vernier_cuda_set_stream(vernier_handle h, void* stream) {
@@ -68,7 +72,7 @@ vernier_status vernier_cuda_set_workspace(vernier_handle h, void* data, size_t b
 }
 vernier_status vernier_cuda_gemm_workspace(vernier_handle h, vernier_type type, int64_t m, int64_t n, int64_t k,
                                            size_t* bytes) {
-  *bytes = type != 0 && m > 0 && n > 0 && k > 0 ? 1000 : 0;
+  *bytes = type != 0 && m > 0 && n > 0 && k > 0 ? wanted(m) : 0;
   return h != NULL ? VERNIER_SUCCESS : VERNIER_NOT_INITIALIZED;
 }
 
@@ -185,5 +189,30 @@ vernier_status vernier_cuda_trmm(vernier_handle h, vernier_type type, vernier_si
   say(h, "trmm", type);
   printf(" %c %c %c %c %d %d %d %d %d %d\n", (char)side, (char)uplo, (char)op, (char)diag, (int)m, (int)n, (int)lda,
          (int)ldb, (int)ldc, alpha != NULL && A != NULL && B != NULL && C != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_activate(vernier_handle h, vernier_type type, vernier_activation f, int64_t m, int64_t n,
+                                     const void* bias, void* D, int64_t ldd, void* before, int64_t ld_before) {
+  say(h, "activate", type);
+  printf(" %d %d %d %d %d %d %d %d\n", (int)f, (int)m, (int)n, bias != NULL, (int)ldd, before != NULL, (int)ld_before,
+         D != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_gelu_gradient(vernier_handle h, vernier_type type, int64_t m, int64_t n, void* D,
+                                          int64_t ldd, const void* X, int64_t ldx) {
+  say(h, "gelu_gradient", type);
+  printf(" %d %d %d %d %d\n", (int)m, (int)n, (int)ldd, (int)ldx, D != NULL && X != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_sum_up(vernier_handle h, vernier_type type, int rows, int64_t m, int64_t n, const void* X,
+                                   int64_t ldx, void* sums) {
+  say(h, "sum_up", type);
+  printf(" %d %d %d %d %d\n", rows, (int)m, (int)n, (int)ldx, X != NULL && sums != NULL);
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_copy(vernier_handle h, vernier_type type, int64_t m, int64_t n, const void* X, int64_t ldx,
+                                 void* Y, int64_t ldy) {
+  say(h, "copy", type);
+  printf(" %d %d %d %d %d\n", (int)m, (int)n, (int)ldx, (int)ldy, X != NULL && Y != NULL && X != Y);
   return VERNIER_SUCCESS;
 }

@@ -93,12 +93,15 @@ static void* another_thread(void* handle) {
 
 static void workspaces(void) {
   struct fake_handle h = {&marker, 0, 0}, other = {&marker, 0, 0};
-  struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
-  struct fake_product plain = {compute_64f, f64, 1, 1};
+  struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 602, 1, 0, 0},
+                     d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1, NULL, NULL, 0};
   pthread_t id;
   say("none", dgemm(&h, large, 605));
   cublasSetWorkspace_v2(&h, memory, 2048);
   say("enough", dgemm(&h, large, 605));
+  say("larger", dgemm(&h, 1000, 1000));
+  say("enough again", dgemm(&h, large, 605));
   say("another handle", dgemm(&other, large, 605));
   say("batch of two", cublasDgemmStridedBatched(&h, 0, 0, large, large, large, &one, matrix, 600, 7, matrix, 600, 8,
                                                 &zero, matrix, 600, 9, 2));
@@ -131,6 +134,18 @@ static void settings(void) {
   say("end", cublasDestroy_v2(&h));
 }
 
+/* As XLA has it: the library by its name, each function by its own. */
+static void looked_up(void) {
+  struct fake_handle h = {&marker, 0, 0};
+  void* library = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
+  int (*gemm)(void*, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*,
+              double*, int) = NULL;
+  *(void**)&gemm = dlsym(library, "cublasDgemm_v2");
+  say("looked up", gemm(&h, 1, 0, large, large + 1, large + 2, &one, matrix, 602, matrix, 603, &zero, matrix, 605));
+  say("small and looked up", gemm(&h, 0, 0, 100, 100, 100, &one, matrix, 100, matrix, 100, &zero, matrix, 100));
+  say("absent", dlsym(library, "cublasHgemmBatched") != NULL);
+}
+
 /* A function that this cuBLAS lacks, looked up by hand. */
 static void absent(void) {
   struct fake_handle h = {&marker, 0, 0};
@@ -145,9 +160,10 @@ static void absent(void) {
 
 static void matmul(void) {
   struct fake_handle h = {&marker, 0, 0};
-  struct fake_layout a = {f64, 602, large, 602, 1, 0}, b = {f64, 602, 601, 602, 1, 0}, d = {f64, large, 601, 605, 1, 0};
-  struct fake_layout c = d, few = {f64, 602, 600, 602, 1, 0};
-  struct fake_product plain = {compute_64f, f64, 1, 1}, bias = {compute_64f, f64, 1, 4};
+  struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 602, 1, 0, 0},
+                     d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_layout c = d, few = {f64, 602, 600, 602, 1, 0, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1, NULL, NULL, 0}, bias = {compute_64f, f64, 1, 4, NULL, NULL, 0};
   double other[1];
   say("matmul",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
@@ -155,10 +171,49 @@ static void matmul(void) {
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &zero, other, &c, matrix, &d, NULL, NULL, 0, &marker));
   say("matmul, C apart",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, other, &c, matrix, &d, NULL, NULL, 0, &marker));
-  say("matmul with bias",
+  say("matmul with a bias that is missing",
       cublasLtMatmul(&h, &bias, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
   say("matmul of sizes that do not fit",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &few, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
+}
+
+/* A is 602 x 600, B 602 x 601 and D 600 x 601, each by columns, or by rows where its order says so. */
+static int matmul_of(struct fake_product* p, struct fake_layout a, struct fake_layout b, struct fake_layout d) {
+  struct fake_handle h = {&marker, 0, 0};
+  return cublasLtMatmul(&h, p, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
+}
+
+static void epilogues(void) {
+  const struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 603, 1, 0, 0},
+                           d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_product p = {compute_64f, f64, 1, 0, matrix, matrix, 607};
+  const int known[] = {2, 4, 6, 32, 36, 160, 164, 192, 208, 256, 512}, left[] = {130, 134, 136, 152, 3};
+  size_t i;
+  for (i = 0; i < sizeof known / sizeof *known; ++i) {
+    p.epilogue = known[i];
+    printf("epilogue %d\n", known[i]);
+    say("taken", matmul_of(&p, a, b, d));
+  }
+  for (i = 0; i < sizeof left / sizeof *left; ++i) {
+    p.epilogue = left[i];
+    printf("epilogue %d ", left[i]);
+    say("returned", matmul_of(&p, a, b, d));
+  }
+  p.epilogue = 160;
+  p.ld_auxiliary = 599;
+  say("auxiliary too narrow", matmul_of(&p, a, b, d));
+}
+
+static void orders(void) {
+  const struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 603, 1, 0, 0},
+                           d = {f64, large, 601, 605, 1, 0, 0};
+  const struct fake_layout a_rows = {f64, 602, large, 611, 1, 0, 1}, b_rows = {f64, 602, 601, 612, 1, 0, 1},
+                           d_rows = {f64, large, 601, 613, 1, 0, 1};
+  struct fake_product p = {compute_64f, f64, 1, 1, NULL, NULL, 0}, bias = {compute_64f, f64, 1, 4, matrix, NULL, 0};
+  say("all by rows", matmul_of(&p, a_rows, b_rows, d_rows));
+  say("A by rows", matmul_of(&p, a_rows, b, d));
+  say("D by rows", matmul_of(&p, a, b, d_rows));
+  say("bias by rows", matmul_of(&bias, a_rows, b_rows, d_rows));
 }
 
 static void wide(void) {
@@ -201,8 +256,11 @@ int run(const char* what) {
   if (strcmp(what, "first") == 0) first_interface();
   if (strcmp(what, "workspaces") == 0) workspaces();
   if (strcmp(what, "settings") == 0) settings();
+  if (strcmp(what, "lookedup") == 0) looked_up();
   if (strcmp(what, "absent") == 0) absent();
   if (strcmp(what, "matmul") == 0) matmul();
+  if (strcmp(what, "epilogues") == 0) epilogues();
+  if (strcmp(what, "orders") == 0) orders();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "threads") == 0) in_threads();
   return 0;

@@ -1,0 +1,57 @@
+// dlsym as the program calls it: functions that a program looks up by hand are taken over too, as in XLA (JAX), Julia
+// and Python's ctypes. Whatever is none of ours, and RTLD_NEXT and RTLD_DEFAULT, whose meaning depends on who asks,
+// goes straight on: by a jump, so that the C library sees the caller itself. Only x86-64 has that jump.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <initializer_list>
+
+#include "original.hpp"
+
+#ifdef __x86_64__
+
+// What comes after this preload: another one, or the C library.
+extern "C" __attribute__((visibility("hidden"))) void* vernier_next_dlsym;
+void* vernier_next_dlsym = nullptr;
+
+// Null: to be passed on. Runs before anything else of this preload may have run.
+extern "C" __attribute__((visibility("hidden"), used)) void* vernier_replaced_symbol(void* library, const char* name) {
+  using namespace vernier::interpose;
+  if (vernier_next_dlsym == nullptr) vernier_next_dlsym = look_up(RTLD_NEXT, "dlsym");
+  if (library == RTLD_NEXT || library == RTLD_DEFAULT || name == nullptr) return nullptr;
+  bool level3 = false;  // could it be? all others cost no second look
+  for (const char* part : {"mm", "rk", "r2k", "rsm", "cublas"}) level3 = level3 || std::strstr(name, part) != nullptr;
+  return level3 ? replacement(name, reinterpret_cast<void* (*)(void*, const char*)>(vernier_next_dlsym)(library, name))
+                : nullptr;
+}
+
+asm(R"(
+  .text
+  .globl dlsym
+  .type dlsym, @function
+dlsym:
+  .cfi_startproc
+  endbr64
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call vernier_replaced_symbol
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  testq %rax, %rax
+  jne 1f
+  jmpq *vernier_next_dlsym(%rip)
+1:
+  ret
+  .cfi_endproc
+  .size dlsym, . - dlsym
+)");
+
+#endif

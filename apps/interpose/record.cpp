@@ -1,0 +1,107 @@
+#include "record.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+
+namespace vernier::interpose {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+static_assert(std::is_standard_layout_v<Board> && Count::is_always_lock_free);
+
+constexpr const char* reason_text[reasons] = {
+    "small",         "native is faster",         "nothing to multiply",      "invalid argument", "data too wide",
+    "out of memory", "other type, mode or form", "factors in device memory", "unsupported here", "other error"};
+
+int symbols_of(const Record& r) { return std::min<int>(static_cast<int>(r.symbols_used), most_symbols); }
+
+Json shape_json(const ShapeCounts& s) { return {{"routine", s.routine}, {"m", s.m}, {"n", s.n}, {"k", s.k}}; }
+
+Json slowest(const Record& r) {
+  Json list = Json::array();
+  for (const ShapeCounts& s : r.slowest) {
+    if (s.calls == 0) continue;
+    list.push_back(shape_json(s));
+    list.back().update({{"calls", s.calls}, {"seconds", s.seconds}});
+  }
+  return list;
+}
+
+void add_rare(Json& json, const Record& r) {
+  if (r.workspaces_used + r.workspaces_too_small > 0)
+    json["workspaces"] = {{"used", r.workspaces_used}, {"too_small", r.workspaces_too_small}};
+  if (r.largest_native.m > 0) json["largest_native"] = shape_json(r.largest_native);
+  if (r.last_message[0] != '\0') json["last_message"] = r.last_message;
+  if (r.out_of_reach[0] != '\0') json["out_of_reach"] = r.out_of_reach;
+}
+
+}  // namespace
+
+Board* open_board(const char* path, bool create) {
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  struct stat status;
+  const bool fits = create ? ftruncate(file, sizeof(Board)) == 0
+                           : fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) == sizeof(Board);
+  void* memory = fits ? mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  close(file);
+  if (memory == MAP_FAILED) return nullptr;
+  Board* board = static_cast<Board*>(memory);
+  if (create) board->mark = board_mark;
+  if (board->mark == board_mark) return board;
+  munmap(memory, sizeof(Board));
+  return nullptr;
+}
+
+bool any_call(const Record& record) {
+  const auto none = [](const SymbolCounts& s) {
+    return s.taken == 0 && std::all_of(std::begin(s.passed), std::end(s.passed), [](const Count& n) { return n == 0; });
+  };
+  return !std::all_of(record.symbols, record.symbols + symbols_of(record), none);
+}
+
+Json to_json(const Record& r) {
+  std::uint64_t taken = 0, passed[reasons] = {};
+  Json symbols = Json::object(), passed_on = Json::object();
+  for (int i = 0; i < symbols_of(r); ++i) {
+    const SymbolCounts& s = r.symbols[i];
+    std::uint64_t all_passed = 0;
+    for (int reason = 0; reason < reasons; ++reason) {
+      passed[reason] += s.passed[reason];
+      all_passed += s.passed[reason];
+    }
+    taken += s.taken;
+    symbols[s.symbol] = {{"taken", s.taken.load()}, {"passed_on", all_passed}};
+  }
+  for (int reason = 0; reason < reasons; ++reason)
+    if (passed[reason] > 0) passed_on[reason_text[reason]] = passed[reason];
+  Json json = {{"library", r.library},
+               {"program", r.program},
+               {"pid", r.pid},
+               {"contract", r.contract},
+               {"min_size", r.min_size},
+               {"taken", taken},
+               {"seconds", r.seconds},
+               {"elapsed", r.elapsed},
+               {"threads", r.threads},
+               {"seconds_passed_on", r.seconds_passed_on},
+               {"engine", r.engine},
+               {"log2_bound", r.log2_bound},
+               {"fallbacks", r.fallbacks},
+               {"largest_span", r.largest_span},
+               {"passed_on", passed_on}};
+  add_rare(json, r);
+  json["symbols"] = symbols;
+  json["slowest"] = slowest(r);
+  return json;
+}
+
+}  // namespace vernier::interpose

@@ -1,0 +1,78 @@
+// What became of the calls of one process, as memory that `vernier run` shares with it and its children: counts stand
+// there as calls come, so that also a process that ends by _exit or a signal has told them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+
+namespace vernier::interpose {
+
+// Why a call was passed on.
+enum class Reason { small, native_faster, trivial, invalid, bound, memory, mode, factors, unsupported, other };
+inline constexpr int reasons = 10;
+
+using Count = std::atomic<std::uint64_t>;
+
+struct SymbolCounts {
+  char symbol[40];
+  Count taken;
+  Count passed[reasons];
+};
+
+// Calls of one shape, or the shape alone.
+struct ShapeCounts {
+  char routine[8];
+  std::int64_t m, n, k;
+  std::uint64_t calls;
+  double seconds;
+};
+
+inline constexpr int most_symbols = 64, slowest_shown = 5;
+
+// All zero at first. But for the counts of symbols, one thread of the process writes at a time.
+struct Record {
+  std::atomic<std::uint32_t> told;  // by the process itself, as it ended
+  std::int32_t pid;
+  char library[16], program[256], contract[64], engine[32];
+  double min_size;
+  double seconds;            // of the calls taken, the sum over threads
+  double elapsed;            // while at least one of them ran
+  double seconds_passed_on;  // of calls of size, on a CPU
+  std::int32_t threads;      // that had calls taken
+  std::int32_t largest_span;
+  double log2_bound;  // the weakest promise of a call taken
+  std::uint64_t fallbacks, workspaces_used, workspaces_too_small;
+  ShapeCounts slowest[slowest_shown];
+  ShapeCounts largest_native;  // the largest product that was faster by the library underneath
+  char last_message[256];
+  char out_of_reach[256];  // of a process without any call: where its products may be made
+  std::atomic<std::uint32_t> symbols_used;
+  SymbolCounts symbols[most_symbols];  // the last one stands for all that found no room
+};
+
+inline constexpr std::uint64_t board_mark = 0x5645524e31000000 + sizeof(Record);  // and which layout it is
+inline constexpr std::uint32_t most_records = 4096;
+
+// The file that VERNIER_COUNTERS names; without content at first, and so sparse.
+struct Board {
+  std::uint64_t mark;
+  std::atomic<std::uint32_t> claimed;  // also by those that found no room
+  Record records[most_records];
+};
+
+// The file as memory, null where it is none such; `create` makes one of an empty file.
+Board* open_board(const char* path, bool create);
+
+// Cuts to fit; always ends with a zero.
+template <std::size_t size>
+void put(char (&to)[size], const char* from) {
+  std::size_t i = 0;
+  for (; i + 1 < size && from[i] != '\0'; ++i) to[i] = from[i];
+  to[i] = '\0';
+}
+
+bool any_call(const Record& record);
+nlohmann::ordered_json to_json(const Record& record);
+
+}  // namespace vernier::interpose

@@ -1,0 +1,2 @@
+/* Linked statically: nothing can be preloaded. */
+int main(void) { return 7; }

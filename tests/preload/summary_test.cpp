@@ -1,0 +1,69 @@
+// What `vernier run` says at the end, and that it leaves the program's output and its end alone.
+#include "programs.hpp"
+
+namespace vernier::test {
+namespace {
+
+class RunSummary : public Programs {
+ protected:
+  // Both streams apart: first the program's stdout, then the summary.
+  Outcome run(const std::string& options, const std::string& command, std::string& summary) {
+    const auto out = folder_ / "stdout", err = folder_ / "stderr";
+    const Outcome outcome = shell("( '" VERNIER_CLI "' run " + options + " -- " + command + " > '" + out.string() +
+                                  "' 2> '" + err.string() + "' )");
+    summary = contents(err);
+    return {outcome.code, contents(out), nullptr};
+  }
+};
+
+constexpr const char* forced = "--contract fp64+reproducible --min-size 0";
+constexpr const char* program = "'" VERNIER_PROGRAM "' ";
+
+void expect_in(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+}
+
+TEST_F(RunSummary, TheProgramsOutputIsItsOwn) {
+  std::string summary;
+  const Outcome plain = shell(program + std::string("fork")),
+                outcome = run(forced, program + std::string("fork"), summary);
+  EXPECT_EQ(outcome.text, plain.text);
+  EXPECT_EQ(outcome.code, 0);
+  expect_in(summary, "taken      2 calls");
+  expect_in(summary, "taken      1 calls");
+  // The child without calls is one of a program that is reached.
+  EXPECT_EQ(summary.find("no level-3 call"), std::string::npos) << summary;
+}
+
+TEST_F(RunSummary, SecondsOfThreadsAreSaidToBeASum) {
+  std::string summary;
+  EXPECT_EQ(run(forced, program + std::string("threads"), summary).code, 0);
+  expect_in(summary, "taken      600 calls");
+  expect_in(summary, "s summed over 6 threads, ");
+  expect_in(summary, " s by the clock");
+}
+
+TEST_F(RunSummary, ItSaysWhyTheLibraryUnderneathIsFaster) {
+  std::string summary;
+  EXPECT_EQ(run("--min-size 0 --engine native", program + std::string("products"), summary).code, 0);
+  expect_in(summary, "  faster     dgemm 2 x 2 x 2: ");
+  expect_in(summary, "contract   fp32 for s and c, fp64 for d and z");
+}
+
+TEST_F(RunSummary, ItSaysWhatServesDataThatAreTooWide) {
+  std::string summary;
+  EXPECT_EQ(run(forced, program + std::string("wide"), summary).code, 0);
+  expect_in(summary, "  wide       1 calls");
+  expect_in(summary, "--contract fp64-normwise serves all data");
+}
+
+TEST_F(RunSummary, ItSaysWhatIsOutOfReach) {
+  std::string summary;
+  EXPECT_EQ(run("", program + std::string("nothing"), summary).code, 0);
+  expect_in(summary, "no product was asked of it from outside");
+  EXPECT_EQ(run("", "'" VERNIER_STATIC "'", summary).code, 7);
+  expect_in(summary, "it is linked statically");
+}
+
+}  // namespace
+}  // namespace vernier::test
