@@ -1,6 +1,7 @@
 /* A program of cublasLt that knows nothing of Vernier: each product with its epilogue is taken twice, the second time
  * in pedantic arithmetic, which stays with cuBLAS under the preload. Each line says how far the two differ, relative to
- * the largest entry, in the result and in what the epilogue writes beside it. */
+ * the largest entry, in the result and in what the epilogue writes beside it. GELU of the second is computed here:
+ * cuBLASLt rounds sqrt(2 / pi) to eight digits in double precision too. */
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -81,6 +82,51 @@ static int product(cublasLtEpilogue_t epilogue, int pedantic, int by_rows) {
   return status;
 }
 
+static void set(double* x, size_t i, double value) {
+  if (single)
+    ((float*)x)[i] = (float)value;
+  else
+    x[i] = value;
+}
+
+static const double outer = 0.79788456080286535588, cubic = 0.044715; /* the first is sqrt(2 / pi) */
+
+static double gelu(double x) { return 0.5 * x * (1 + tanh(outer * (x + cubic * x * x * x))); }
+
+static double slope_of_gelu(double x) {
+  const double t = tanh(outer * (x + cubic * x * x * x));
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * outer * (1 + 3 * cubic * x * x);
+}
+
+static int has(cublasLtEpilogue_t epilogue, cublasLtEpilogue_t part) { return (epilogue & part) == part; }
+
+/* The product without GELU, as cuBLAS has it. */
+static cublasLtEpilogue_t without_gelu(cublasLtEpilogue_t epilogue) {
+  if (!has(epilogue, CUBLASLT_EPILOGUE_GELU) && !has(epilogue, CUBLASLT_EPILOGUE_DGELU)) return epilogue;
+  return has(epilogue, CUBLASLT_EPILOGUE_BIAS) ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+/* GELU, its gradient and the sums of rows on the second result. */
+static void finish_on_host(cublasLtEpilogue_t epilogue) {
+  double* const x = results[1];
+  double* const stored = kept[1];
+  size_t i, j;
+  if (has(epilogue, CUBLASLT_EPILOGUE_DGELU)) {
+    for (i = 0; i < most; ++i) set(x, i, at(x, i) * slope_of_gelu(at(stored, i)));
+    if (!has(epilogue, CUBLASLT_EPILOGUE_DGELU_BGRAD)) return;
+    for (i = 0; i < m; ++i) {
+      double sum = 0;
+      for (j = 0; j < n; ++j) sum += at(x, i + j * m);
+      set(vectors[1], i, sum);
+    }
+  } else if (has(epilogue, CUBLASLT_EPILOGUE_GELU)) {
+    for (i = 0; i < most; ++i) {
+      if (has(epilogue, CUBLASLT_EPILOGUE_GELU_AUX)) set(stored, i, at(x, i));
+      set(x, i, gelu(at(x, i)));
+    }
+  }
+}
+
 static double difference(double* const x[2], size_t count) {
   double largest = 0, worst = 0;
   size_t i;
@@ -100,7 +146,7 @@ static void compare(const char* name, cublasLtEpilogue_t epilogue, int by_rows) 
     fill(vector, m, 7);
     fill(auxiliary, most, 8);
     require(cudaMemset(d, 0xff, most * width()) == cudaSuccess, "D");
-    status[i] = product(epilogue, i, by_rows);
+    status[i] = product(i ? without_gelu(epilogue) : epilogue, i, by_rows);
     require(cudaDeviceSynchronize() == cudaSuccess, name);
     cudaMemcpy(results[i], d, most * width(), cudaMemcpyDeviceToHost);
     cudaMemcpy(vectors[i], vector, m * width(), cudaMemcpyDeviceToHost);
@@ -110,6 +156,7 @@ static void compare(const char* name, cublasLtEpilogue_t epilogue, int by_rows) 
     printf("%s %s: this cuBLAS has none (%d)\n", single ? "float" : "double", name, status[1]);
     return;
   }
+  finish_on_host(epilogue);
   apart = difference(results, most);
   beside = difference(vectors, m);
   stored = difference(kept, most);
