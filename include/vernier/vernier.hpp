@@ -175,8 +175,7 @@ struct VERNIER_API Report {
 // overlap A or B. Safe to call from several threads at once.
 //
 // By residues (Ozaki scheme II): rows of A and columns of B are scaled by powers of two, rounded to integers,
-// multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder theorem
-// (docs/accuracy.md).
+// multiplied modulo pairwise coprime p <= 256 in int8, and recovered by the Chinese remainder theorem.
 //
 // Throws Error with C untouched: invalid_argument (in the order of the reference BLAS), out_of_memory, unsupported,
 // bound_not_met; std::bad_alloc where its report finds no memory. OpenBLAS retries for ever without 128 MiB to map.
