@@ -48,46 +48,17 @@ struct VERNIER_API Options {
 };
 
 // C = alpha op(A) op(B) + beta C, as vernier::gemm: A, B and C in device memory, column-major; T is float, double or
-// std::complex of these. Returns when the work is queued, with a report of the plan.
+// std::complex of these. Returns when the work is queued, with a report of the plan. docs/calls.md has all cases.
 //
-// How far it is asynchronous: by residues, gemm queues all kernels, then waits until the first of them has looked at A
-// and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
-// wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it waits
-// for the stream until the GPU knows what they take, and queues that. The report's spans stay 0 unless that happened.
+// By residues gemm queues its kernels and waits until the first has seen A and B, before the products begin; for a
+// product of wide exponents or NaN it waits for the stream and queues more. With options.asynchronous, and where the
+// stream is captured, it waits for nothing, and the GPU chooses. The report is then that of ordinary data, and
+// options.outcome completes it; contracts that some data cannot keep (`reproducible`, `no-fallback`, more bits than the
+// type's) need an outcome. float under contract fp32 goes to error-corrected products (split.hpp) on Hopper, where
+// these are faster by estimate: their bits are not those of residues.
 //
-// A look that finds exponents too wide, so that cuBLAS takes the product after all, costs a fifth to a third of it.
-// Under contracts that may go native and promise no bits the next 4, 16 and then 64 products of that shape and contract
-// on that stream are therefore cuBLAS's without a look, until one finds otherwise; the report says so.
-//
-// With options.asynchronous, and where the stream is being captured, gemm waits for nothing. It queues what any data
-// may need behind the product that ordinary data take: products with more moduli, and a conventional one of the
-// library's own, in fp64. The device chooses, and what it does not choose returns at once, 5 kernels under fp64, 21 and
-// more under contracts that may not go native. Residues have the bits that they have otherwise; conventional products
-// those of a kernel that is not cuBLAS's. The report is that of ordinary data, and says so; options.outcome completes
-// it. A contract that no kernel may keep for some data (`reproducible`, `no-fallback`, more bits than the type's) must
-// be given an outcome: C is then left as it was, and complete_report() throws.
-//
-// Contract exact waits for the sample of the product that its number of moduli is chosen by, and queues the rest.
-//
-// float under contract fp32 goes to error-corrected products of fp16 and bf16 (split.hpp) on Hopper, if no engine is
-// named, they are faster than cuBLAS by estimate, C has more than 2^18 entries or is one of a batch, and the workspace
-// holds them: fit for capture, and the GPU chooses the scheme by the data. Behind a product of 0.06 ms at most by
-// estimate the host waits up to that long for the GPU to say that nothing else is needed; not with
-// options.asynchronous, and hardly ever on a stream that is busy. The bits are not those of residues; `reproducible`
-// contracts keep to those. Data that even bf16 cannot hold (some element below 2^-60 of the largest of its row or
-// column, and in some vector a quarter below 2^-40 of it or zero), or that have a NaN or an infinity anywhere, are
-// multiplied by a conventional kernel, which is slower than cuBLAS: engine "native" is for such data. The report names
-// what may be taken; complete_report() puts what was at the head of plan.reason, and where that is "conventional" makes
-// the report one of a fallback.
-//
-// Stream capture: possible for native products (but for a thread's first on a device, which makes a cuBLAS handle) and
-// for all others but those of contract exact, and those of engine "cublas_int8" but for fp64-normwise:
-// Error(Status::unsupported) then. A replay decides anew by the data that it finds. Without a workspace of the
-// caller's the graph gets memory nodes. alpha and beta are captured by value unless they are in device memory.
-//
-// A workspace too small for residues leaves the product to cuBLAS, where that keeps the contract and the contract lets
-// it (fallback); else it is an error. One that is too small for what wide data ask for is used block by block; block
-// spans (for k up to 16384) may then allocate a little more.
+// Throws Error with C untouched: as vernier::gemm; unsupported also where a product cannot be captured (contract
+// exact; engine "cublas_int8" but for fp64-normwise); a workspace too small for residues where native is not allowed.
 template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                         std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,

@@ -27,9 +27,9 @@ namespace vernier {
 //   getrf, gesv    U(i, i) is exactly zero; the factorisation is complete, but nothing is solved with it
 //   potrf, posv    the leading minor of order i is not positive (or holds a NaN); the factorisation stopped there
 // Options::workspace does not serve here, and contract exact neither: both are errors. NaN and infinities spread as
-// they do in LAPACK and never keep a routine from returning. options.progress is not called. Whatever is
-// thrown, A and B are as they were (pivots are not). Contracts that the BLAS underneath keeps take it for a product
-// whose memory cannot be had; others (reproducible, no-fallback, more bits than the type's) keep a copy of A and B.
+// they do in LAPACK and never keep a routine from returning. options.progress is not called. Whatever is thrown, A and
+// B are as they were (pivots are not). Contracts that the BLAS underneath keeps take it for a product whose memory
+// cannot be had; others (reproducible, no-fallback, more bits than the type's) keep a copy of A and B.
 
 // P A = L U with partial pivoting, A m x n; row i was exchanged with row pivots[i], counted from 1, i < min(m, n).
 template <class T>

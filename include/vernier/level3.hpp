@@ -96,11 +96,10 @@ VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, 
                         const Options& options = Options{.contract = default_contract<T>()});
 
 // C_i = alpha op(A_i) op(B_i) + beta C_i for i = 0 ... count - 1. Small products are spread over the threads, one
-// thread each; large ones follow one another, with all threads each. Under reproducible contracts and exact
-// the bits are the same either way. Arguments are
-// checked before any product. Without memory a product goes to the BLAS underneath, where that keeps the contract.
-// Under reproducible contracts, no-fallback and exact a product that then fails leaves its own C untouched, and others
-// may be done.
+// thread each; large ones follow one another, with all threads each. Under reproducible contracts and exact the bits
+// are the same either way. Arguments are checked before any product. Without memory a product goes to the BLAS
+// underneath, where that keeps the contract. Under reproducible contracts, no-fallback and exact a product that then
+// fails leaves its own C untouched, and others may be done.
 template <class T>
 VERNIER_API Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                                 const T* const* A, std::int64_t lda, const T* const* B, std::int64_t ldb, T beta,

@@ -4,21 +4,13 @@
 //     const vernier::PreparedOperand<double> prepared(vernier::Side::left, vernier::Op::none, m, k, A, lda);
 //     for (...) vernier::gemm(prepared, vernier::Op::none, m, n, k, 1.0, B, ldb, 0.0, C, ldc);
 //
-// The object owns all that it needs, a copy of the matrix included: what becomes of A afterwards does not concern it,
-// so that an old residue never meets a new element. It holds
+// The object owns a copy of the matrix and its residues, so later changes to A have no effect:
 //
-//     m k (sizeof(T) + moduli) bytes, rounded up to strips of 32 vectors, steps of 64 k (on a GPU 128) and pages,
+//     m k (sizeof(T) + moduli) bytes, in whole strips, steps and pages (docs/calls.md)
 //
-// (on a GPU 7/4 of the moduli, where they are for Strassen-Winograd), never changes, and may be used by many threads at
-// once, on a GPU on many streams; copies of it share what it holds.
-//
-// What preparation decides: contract, engine (on a GPU the device, too) and T. With k they give the scale of each row
-// of op(A), or column of op(B), from that vector alone, and so the moduli of ordinary entries, whatever the other
-// factor is. Where a product asks for more, since exponents in A or B are wide, or NaN or infinity occurs, what is
-// missing is made from the copy. So C has the bits of the same product of unprepared operands by residues on any engine
-// (an engine named in Options, or a reproducible contract), but for the speculative ones of a CPU (vernier.hpp), for
-// which nothing can be prepared: their scales follow from more than one vector. Contract exact chooses its moduli by
-// both factors: unsupported.
+// It never changes; many threads, on a GPU many streams, may use it at once, and its copies share its memory. Contract,
+// engine, T and on a GPU the device are fixed. C has the bits of the unprepared product by residues on any engine, but
+// not of speculative products (docs/calls.md). Contract exact is unsupported.
 #pragma once
 
 #include <memory>

@@ -68,26 +68,9 @@ enum class Fallback {
 //   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
 //   exact     C = RN(alpha AB + beta C): the exact real number, rounded once to the type of C
 //
-// If the output type is float, u32 |T| comes on top of each; where T is subnormal, half the smallest subnormal number;
-// a T beyond the largest number is an infinity. The result is then
-//     C = RN(alpha * T + RN(beta * C))      one fused multiply-add; RN(alpha * T) when beta = 0; T when alpha = 1 too.
-// The residues' result is one definite set of bits: no engine, number of threads, workspace or blocking changes it; on
-// a GPU for reproducible contracts and exact alone (cuda.hpp). (It is a function of all of A and B.) Under fp64 a CPU's
-// products of evenly distributed doubles with 512 <= k <= 2048 are speculative: 14 moduli, with errors as OpenBLAS has
-// them, where 15 would make them a seventh of that; fp64+reproducible and bits(53) always take 15. bf16 parts (float
-// under fp32 on CPUs with AMX) have bits of their own, for any threads. The native product, where it is taken, has the
-// classical bound k u |A||B| of the type of C, where no product and no partial sum overflows or underflows on the way:
-// (1e308, 1e308) (10, -10)^T is exactly 0, and not finite natively. Reproducible contracts never take it, and hold for
-// such data too. It serves no contract that asks for more.
-//
-// exact stands apart: T is never rounded, and alpha, beta, the exponents of the data, subnormal results and overflow
-// (to an infinity, decided on the exact number) are all part of its promise. A C that is zero exactly is +0; one that
-// underflows keeps its sign. NaN and infinities are those of alpha times the sum of the terms, plus beta C. gemm and
-// its batches keep it, for complex matrices where alpha and beta are real; all else throws unsupported.
-//
-// Complex matrices: the real and the imaginary part of an entry of T are sums of 2k real products, and each keeps the
-// bound of a real product with 2k for k, |A||B| being the sum of the absolute values of its terms. Where alpha or beta
-// is not real, each part of alpha T + beta C takes four multiplications and roundings in turn, two of them fused.
+// A float output adds u32 |T|. Then C = RN(alpha T + RN(beta C)). Residues give one definite set of bits, whatever
+// engine, threads, workspace or blocking; speculative and native products, bf16 parts and GPUs without `reproducible`
+// have bits of their own. docs/calls.md has complex matrices, subnormal numbers, overflow and the bound of each case.
 struct VERNIER_API Contract {
   enum class Kind { fp32, fp64, normwise, bits, exact };
 
@@ -121,12 +104,9 @@ struct VERNIER_API Options {
   void* workspace = nullptr;        // caller's own workspace; what gemm allocates then is small
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
 
-  // Called by gemm, also with prepared operands, and by no other routine: with rising fractions of the work, some 100
-  // at most, and 1 last. The thread that called gemm calls it, between blocks of its work or inside the OpenMP region
-  // where other threads work too. These go on meanwhile, but soon wait for it: it should be quick. It may lock, print
-  // and multiply other matrices; it must not throw, nor touch A, B and C, nor open a barrier or share work of that
-  // region. A native product of 2^33 real multiplications and 1024 columns or more is then cut into blocks of columns:
-  // within the same bound, but its bits may be others than those of one call, and it takes some 4 % longer.
+  // Called by gemm, also with prepared operands, and by no other routine, from the calling thread, with rising
+  // fractions of the work and 1 last. It should be quick, must not throw, and must not touch A, B and C
+  // (docs/calls.md).
   std::function<void(double)> progress = {};
 };
 
@@ -137,7 +117,7 @@ Contract default_contract();  // fp32 for float and std::complex<float>, fp64 fo
 
 // ---- what was done -------------------------------------------------------------------------------------------------
 
-// Every decision about one product. Nothing that runs after it decides anything.
+// What is decided about one product before its data are read; a Report adds what the data decided.
 struct VERNIER_API Plan {
   std::string routine = "gemm";
   std::string type;  // "float", "double", "complex float" or "complex double"
@@ -190,19 +170,15 @@ struct VERNIER_API Report {
 //   op(B)  k x n; B is ldb x n with ldb >= max(1, k) for Op::none, ldb x k with ldb >= max(1, n) otherwise
 //   C      m x n, ldc >= max(1, m)
 //
-// T is float, double, std::complex<float> or std::complex<double>. alpha = 0 or k = 0: A and B are not read and C =
-// beta C. beta = 0: C is not read. m = 0 or n = 0: nothing happens. NaN and infinities go where a conventional product
-// sends them (0 * inf = NaN). C must not overlap A or B. Safe to call from several threads at once.
+// T is float, double or std::complex of these. alpha = 0 or k = 0: A and B are not read, C = beta C. beta = 0: C is not
+// read. m = 0 or n = 0: nothing happens. NaN and infinities go where a conventional product sends them. C must not
+// overlap A or B. Safe to call from several threads at once.
 //
-// Scheme: residue number system (Ozaki scheme II). Rows of A and columns of B are scaled by powers of two and rounded
-// to integers, multiplied modulo pairwise coprime p <= 256 by int8 engines, and recovered by the Chinese remainder
-// theorem. docs/accuracy.md has the proof of the bounds. A complex product by residues has the bits of one real product
-// of twice the rows and k: each a is [Re a, -Im a; Im a, Re a], each b [Re b; Im b]. Where no entry is wide it is made
-// of three real products of m x n x k, else of that one, whose m_block, k_block, wide and nonfinite rows are then told.
+// By residues (Ozaki scheme II): rows of A and columns of B are scaled by powers of two, rounded to integers,
+// multiplied modulo pairwise coprime p <= 256 in int8, and recovered by the Chinese remainder theorem.
 //
-// Throws Error with C untouched: invalid_argument (checked in the order of the reference BLAS), out_of_memory,
-// unsupported (engine), bound_not_met; and std::bad_alloc where the words of its report cannot be had. OpenBLAS, which
-// multiplies natively, retries for ever in a process that may not map 128 MiB (RLIMIT_AS) at its first product.
+// Throws Error with C untouched: invalid_argument (in the order of the reference BLAS), out_of_memory, unsupported,
+// bound_not_met; std::bad_alloc where its report finds no memory. OpenBLAS retries for ever without 128 MiB to map.
 template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
                         std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,

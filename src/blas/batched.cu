@@ -2,7 +2,7 @@
 // one after the other.
 #include <vector>
 
-#include "blas/batched_cuda.hpp"
+#include "blas/batched.hpp"
 #include "blas/level3/routine_cuda.hpp"
 #include "residue/batch.hpp"
 

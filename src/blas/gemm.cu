@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "base/status.hpp"
-#include "blas/batched_cuda.hpp"
+#include "blas/batched.hpp"
 #include "blas/choice.hpp"
 #include "blas/complex_gemm_cuda.hpp"
 #include "cuda/cublas.hpp"

@@ -18,7 +18,7 @@ struct Sm90Tile {
   int columns, rows;
   int cluster_columns, cluster_rows;  // blocks of a cluster, side by side and on top of each other
   bool cooperative;
-  // Measured on an H200 (docs/performance.md):
+  // Measured on an H200 (bench/results/int8_h200.json):
   double cycles;           // of one 128-byte block of k
   double long_cycles;      // the same where k is long and the operands no longer stay in the second-level cache
   double epilogue_cycles;  // of one tile that nothing hides

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
-#include "lapack/calls_cuda.hpp"
+#include "lapack/calls.hpp"
 #include "lapack/cholesky/cholesky.hpp"
 #include "lapack/solve/factors_cuda.hpp"
 #include "lapack/solve/vectors.hpp"

@@ -12,7 +12,7 @@
 #include "product/device_memory.hpp"
 #include "product/operand_blocks.hpp"
 #include "product/scale.hpp"
-#include "slice/operand_cuda.hpp"
+#include "slice/operand.hpp"
 #include "slice/products.hpp"
 #include "slice/products_engine_cuda.hpp"
 #include "slice/slices_cuda.hpp"
