@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include "command.hpp"
 #include "vernier/cuda.hpp"
@@ -10,8 +11,9 @@
 namespace vernier::cli {
 namespace {
 
-constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT", "VERNIER_MIN_SIZE",    "VERNIER_VERBOSE",
-                                     "VERNIER_REPORT", "VERNIER_BLAS",     "VERNIER_CUDA_ENGINE", "OMP_NUM_THREADS"};
+constexpr const char* variables[] = {"VERNIER_ENGINE",      "VERNIER_CONTRACT", "VERNIER_MIN_SIZE",
+                                     "VERNIER_VERBOSE",     "VERNIER_REPORT",   "VERNIER_BLAS",
+                                     "VERNIER_CUDA_ENGINE", "VERNIER_RATES",    "OMP_NUM_THREADS"};
 
 struct Default {
   std::string engine;
@@ -54,6 +56,7 @@ Json describe(const Default& chosen) {
   json["default_engine"] = chosen.engine.empty() ? Json() : Json(chosen.engine);
   json["threads"] = omp_get_max_threads();
   json["native_blas"] = native_blas();
+  json["estimates"] = rates();
   json["cuda"] = cuda_compiled();
   json["preload"] =
       "reaches programs that call BLAS, CBLAS or cuBLAS (cuSOLVER's calls included) in a shared library by the usual "
@@ -88,6 +91,7 @@ void print_text(const Json& json, const Console& console) {
   fmt::print("\ndefault      {}\n", chosen.is_null() ? "none" : chosen.get<std::string>());
   fmt::print("threads      {}\n", json["threads"].get<int>());
   fmt::print("native BLAS  {}\n", json["native_blas"].get<std::string>());
+  fmt::print("estimates    by {}\n", json["estimates"].get<std::string>());
   fmt::print("CUDA         {}\n\n", json["cuda"] ? "built in" : "left out of this build");
   fmt::print("{}\n  {}\n\n", console.strong("preload (vernier run)"), json["preload"].get<std::string>());
   fmt::print("{}\n", console.strong("environment variables"));
@@ -96,7 +100,8 @@ void print_text(const Json& json, const Console& console) {
   }
 }
 
-int info(const Console& console) {
+int info(const Console& console, bool measure) {
+  if (measure) console.note(fmt::format("rates of this machine are in {}", measure_rates()));
   const Default chosen = find_default();
   const Json json = describe(chosen);
   if (console.json) {
@@ -114,8 +119,12 @@ int info(const Console& console) {
 void add_info(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command = program.add_subcommand("info", "Version, engines, threads, native BLAS, environment.");
   add_output_flags(*command, console);
-  command->footer("Examples:\n  vernier info\n  VERNIER_ENGINE=portable vernier info --json");
-  command->callback([&console, &chosen] { chosen = [&console] { return info(console); }; });
+  const auto measure = std::make_shared<bool>(false);
+  command->add_flag("--measure", *measure,
+                    "Time products by each method, a second or two, and keep the rates for the estimates of later "
+                    "processes (VERNIER_RATES, else ~/.cache/vernier/rates.json).");
+  command->footer("Examples:\n  vernier info\n  vernier info --measure\n  VERNIER_ENGINE=portable vernier info --json");
+  command->callback([&console, &chosen, measure] { chosen = [&console, measure] { return info(console, *measure); }; });
 }
 
 }  // namespace vernier::cli

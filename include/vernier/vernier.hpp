@@ -212,7 +212,16 @@ VERNIER_API std::vector<EngineInfo>
 part_engines();                            // for bf16 parts: float under contract fp32, where estimated to win
 VERNIER_API std::string default_engine();  // of engines(), what "" means now, VERNIER_ENGINE included; or it throws
 VERNIER_API std::string native_blas();     // name and configuration of the BLAS underneath
-VERNIER_API bool cuda_compiled();          // was the CUDA part built?
+
+// Times products of some sizes by each method that may win here, on 1, 2, 4, ... threads up to `threads` (0: OpenMP's
+// choice), a second or two in all, and keeps the times in a file: the estimates of this and later processes start from
+// them in place of tabled rates, so that the choice between methods holds on this machine. The file is
+// $VERNIER_RATES, else vernier/rates.json in $XDG_CACHE_HOME or ~/.cache; VERNIER_RATES=none keeps to the table.
+// Returns the file's name. Throws Error(Status::invalid_argument) where it cannot be written.
+VERNIER_API std::string measure_rates(int threads = 0);
+VERNIER_API std::string rates();  // where estimates come from: "tabled rates", "rates measured here on 2026-11-26"
+
+VERNIER_API bool cuda_compiled();  // was the CUDA part built?
 VERNIER_API const char* version();
 
 template <>

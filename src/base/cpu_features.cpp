@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace vernier {
 namespace {
@@ -116,6 +117,24 @@ std::string missing_features(InstructionSet set) {
   if (set == InstructionSet::amx) return amx;
   static const std::string amx_bf16 = look_for(InstructionSet::amx_bf16);
   return amx_bf16;
+}
+
+std::string processor_name() {
+#if VERNIER_X86
+  constexpr unsigned first = 0x80000002, last = 0x80000004;  // 48 characters of CPUID's brand
+  unsigned words[12] = {};
+  for (unsigned leaf = first; leaf <= last; ++leaf) {
+    unsigned* w = words + 4 * (leaf - first);
+    if (!__get_cpuid(leaf, w, w + 1, w + 2, w + 3)) return "unknown";
+  }
+  char brand[sizeof(words) + 1] = {};
+  std::memcpy(brand, words, sizeof(words));
+  const std::string name = brand;
+  const std::size_t begin = name.find_first_not_of(' '), end = name.find_last_not_of(' ');
+  return begin == std::string::npos ? "unknown" : name.substr(begin, end - begin + 1);
+#else
+  return "unknown";
+#endif
 }
 
 std::size_t last_level_cache_bytes() {

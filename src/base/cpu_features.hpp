@@ -14,6 +14,8 @@ enum class InstructionSet { baseline, avx2, avx512_vnni, amx, amx_bf16 };
 // used. The first question about amx asks the system to let this process use the tile registers.
 std::string missing_features(InstructionSet set);
 
+std::string processor_name();  // as CPUID or the system tells; "unknown" if they do not
+
 std::size_t last_level_cache_bytes();  // as the system tells; 0 if it does not
 
 }  // namespace vernier

@@ -10,6 +10,7 @@
 #include "bf16x6/bounds.hpp"
 #include "bf16x6/cost.hpp"
 #include "number/ieee754.hpp"
+#include "product/plan/measured_rates.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/cost.hpp"
 
@@ -119,8 +120,8 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   }
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
   const double residues = ordinary_seconds(plan, engine, moduli, threads);
-  reason = fmt::format("estimates: {:.3g} ms by residues on {}, {:.3g} ms natively", residues * 1e3, engine.name(),
-                       native * 1e3);
+  reason = fmt::format("estimates by {}: {:.3g} ms by residues on {}, {:.3g} ms natively", source_of_estimates(),
+                       residues * 1e3, engine.name(), native * 1e3);
   return residues < native ? &engine : nullptr;
 }
 
@@ -152,8 +153,9 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   }
   choice.printable.reason =
       asked ? fmt::format("engine {} was asked for", requested)
-            : fmt::format("estimates: {:.3g} ms by bf16 parts on {}, {:.3g} ms by residues on {}, {:.3g} ms natively",
-                          parts * 1e3, engine->name, residues * 1e3, int8, native * 1e3);
+            : fmt::format(
+                  "estimates by {}: {:.3g} ms by bf16 parts on {}, {:.3g} ms by residues on {}, {:.3g} ms natively",
+                  source_of_estimates(), parts * 1e3, engine->name, residues * 1e3, int8, native * 1e3);
   return choice;
 }
 

@@ -118,6 +118,19 @@ TEST_F(Program, InfoTellsTheEngines) {
   EXPECT_EQ(forced["environment"]["VERNIER_ENGINE"], "portable");
 }
 
+TEST_F(Program, InfoMeasuresRatesThatExplainThenNames) {
+  const std::string here = "OMP_NUM_THREADS=1 VERNIER_RATES=rates.json";
+  const std::string plan = "explain -m 500 -n 500 -k 500";
+  EXPECT_NE(run(plan, here).out.find("tabled rates"), std::string::npos);
+  const Outcome measured = run("info --measure --json", here);
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  EXPECT_NE(measured.err.find("rates.json"), std::string::npos);
+  EXPECT_EQ(Json::parse(measured.out)["estimates"].get<std::string>().rfind("rates measured here on 20", 0), 0U);
+  EXPECT_NE(run(plan, here).out.find("rates measured here on 20"), std::string::npos);
+  EXPECT_NE(run(plan, "OMP_NUM_THREADS=1 VERNIER_RATES=none").out.find("tabled rates"), std::string::npos);
+  refuses(2, "info --measure", "VERNIER_RATES");
+}
+
 TEST_F(Program, InfoFailsWhereTheEnvironmentNamesNoEngine) {
   const Outcome outcome = run("info --json", "VERNIER_ENGINE=abacus");
   EXPECT_EQ(outcome.code, 1);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+
+#include "number/moduli.hpp"
+#include "product/plan/measured_rates.hpp"
 
 namespace vernier {
 namespace {
@@ -24,9 +28,7 @@ constexpr std::array<EngineRates, 4> engines = {{
 // The product of |A| and |B|: operations on tiles, elements rounded, entries taken.
 constexpr double bound_operations = 2.2e12, bound_elements = 1e9, bound_entries = 1.5e9;
 
-}  // namespace
-
-double residue_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
+double tabled_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
   const auto* rates =
       std::find_if(engines.begin(), engines.end(), [&](const EngineRates& e) { return e.name == engine; });
   if (rates == engines.end()) rates = &engines.back();
@@ -34,6 +36,28 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
   const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
   const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
   return moduli * (products + bytes) / threads + least_residue_seconds;
+}
+
+// Residues of float and double differ in their moduli alone: how far the nearest measured number of them is.
+int nearest_moduli(const MeasuredRates& rates, std::string_view engine, int moduli) {
+  int nearest = max_moduli;
+  for (const MeasuredTime& t : rates.times)
+    if (t.method == engine) nearest = std::min(nearest, std::abs(t.moduli - moduli));
+  return nearest;
+}
+
+}  // namespace
+
+double residue_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
+  const MeasuredRates& rates = rates_of_this_machine();
+  const int nearest = nearest_moduli(rates, engine, moduli);
+  const double factor = rates.factor(
+      size_of(s), threads,
+      [&](const MeasuredTime& t) { return t.method == engine && std::abs(t.moduli - moduli) == nearest; },
+      [](const MeasuredTime& t) {
+        return tabled_seconds(t.method, {t.n, t.n, t.n}, t.moduli, t.threads);
+      });
+  return factor * tabled_seconds(engine, s, moduli, threads);
 }
 
 double bound_seconds(const ProductShape& s, bool tiles, int threads) {

@@ -1,0 +1,129 @@
+#include "product/plan/measured_rates.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "base/cpu_features.hpp"
+#include "base/fork_mutex.hpp"
+#include "base/status.hpp"
+#include "product/native/native.hpp"
+
+namespace vernier {
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(const MeasuredRates& rates) {
+  Json times = Json::array();
+  for (const MeasuredTime& t : rates.times)
+    times.push_back({{"method", t.method},
+                     {"type", t.single_precision ? "float" : "double"},
+                     {"threads", t.threads},
+                     {"n", t.n},
+                     {"moduli", t.moduli},
+                     {"seconds", t.seconds}});
+  return {{"processor", rates.processor}, {"blas", rates.blas}, {"date", rates.date}, {"times", times}};
+}
+
+MeasuredRates from_json(const Json& json) {
+  MeasuredRates rates{json.at("processor"), json.at("blas"), json.at("date"), {}};
+  for (const Json& t : json.at("times")) {
+    MeasuredTime time{t.at("method"), t.at("type") == "float", t.at("threads"),
+                      t.at("n"),      t.at("moduli"),          t.at("seconds")};
+    if (time.threads >= 1 && time.n >= 1 && time.seconds > 0) rates.times.push_back(std::move(time));
+  }
+  return rates;
+}
+
+// An array of machines; empty where the file is missing or holds something else.
+Json machines_in(const std::string& file) {
+  std::ifstream in(file);
+  const Json json = Json::parse(in, nullptr, false);
+  if (json.is_object() && json.contains("machines") && json["machines"].is_array()) return json["machines"];
+  return Json::array();
+}
+
+bool is_of(const Json& machine, const std::string& processor, const std::string& blas) {
+  return machine.is_object() && machine.value("processor", Json()) == processor &&
+         machine.value("blas", Json()) == blas;
+}
+
+std::atomic<const MeasuredRates*> known{nullptr};  // never destroyed: references to it may be about
+
+ForkMutex& reading() {
+  static auto* mutex = new ForkMutex;
+  return *mutex;
+}
+
+}  // namespace
+
+std::string rates_file() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (std::getenv("VERNIER_RATES") != nullptr) {
+    const std::string named = variable("VERNIER_RATES");
+    return named == "none" ? "" : named;
+  }
+  const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (!cache.empty()) return cache + "/vernier/rates.json";
+  return home.empty() ? "" : home + "/.cache/vernier/rates.json";
+}
+
+MeasuredRates read_rates(const std::string& file, const std::string& processor, const std::string& blas) {
+  MeasuredRates none{processor, blas, "", {}};
+  if (file.empty()) return none;
+  try {
+    for (const Json& machine : machines_in(file))
+      if (is_of(machine, processor, blas)) return from_json(machine);
+  } catch (const std::exception&) {  // a file that is none: estimates are those of the table, and say so
+  }
+  return none;
+}
+
+void write_rates(const std::string& file, const MeasuredRates& rates) {
+  Json machines = Json::array();
+  for (const Json& machine : machines_in(file))
+    if (!is_of(machine, rates.processor, rates.blas)) machines.push_back(machine);
+  machines.push_back(to_json(rates));
+  const std::filesystem::path path(file);
+  const std::string temporary = file + "." + std::to_string(getpid());
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  bool written = false;
+  {
+    std::ofstream out(temporary);
+    out << Json{{"machines", machines}}.dump(1) << '\n';
+    written = static_cast<bool>(out.flush());
+  }
+  if (written) std::filesystem::rename(temporary, path, error);
+  if (written && !error) return;
+  std::remove(temporary.c_str());
+  fail(Status::invalid_argument,
+       "{}: rates cannot be written there; expected a file in a folder that is writable: set VERNIER_RATES", file);
+}
+
+const MeasuredRates& rates_of_this_machine() {
+  const MeasuredRates* rates = known.load(std::memory_order_acquire);
+  if (rates != nullptr) return *rates;
+  const std::lock_guard lock(reading());
+  if (known.load() == nullptr) known = new MeasuredRates(read_rates(rates_file(), processor_name(), native_name()));
+  return *known.load();
+}
+
+void forget_rates() { known = nullptr; }
+
+std::string source_of_estimates() {
+  const MeasuredRates& rates = rates_of_this_machine();
+  return rates.times.empty() ? "tabled rates" : "rates measured here on " + rates.date;
+}
+
+}  // namespace vernier
