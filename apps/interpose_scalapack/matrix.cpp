@@ -26,7 +26,7 @@ Local local_of(const Cut& cut, int process) {
   Local local;
   const int end = cut.first + cut.count;
   // From the process' first block of the matrix on.
-  for (int b = (process - cut.source + cut.processes) % cut.processes; cut.begin_of(b) < end; b += cut.processes) {
+  for (int b = cut.first_of(process); cut.begin_of(b) < end; b += cut.processes) {
     const int block_begin = cut.begin_of(b), block_end = cut.begin_of(b + 1);
     local.begin += std::max(0, std::min(block_end, cut.first) - block_begin);
     for (int i = std::max(block_begin, cut.first); i < std::min(block_end, end); ++i)
@@ -39,6 +39,7 @@ SubMatrix::SubMatrix(const Grid& grid, const int* d, int i, int j, int m, int n)
   const bool inner = d[0] == inner_block_cyclic;
   const int at = inner ? 6 : 4;  // of mb
   rows_ = {i - 1, m, d[4], d[at], d[at + 2], grid.rows};
+  all_rows_ = {0, d[2], d[4], d[at], d[at + 2], grid.rows};
   columns_ = {j - 1, n, d[5], d[at + 1], d[at + 3], grid.columns};
   lld_ = d[at + 4];
   const auto sound = [](const Cut& c, int size) {
@@ -51,7 +52,10 @@ SubMatrix::SubMatrix(const Grid& grid, const int* d, int i, int j, int m, int n)
 bool SubMatrix::find_local(const Grid& grid) {
   local_rows_ = local_of(rows_, grid.row);
   local_columns_ = local_of(columns_, grid.column);
-  return lld_ >= std::max<std::int64_t>(1, local_rows_.begin + row_count());
+  std::int64_t rows = 0;
+  for (int b = all_rows_.first_of(grid.row); all_rows_.begin_of(b) < all_rows_.count; b += grid.rows)
+    rows += std::min(all_rows_.begin_of(b + 1), all_rows_.count) - all_rows_.begin_of(b);
+  return lld_ >= std::max<std::int64_t>(1, rows);
 }
 
 vernier_part SubMatrix::part(const void* a, std::size_t element) const {

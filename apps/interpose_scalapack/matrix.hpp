@@ -27,6 +27,7 @@ struct Cut {
   int first_block() const;    // indices in the block that it begins in
   int first_process() const;  // which has them
   int most_local() const;     // of any process, at most
+  int first_of(int process) const { return (process - source + processes) % processes; }  // its first block
 };
 
 // Rows or columns of a sub-matrix that lie on one process: they follow one another in its memory.
@@ -45,7 +46,8 @@ class SubMatrix {
   int most_rows() const { return rows_.most_local(); }
   int most_columns() const { return columns_.most_local(); }
 
-  // After valid(): what lies here of it, in the matrix' own memory; false where its columns there are too short.
+  // After valid(): what lies here of it, in the matrix' own memory; false where the columns of the matrix there are too
+  // short.
   bool find_local(const Grid& grid);
   std::int64_t row_count() const { return static_cast<std::int64_t>(local_rows_.indices.size()); }
   std::int64_t column_count() const { return static_cast<std::int64_t>(local_columns_.indices.size()); }
@@ -69,6 +71,7 @@ class SubMatrix {
 
  private:
   int context_, lld_;
+  Cut all_rows_;  // of the matrix
   Cut rows_, columns_;
   bool valid_;
   Local local_rows_, local_columns_;

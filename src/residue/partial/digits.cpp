@@ -38,8 +38,9 @@ void add_digit_product(double x, double y, bool negated, const ElementLayout& la
                 [&](int d) -> std::int64_t& { return words[d]; });
 }
 
+// The integer is below P / 2.
 int limbs_of(const PassData& pass) {
-  return (residue_system(pass.layout.moduli).product.bit_width() + limb_width) / limb_width;
+  return (residue_system(pass.layout.moduli).product.bit_width() - 1 + limb_width - 1) / limb_width;
 }
 
 // Limbs of the integer that residues stand for: it is added exactly, so any representative serves.
