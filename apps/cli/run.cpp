@@ -1,4 +1,4 @@
-// vernier run: a program under libvernier_blas and libvernier_cublas, and what became of its calls.
+// vernier run: a program under libvernier_blas, _cublas and _scalapack, and what became of its calls.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 namespace vernier::cli {
 namespace {
 
-constexpr const char* library_names[] = {"libvernier_blas.so", "libvernier_cublas.so"};
+constexpr const char* library_names[] = {"libvernier_blas.so", "libvernier_cublas.so", "libvernier_scalapack.so"};
 constexpr int exit_cannot_run = 126, exit_not_found = 127, exit_by_signal = 128;  // as a shell has it
 
 struct RunOptions {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <vernier/vernier.h>
 #include <vernier/vernier_cuda.h>
+#include <vernier/vernier_distributed.h>
 
 static int failures = 0;
 
@@ -273,7 +274,65 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   vernier_destroy(handle);
 }
 
+/* Two parties, each with one k: what the second found out goes to the first, and its sums by bytes or by words. */
+static void parties_multiply(int by_words) {
+  vernier_handle handle = made();
+  const int64_t indices[] = {0, 1};
+  const vernier_part whole_c = {NULL, 2, indices, 2, indices, 2};
+  vernier_distributed party[2] = {NULL, NULL};
+  vernier_part left[2], right[2], part = whole_c;
+  char sums[2][4 * 16];
+  int64_t words[2][4 * 4];
+  const void* elements[1];
+  double c[4], expected[4];
+  int i, j;
+  EXPECT(small_product(handle, expected) == VERNIER_SUCCESS);
+  for (i = 0; i < 2; ++i) {
+    const vernier_part l = {a + 2 * i, 2, indices, 2, indices + i, 1}, r = {b + i, 2, indices + i, 1, indices, 2};
+    left[i] = l;
+    right[i] = r;
+    EXPECT(vernier_distributed_create(handle, VERNIER_D, VERNIER_OP_N, VERNIER_OP_N, 2, 2, 2, &party[i]) ==
+           VERNIER_SUCCESS);
+    EXPECT(vernier_distributed_element_bytes(party[i], 0) == 0); /* not before the scan is complete */
+  }
+  while (vernier_distributed_scanning(party[0])) {
+    int64_t maxima = 0, sums_count = 0, *m[2], *s[2];
+    for (i = 0; i < 2; ++i) {
+      EXPECT(vernier_distributed_scan(party[i], VERNIER_LEFT, &left[i]) == VERNIER_SUCCESS);
+      EXPECT(vernier_distributed_scan(party[i], VERNIER_RIGHT, &right[i]) == VERNIER_SUCCESS);
+      m[i] = vernier_distributed_maxima(party[i], &maxima);
+      s[i] = vernier_distributed_sums(party[i], &sums_count);
+    }
+    for (j = 0; j < maxima; ++j) m[0][j] = m[1][j] = m[0][j] > m[1][j] ? m[0][j] : m[1][j];
+    for (j = 0; j < sums_count; ++j) s[0][j] = s[1][j] = s[0][j] + s[1][j];
+    for (i = 0; i < 2; ++i) EXPECT(vernier_distributed_combine(party[i]) == VERNIER_SUCCESS);
+  }
+  EXPECT(vernier_distributed_passes(party[0]) == 1 && vernier_distributed_moduli(party[0], 0) == 15);
+  EXPECT(vernier_distributed_element_bytes(party[0], 0) == 16 && vernier_distributed_words(party[0], 0) == 2);
+  memset(sums, 0, sizeof sums);
+  for (i = 0; i < 2; ++i)
+    EXPECT(vernier_distributed_partial(party[i], 0, &left[i], &right[i], sums[i], 2) == VERNIER_SUCCESS);
+  if (by_words) {
+    const int count = (int)vernier_distributed_words(party[0], 0) * 4;
+    for (i = 0; i < 2; ++i) EXPECT(vernier_distributed_to_words(party[i], 0, 4, sums[i], words[i]) == VERNIER_SUCCESS);
+    for (j = 0; j < count; ++j) words[0][j] += words[1][j];
+    EXPECT(vernier_distributed_from_words(party[0], 0, 4, words[0], sums[0]) == VERNIER_SUCCESS);
+  } else {
+    EXPECT(vernier_distributed_add(party[0], 0, 4, sums[1], sums[0]) == VERNIER_SUCCESS);
+  }
+  part.X = c;
+  elements[0] = sums[0];
+  EXPECT(vernier_distributed_finish(party[0], elements, 2, &one, &zero, NULL) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_distributed_finish(party[0], elements, 2, &one, &zero, &part) == VERNIER_SUCCESS);
+  EXPECT(memcmp(c, expected, sizeof c) == 0);
+  EXPECT(vernier_distributed_combine(NULL) == VERNIER_NOT_INITIALIZED);
+  for (i = 0; i < 2; ++i) vernier_distributed_destroy(party[i]);
+  vernier_destroy(handle);
+}
+
 int main(void) {
+  parties_multiply(0);
+  parties_multiply(1);
   every_type_multiplies();
   prepared_operands_multiply();
   level_3_is_there();

@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "base/environment.hpp"
 
@@ -17,11 +16,10 @@ void add_to_summary(const VectorStatistics* statistics, std::int64_t count, int&
   }
 }
 
-// ceil(log2(1-norm / 2^exponent)), which is positive
 void set_norm_bits(const VectorStatistics* statistics, std::int64_t count, std::int64_t padded, std::uint8_t* out) {
   std::fill(out, out + padded, no_cost);
   for (std::int64_t v = 0; v < count; ++v)
-    if (!statistics[v].zero()) out[v] = static_cast<std::uint8_t>(std::bit_width(statistics[v].sum - 1) - quantum_bits);
+    if (!statistics[v].zero()) out[v] = norm_bits_of(statistics[v]);
 }
 
 }  // namespace

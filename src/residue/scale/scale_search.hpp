@@ -1,12 +1,19 @@
 // From the data to the scales of its vectors: statistics and, where these leave entries without proof, block spans.
 #pragma once
 
+#include <bit>
+
 #include "residue/backend.hpp"
 #include "residue/exact/exact_stage.hpp"
 #include "residue/gemm.hpp"
 #include "residue/plan/plan.hpp"
 
 namespace vernier {
+
+// ceil(log2(1-norm / 2^exponent)), which is positive, of a vector that is not zero.
+inline std::uint8_t norm_bits_of(const VectorStatistics& v) {
+  return static_cast<std::uint8_t>(std::bit_width(v.sum - 1) - quantum_bits);
+}
 
 template <class T>
 class ScaleSearch {

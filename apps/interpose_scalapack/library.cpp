@@ -1,0 +1,24 @@
+// The ScaLAPACK underneath.
+#include <dlfcn.h>
+
+#include "libvernier.hpp"
+#include "original.hpp"
+#include "preload.hpp"
+
+namespace vernier::interpose {
+
+const Preload preload = {"vernier_pblas", "VERNIER_ENGINE", "vernier_", true};
+
+// In the next library that the program has loaded: it is linked to its ScaLAPACK.
+void* find_underneath(const char* name, May) {
+  if (void* next = find_next(name)) return next;
+  return find_among_loaded(name);
+}
+
+std::string out_of_reach(const std::string&) { return ""; }
+
+Sizes largest_product(const Call& call) { return {call.m, call.n, call.k}; }
+
+vernier_status perform(vernier_handle handle, const Call& call) { return call_routine(handle, call); }
+
+}  // namespace vernier::interpose

@@ -1,0 +1,182 @@
+#include "product.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "depth.hpp"
+#include "functions.hpp"
+#include "libvernier.hpp"
+#include "ring.hpp"
+#include "settings.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+constexpr std::size_t words_at_a_time = std::size_t{1} << 15;
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<std::byte, Free>;
+
+Memory zeros(std::size_t bytes) {
+  return Memory(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(1, bytes), 1)));
+}
+
+class Run {
+ public:
+  Run(const Grid& grid, const DistributedCall& call) : grid_(grid), c_(call) {}
+  ~Run() { distributed().destroy(product_); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  Outcome run() {
+    if (!all(create())) return why();
+    if (c_.arrange) c_.arrange();
+    while (distributed().scanning(product_) != 0)
+      if (!all(scan())) return why();
+    const int passes = distributed().passes(product_);
+    for (int pass = 0; pass < passes; ++pass) {
+      if (!all(make_elements(pass))) return why();
+      if (!all(multiply(pass))) return why();
+    }
+    finish();
+    return {.done = true};
+  }
+
+ private:
+  // The worst status of any process, which all of them take.
+  bool all(vernier_status own) {
+    double worst = own;
+    int row = 0, column = 0;
+    pblas().maximum(grid_.context, "All", " ", 1, 1, &worst, 1, &row, &column, -1, -1, -1);
+    if (own != VERNIER_SUCCESS && own != VERNIER_OUT_OF_MEMORY) message_ = libvernier().last_error(handle_);
+    status_ = static_cast<vernier_status>(worst);
+    return status_ == VERNIER_SUCCESS;
+  }
+
+  Outcome why() const {
+    const Reason reason = status_ == VERNIER_BOUND_NOT_MET   ? Reason::bound
+                          : status_ == VERNIER_OUT_OF_MEMORY ? Reason::memory
+                          : status_ == VERNIER_UNSUPPORTED   ? Reason::unsupported
+                                                             : Reason::other;
+    if (reason == Reason::memory) return {false, reason, "a process has no memory for the product"};
+    return {false, reason, message_};
+  }
+
+  vernier_status create() {
+    try {
+      handle_ = thread_handle();
+      words_.resize(words_at_a_time);
+      if (c_.allocate && !c_.allocate()) return VERNIER_OUT_OF_MEMORY;
+    } catch (const std::bad_alloc&) {
+      return VERNIER_OUT_OF_MEMORY;
+    }
+    const auto op = [](char letter) { return static_cast<vernier_op>(letter); };
+    return distributed().create(handle_, c_.type, op(c_.opa), op(c_.opb), c_.m, c_.n, c_.k, &product_);
+  }
+
+  vernier_status scan() {
+    const DistributedFunctions& d = distributed();
+    vernier_status status = d.scan(product_, VERNIER_LEFT, &c_.a_part);
+    if (status == VERNIER_SUCCESS) status = d.scan(product_, VERNIER_RIGHT, &c_.b_part);
+    if (status != VERNIER_SUCCESS) d.refuse(product_);
+    std::int64_t count = 0;
+    std::int64_t* words = d.maxima(product_, &count);
+    exchange(words, count, [&](int n, double* x) {
+      int row = 0, column = 0;
+      pblas().maximum(grid_.context, "All", " ", n, 1, x, n, &row, &column, -1, -1, -1);
+    });
+    words = d.sums(product_, &count);
+    exchange(words, count, [&](int n, double* x) { pblas().sum(grid_.context, "All", " ", n, 1, x, n, -1, -1); });
+    return d.combine(product_);
+  }
+
+  // As doubles, which hold the words exactly: BLACS knows integers of 32 bits alone.
+  template <class Communicate>
+  void exchange(std::int64_t* words, std::int64_t count, Communicate communicate) {
+    for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(words_.size())) {
+      const auto n = std::min(static_cast<std::int64_t>(words_.size()), count - begin);
+      for (std::int64_t i = 0; i < n; ++i) words_[static_cast<std::size_t>(i)] = static_cast<double>(words[begin + i]);
+      communicate(static_cast<int>(n), words_.data());
+      for (std::int64_t i = 0; i < n; ++i)
+        words[begin + i] = static_cast<std::int64_t>(words_[static_cast<std::size_t>(i)]);
+    }
+  }
+
+  vernier_status make_elements(int pass) {
+    bytes_ = distributed().element_bytes(product_, pass);
+    a_ = zeros(bytes_ * static_cast<std::size_t>(c_.a->count()));
+    b_ = zeros(bytes_ * static_cast<std::size_t>(c_.b->count()));
+    sums_[pass] = zeros(bytes_ * static_cast<std::size_t>(c_.c->count()));
+    buffer_ = zeros(ring_buffer_bytes(bytes_));
+    if (!a_ || !b_ || !sums_[pass] || !buffer_) return VERNIER_OUT_OF_MEMORY;
+    vernier_status status = distributed().convert(product_, pass, VERNIER_LEFT, &c_.a_part, a_.get(), c_.a->ld());
+    if (status == VERNIER_SUCCESS)
+      status = distributed().convert(product_, pass, VERNIER_RIGHT, &c_.b_part, b_.get(), c_.b->ld());
+    if (c_.triangle != 0)
+      clear_beyond_triangle(c_.triangle_is_b ? *c_.b : *c_.a, c_.triangle_is_b ? b_.get() : a_.get());
+    return status;
+  }
+
+  // An element that is all zeros is an entry that is not there: it meets no infinity.
+  void clear_beyond_triangle(const SubMatrix& x, std::byte* elements) const {
+    x.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
+      if (c_.triangle == 'U' ? below <= 0 : below >= 0) return;
+      std::byte* const element = elements + bytes_ * static_cast<std::size_t>(i + j * x.ld());
+      std::fill(element, element + bytes_, std::byte{0});
+    });
+  }
+
+  vernier_status multiply(int pass) {
+    const auto op = [](char letter) { return letter == 'N' ? 'N' : 'T'; };
+    const DeepBlocks deep(depth_of(grid_, {c_.a, c_.b, c_.c}, c_.k, bytes_));
+    const bool well = multiply_by_ring({product_,
+                                        pass,
+                                        bytes_,
+                                        grid_,
+                                        buffer_.get(),
+                                        op(c_.opa),
+                                        op(c_.opb),
+                                        c_.m,
+                                        c_.n,
+                                        c_.k,
+                                        {a_.get(), c_.a->inner()},
+                                        {b_.get(), c_.b->inner()},
+                                        {sums_[pass].get(), c_.c->inner()}});
+    a_.reset();
+    b_.reset();
+    return well ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY;
+  }
+
+  // Arguments are checked and memory is there: nothing is left that could fail.
+  void finish() {
+    const void* sums[] = {sums_[0].get(), sums_[1].get()};
+    if (distributed().finish(product_, sums, c_.c->ld(), c_.alpha, c_.beta, &c_.c_part) != VERNIER_SUCCESS)
+      fatal(std::string("finish: ") + libvernier().last_error(handle_));
+  }
+
+  const Grid& grid_;
+  const DistributedCall& c_;
+  vernier_handle handle_ = nullptr;
+  vernier_distributed product_ = nullptr;
+  std::vector<double> words_;
+  std::size_t bytes_ = 0;
+  Memory a_, b_, buffer_, sums_[2];
+  vernier_status status_ = VERNIER_SUCCESS;
+  std::string message_;
+};
+
+}  // namespace
+
+std::size_t element_size(vernier_type type) { return type == VERNIER_S ? 4 : type == VERNIER_Z ? 16 : 8; }
+
+Outcome multiply_distributed(const Grid& grid, const DistributedCall& call) {
+  Run run(grid, call);
+  return run.run();
+}
+
+}  // namespace vernier::interpose

@@ -1,0 +1,235 @@
+#include "routines.hpp"
+
+#include <complex>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace vernier::interpose {
+namespace {
+
+SubMatrix sub_matrix(const Grid& grid, const Argument& x, int m, int n) {
+  return SubMatrix(grid, x.descriptor, *x.i, *x.j, m, n);
+}
+
+bool is_zero(vernier_type type, const void* factor) {
+  const auto of = [&](auto x) { return *static_cast<const decltype(x)*>(factor) == decltype(x){}; };
+  return type == VERNIER_S   ? of(float{})
+         : type == VERNIER_D ? of(double{})
+         : type == VERNIER_C ? of(std::complex<float>{})
+                             : of(std::complex<double>{});
+}
+
+// 0 and 1 in the type; the real and imaginary parts of complex ones.
+struct Constant {
+  alignas(16) unsigned char bytes[16] = {};
+};
+Constant constant(vernier_type type, double value) {
+  Constant c;
+  if (type == VERNIER_S || type == VERNIER_C) {
+    const auto x = static_cast<float>(value);
+    std::memcpy(c.bytes, &x, sizeof x);
+  } else {
+    std::memcpy(c.bytes, &value, sizeof value);
+  }
+  return c;
+}
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// A copy of what lies here of a matrix.
+class LocalCopy {
+ public:
+  LocalCopy(vernier_type type, const SubMatrix& x, const void* data)
+      : type_(type), x_(x), source_(x.part(data, size())) {}
+
+  std::size_t size() const { return element_size(type_); }
+  void* data() const { return memory_.get(); }
+  vernier_part part() const { return x_.copied(data()); }
+
+  bool allocate() {
+    memory_.reset(std::calloc(static_cast<std::size_t>(x_.ld() * (x_.column_count() + 1)), size()));
+    return memory_ != nullptr;
+  }
+  // Entries of which keep(row - column) is true; all others are zero.
+  template <class Keep>
+  void take(Keep keep) {
+    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
+      if (keep(below)) std::memcpy(at(i, j), source(i, j), size());
+    });
+  }
+  template <class Keep>
+  void give(void*, Keep keep) const {
+    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
+      if (keep(below)) std::memcpy(source(i, j), at(i, j), size());
+    });
+  }
+  void set_diagonal(double value) {
+    const Constant c = constant(type_, value);
+    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
+      if (below == 0) std::memcpy(at(i, j), c.bytes, size());
+    });
+  }
+  void make_diagonal_real() {
+    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
+      if (below == 0) std::memset(at(i, j) + size() / 2, 0, size() / 2);
+    });
+  }
+
+ private:
+  char* at(std::int64_t i, std::int64_t j) const {
+    return static_cast<char*>(memory_.get()) + size() * static_cast<std::size_t>(i + j * x_.ld());
+  }
+  char* source(std::int64_t i, std::int64_t j) const {
+    return static_cast<char*>(const_cast<void*>(source_.X)) + size() * static_cast<std::size_t>(i + j * source_.ldx);
+  }
+
+  vernier_type type_;
+  const SubMatrix& x_;
+  vernier_part source_;
+  std::unique_ptr<void, Free> memory_;
+};
+
+bool in_triangle(char uplo, std::int64_t below) { return uplo == 'U' ? below <= 0 : below >= 0; }
+
+// C := A' + C for local copies, the transpose or its conjugate.
+void add_transposed(vernier_type type, bool conjugated, int n, const InnerDescriptor& inner, void* a, void* c) {
+  using Transpose = void (*)(const int*, const int*, const void*, const void*, const int*, const int*, const int*,
+                             const void*, void*, const int*, const int*, const int*);
+  const char* name = type == VERNIER_S   ? "pstran_"
+                     : type == VERNIER_D ? "pdtran_"
+                     : type == VERNIER_C ? (conjugated ? "pctranc_" : "pctranu_")
+                                         : (conjugated ? "pztranc_" : "pztranu_");
+  const Constant one = constant(type, 1);
+  const int first = 1;
+  reinterpret_cast<Transpose>(original(name))(&n, &n, one.bytes, a, &first, &first, inner.data(), one.bytes, c, &first,
+                                              &first, inner.data());
+}
+
+// What is wrong with it the library underneath will say.
+Taken refused(ParallelSymbol& symbol, Reason reason = Reason::invalid) {
+  symbol.refuse(reason);
+  return {};
+}
+
+}  // namespace
+
+Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k, const void* alpha, const Argument& a,
+                const Argument& b, const void* beta, const Argument& c) {
+  if (!symbol.concerns(m, n, k)) return {};
+  const Grid grid = grid_of(a.descriptor[1]);
+  if (!grid.here() || opa == 0 || opb == 0) return refused(symbol);
+  SubMatrix x = opa == 'N' ? sub_matrix(grid, a, m, k) : sub_matrix(grid, a, k, m);
+  SubMatrix y = opb == 'N' ? sub_matrix(grid, b, k, n) : sub_matrix(grid, b, n, k);
+  SubMatrix z = sub_matrix(grid, c, m, n);
+  if (!x.valid() || !y.valid() || !z.valid()) return refused(symbol);
+  if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
+  const std::size_t size = element_size(symbol.type);
+  const int depth = depth_of(grid, {&x, &y, &z}, k, size);
+  if (!symbol.wanted()) return {false, depth};
+  if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
+  const DistributedCall call{
+      symbol.type,         opa, opb, m, n, k, alpha, beta, &x, &y, &z, x.part(a.data, size), y.part(b.data, size),
+      z.part(c.data, size)};
+  return {symbol.run(grid, call), depth};
+}
+
+Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, int n, int k, const void* alpha,
+                  const Argument& a, const void* beta, const Argument& c) {
+  if (!symbol.concerns(n, n, k)) return {};
+  const Grid grid = grid_of(a.descriptor[1]);
+  if (!grid.here() || op == 0 || uplo == 0) return refused(symbol);
+  SubMatrix x = op == 'N' ? sub_matrix(grid, a, n, k) : sub_matrix(grid, a, k, n);
+  SubMatrix z = sub_matrix(grid, c, n, n);
+  if (!x.valid() || !z.valid()) return refused(symbol);
+  if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
+  const std::size_t size = element_size(symbol.type);
+  const int depth = depth_of(grid, {&x, &z}, k, size);
+  if (!symbol.wanted()) return {false, depth};
+  if (!x.find_local(grid) || !z.find_local(grid)) return refused(symbol);
+  const char turned = conjugated ? 'C' : 'T';
+  const vernier_part part = x.part(a.data, size);
+  LocalCopy copy(symbol.type, z, c.data);
+  DistributedCall call{
+      symbol.type, op == 'N' ? 'N' : turned, op == 'N' ? turned : 'N', n, n, k, alpha, beta, &x, &x, &z, part, part,
+      {}};
+  call.allocate = [&] {
+    if (!copy.allocate()) return false;
+    copy.take([](std::int64_t) { return true; });
+    if (conjugated) copy.make_diagonal_real();
+    call.c_part = copy.part();
+    return true;
+  };
+  if (!symbol.run(grid, call)) return {false, depth};
+  if (conjugated) copy.make_diagonal_real();
+  copy.give(c.data, [&](std::int64_t below) { return in_triangle(uplo, below); });
+  return {true};
+}
+
+Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char uplo, int m, int n, const void* alpha,
+                     const Argument& a, const Argument& b, const void* beta, const Argument& c) {
+  const int order = side == 'L' ? m : n;
+  if (!symbol.concerns(m, n, order)) return {};
+  const Grid grid = grid_of(a.descriptor[1]);
+  if (!grid.here() || side == 0 || uplo == 0) return refused(symbol);
+  SubMatrix x = sub_matrix(grid, a, order, order), y = sub_matrix(grid, b, m, n), z = sub_matrix(grid, c, m, n);
+  if (!x.valid() || !y.valid() || !z.valid()) return refused(symbol);
+  if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
+  const std::size_t size = element_size(symbol.type);
+  const int depth = depth_of(grid, {&x, &y, &z}, order, size);
+  if (!symbol.wanted()) return {false, depth};
+  if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
+  LocalCopy whole(symbol.type, x, a.data), strict(symbol.type, x, a.data);
+  const bool left = side == 'L';
+  const vernier_part other = y.part(b.data, size);
+  DistributedCall call{
+      symbol.type,         'N', 'N', m, n, order, alpha, beta, left ? &x : &y, left ? &y : &x, &z, {}, {},
+      z.part(c.data, size)};
+  call.allocate = [&] {
+    if (!whole.allocate() || !strict.allocate()) return false;
+    whole.take([&](std::int64_t below) { return in_triangle(uplo, below); });
+    strict.take([&](std::int64_t below) { return below != 0 && in_triangle(uplo, below); });
+    if (conjugated) whole.make_diagonal_real();
+    call.a_part = left ? whole.part() : other;
+    call.b_part = left ? other : whole.part();
+    return true;
+  };
+  call.arrange = [&] { add_transposed(symbol.type, conjugated, order, x.inner(), strict.data(), whole.data()); };
+  return {symbol.run(grid, call), depth};
+}
+
+Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, char diag, int m, int n, const void* alpha,
+                      const Argument& a, const Argument& b) {
+  const int order = side == 'L' ? m : n;
+  if (!symbol.concerns(m, n, order)) return {};
+  const Grid grid = grid_of(a.descriptor[1]);
+  if (!grid.here() || side == 0 || uplo == 0 || op == 0 || diag == 0) return refused(symbol);
+  SubMatrix x = sub_matrix(grid, a, order, order), y = sub_matrix(grid, b, m, n);
+  if (!x.valid() || !y.valid()) return refused(symbol);
+  if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
+  const std::size_t size = element_size(symbol.type);
+  const int depth = depth_of(grid, {&x, &y}, order, size);
+  if (!symbol.wanted()) return {false, depth};
+  if (!x.find_local(grid) || !y.find_local(grid)) return refused(symbol);
+  LocalCopy triangle(symbol.type, x, a.data);
+  const bool left = side == 'L';
+  const vernier_part other = y.part(b.data, size);
+  const Constant zero = constant(symbol.type, 0);
+  DistributedCall call{symbol.type, left ? op : 'N', left ? 'N' : op, m,  n,  order, alpha,
+                       zero.bytes,  left ? &x : &y,  left ? &y : &x,  &y, {}, {},    other};
+  call.triangle = uplo;
+  call.triangle_is_b = !left;
+  call.allocate = [&] {
+    if (!triangle.allocate()) return false;
+    triangle.take([&](std::int64_t below) { return in_triangle(uplo, below); });
+    if (diag == 'U') triangle.set_diagonal(1);
+    call.a_part = left ? triangle.part() : other;
+    call.b_part = left ? other : triangle.part();
+    return true;
+  };
+  return {symbol.run(grid, call), depth};
+}
+
+}  // namespace vernier::interpose

@@ -1,0 +1,221 @@
+// Products of elements: residues go to an engine's planes and come back; what NaN and infinities bring is found beside.
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "base/workspace.hpp"
+#include "residue/partial/pass_data.hpp"
+#include "residue/plan/blocking.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t longest_block = 4096;      // of k: bounds the planes
+constexpr std::int64_t column_chunk = 8;          // strips of B whose products are in memory together
+constexpr std::int64_t row_strips_at_a_time = 8;  // of A, for a thread
+
+// Real products: of real parts; of imaginary parts and of sums of both beside, for complex elements (Karatsuba).
+int products_of(const ElementLayout& layout) { return layout.parts == 2 ? 3 : 1; }
+
+struct Planes {
+  std::int8_t* data = nullptr;
+  std::size_t stride = 0;
+  PanelLayout layout;
+};
+
+class ResidueBlock {
+ public:
+  ResidueBlock(const PassData& pass, const ElementProduct& product, std::int64_t k_begin, std::int64_t k_count)
+      : pass_(pass), product_(product), k_begin_(k_begin), k_count_(k_count), planes_(planes_of(pass)) {
+    Arena count;
+    carve(count);
+    memory_.emplace(count.used());
+    Arena arena = memory_->arena();
+    carve(arena);
+  }
+
+  void run() {
+    const std::int64_t column_strips = b_.layout.strips;
+#pragma omp parallel num_threads(pass_.threads)
+    {
+      pass_.engine->enter_thread();
+      unpack(product_.a, product_.m, true, a_);
+      unpack(product_.b, product_.n, false, b_);
+#pragma omp barrier
+      for (std::int64_t t = 0; t < column_strips; t += column_chunk) {
+        const std::int64_t strips = std::min(column_chunk, column_strips - t);
+        multiply(t, strips);
+        accumulate(t, strips);
+      }
+      pass_.engine->leave_thread();
+    }
+  }
+
+ private:
+  static int planes_of(const PassData& pass) { return products_of(pass.layout) * pass.layout.moduli; }
+
+  void carve(Arena& arena) {
+    const auto planes = static_cast<std::size_t>(planes_);
+    for (auto [side, vectors] : {std::pair{&a_, product_.m}, std::pair{&b_, product_.n}}) {
+      side->layout = panel_layout(vectors, k_count_);
+      side->stride = plane_stride(side->layout.bytes());
+      side->data = arena.take<std::int8_t>(planes * side->stride);
+    }
+    c_stride_ = plane_stride(a_.layout.strips * column_chunk * block_elements);
+    c_ = arena.take<std::int8_t>(planes * c_stride_);
+    scratch_stride_ = static_cast<std::size_t>(round_up(static_cast<std::int64_t>(pass_.engine->scratch_bytes()),
+                                                        static_cast<std::int64_t>(Arena::alignment)));
+    scratch_ = arena.take<std::byte>(scratch_stride_ * static_cast<std::size_t>(pass_.threads));
+  }
+
+  void unpack(const ElementView<const std::byte>& x, std::int64_t vectors, bool rows, const Planes& planes) const {
+    const std::int64_t steps = planes.layout.steps;
+#pragma omp for schedule(dynamic, 1) nowait
+    for (std::int64_t item = 0; item < planes.layout.strips * steps; ++item) {
+      const std::int64_t strip = item / steps, step = item % steps;
+      std::int8_t* to = planes.data + planes.layout.offset(strip, step);
+      for (int b = 0; b < step_size; ++b) {
+        const std::int64_t l = step * step_size + k_of_byte(b);
+        for (int v = 0; v < strip_size; ++v) {
+          const std::int64_t vector = strip * strip_size + v;
+          std::int8_t* at = to + (rows ? row_byte(v, b) : column_byte(v, b));
+          unpack_element(vector < vectors && l < k_count_ ? x.at(vector, k_begin_ + l) : nullptr, at, planes.stride);
+        }
+      }
+    }
+  }
+
+  void unpack_element(const std::byte* element, std::int8_t* to, std::size_t stride) const {
+    const auto* from = reinterpret_cast<const std::int8_t*>(element);
+    if (from == nullptr) {
+      for (int q = 0; q < planes_; ++q) to[static_cast<std::size_t>(q) * stride] = 0;
+      return;
+    }
+    const int moduli_count = pass_.layout.moduli, own = pass_.layout.parts * moduli_count;
+    for (int q = 0; q < own; ++q) to[static_cast<std::size_t>(q) * stride] = from[q];
+    for (int q = own; q < planes_; ++q) {
+      const int p = moduli[static_cast<std::size_t>(q - own)];
+      to[static_cast<std::size_t>(q) * stride] =
+          static_cast<std::int8_t>(reduced(from[q - own] + from[q - own + moduli_count], p));
+    }
+  }
+
+  void multiply(std::int64_t first, std::int64_t strips) const {
+    const PanelLayout &rows = a_.layout, &columns = b_.layout;
+    const std::int64_t pieces = divide_up(rows.strips, row_strips_at_a_time);
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t item = 0; item < planes_ * pieces; ++item) {
+      const auto plane = static_cast<std::size_t>(item / pieces);
+      const std::int64_t row = item % pieces * row_strips_at_a_time;
+      for (std::int64_t slice = 0; slice < rows.slices(); ++slice)
+        pass_.engine->multiply(
+            {.columns = b_.data + plane * b_.stride + columns.offset(first, slice * columns.slice_steps),
+             .column_strips = strips,
+             .rows = a_.data + plane * a_.stride + rows.offset(row, slice * rows.slice_steps),
+             .row_strips = std::min(row_strips_at_a_time, rows.strips - row),
+             .steps = rows.steps_of(slice),
+             .modulus = moduli[plane % static_cast<std::size_t>(pass_.layout.moduli)],
+             .accumulate = slice > 0,
+             .out = c_ + plane * c_stride_ + row * block_elements,
+             .out_strips = rows.strips,
+             .scratch = scratch_ + scratch_stride_ * static_cast<std::size_t>(omp_get_thread_num())});
+    }
+  }
+
+  void accumulate(std::int64_t first, std::int64_t strips) const {
+    const std::int64_t end = std::min((first + strips) * strip_size, product_.n);
+#pragma omp for schedule(static)
+    for (std::int64_t j = first * strip_size; j < end; ++j)
+      for (std::int64_t i = 0; i < product_.m; ++i) {
+        const std::int64_t block = (j / strip_size - first) * a_.layout.strips + i / strip_size;
+        const int within = residue_index(static_cast<int>(i % strip_size), static_cast<int>(j % strip_size));
+        add_entry(c_ + block * block_elements + within,
+                  product_.c + static_cast<std::size_t>(i + j * product_.ldc) * product_.a.bytes);
+      }
+  }
+
+  void add_entry(const std::int8_t* products, std::byte* element) const {
+    auto* sum = reinterpret_cast<std::int8_t*>(element);
+    const auto count = static_cast<std::size_t>(pass_.layout.moduli);
+    const std::size_t part = count * c_stride_;
+    for (std::size_t q = 0; q < count; ++q, products += c_stride_) {
+      const int p = moduli[q];
+      if (pass_.layout.parts == 1) {
+        sum[q] = static_cast<std::int8_t>(reduced(sum[q] + *products, p));
+      } else {
+        const int xu = products[0], yv = products[part], all = products[2 * part];
+        sum[q] = static_cast<std::int8_t>(reduced(sum[q] + xu - yv, p));
+        sum[count + q] = static_cast<std::int8_t>(reduced(sum[count + q] + all - xu - yv, p));
+      }
+    }
+  }
+
+  const PassData& pass_;
+  const ElementProduct& product_;
+  const std::int64_t k_begin_, k_count_;
+  const int planes_;
+  std::optional<Workspace> memory_;
+  Planes a_, b_;
+  std::int8_t* c_ = nullptr;
+  std::size_t c_stride_ = 0, scratch_stride_ = 0;
+  std::byte* scratch_ = nullptr;
+};
+
+// Of the classes of a and b, the parts of a complex product beside each other.
+void add_class_terms(const ElementLayout& layout, const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* sum) {
+  sum[0] |= class_product(a[0], b[0]);
+  if (layout.parts == 1) return;
+  sum[0] |= class_product(negated_class(a[1]), b[1]);
+  sum[1] |= static_cast<std::uint8_t>(class_product(a[1], b[0]) | class_product(a[0], b[1]));
+}
+
+bool is_special(const ElementLayout& layout, const std::uint8_t* classes) {
+  return ((classes[0] | (layout.parts == 2 ? classes[1] : 0)) & class_special) != 0;
+}
+
+}  // namespace
+
+void multiply_residues(const PassData& pass, const ElementProduct& product) {
+  const std::int64_t block = std::min(pass.engine->longest_k(), longest_block);
+  for (std::int64_t l = 0; l < product.k; l += block)
+    ResidueBlock(pass, product, l, std::min(block, product.k - l)).run();
+}
+
+void multiply_classes(const PassData& pass, const ElementProduct& p) {
+  const ElementLayout& layout = pass.layout;
+  const std::size_t bytes = layout.bytes(), offset = layout.class_offset();
+  const auto of = [&](const ElementView<const std::byte>& x, std::int64_t v, std::int64_t l) {
+    return reinterpret_cast<const std::uint8_t*>(x.at(v, l)) + offset;
+  };
+  const auto sum = [&](std::int64_t i, std::int64_t j) {
+    return reinterpret_cast<std::uint8_t*>(p.c) + static_cast<std::size_t>(i + j * p.ldc) * bytes + offset;
+  };
+  for (std::int64_t l = 0; l < p.k; ++l) {
+    for (std::int64_t i = 0; i < p.m; ++i)
+      if (is_special(layout, of(p.a, i, l)))
+        for (std::int64_t j = 0; j < p.n; ++j) add_class_terms(layout, of(p.a, i, l), of(p.b, j, l), sum(i, j));
+    for (std::int64_t j = 0; j < p.n; ++j)
+      if (is_special(layout, of(p.b, j, l)))
+        for (std::int64_t i = 0; i < p.m; ++i) add_class_terms(layout, of(p.a, i, l), of(p.b, j, l), sum(i, j));
+  }
+}
+
+void add_elements(const PassData& pass, std::int64_t count, const std::byte* from, std::byte* to) {
+  const ElementLayout& layout = pass.layout;
+  const auto residues = static_cast<std::size_t>(layout.parts * layout.moduli);
+  for (std::int64_t e = 0; e < count; ++e, from += layout.bytes(), to += layout.bytes()) {
+    const auto* x = reinterpret_cast<const std::int8_t*>(from);
+    auto* sum = reinterpret_cast<std::int8_t*>(to);
+    for (std::size_t r = 0; r < residues; ++r)
+      sum[r] = static_cast<std::int8_t>(reduced(sum[r] + x[r], moduli[r % static_cast<std::size_t>(layout.moduli)]));
+    auto* words = reinterpret_cast<std::int64_t*>(to);
+    for (int d = 0; d < layout.parts * layout.digits; ++d) words[d] += reinterpret_cast<const std::int64_t*>(from)[d];
+    for (std::size_t p = layout.class_offset(); p < layout.bytes(); ++p) to[p] |= from[p];
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,189 @@
+// DistributedProduct: what its functions check, and what they hand on.
+#include "residue/partial/finish.hpp"
+#include "residue/partial/state.hpp"
+#include "vernier/distributed.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr const char* routine = distributed_routine;
+
+void check_part(const char* name, const void* X, std::int64_t ldx, std::int64_t rows, std::int64_t columns) {
+  require(rows >= 0 && columns >= 0, "{}: {}: a part of {} x {}: expected 0 or more", routine, name, rows, columns);
+  check_leading(routine, "ldx", ldx, rows);
+  check_pointer(routine, name, rows > 0 && columns > 0, X);
+}
+
+void check_indices(const char* name, const std::int64_t* indices, std::int64_t count, std::int64_t size) {
+  check_pointer(routine, name, count > 0, indices);
+  for (std::int64_t i = 0; i < count; ++i)
+    require(indices[i] >= 0 && indices[i] < size, "{}: {}[{}] = {}: expected 0 to {}", routine, name, i, indices[i],
+            size - 1);
+}
+
+template <class T>
+void check(const char* name, const MatrixPart<T>& part, std::int64_t rows, std::int64_t columns) {
+  check_part(name, part.X, part.ldx, part.row_count, part.column_count);
+  check_indices("rows", part.rows, part.row_count, rows);
+  check_indices("columns", part.columns, part.column_count, columns);
+}
+
+template <class T>
+void check_operand(const DistributedState<T>& s, Side side, const MatrixPart<const T>& part) {
+  const bool rows = s.vectors_are_rows(side);
+  const std::int64_t vectors = side == Side::left ? s.m : s.n;
+  check(side == Side::left ? "A" : "B", part, rows ? vectors : s.k, rows ? s.k : vectors);
+}
+
+}  // namespace
+
+template <class T>
+DistributedProduct<T>::DistributedProduct(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                          const Options& options) {
+  check_shape(routine, opa, opb, m, n, k);
+  check_options(routine, options);
+  const Contract& c = options.contract;
+  require(c.reproducible || c.kind == Contract::Kind::exact,
+          "{}: contract {} promises no bits; expected {}+reproducible or exact", routine, c.text(), c.text());
+  state_ = std::make_unique<DistributedState<T>>(opa, opb, m, n, k, options);
+}
+template <class T>
+DistributedProduct<T>::~DistributedProduct() = default;
+template <class T>
+DistributedProduct<T>::DistributedProduct(DistributedProduct&&) noexcept = default;
+template <class T>
+DistributedProduct<T>& DistributedProduct<T>::operator=(DistributedProduct&&) noexcept = default;
+
+template <class T>
+bool DistributedProduct<T>::scanning() const {
+  return state_->scan.round() != ScanRound::done;
+}
+
+template <class T>
+void DistributedProduct<T>::scan(Side side, const MatrixPart<const T>& part) {
+  DistributedState<T>& s = *state_;
+  check_operand(s, side, part);
+  s.scan.template add<T>(side, s.vectors_are_rows(side), part, s.threads);
+}
+
+template <class T>
+std::span<std::int64_t> DistributedProduct<T>::maxima() {
+  return state_->scan.maxima();
+}
+template <class T>
+std::span<std::int64_t> DistributedProduct<T>::sums() {
+  return state_->scan.sums();
+}
+template <class T>
+void DistributedProduct<T>::refuse() {
+  state_->scan.refuse();
+}
+template <class T>
+void DistributedProduct<T>::combine() {
+  const FloatingEnvironment environment;
+  state_->combine();
+}
+
+template <class T>
+int DistributedProduct<T>::passes() const {
+  return static_cast<int>(state_->passes.size());
+}
+template <class T>
+int DistributedProduct<T>::moduli(int pass) const {
+  return state_->pass(pass).layout.moduli;
+}
+template <class T>
+std::size_t DistributedProduct<T>::element_bytes(int pass) const {
+  return state_->pass(pass).layout.bytes();
+}
+template <class T>
+std::int64_t DistributedProduct<T>::wide_rows() const {
+  return state_->scaling.wide_rows;
+}
+template <class T>
+std::int64_t DistributedProduct<T>::wide_columns() const {
+  return state_->scaling.wide_columns;
+}
+
+template <class T>
+void DistributedProduct<T>::convert(int pass, Side side, const MatrixPart<const T>& part, std::byte* elements,
+                                    std::int64_t ld) const {
+  const DistributedState<T>& s = *state_;
+  const PassData& data = s.pass(pass);
+  check_operand(s, side, part);
+  check_leading(routine, "ld", ld, part.row_count);
+  if (data.layout.moduli > 0)
+    convert_residues(data, side, s.view(side, part), s.conjugated(side), elements, ld);
+  else
+    convert_digits(data, s.view(side, part), s.conjugated(side), elements, ld);
+}
+
+template <class T>
+void DistributedProduct<T>::multiply(int pass, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                     const std::byte* A, std::int64_t lda, const std::byte* B, std::int64_t ldb,
+                                     std::byte* C, std::int64_t ldc) const {
+  const PassData& data = state_->pass(pass);
+  check_shape(routine, opa, opb, m, n, k);
+  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  if (m == 0 || n == 0 || k == 0) return;
+  const std::size_t bytes = data.layout.bytes();
+  const ElementProduct product{m, n, k, {A, lda, opa != Op::none, bytes}, {B, ldb, opb == Op::none, bytes}, C, ldc};
+  data.layout.moduli > 0 ? multiply_residues(data, product) : multiply_digits(data, product);
+  if (data.specials) multiply_classes(data, product);
+}
+
+template <class T>
+void DistributedProduct<T>::partial(int pass, const MatrixPart<const T>& a, const MatrixPart<const T>& b, std::byte* C,
+                                    std::int64_t ldc) const {
+  const DistributedState<T>& s = *state_;
+  const PartView<T> rows = s.view(Side::left, a), columns = s.view(Side::right, b);
+  require(rows.ks() == columns.ks(), "{}: partial: parts of {} and {} k; expected the same", routine, rows.ks(),
+          columns.ks());
+  const std::size_t bytes = element_bytes(pass);
+  const std::int64_t lda = std::max<std::int64_t>(1, a.row_count), ldb = std::max<std::int64_t>(1, b.row_count);
+  std::vector<std::byte> left(bytes * static_cast<std::size_t>(lda * a.column_count));
+  std::vector<std::byte> right(bytes * static_cast<std::size_t>(ldb * b.column_count));
+  convert(pass, Side::left, a, left.data(), lda);
+  convert(pass, Side::right, b, right.data(), ldb);
+  multiply(pass, s.opa, s.opb, rows.vectors(), columns.vectors(), rows.ks(), left.data(), lda, right.data(), ldb, C,
+           ldc);
+}
+
+template <class T>
+void DistributedProduct<T>::add(int pass, std::int64_t count, const std::byte* from, std::byte* to) const {
+  add_elements(state_->pass(pass), count, from, to);
+}
+
+template <class T>
+std::size_t DistributedProduct<T>::words(int pass) const {
+  return element_words(state_->pass(pass));
+}
+template <class T>
+void DistributedProduct<T>::to_words(int pass, std::int64_t count, const std::byte* elements,
+                                     std::int64_t* words) const {
+  elements_to_words(state_->pass(pass), count, elements, words);
+}
+template <class T>
+void DistributedProduct<T>::from_words(int pass, std::int64_t count, const std::int64_t* words,
+                                       std::byte* elements) const {
+  words_to_elements(state_->pass(pass), count, words, elements);
+}
+
+template <class T>
+void DistributedProduct<T>::finish(const std::byte* const* elements, std::int64_t ld, T alpha, T beta,
+                                   const MatrixPart<T>& c) const {
+  const DistributedState<T>& s = *state_;
+  check("C", c, s.m, s.n);
+  if (c.row_count == 0 || c.column_count == 0) return;
+  if (alpha == T{0} || s.k == 0) return scale_part(beta, c);
+  s.check_scalars(alpha, beta);
+  s.pass(0);
+  finish_part(Finish<T>{s.passes, elements, ld, s.exact, s.row_proofs, s.column_proofs, alpha, beta, c});
+}
+
+template class DistributedProduct<float>;
+template class DistributedProduct<double>;
+template class DistributedProduct<std::complex<float>>;
+template class DistributedProduct<std::complex<double>>;
+
+}  // namespace vernier

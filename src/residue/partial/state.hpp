@@ -1,0 +1,181 @@
+// What a distributed product is at one party: from the statistics of all parties to scales and passes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "number/digit_sum.hpp"
+#include "product/arguments.hpp"
+#include "residue/gemm.hpp"
+#include "residue/partial/pass_data.hpp"
+#include "residue/partial/side_costs.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/scale/wide_entries.hpp"
+
+namespace vernier {
+
+inline constexpr const char* distributed_routine = "DistributedProduct";
+
+inline void set_digits(PassData& pass, int exponent) {
+  pass.narrow = exponent <= narrow_exponent;
+  for (pass.limbs = 1; exponent > largest_exponent(pass.limbs);) ++pass.limbs;
+}
+
+template <class T>
+struct DistributedState {
+  using R = RealType<T>;
+  static constexpr int parts = parts_of_type<T>;
+
+  Op opa, opb;
+  std::int64_t m, n, k;
+  Contract contract;
+  int threads;
+  const Int8Engine& engine;
+  bool exact;
+  ScalingRule rule;
+  Scan scan;
+  Scaling scaling;
+  std::vector<VectorProof> row_proofs, column_proofs;
+  std::vector<PassData> passes;
+
+  DistributedState(Op a, Op b, std::int64_t rows, std::int64_t columns, std::int64_t inner, const Options& options)
+      : opa(a),
+        opb(b),
+        m(rows),
+        n(columns),
+        k(inner),
+        contract(options.contract),
+        threads(usable_threads(options.threads)),
+        engine(find_int8_engine(options.engine)),
+        exact(contract.kind == Contract::Kind::exact),
+        rule(scaling_rule<R>(contract, std::max<std::int64_t>(1, parts * k))),
+        scan(m, n, parts * k, rule.componentwise && !exact) {
+    if (scan.round() == ScanRound::done) choose();
+  }
+
+  bool conjugated(Side side) const { return (side == Side::left ? opa : opb) == Op::conjugate_transpose; }
+  bool vectors_are_rows(Side side) const { return side == Side::left ? opa == Op::none : opb != Op::none; }
+  PartView<T> view(Side side, const MatrixPart<const T>& part) const { return {part, vectors_are_rows(side)}; }
+
+  const PassData& pass(int index) const {
+    require(scan.round() == ScanRound::done, "{}: the scan is not complete: call combine() until scanning() is false",
+            distributed_routine);
+    require(index >= 0 && static_cast<std::size_t>(index) < passes.size(), "{}: pass = {}: expected 0 to {}",
+            distributed_routine, index, passes.size() - 1);
+    return passes[static_cast<std::size_t>(index)];
+  }
+
+  void combine() {
+    const bool had_spans = scan.round() == ScanRound::spans;
+    scan.combine();
+    if (scan.round() != ScanRound::done) return;
+    if (had_spans)
+      choose_with_spans();
+    else
+      choose();
+  }
+
+  // From the statistics alone; where these leave entries wide, spans are asked for, if k allows.
+  void choose() {
+    if (m == 0 || n == 0 || k == 0) return;
+    if (exact) return choose_exact();
+    scale({}, {});
+    if (scaling.any_wide && parts * k <= longest_spanned_k) return scan.want_spans();
+    make_passes();
+  }
+
+  void choose_with_spans() {
+    const SpanCostsOfSides costs = span_costs_of<R>(scan, parts * k, engine);
+    scale(costs.rows, costs.columns);
+    make_passes();
+  }
+
+  void scale(BlockCosts row_costs, BlockCosts column_costs) {
+    const ScannedSide &a = scan.side(Side::left), &b = scan.side(Side::right);
+    row_proofs.resize(static_cast<std::size_t>(m));
+    column_proofs.resize(static_cast<std::size_t>(n));
+    scaling =
+        choose_scales(rule, parts * k, a.statistics, b.statistics, row_proofs, column_proofs, row_costs, column_costs);
+  }
+
+  void make_passes() {
+    if (scaling.any_ordinary) add_pass(ordinary_moduli<R>(contract, parts * k), rule.largest_exponent, true);
+    if (!scaling.any_wide) return;
+    const int count = moduli_for(scaling.wide_log2);
+    if (count == 0 || scaling.wide_exponent > largest_exponent(max_limbs))
+      fail_beyond_scheme(contract, scan.widest_span(Side::left), scan.widest_span(Side::right));
+    add_pass(count, scaling.wide_exponent, false);
+  }
+
+  PassData& add_pass(int moduli, int exponent, bool ordinary) {
+    PassData& pass = passes.emplace_back();
+    pass.layout = {.parts = parts, .moduli = moduli};
+    set_digits(pass, exponent);
+    pass.ordinary = ordinary;
+    pass.specials = scan.nonfinite();
+    pass.engine = &engine;
+    pass.threads = threads;
+    const auto scales_of = [&](const std::vector<VectorProof>& proofs) {
+      std::vector<int> scales;
+      for (const VectorProof& p : proofs) scales.push_back(ordinary ? p.ordinary : p.wide);
+      return scales;
+    };
+    pass.scales = {scales_of(row_proofs), scales_of(column_proofs)};
+    if (moduli > 0) pass.tables = std::make_shared<RecombineTables>(residue_system(moduli));
+    return pass;
+  }
+
+  // One vector of a side: largest exponents of scaled elements, and the norm, where all elements become integers.
+  struct IntegerNeeds {
+    int exponent = 0;
+    double norm = 0;  // log2
+    int lowest = 0, highest = 0;
+    bool any = false;
+  };
+
+  IntegerNeeds make_integers(const ScannedSide& side, std::vector<VectorProof>& proofs) const {
+    proofs.assign(side.statistics.size(), {.proofs = proof_sets - 1});
+    IntegerNeeds needs;
+    for (std::size_t v = 0; v < proofs.size(); ++v) {
+      const VectorStatistics& s = side.statistics[v];
+      if (s.zero()) continue;
+      const int lowest = side.lowest_bits[v], exponent = s.exponent - lowest;
+      proofs[v].ordinary = -lowest;
+      needs.exponent = std::max(needs.exponent, exponent);
+      needs.norm = std::max(needs.norm, norm_log2(s, parts * k, exponent));
+      needs.lowest = needs.any ? std::min(needs.lowest, lowest) : lowest;
+      needs.highest = needs.any ? std::max(needs.highest, s.exponent) : s.exponent;
+      needs.any = true;
+    }
+    return needs;
+  }
+
+  // All elements become integers: the sums are exact, and one rounding is left.
+  void choose_exact() {
+    const IntegerNeeds a = make_integers(scan.side(Side::left), row_proofs);
+    const IntegerNeeds b = make_integers(scan.side(Side::right), column_proofs);
+    const int exponent = std::max(a.exponent, b.exponent), count = moduli_for(a.norm + b.norm);
+    if (count != 0 && exponent <= largest_exponent(max_limbs)) {
+      add_pass(count, exponent, true);
+      return;
+    }
+    PassData& pass = add_pass(0, 0, true);
+    pass.layout.lowest = a.lowest + b.lowest;
+    const int bits = a.highest + b.highest + 2 + std::bit_width(static_cast<std::uint64_t>(2 * k)) - pass.layout.lowest;
+    pass.layout.digits = bits / digit_bits + 2;
+  }
+
+  void check_scalars(T alpha, T beta) const {
+    if constexpr (parts == 2)
+      if (exact && (alpha.imag() != 0 || beta.imag() != 0))
+        fail(Status::unsupported, "{}: contract exact: for complex matrices it is kept where alpha and beta are real",
+             distributed_routine);
+  }
+};
+
+}  // namespace vernier

@@ -1,0 +1,122 @@
+// What a parallel product does where something is not as it should be, on 2 processes or more:
+//
+//     behaviour wide      one process holds data too wide for the contract: all fall back
+//     behaviour memory    one process has no memory for its elements: all fall back
+//     behaviour workspace one process has no memory to scan, and then to multiply: all fall back
+//     behaviour dies N    one process ends with code N before the product: the others do not wait for ever
+//     behaviour deep      no contract: local products have more than the 32 columns that PBLAS would take
+//
+// Exits with 0 where C is right on process 0. A watchdog ends a process that waits for longer than a minute.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "blacs.hpp"
+
+extern "C" {
+void pdgemm_(const char*, const char*, const int*, const int*, const int*, const void*, void*, const int*, const int*,
+             const int*, void*, const int*, const int*, const int*, const void*, void*, const int*, const int*,
+             const int*);
+
+// Memory that is refused: of libvernier_scalapack's elements, while asked for.
+void* __libc_calloc(std::size_t, std::size_t);
+static bool refuse_memory = false;
+static long refused = 0;
+__attribute__((visibility("default"))) void* calloc(std::size_t count, std::size_t size) {
+  if (refuse_memory && count > 3000) return ++refused, nullptr;
+  return __libc_calloc(count, size);
+}
+
+// The same of libvernier's workspaces, after some that it gets.
+static int granted = -1;
+__attribute__((visibility("default"))) void* mmap(void* at, std::size_t size, int protection, int flags, int file,
+                                                  off_t offset) {
+  Dl_info caller;
+  if (granted >= 0 && file == -1 && dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname != nullptr &&
+      std::strstr(caller.dli_fname, "libvernier.so") != nullptr && granted-- == 0) {
+    ++refused;
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
+}
+
+// Local products, and the longest of them.
+static int longest = 0;
+__attribute__((visibility("default"))) void dgemm_(const char* opa, const char* opb, const int* m, const int* n,
+                                                   const int* k, const double* alpha, const double* a, const int* lda,
+                                                   const double* b, const int* ldb, const double* beta, double* c,
+                                                   const int* ldc) {
+  using Gemm = decltype(&dgemm_);
+  static const auto next = reinterpret_cast<Gemm>(dlsym(RTLD_NEXT, "dgemm_"));
+  if (*k > longest) longest = *k;
+  next(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+}
+
+namespace vernier::test {
+namespace {
+
+// B is the unit matrix, so that C is A, as far as fp64 promises.
+int product(const std::string& mode, const Grid& grid, int rank, int workspaces) {
+  const int n = mode == "workspace" ? 320 : 96;  // more than the first workspace holds
+  Whole<double> a(n, n), b(n, n), c(n, n);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      a.at(i, j) = 1.0 / (1 + i + 3 * j);
+      if (mode == "wide" && i == 20) a.at(i, j) = std::ldexp(a.at(i, j), j % 2 == 0 ? 700 : -700);
+      b.at(i, j) = i == j ? 1 : 0;
+      c.at(i, j) = 7;
+    }
+  Dealt<double> x(a, grid, {16, 16, 0, 0}), y(b, grid, {16, 16, 0, 0}), z(c, grid, {16, 16, 0, 0});
+  const double one = 1, zero = 0;
+  const int first = 1;
+  refuse_memory = mode == "memory" && rank == 1;
+  if (mode == "workspace" && rank == 1) granted = workspaces;
+  pdgemm_("N", "N", &n, &n, &n, &one, x.local.data(), &first, &first, x.descriptor, y.local.data(), &first, &first,
+          y.descriptor, &zero, z.local.data(), &first, &first, z.descriptor);
+  refuse_memory = false;
+  granted = -1;
+  const Whole<double> result = z.gathered(n, n);
+  if (mode == "memory" && rank == 1 && refused == 0) return std::fprintf(stderr, "no memory was refused\n"), 1;
+  if (rank != 0) return 0;
+  if (mode == "deep" && longest < n) return std::fprintf(stderr, "local products of k = %d at most\n", longest), 1;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i)
+      if (!(std::abs(result.at(i, j) - a.at(i, j)) <= n * 0x1p-53 * std::abs(a.at(i, j))))
+        return std::fprintf(stderr, "(%d, %d): got %g, expected %g\n", i, j, result.at(i, j), a.at(i, j)), 1;
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) return std::fprintf(stderr, "usage: behaviour wide | memory | workspace | dies CODE | deep\n"), 2;
+  alarm(60);
+  int rank = 0, processes = 0;
+  Cblacs_pinfo(&rank, &processes);
+  Grid g;
+  Cblacs_get(-1, 0, &g.context);
+  Cblacs_gridinit(&g.context, "Row", 1, processes);
+  Cblacs_gridinfo(g.context, &g.rows, &g.columns, &g.row, &g.column);
+  const std::string mode = argv[1];
+  if (mode == "dies" && rank == 1) _exit(std::atoi(argv[2]));
+  int code = 0;
+  for (int i = 0; i < (mode == "workspace" ? 3 : 1); ++i) code |= product(mode, g, rank, i);
+  if (mode == "workspace" && rank == 1 && refused < 2) code |= std::fprintf(stderr, "%ld refusals\n", refused) > 0;
+  if (rank == 0 && code == 0) std::printf("%s: C is right\n", argv[1]);
+  std::fflush(stdout);
+  Cblacs_exit(0);
+  return code;
+}
+
+}  // namespace
+}  // namespace vernier::test
+
+int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
