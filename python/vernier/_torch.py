@@ -1,0 +1,102 @@
+"""What _vernier asks of PyTorch: its current stream, its caching allocator, and whether it has to see a product."""
+
+import torch
+
+from . import _cuda
+
+if torch.version.cuda is not None:
+    _cuda.load()
+dtypes = (torch.float32, torch.float64, torch.complex64, torch.complex128)
+einsum = torch.einsum
+
+
+def empty(shape, dtype, device="cpu"):  # whatever torch.set_default_device says
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
+def permute(x, order):
+    return x.permute(order)
+
+
+def contiguous(x):
+    return x.contiguous() if not x.is_contiguous() else x.clone(memory_format=torch.contiguous_format)
+
+
+def by_columns(x):
+    x = x.detach().resolve_conj().resolve_neg()
+    if x.ndim == 1:
+        return x.clone(memory_format=torch.contiguous_format)
+    return x.mT.clone(memory_format=torch.contiguous_format).mT
+
+
+def pivots(count, like):
+    x = torch.empty(count, dtype=torch.int64, device=like.device)
+    return x, x.data_ptr()
+
+
+def address(x):
+    return x.data_ptr()
+
+
+def shares_memory(x, y):
+    return True  # PyTorch cannot tell; the ranges meet
+
+
+def resolved(x):
+    """x with the numbers in memory that it shows."""
+    if x.layout is not torch.strided:
+        return x
+    return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
+
+
+def _no_modes():
+    return (torch._C._len_torch_function_stack() == 0 and torch._C._len_torch_dispatch_stack() == 0
+            and torch._C._functorch.peek_interpreter_stack() is None)
+
+
+def needs_operator(a, b, out):
+    """Gradients, compilation, transforms and modes: the product has to go through the operator of vernier.torch."""
+    if (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)) and torch.is_grad_enabled():
+        return True
+    plain = (torch.Tensor, torch.nn.Parameter)
+    return type(a) not in plain or type(b) not in plain or not _no_modes() or torch.compiler.is_compiling()
+
+
+def stream(device):
+    if torch.cuda.current_device() != device:
+        raise ValueError(f"the tensors lie on GPU {device} and GPU {torch.cuda.current_device()} is current; use "
+                         f"with torch.cuda.device({device}):")
+    return torch._C._cuda_getCurrentRawStream(device)
+
+
+def workspace(size, device):
+    memory = torch.empty(size, dtype=torch.uint8, device=torch.device("cuda", device))
+    return memory, memory.data_ptr()
+
+
+def empty_like(shape, x):
+    return torch.empty(shape, dtype=x.dtype, device=x.device)
+
+
+def element_strides(x):
+    return x.stride()
+
+
+def joined(x, y, axis):
+    return torch.cat([x, y], axis)
+
+
+def negative_identity(n, like):
+    return -torch.eye(n, dtype=like.dtype, device=like.device)
+
+
+def clear_above_diagonal(x):
+    x.tril_()
+
+
+def ones(n, like):
+    return torch.ones(n, dtype=like.dtype, device=like.device)
+
+
+def diagonals(x, indices, unique):
+    return torch.einsum(f"{indices}->{unique}", x)
