@@ -30,7 +30,7 @@ struct Names {
   nb::handle array_struct = name("__array_struct__"), shape = name("shape"), strides = name("strides"),
              dtype = name("dtype"), data = name("data"), pointer = name("ptr"), device_id = name("device_id"),
              stride = name("stride"), data_ptr = name("data_ptr"), get_device = name("get_device"),
-             is_conj = name("is_conj"), is_neg = name("is_neg"), device = name("device"), is_cpu = name("is_cpu");
+             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), device = name("device"), is_cpu = name("is_cpu");
 };
 const Names& names() {
   static const Names all;
@@ -41,13 +41,14 @@ constexpr const char* dtype_names[] = {"float32", "float64", "complex64", "compl
 
 // One library's functions. Its module is loaded when an array of it is seen.
 struct Library {
-  nb::handle empty, contiguous, stream, workspace, needs_operator, dtypes[4];
+  nb::handle empty, contiguous, stream, workspace, needs_operator, strided, dtypes[4];
 
   explicit Library(const char* adapter) {
     const nb::object module = nb::module_::import_(adapter);
     const auto take = [&](const char* what) { return nb::object(module.attr(what)).release(); };
     empty = take("empty"), contiguous = take("contiguous"), stream = take("stream"), workspace = take("workspace");
     needs_operator = nb::object(nb::getattr(module, "needs_operator", nb::none())).release();
+    strided = nb::object(nb::getattr(module, "strided", nb::none())).release();
     const nb::object all = module.attr("dtypes");
     for (int i = 0; i < 4; ++i) dtypes[i] = nb::object(all[i]).release();
   }
@@ -151,7 +152,7 @@ bool describe_cupy(nb::handle x, Array& array) {
 bool describe_torch(nb::handle x, Array& array) {
   const Library& torch = library(Maker::torch);
   if (!kind_of_dtype(get(x, names().dtype), torch, array.kind)) return false;
-  if (call(x, names().is_neg).ptr() == Py_True) return false;
+  if (!get(x, names().layout).is(torch.strided) || call(x, names().is_neg).ptr() == Py_True) return false;
   if (array.kind >= Kind::complex64 && call(x, names().is_conj).ptr() == Py_True) return false;
   if (!read_tuple(get(x, names().shape), array.shape, array.dimensions)) return false;
   int dimensions = 0;

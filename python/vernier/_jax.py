@@ -3,7 +3,6 @@
 import jax.numpy as jnp
 
 permute = jnp.transpose
-einsum = jnp.einsum
 
 
 def ones(n, like):

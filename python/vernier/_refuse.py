@@ -54,6 +54,8 @@ def pair(a, b, routine="matmul"):
 
 def device_of(x):
     """A short name of the device of x."""
+    if type(x).__module__.partition(".")[0] == "torch":
+        return "the CPU" if x.device.type == "cpu" else str(x.device).replace("cuda:", "GPU ")
     if hasattr(x, "__dlpack_device__"):
         kind, number = x.__dlpack_device__()
         return "the CPU" if int(kind) in (1, 3) else f"GPU {int(number)}"
