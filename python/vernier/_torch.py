@@ -49,28 +49,34 @@ def resolved(x):
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 
-def _no_modes():
-    return (torch._C._len_torch_function_stack() == 0 and torch._C._len_torch_dispatch_stack() == 0
-            and torch._C._functorch.peek_interpreter_stack() is None)
+_grad_enabled, _compiling = torch.is_grad_enabled, torch.compiler.is_compiling
+_function_modes, _dispatch_modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
+_transform = torch._C._functorch.peek_interpreter_stack
+_current_device, _current_stream = torch.cuda.current_device, torch._C.__dict__.get("_cuda_getCurrentRawStream")
+_gpus = [torch.device("cuda", i) for i in range(64)]
 
 
 def needs_operator(a, b, out):
     """Gradients, compilation, transforms and modes: the product has to go through the operator of vernier.torch."""
-    if (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)) and torch.is_grad_enabled():
+    if _grad_enabled() and (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)):
         return True
-    plain = (torch.Tensor, torch.nn.Parameter)
-    return type(a) not in plain or type(b) not in plain or not _no_modes() or torch.compiler.is_compiling()
+    if _function_modes() or _dispatch_modes() or _transform() is not None or _compiling():
+        return True
+    return not (type(a) in _PLAIN and type(b) in _PLAIN)
+
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def stream(device):
-    if torch.cuda.current_device() != device:
-        raise ValueError(f"the tensors lie on GPU {device} and GPU {torch.cuda.current_device()} is current; use "
+    if _current_device() != device:
+        raise ValueError(f"the tensors lie on GPU {device} and GPU {_current_device()} is current; use "
                          f"with torch.cuda.device({device}):")
-    return torch._C._cuda_getCurrentRawStream(device)
+    return _current_stream(device)
 
 
 def workspace(size, device):
-    memory = torch.empty(size, dtype=torch.uint8, device=torch.device("cuda", device))
+    memory = torch.empty(size, dtype=torch.uint8, device=_gpus[device])
     return memory, memory.data_ptr()
 
 
