@@ -30,7 +30,8 @@ struct Names {
   nb::handle array_struct = name("__array_struct__"), shape = name("shape"), strides = name("strides"),
              dtype = name("dtype"), data = name("data"), pointer = name("ptr"), device_id = name("device_id"),
              stride = name("stride"), data_ptr = name("data_ptr"), get_device = name("get_device"),
-             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), device = name("device"), is_cpu = name("is_cpu");
+             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), device = name("device"),
+             is_cpu = name("is_cpu");
 };
 const Names& names() {
   static const Names all;
@@ -163,7 +164,8 @@ bool describe_torch(nb::handle x, Array& array) {
   return true;
 }
 
-// numpy.ndarray, cupy.ndarray and torch.Tensor with their subclasses, but for masked arrays, which are no numbers alone.
+// numpy.ndarray, cupy.ndarray and torch.Tensor with their subclasses, but for masked arrays, which are no numbers
+// alone.
 Maker find_maker(nb::handle type) {
   const nb::object order = type.attr("__mro__");
   for (const nb::handle base : order) {
@@ -175,7 +177,8 @@ Maker find_maker(nb::handle type) {
   }
   const auto module = nb::cast<std::string>(nb::str(type.attr("__module__")));
   const auto title = nb::cast<std::string>(nb::str(type.attr("__name__")));
-  const bool plain = (module == "torch" && title == "Tensor") || (module == "torch.nn.parameter" && title == "Parameter");
+  const bool plain =
+      (module == "torch" && title == "Tensor") || (module == "torch.nn.parameter" && title == "Parameter");
   return plain ? Maker::torch : Maker::other;
 }
 

@@ -1,9 +1,9 @@
 #include "jax_ffi.hpp"
 
+#include <xla/ffi/api/ffi.h>
 #include <exception>
 #include <string>
 #include <string_view>
-#include <xla/ffi/api/ffi.h>
 
 #include "multiply.hpp"
 
@@ -69,12 +69,10 @@ ffi::Error on_a_gpu(void* stream, ffi::ScratchAllocator scratch, ffi::AnyBuffer 
   return product(a, b, c, contract, true, stream, &scratch);
 }
 
-XLA_FFI_DEFINE_HANDLER(cpu_handler, on_the_cpu,
-                       ffi::Ffi::Bind()
-                           .Arg<ffi::AnyBuffer>()
-                           .Arg<ffi::AnyBuffer>()
-                           .Ret<ffi::AnyBuffer>()
-                           .Attr<std::string_view>("contract"));
+XLA_FFI_DEFINE_HANDLER(
+    cpu_handler, on_the_cpu,
+    ffi::Ffi::Bind().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>().Ret<ffi::AnyBuffer>().Attr<std::string_view>(
+        "contract"));
 XLA_FFI_DEFINE_HANDLER(gpu_handler, on_a_gpu,
                        ffi::Ffi::Bind()
                            .Ctx<ffi::PlatformStream<void*>>()

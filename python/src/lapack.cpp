@@ -29,7 +29,8 @@ struct Operand {
     if (!array.regular || !as_matrix(array.data, shape, strides, matrix))
       throw nb::value_error("expected a matrix by rows or by columns");
     if (matrix.by_rows && (rows <= 1 || columns <= 1)) {  // either way then, if columns follow one another
-      if (columns <= 1 && (rows <= 1 || array.strides[0] == 1)) matrix = {array.data, false, std::max<std::int64_t>(1, rows)};
+      if (columns <= 1 && (rows <= 1 || array.strides[0] == 1))
+        matrix = {array.data, false, std::max<std::int64_t>(1, rows)};
       if (rows <= 1 && columns > 1 && array.strides[1] == 1) matrix = {array.data, false, 1};
     }
   }
@@ -72,7 +73,8 @@ std::int64_t factor_lu(nb::handle matrix, std::uintptr_t pivots, const std::stri
   });
 }
 
-void solve_lu(nb::handle factors, std::uintptr_t pivots, nb::handle right, bool transposed, const std::string& contract) {
+void solve_lu(nb::handle factors, std::uintptr_t pivots, nb::handle right, bool transposed,
+              const std::string& contract) {
   const Operand a(factors), b(right);
   a.by_columns("factors"), b.by_columns("b");
   dispatch(a, contract, [&](auto zero, const auto& options) {
@@ -114,9 +116,12 @@ E by_name(const char* what, const std::string& text, const E (&all)[count]) {
 
 SolveOptions options_of(const std::string& factors, const std::string& refinement, double tolerance, bool condition,
                         bool forward_error, bool componentwise_error, const std::string& contract, Kind kind) {
-  SolveOptions options{.tolerance = tolerance, .condition = condition, .componentwise_error = componentwise_error,
+  SolveOptions options{.tolerance = tolerance,
+                       .condition = condition,
+                       .componentwise_error = componentwise_error,
                        .forward_error = forward_error};
-  constexpr Factors all[] = {Factors::automatic, Factors::bf16, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64};
+  constexpr Factors all[] = {Factors::automatic, Factors::bf16, Factors::fp16,
+                             Factors::tf32,      Factors::fp32, Factors::fp64};
   constexpr Refinement ways[] = {Refinement::automatic, Refinement::classical, Refinement::gmres};
   options.factors = by_name("factors", factors, all);
   options.refinement = by_name("refinement", refinement, ways);
@@ -150,7 +155,8 @@ void bind_certificate(nb::module_& m) {
       .def_ro("gmres_steps", &SolveColumn::gmres_steps)
       .def_ro("ok", &SolveColumn::ok);
   nb::class_<SolveReport>(m, "Certificate", "What was done for a linear system, and how good the solution is.")
-      .def_prop_ro("verdict", [](const SolveReport& r) { return to_string(r.verdict); }, "'ok', 'above tolerance', ...")
+      .def_prop_ro(
+          "verdict", [](const SolveReport& r) { return to_string(r.verdict); }, "'ok', 'above tolerance', ...")
       .def_prop_ro("ok", [](const SolveReport& r) { return r.verdict == Verdict::ok; })
       .def_prop_ro("factors", [](const SolveReport& r) { return to_string(r.factors); })
       .def_prop_ro("backward_error", &SolveReport::largest_backward_error, "the largest of all columns")
@@ -179,8 +185,9 @@ void bind_lapack(nb::module_& m) {
       "solve",
       [](nb::handle a, nb::handle b, nb::handle x, const std::string& factors, const std::string& refinement,
          double tolerance, bool condition, bool forward_error, bool componentwise_error, const std::string& contract) {
-        return solve_system(a, b, x, options_of(factors, refinement, tolerance, condition, forward_error,
-                                                componentwise_error, contract, Operand(a).array.kind));
+        return solve_system(a, b, x,
+                            options_of(factors, refinement, tolerance, condition, forward_error, componentwise_error,
+                                       contract, Operand(a).array.kind));
       },
       nb::arg("a"), nb::arg("b"), nb::arg("x"), nb::arg("factors"), nb::arg("refinement"), nb::arg("tolerance"),
       nb::arg("condition"), nb::arg("forward_error"), nb::arg("componentwise_error"), nb::arg("contract"));

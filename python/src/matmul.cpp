@@ -38,7 +38,8 @@ void check_out(nb::handle a, nb::handle b, nb::handle result, const Array& x, co
                               .c_str());
   if (!out.writable) throw nb::value_error("matmul: out is read-only; give an array that may be written");
   for (const bool first : {true, false})
-    if (ranges_meet(first ? x : y, out)) to_python("vernier._refuse", "overlap")(first ? a : b, result, first ? "a" : "b");
+    if (ranges_meet(first ? x : y, out))
+      to_python("vernier._refuse", "overlap")(first ? a : b, result, first ? "a" : "b");
 }
 
 // A contract that can fail for one matrix of a batch after others are done.

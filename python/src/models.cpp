@@ -107,7 +107,8 @@ void bind_models(nb::module_& m) {
       .def_ro("device", &NamedEngine::device)
       .def_ro("instruction", &NamedEngine::instruction)
       .def_ro("source", &NamedEngine::source, "where its facts come from")
-      .def_prop_ro("k", [](const NamedEngine& e) { return e.engine.k; }, "products of one instruction")
+      .def_prop_ro(
+          "k", [](const NamedEngine& e) { return e.engine.k; }, "products of one instruction")
       .def_prop_ro("formats",
                    [](const NamedEngine& e) {
                      return nb::make_tuple(model::to_string(e.engine.a), model::to_string(e.engine.b),
@@ -119,7 +120,8 @@ void bind_models(nb::module_& m) {
           "exact_bits", [](const NamedEngine& e, std::int64_t k) { return model::exact_bits(e.engine, k); },
           nb::arg("k"), "The largest s such that k products of integers below 2^s are summed without any loss.")
       .def("_multiply", &multiply_on, nb::arg("a"), nb::arg("b"), nb::arg("result"))
-      .def("json", [](const NamedEngine& e) { return model::to_json(e); }, "One JSON object with all fields.")
+      .def(
+          "json", [](const NamedEngine& e) { return model::to_json(e); }, "One JSON object with all fields.")
       .def("__repr__", &text_of);
   m.def("engine_models", [] {
     nb::list all;
@@ -130,7 +132,8 @@ void bind_models(nb::module_& m) {
       "engine_model", [](const std::string& name) { return model::find_engine(name); }, nb::arg("name"));
   m.def("hardware", [] {
     nb::list all;
-    for (const auto& e : model::hardware_engines()) all.append(nb::make_tuple(e.name, e.instruction, e.model, e.missing));
+    for (const auto& e : model::hardware_engines())
+      all.append(nb::make_tuple(e.name, e.instruction, e.model, e.missing));
     return all;
   });
   bind_probes(m);

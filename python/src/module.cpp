@@ -65,8 +65,9 @@ void bind_reports(nb::module_& m) {
       .def_prop_ro("engine", [](const Report& r) { return r.plan.engine; })
       .def_prop_ro("reason", [](const Report& r) { return r.plan.reason; })
       .def_prop_ro("contract", [](const Report& r) { return r.plan.contract.text(); })
-      .def_prop_ro("log2_bound", [](const Report& r) { return r.plan.log2_bound; },
-                   "log2 of the proven c in |T - AB| <= c |A||B|")
+      .def_prop_ro(
+          "log2_bound", [](const Report& r) { return r.plan.log2_bound; },
+          "log2 of the proven c in |T - AB| <= c |A||B|")
       .def_ro("fallback", &Report::fallback, "the conventional product was taken for the data's sake")
       .def_ro("seconds", &Report::seconds)
       .def("json", &Report::json, "One JSON object with all fields.")
@@ -115,7 +116,7 @@ NB_MODULE(_vernier, m) {
   bind_prepared(m);
   bind_models(m);
   bind_jax(m);
-  m.def("matmul", &matmul, nb::arg("a"), nb::arg("b"), nb::arg("contract").none(), nb::arg("out").none(),
+  m.def("matmul", &matmul, nb::arg("a").none(), nb::arg("b").none(), nb::arg("contract").none(), nb::arg("out").none(),
         nb::arg("report"), nb::arg("engine"), nb::arg("threads"), nb::arg("progress").none());
   m.def(
       "check_contract", [](const std::string& text) { return Contract::parse(text).text(); }, nb::arg("text"));

@@ -35,12 +35,16 @@ Call call_of(const Batch& x) {
 }
 
 vernier::Options cpu_options(const Request& request) {
-  return {.contract = request.contract, .engine = request.engine, .threads = request.threads, .progress = request.progress};
+  return {
+      .contract = request.contract, .engine = request.engine, .threads = request.threads, .progress = request.progress};
 }
 
 cuda::Options gpu_options(const Request& request) {
-  return {.contract = request.contract, .engine = request.engine, .stream = request.stream,
-          .workspace = request.workspace, .workspace_bytes = request.workspace_bytes};
+  return {.contract = request.contract,
+          .engine = request.engine,
+          .stream = request.stream,
+          .workspace = request.workspace,
+          .workspace_bytes = request.workspace_bytes};
 }
 
 template <class T>
@@ -170,9 +174,8 @@ Contract contract_of(const std::string& text, Kind kind) {
 std::size_t workspace_of(const Batch& batch, const Request& request) {
   if (batch.device == on_cpu || batch.dimensions > 0) return 0;
   const Call x = call_of(batch);
-  return with_type(batch.kind, [&](auto zero) {
-    return cuda::gemm_workspace<decltype(zero)>(x.m, x.n, x.k, gpu_options(request));
-  });
+  return with_type(
+      batch.kind, [&](auto zero) { return cuda::gemm_workspace<decltype(zero)>(x.m, x.n, x.k, gpu_options(request)); });
 }
 
 Report multiply(const Batch& batch, const Request& request) {

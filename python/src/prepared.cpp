@@ -52,8 +52,8 @@ class Prepared {
             return "Prepared()";
           } else {
             return "Prepared " + std::string(left_ ? "left" : "right") + " factor, " + std::to_string(rows_) + " x " +
-                   std::to_string(columns_) + ", contract " + held.contract().text() + ", engine " + held.engine() + ", " +
-                   std::to_string(held.moduli()) + " moduli, " + std::to_string(held.bytes()) + " bytes";
+                   std::to_string(columns_) + ", contract " + held.contract().text() + ", engine " + held.engine() +
+                   ", " + std::to_string(held.moduli()) + " moduli, " + std::to_string(held.bytes()) + " bytes";
           }
         },
         held_);
@@ -70,13 +70,13 @@ class Prepared {
     const Op op = matrix_.by_rows ? Op::none : Op::transpose;
     const auto* data = static_cast<const T*>(matrix_.data);
     if (device_ == on_cpu)
-      held_.emplace<PreparedOperand<T>>(side, op, columns_, rows_, data, matrix_.leading,
-                                        vernier::Options{.contract = request_.contract, .engine = request_.engine,
-                                                         .threads = request_.threads});
+      held_.emplace<PreparedOperand<T>>(
+          side, op, columns_, rows_, data, matrix_.leading,
+          vernier::Options{.contract = request_.contract, .engine = request_.engine, .threads = request_.threads});
     else
-      held_.emplace<cuda::PreparedOperand<T>>(side, op, columns_, rows_, data, matrix_.leading,
-                                              cuda::Options{.contract = request_.contract, .engine = request_.engine,
-                                                            .stream = request_.stream});
+      held_.emplace<cuda::PreparedOperand<T>>(
+          side, op, columns_, rows_, data, matrix_.leading,
+          cuda::Options{.contract = request_.contract, .engine = request_.engine, .stream = request_.stream});
   }
 
   template <class T>

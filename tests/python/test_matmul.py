@@ -74,6 +74,13 @@ def test_out_is_filled_where_it_lies_whatever_its_strides():
         assert np.array_equal(out, expected)
 
 
+def test_batches_in_any_order_and_with_gaps():
+    a, b = np.round(9 * random((3, 4, 5), "float64")), np.round(9 * random((3, 5, 6), "float64", 2))
+    for x, y, out in ((a[::-1], b, None), (a, b[::-1], None), (a.transpose(1, 0, 2), b[0], None), (a, b, np.empty((3, 4, 6))[::-1]),
+                      (a, b, np.empty((3, 8, 6))[:, ::2])):
+        assert np.array_equal(vernier.matmul(x, y, out=out), np.matmul(x, y))
+
+
 def test_entries_around_out_stay():
     frame = np.full((9, 9), 7.0)
     vernier.matmul(random((3, 4), "float64"), random((4, 5), "float64"), out=frame[2:5, 2:7])
@@ -101,6 +108,7 @@ SQUARE = np.eye(4)
     (SQUARE.astype("float32"), SQUARE, {}, TypeError, "astype"),
     (np.ma.masked_array(SQUARE), SQUARE, {}, TypeError, "masked"),
     ([[1.0]], SQUARE, {}, TypeError, "asarray"),
+    (None, SQUARE, {}, TypeError, "NoneType"),
     (np.float64(2) * np.ones(()), SQUARE, {}, (ValueError, TypeError), "a is a"),
     (SQUARE, SQUARE, {"out": read_only()}, ValueError, "read-only"),
     (SQUARE, SQUARE, {"out": SQUARE}, ValueError, "overlaps a"),
