@@ -7,15 +7,20 @@
 Importing vernier imports none of these libraries. vernier.torch and vernier.jax are loaded when they are named.
 """
 
+import typing as _typing
+
 from ._contract import einsum, tensordot
 from ._linalg import LU, Cholesky, Prepared, backward_errors, cholesky, lu_factor, lu_solve, prepare, solve
 from ._machine import Info, explain, info
 from ._products import dot_exact, matmul, record
 from ._vernier import BoundNotMet, Certificate, Plan, Report, version
 
+if _typing.TYPE_CHECKING:
+    from . import jax, models, torch
+
 __version__ = version()
-__all__ = ["BoundNotMet", "Certificate", "Cholesky", "Info", "LU", "Plan", "Prepared", "Report", "backward_errors", "cholesky", "dot_exact",
-           "einsum", "explain", "info", "jax", "lu_factor", "lu_solve", "matmul", "models", "prepare", "record", "solve",
+__all__ = ["BoundNotMet", "Certificate", "Cholesky", "Info", "LU", "Plan", "Prepared", "Report", "backward_errors", "cholesky",
+           "dot_exact", "einsum", "explain", "info", "jax", "lu_factor", "lu_solve", "matmul", "models", "prepare", "record", "solve",
            "tensordot", "torch"]
 
 

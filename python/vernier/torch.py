@@ -58,7 +58,9 @@ _product.register_autograd(_gradients, setup_context=_keep)
 
 
 def matmul(a: torch.Tensor, b: torch.Tensor, contract: str | None = None) -> torch.Tensor:
-    """vernier.matmul with gradients, for torch.compile, CUDA graphs and vmap-free transforms; shapes of torch.matmul."""
+    """vernier.matmul with gradients, for torch.compile and CUDA graphs; the shapes of torch.matmul."""
+    if not torch.compiler.is_compiling() and not _torch.needs_operator(a, b, None):  # spares the dispatcher's time
+        return _vernier.matmul(_torch.resolved(a), _torch.resolved(b), contract, None, False, "", 0, None)
     return _product(a, b, contract or "")
 
 
