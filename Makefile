@@ -5,7 +5,7 @@ BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 BENCH  ?= --n 512,1024,2048,4096 --baseline native --json
 CMAKE_BUILD := cmake --build --preset $(PRESET) -j $(JOBS)
 CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
-SOURCES = find include src apps tests bench demo tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+SOURCES = find include src apps python tests bench demo tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -16,6 +16,10 @@ demo: configure  ## multiply a real matrix: fp64 accuracy out of int8 products, 
 
 test: build  ## build everything and run every test but those that need a GPU
 	@ctest --preset $(PRESET) -j $(JOBS) -LE gpu
+
+wheel: configure  ## the Python package as a wheel, in build/wheel
+	@$(CMAKE_BUILD) --target vernier >&2
+	@tools/wheel $(BUILD)
 
 bench: configure  ## speed and error of fp64 and fp32 beside OpenBLAS, one JSON object a line
 	@$(CMAKE_BUILD) --target vernier_cli >&2
@@ -52,4 +56,4 @@ clang-format:
 gpu:
 	@nvidia-smi -L 2>/dev/null || { echo "$(MAKECMDGOALS): there is no NVIDIA GPU on this machine" >&2; exit 1; }
 
-.PHONY: help demo test bench gpu-test gpu-bench format check-format clean configure build clang-format gpu
+.PHONY: help demo test wheel bench gpu-test gpu-bench format check-format clean configure build clang-format gpu

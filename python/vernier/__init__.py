@@ -1,7 +1,36 @@
-"""Matrix products of stated accuracy out of low-precision matrix engines."""
+"""Linear algebra of stated accuracy out of low-precision matrix engines.
 
-from ._matmul import matmul, record
-from ._vernier import BoundNotMet, Report, version
+    import vernier
+    c = vernier.matmul(a, b)                          # NumPy, CuPy, PyTorch, JAX, or anything with DLPack
+    c, report = vernier.matmul(a, b, "exact", report=True)
+
+Importing vernier imports none of these libraries. vernier.torch and vernier.jax are loaded when they are named.
+"""
+
+import typing as _typing
+
+from ._contract import einsum, tensordot
+from ._linalg import LU, Cholesky, Prepared, backward_errors, cholesky, lu_factor, lu_solve, prepare, solve
+from ._machine import Info, explain, info
+from ._products import dot_exact, matmul, record
+from ._vernier import BoundNotMet, Certificate, Plan, Report, version
+
+if _typing.TYPE_CHECKING:
+    from . import jax, models, torch
 
 __version__ = version()
-__all__ = ["BoundNotMet", "Report", "matmul", "record"]
+__all__ = ["BoundNotMet", "Certificate", "Cholesky", "Info", "LU", "Plan", "Prepared", "Report", "backward_errors", "cholesky",
+           "dot_exact", "einsum", "explain", "info", "jax", "lu_factor", "lu_solve", "matmul", "models", "prepare", "record", "solve",
+           "tensordot", "torch"]
+
+
+def __getattr__(name):
+    if name in ("jax", "models", "torch"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

@@ -1,7 +1,10 @@
 """vernier.matmul against exact products: rationals of Python's fractions, which round nowhere."""
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -71,6 +74,13 @@ def test_out_is_filled_where_it_lies_whatever_its_strides():
         assert np.array_equal(out, expected)
 
 
+def test_batches_in_any_order_and_with_gaps():
+    a, b = np.round(9 * random((3, 4, 5), "float64")), np.round(9 * random((3, 5, 6), "float64", 2))
+    for x, y, out in ((a[::-1], b, None), (a, b[::-1], None), (a.transpose(1, 0, 2), b[0], None), (a, b, np.empty((3, 4, 6))[::-1]),
+                      (a, b, np.empty((3, 8, 6))[:, ::2])):
+        assert np.array_equal(vernier.matmul(x, y, out=out), np.matmul(x, y))
+
+
 def test_entries_around_out_stay():
     frame = np.full((9, 9), 7.0)
     vernier.matmul(random((3, 4), "float64"), random((4, 5), "float64"), out=frame[2:5, 2:7])
@@ -98,6 +108,7 @@ SQUARE = np.eye(4)
     (SQUARE.astype("float32"), SQUARE, {}, TypeError, "astype"),
     (np.ma.masked_array(SQUARE), SQUARE, {}, TypeError, "masked"),
     ([[1.0]], SQUARE, {}, TypeError, "asarray"),
+    (None, SQUARE, {}, TypeError, "NoneType"),
     (np.float64(2) * np.ones(()), SQUARE, {}, (ValueError, TypeError), "a is a"),
     (SQUARE, SQUARE, {"out": read_only()}, ValueError, "read-only"),
     (SQUARE, SQUARE, {"out": SQUARE}, ValueError, "overlaps a"),
@@ -123,8 +134,59 @@ def test_report_and_record_tell_of_each_product():
         t, own = vernier.matmul(SQUARE, SQUARE, "fp64+reproducible", report=True)
         vernier.matmul(np.ones((3, 4, 4)), SQUARE)
     vernier.matmul(SQUARE, SQUARE)
-    assert len(own) == 1 and own[0].scheme == "residues" and own[0].contract == "fp64+reproducible"
-    assert len(reports) == 4
+    assert own.scheme == "residues" and own.contract == "fp64+reproducible" and own.log2_bound <= -50
+    assert len(reports) == 2 and "residues" in repr(own)
+
+
+@pytest.mark.parametrize("contract", ["fp64", "fp64+reproducible"])
+def test_many_matrices_with_one_keep_the_bound_of_each(contract):
+    a, b = random((3, 5, 9), "float64"), random((9, 4), "float64", 2)
+    t = vernier.matmul(a, b, contract)
+    assert all(exact_error(t[i], a[i], b) <= Fraction(10, 2**53) for i in range(3))
+
+
+def test_under_reproducible_contracts_each_matrix_of_a_batch_has_the_bits_it_has_alone():
+    a, b = random((3, 5, 9), "float64"), random((2, 1, 9, 4), "float64", 2)
+    t = vernier.matmul(a, b, "fp64+reproducible")
+    for i in range(2):
+        for j in range(3):
+            assert np.array_equal(t[i, j], vernier.matmul(a[j], b[i, 0], "fp64+reproducible"))
+
+
+def test_progress_rises_to_one_and_its_errors_do_not_stop_the_product(monkeypatch):
+    a, seen, errors = random((300, 300), "float64"), [], []
+    monkeypatch.setattr(sys, "unraisablehook", errors.append)
+    expected = vernier.matmul(a, a, "fp64+reproducible", progress=seen.append)
+    assert seen == sorted(seen) and seen[-1] == 1
+    assert np.array_equal(vernier.matmul(a, a, "fp64+reproducible", progress=lambda fraction: 1 / 0), expected)
+    assert errors and all(e.exc_type is ZeroDivisionError for e in errors)
+
+
+def test_threads_multiply_side_by_side_and_record_their_own():
+    a = random((64, 64), "float64")
+    expected, lengths = vernier.matmul(a, a, "exact"), []
+
+    def work():
+        with vernier.record() as reports:
+            assert all(np.array_equal(vernier.matmul(a, a, "exact"), expected) for _ in range(5))
+        lengths.append(len(reports))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert lengths == [5, 5, 5, 5]
+
+
+def test_a_child_of_fork_multiplies():
+    a = random((100, 100), "float64")
+    expected = vernier.matmul(a, a, "fp64+reproducible")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if np.array_equal(vernier.matmul(a, a, "fp64+reproducible"), expected) else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_import_brings_no_array_library():

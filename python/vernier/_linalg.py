@@ -1,0 +1,230 @@
+"""Linear systems, factorisations and prepared factors."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from . import _refuse, _vernier
+from ._namespace import adapter
+from ._products import matmul
+
+
+def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto", refinement: str = "auto",
+          tolerance: float = 0.0, condition: bool = False, forward_error: bool = False,
+          componentwise_error: bool = False, report: bool = False) -> Any:
+    """x with a @ x = b, and a measured backward error for each right-hand side.
+
+    a, b        float32 or float64, of NumPy, CuPy or PyTorch: a square, b a vector or a matrix; x has b's shape
+    contract    of the products in the factorisation; None: as the factors
+    factors     "auto", "bf16", "fp16", "tf32", "fp32" or "fp64": what the LU factors are kept in
+    refinement  "auto", "classical" or "gmres"
+    tolerance   of max |b - A x| / (|A| max |x| + max |b|); 0: max(4, sqrt(n)) u
+    condition, forward_error, componentwise_error
+                estimate or measure these too
+    report      True: returns (x, Certificate), also where the tolerance was not reached
+
+    Raises ValueError for a singular matrix and for NaN or infinity; BoundNotMet where the tolerance was not reached
+    and nobody asked for the certificate.
+    """
+    space = _square("solve", a)
+    _right_hand_side("solve", a, b)
+    right = space.by_columns(b)
+    if not _by_rows_or_columns(a):
+        a = space.contiguous(a)
+    x = space.by_columns(right)
+    done = _vernier.solve(a, right, x, factors, refinement, tolerance, condition, forward_error, componentwise_error,
+                          contract or "")
+    if done.verdict == "singular":
+        raise ValueError(f"solve: the matrix is singular: pivot {done.info} is zero")
+    if not report and not done.ok:
+        raise _vernier.BoundNotMet(f"solve: the backward error is {done.backward_error:.1e}, above the tolerance "
+                                   f"{done.tolerance:.1e}; ask for (x, certificate) with report=True")
+    return (x, done) if report else x
+
+
+class LU:
+    """P A = L U, as lu_factor returns it; ``lu, piv = factors`` gives what scipy.linalg.lu_factor does."""
+
+    def __init__(self, factors: Any, pivots: Any, address: int, info: int, contract: str):
+        self.factors = factors  #: L below the diagonal, U on and above it
+        self.pivots = pivots  #: row i was exchanged with row pivots[i], counted from 1
+        self.info = info  #: 0, or i: the i-th pivot is zero, counted from 1
+        self._address, self._contract = address, contract
+
+    def solve(self, b: Any, transposed: bool = False) -> Any:
+        """x with A x = b, or with A^T x = b."""
+        if self.info > 0:
+            raise ValueError(f"lu_solve: the matrix is singular: pivot {self.info} is zero")
+        _right_hand_side("lu_solve", self.factors, b)
+        x = adapter(b).by_columns(b)
+        _vernier.solve_lu(self.factors, self._address, x, transposed, self._contract)
+        return x
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.factors, self.pivots - 1))
+
+    def __repr__(self) -> str:
+        rows, columns = self.factors.shape
+        return f"LU of a {rows} x {columns} matrix of {_refuse.dtype_name(self.factors)}, info {self.info}"
+
+
+def lu_factor(a: Any, contract: str | None = None) -> LU:
+    """P A = L U with partial pivoting, its large products under the contract; a is float32 or float64, and stays."""
+    space = _real_matrix("lu_factor", a)
+    factors = space.by_columns(a)
+    pivots, address = space.pivots(min(a.shape), a)
+    info = _vernier.factor_lu(factors, address, contract or "")
+    return LU(factors, pivots, address, info, contract or "")
+
+
+def lu_solve(lu: LU, b: Any, *, a: Any = None, report: bool = False, transposed: bool = False) -> Any:
+    """x with A x = b, from the factors of A. With report=True and the matrix a: (x, list of backward errors)."""
+    if not isinstance(lu, LU):
+        raise TypeError(f"lu_solve: lu is a {_refuse.kind_of(lu)}; what lu_factor returned is expected")
+    x = lu.solve(b, transposed)
+    if not report:
+        return x
+    if a is None:
+        raise ValueError("lu_solve: a backward error is measured with the matrix itself: give a=")
+    return x, backward_errors(a.T if transposed else a, x, b)
+
+
+def backward_errors(a: Any, x: Any, b: Any) -> list[float]:
+    """max |b - A x| / (|A| max |x| + max |b|) for each column, |A| the largest row sum; residuals are rounded once."""
+    space = _square("backward_errors", a)
+    right, left = b.reshape((b.shape[0], -1)), x.reshape((x.shape[0], -1))
+    minus = space.negative_identity(right.shape[1], a)
+    residual = matmul(space.joined(a, right, 1), space.joined(left, minus, 0), "exact")
+    norm = float(abs(a).sum(1).max())
+    errors = []
+    for j in range(right.shape[1]):
+        size = norm * float(abs(left[:, j]).max()) + float(abs(right[:, j]).max())
+        errors.append(float(abs(residual[:, j]).max()) / size if size > 0 else 0.0)
+    return errors
+
+
+class Cholesky:
+    """A = L L^T, as cholesky returns it."""
+
+    def __init__(self, lower: Any, contract: str):
+        self.lower = lower  #: L, with zeros above the diagonal
+        self._contract = contract
+
+    def solve(self, b: Any) -> Any:
+        """x with A x = b."""
+        _right_hand_side("cholesky", self.lower, b)
+        x = adapter(b).by_columns(b)
+        _vernier.solve_cholesky(self.lower, x, self._contract)
+        return x
+
+    def __repr__(self) -> str:
+        return f"Cholesky of a matrix of order {self.lower.shape[0]} of {_refuse.dtype_name(self.lower)}"
+
+
+def cholesky(a: Any, contract: str | None = None) -> Cholesky:
+    """A = L L^T of a symmetric positive definite a, of which the lower triangle is read; ``.lower`` is L.
+
+    Raises ValueError where a leading minor is not positive.
+    """
+    space = _square("cholesky", a)
+    lower = space.by_columns(a)
+    info = _vernier.factor_cholesky(lower, contract or "")
+    if info > 0:
+        raise ValueError(f"cholesky: the matrix is not positive definite: the leading minor of order {info} is not positive")
+    space.clear_above_diagonal(lower)
+    return Cholesky(lower, contract or "")
+
+
+class Prepared:
+    """A factor whose residues are made once, as prepare returns it: ``p @ b`` for a left factor, ``a @ p`` for a right."""
+
+    __array_ufunc__ = None  # so that NumPy leaves a @ p to __rmatmul__
+    __array_priority__ = 1000
+
+    def __init__(self, held: Any, x: Any):
+        self._held, self._space = held, adapter(x)
+        self.shape = tuple(x.shape)
+        self.dtype = x.dtype
+
+    def matmul(self, other: Any, *, out: Any = None, report: bool = False) -> Any:
+        """The product with the other factor, a matrix; out lies by rows."""
+        _refuse.array(other, "the other factor", "prepare")
+        if other.ndim != 2 or adapter(other) is not self._space or _refuse.dtype_name(other) != self._held.dtype:
+            raise TypeError(f"prepare: the other factor has {other.ndim} dimensions of {_refuse.dtype_name(other)}; a matrix of "
+                            f"{self._held.dtype} of the library of the prepared one is expected")
+        inner, other_inner = (self.shape[1], other.shape[0]) if self._held.left else (self.shape[0], other.shape[1])
+        if inner != other_inner:
+            raise ValueError(f"prepare: the prepared factor of shape {self.shape} and one of shape {tuple(other.shape)} do not fit")
+        shape = (self.shape[0], other.shape[1]) if self._held.left else (other.shape[0], self.shape[1])
+        if not _by_rows_or_columns(other):
+            other = self._space.contiguous(other)
+        result = self._space.empty_like(shape, other)
+        told = self._held.multiply(other, result)
+        if out is not None:
+            if tuple(out.shape) != shape or _refuse.dtype_name(out) != self._held.dtype:
+                raise ValueError(f"prepare: out has shape {tuple(out.shape)}; expected {shape} of {self._held.dtype}")
+            out[...] = result
+            result = out
+        return (result, told) if report else result
+
+    def __matmul__(self, other: Any) -> Any:
+        if not self._held.left:
+            raise ValueError("prepare: this is a right factor: a @ p")
+        return self.matmul(other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        if self._held.left:
+            raise ValueError("prepare: this is a left factor: p @ b")
+        return self.matmul(other)
+
+    def __repr__(self) -> str:
+        return repr(self._held)
+
+
+def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: str = "", threads: int = 0) -> Prepared:
+    """x as a factor of many products: its residues are made once. Later changes to x have no effect.
+
+    x         a matrix of float32 or float64, of NumPy, CuPy or PyTorch
+    side      "left" for p @ b, "right" for a @ p
+    contract  of all the products; "exact" cannot be prepared
+    """
+    space = _real_matrix("prepare", x)
+    if side not in ("left", "right"):
+        raise ValueError(f"prepare: side is {side!r}; expected 'left' or 'right'")
+    if not _by_rows_or_columns(x):
+        x = space.contiguous(x)
+    return Prepared(_vernier.Prepared(x, side == "left", contract or "", engine, threads), x)
+
+
+def _real_matrix(routine, a):
+    _refuse.array(a, "a", routine)
+    space = adapter(a)
+    if space is None or not hasattr(space, "by_columns"):
+        raise TypeError(f"{routine}: a is a {_refuse.kind_of(a)}; an array of NumPy, CuPy or PyTorch is expected")
+    if _refuse.dtype_name(a) not in ("float32", "float64"):
+        raise TypeError(f"{routine}: a has dtype {_refuse.dtype_name(a)}; expected float32 or float64")
+    if a.ndim != 2:
+        raise ValueError(f"{routine}: a has shape {tuple(a.shape)}; a matrix is expected")
+    return space
+
+
+def _square(routine, a):
+    space = _real_matrix(routine, a)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError(f"{routine}: a has shape {tuple(a.shape)}; a square matrix is expected")
+    return space
+
+
+def _right_hand_side(routine, a, b):
+    _refuse.array(b, "b", routine)
+    _refuse.dtypes(a, b, routine)
+    _refuse.pair(a, b, routine)
+    if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise ValueError(f"{routine}: b has shape {tuple(b.shape)}; a vector or matrix of {a.shape[0]} rows is expected")
+
+
+def _by_rows_or_columns(x):
+    """Does a leading dimension describe x?"""
+    rows, columns = x.shape
+    down, along = adapter(x).element_strides(x)
+    return (along == 1 and down >= columns) or (down == 1 and along >= rows)

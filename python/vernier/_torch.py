@@ -1,0 +1,108 @@
+"""What _vernier asks of PyTorch: its current stream, its caching allocator, and whether it has to see a product."""
+
+import torch
+
+from . import _cuda
+
+if torch.version.cuda is not None:
+    _cuda.load()
+dtypes = (torch.float32, torch.float64, torch.complex64, torch.complex128)
+strided = torch.strided
+
+
+def empty(shape, dtype, device="cpu"):  # whatever torch.set_default_device says
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
+def permute(x, order):
+    return x.permute(order)
+
+
+def contiguous(x):
+    return x.contiguous() if not x.is_contiguous() else x.clone(memory_format=torch.contiguous_format)
+
+
+def by_columns(x):
+    x = x.detach().resolve_conj().resolve_neg()
+    if x.ndim == 1:
+        return x.clone(memory_format=torch.contiguous_format)
+    return x.mT.clone(memory_format=torch.contiguous_format).mT
+
+
+def pivots(count, like):
+    x = torch.empty(count, dtype=torch.int64, device=like.device)
+    return x, x.data_ptr()
+
+
+def address(x):
+    return x.data_ptr()
+
+
+def shares_memory(x, y):
+    return True  # PyTorch cannot tell; the ranges meet
+
+
+def resolved(x):
+    """x with the numbers in memory that it shows."""
+    if x.layout is not torch.strided:
+        return x
+    return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
+
+
+_grad_enabled, _compiling = torch.is_grad_enabled, torch.compiler.is_compiling
+_function_modes, _dispatch_modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
+_transform = torch._C._functorch.peek_interpreter_stack
+_current_device, _current_stream = torch.cuda.current_device, torch._C.__dict__.get("_cuda_getCurrentRawStream")
+_gpus = [torch.device("cuda", i) for i in range(64)]
+
+
+def needs_operator(a, b, out):
+    """Gradients, compilation, transforms and modes: the product has to go through the operator of vernier.torch."""
+    if _grad_enabled() and (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)):
+        return True
+    if _function_modes() or _dispatch_modes() or _transform() is not None or _compiling():
+        return True
+    return not (type(a) in _PLAIN and type(b) in _PLAIN)
+
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def stream(device):
+    if _current_device() != device:
+        raise ValueError(f"the tensors lie on GPU {device} and GPU {_current_device()} is current; use "
+                         f"with torch.cuda.device({device}):")
+    return _current_stream(device)
+
+
+def workspace(size, device):
+    memory = torch.empty(size, dtype=torch.uint8, device=_gpus[device])
+    return memory, memory.data_ptr()
+
+
+def empty_like(shape, x):
+    return torch.empty(shape, dtype=x.dtype, device=x.device)
+
+
+def element_strides(x):
+    return x.stride()
+
+
+def joined(x, y, axis):
+    return torch.cat([x, y], axis)
+
+
+def negative_identity(n, like):
+    return -torch.eye(n, dtype=like.dtype, device=like.device)
+
+
+def clear_above_diagonal(x):
+    x.tril_()
+
+
+def ones(n, like):
+    return torch.ones(n, dtype=like.dtype, device=like.device)
+
+
+def diagonals(x, indices, unique):
+    return torch.einsum(f"{indices}->{unique}", x)

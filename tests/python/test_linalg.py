@@ -1,0 +1,162 @@
+"""Solvers, factorisations, prepared factors, sums of products, models: NumPy arrays on the CPU."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import vernier
+
+
+def random(shape, kind="float64", seed=1):
+    return np.random.default_rng(seed).standard_normal(shape).astype(kind)
+
+
+def backward_error(a, x, b):
+    """max |b - A x| / (|A| max |x| + max |b|) of vectors, exactly."""
+    rows = [[Fraction(float(v)) for v in row] for row in a]
+    xs, bs = [Fraction(float(v)) for v in x], [Fraction(float(v)) for v in b]
+    residual = max(abs(r - sum(u * v for u, v in zip(row, xs))) for row, r in zip(rows, bs))
+    norm = max(sum(map(abs, row)) for row in rows)
+    return residual / (norm * max(map(abs, xs)) + max(map(abs, bs)))
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_certificate_bounds_the_backward_error_of_each_column(kind, order):
+    a, b = np.array(random((12, 12), kind), order=order), random((12, 3), kind, 2)
+    x, certificate = vernier.solve(a, b, report=True)
+    assert x.shape == b.shape and x.dtype == b.dtype and certificate.ok and "backward" in repr(certificate)
+    for j, column in enumerate(certificate.columns):
+        assert backward_error(a, x[:, j], b[:, j]) <= Fraction(column.backward_error) <= Fraction(certificate.tolerance)
+
+
+def test_a_right_hand_side_of_one_dimension_gives_one():
+    a, b = random((9, 9)), random(9, seed=2)
+    x = vernier.solve(a, b)
+    assert x.shape == (9,) and backward_error(a, x, b) < Fraction(1, 10**15)
+
+
+def test_a_strided_matrix_is_solved_as_its_copy():
+    frame, b = random((18, 18)), random(9, seed=2)
+    assert np.array_equal(vernier.solve(frame[::2, ::2], b), vernier.solve(frame[::2, ::2].copy(), b))
+
+
+def test_a_tolerance_out_of_reach_raises_unless_the_certificate_is_asked_for():
+    a = 1 / (np.arange(1, 13)[:, None] + np.arange(12.0))  # Hilbert's
+    with pytest.raises(vernier.BoundNotMet, match="tolerance"):
+        vernier.solve(a, np.ones(12), tolerance=1e-30)
+    x, certificate = vernier.solve(a, np.ones(12), tolerance=1e-30, report=True)
+    assert not certificate.ok and certificate.backward_error > 1e-30
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_lu_factors_multiply_to_the_permuted_matrix_and_solve(kind):
+    a, b = random((40, 40), kind), random((40, 2), kind, 2)
+    lu = vernier.lu_factor(a)
+    factors, pivots = lu
+    permuted = a.copy()
+    for i, p in enumerate(pivots):
+        permuted[[i, p]] = permuted[[p, i]]
+    lower, upper = np.tril(factors, -1) + np.eye(40, dtype=kind), np.triu(factors)
+    u = np.finfo(kind).eps / 2
+    assert (abs(vernier.matmul(lower, upper, "exact") - permuted) <= 41 * u * (abs(lower) @ abs(upper))).all()
+    x, errors = vernier.lu_solve(lu, b, a=a, report=True)
+    assert max(errors) < 40 * u
+    assert Fraction(errors[0]) >= backward_error(a, x[:, 0], b[:, 0]) * Fraction(99, 100)
+    assert max(vernier.lu_solve(lu, b, a=a, report=True, transposed=True)[1]) < 40 * u
+
+
+def test_cholesky_gives_the_lower_factor_and_solves():
+    a = random((30, 30))
+    a = vernier.matmul(a, a.T, "exact") + 30 * np.eye(30)
+    factor = vernier.cholesky(a)
+    lower = factor.lower
+    assert (np.triu(lower, 1) == 0).all()
+    assert (abs(vernier.matmul(lower, lower.T, "exact") - a) <= 31 * 2.0**-53 * (abs(lower) @ abs(lower.T))).all()
+    b = random(30, seed=3)
+    assert backward_error(a, factor.solve(b), b) < Fraction(1, 10**14)
+
+
+def test_prepared_factors_have_the_bits_of_the_product():
+    a, b = random((20, 33)), random((33, 7), seed=2)
+    expected = vernier.matmul(a, b, "fp64+reproducible")
+    left, right = vernier.prepare(a, contract="fp64+reproducible"), vernier.prepare(b.T.copy().T, "right", "fp64+reproducible")
+    assert np.array_equal(left @ b, expected) and np.array_equal(a @ right, expected)
+    assert np.array_equal(left @ np.asfortranarray(b), expected)
+    out = np.empty((20, 7))
+    result, report = left.matmul(b, out=out, report=True)
+    assert result is out and np.array_equal(out, expected) and report.prepared_b and not report.prepared_a
+    assert "20 x 33" in repr(left)
+    a[:] = 0
+    assert np.array_equal(left @ b, expected)
+
+
+@pytest.mark.parametrize("subscripts, shapes", [
+    ("ij,jk->ik", [(3, 4), (4, 5)]), ("ij,kj", [(3, 4), (5, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+    ("ij,jk,kl->il", [(3, 4), (4, 5), (5, 2)]), ("i,j->ij", [(3,), (4,)]), ("i,i->", [(5,), (5,)]), ("ijk,k->ji", [(2, 3, 4), (4,)]),
+    ("ii,ij->j", [(4, 4), (4, 3)]), ("ij,k->i", [(3, 4), (5,)]), ("...ij,jk->...ik", [(2, 2, 3, 4), (4, 5)]), ("ij->j", [(3, 4)]),
+    ("abc,cde,bd->ae", [(2, 3, 4), (4, 5, 6), (3, 5)])])
+def test_einsum_is_numpys(subscripts, shapes):
+    operands = [np.round(8 * random(shape, seed=i)) for i, shape in enumerate(shapes)]  # integers, whose sums are exact
+    assert np.array_equal(vernier.einsum(subscripts, *operands), np.einsum(subscripts, *operands))
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ([1], [0]), ([0, 2], [2, 1]), (2, 1)])
+def test_tensordot_is_numpys(axes):
+    a, b = np.round(8 * random((4, 3, 4))), np.round(8 * random((3, 4, 4), seed=2))
+    if axes in (2, 1, ([1], [0])):
+        a, b = a if axes != 2 else np.round(8 * random((4, 3, 4))), b if axes == ([1], [0]) else np.round(8 * random((3, 4, 2)))
+        if axes == 1:
+            b = np.round(8 * random((4, 2)))
+    assert np.array_equal(vernier.tensordot(a, b, axes), np.tensordot(a, b, axes))
+
+
+def test_sums_keep_their_contract():
+    x = np.array([1e16, 1.0, -1e16, 0.5])
+    assert vernier.dot_exact(x, np.ones(4)) == 1.5
+    assert vernier.einsum("i,i->", x, np.ones(4), contract="exact") == 1.5
+    assert vernier.tensordot(x, np.ones(4), 1, "exact") == 1.5
+
+
+@pytest.mark.parametrize("call, error, words", [
+    (lambda: vernier.solve(np.zeros((3, 3)), np.ones(3)), ValueError, "singular"),
+    (lambda: vernier.solve(np.ones((3, 4)), np.ones(3)), ValueError, "square"),
+    (lambda: vernier.solve(np.eye(3), np.ones(4)), ValueError, "3 rows"),
+    (lambda: vernier.solve(np.eye(3), np.ones(3, "float32")), TypeError, "astype"),
+    (lambda: vernier.solve(np.eye(3) + 0j, np.ones(3) + 0j), TypeError, "float32 or float64"),
+    (lambda: vernier.solve(np.eye(3) * np.nan, np.ones(3)), ValueError, "NaN"),
+    (lambda: vernier.solve(np.eye(3), np.ones(3), factors="fp8"), ValueError, "bf16"),
+    (lambda: vernier.solve(np.ones((3, 3), int), np.ones(3)), TypeError, "int64"),
+    (lambda: vernier.cholesky(-np.eye(3)), ValueError, "order 1"),
+    (lambda: vernier.lu_solve(vernier.lu_factor(np.zeros((3, 3))), np.ones(3)), ValueError, "pivot 1"),
+    (lambda: vernier.prepare(np.eye(3), "middle"), ValueError, "left"),
+    (lambda: vernier.prepare(np.eye(3), contract="exact"), ValueError, "exact"),
+    (lambda: vernier.prepare(np.eye(3)) @ np.ones((4, 2)), ValueError, "do not fit"),
+    (lambda: vernier.einsum("ij,jk->ik", np.ones((3, 4)), np.ones((5, 3))), ValueError, "sizes 4 and 5"),
+    (lambda: vernier.tensordot(np.ones((3, 4)), np.ones((5, 3)), 1), ValueError, "differ"),
+    (lambda: vernier.dot_exact(np.eye(3), np.eye(3)), ValueError, "ravel"),
+    (lambda: vernier.models.engine("hoper-wgmma-fp16-fp32"), ValueError, "no modelled engine"),
+    (lambda: vernier.explain(3, 3, 3, dtype="int8"), TypeError, "float32")])
+def test_mistakes_are_refused_in_one_message(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_explain_and_info_tell_what_would_be_done():
+    plan = vernier.explain(512, 256, 128, "fp64+reproducible")
+    assert plan.scheme == "residues" and plan.moduli > 10 and "residues" in repr(plan)
+    assert vernier.explain(np.ones((4, 5)), np.ones((5, 6)), contract="fp64+reproducible").contract == "fp64+reproducible"
+    info = vernier.info()
+    assert info.version == vernier.__version__ and any(e.name == "portable" and e.supported for e in info.engines)
+    assert "portable" in repr(info) and "GPU:" in repr(info)
+
+
+def test_models_compute_what_the_instruction_does_and_probes_find_it():
+    engine = vernier.models.engine("volta-fp16-fp32")
+    assert engine.dot([1.0, 2.0**-14], [1.0, 2.0**-14]) == 1.0 and "fp16" in repr(engine)
+    a, b = np.round(8 * random((5, 20))), np.round(8 * random((20, 3), seed=2))
+    assert np.array_equal(vernier.models.multiply(engine, a, b), a @ b)
+    report = vernier.models.probe(engine)
+    assert report.findings and report.tree and report.findings[0].topic in repr(report)
+    assert len(vernier.models.engines()) > 20
