@@ -2,9 +2,9 @@
 //
 //     vernier-gpu-int8-bench [--moduli 14] [--seconds 0.3] [--sustained-only] N ...
 //
-// One JSON object a line, for each tile of the Hopper kernel and for cuBLAS (which leaves 32-bit sums): 10^12
-// operations a second from rest, the median of single calls after a pause, and sustained, with the energy that the card
-// counts.
+// One JSON object a line, for each tile of the Hopper kernel and of the one by mma.sync, for mma.sync on registers
+// alone and for cuBLAS (which leaves 32-bit sums): 10^12 operations a second from rest, the median of single calls
+// after a pause, and sustained, with the energy that the card counts.
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,6 +16,8 @@
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "cuda/energy.hpp"
+#include "cuda/matrix_fragments.cuh"
+#include "engine/int8_mma.hpp"
 #include "engine/panel_cuda.hpp"
 #include "engine/sm90_int8.hpp"
 #include "measure.cuh"
@@ -29,6 +31,24 @@ __global__ void fill_bytes(std::uint8_t* x, std::size_t count, std::uint64_t see
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
     x[i] = static_cast<std::uint8_t>(vernier::bench::mixed(seed * 0x100000001ull + i) >> 56);
+}
+
+constexpr int register_warps = 8, register_sums = 16;
+
+// What the tensor cores do where operands never leave registers: random ones, since the power limit counts their bits.
+__global__ void __launch_bounds__(32 * register_warps, 1) multiply_registers(int rounds, int* out) {
+  std::uint32_t x[4], y[2];
+  for (int i = 0; i < 6; ++i)
+    (i < 4 ? x[i] : y[i - 4]) =
+        static_cast<std::uint32_t>(vernier::bench::mixed(i + 6ull * (blockIdx.x * blockDim.x + threadIdx.x)));
+  int sums[register_sums][4] = {};
+  for (int r = 0; r < rounds; ++r)
+#pragma unroll
+    for (auto& sum : sums) cuda::mma_unsigned_bytes(sum, x, y[0], y[1]);
+  int all = 0;
+  for (const auto& sum : sums)
+    for (const int s : sum) all ^= s;
+  if (all == 1) *out = all;
 }
 
 struct Contender {
@@ -95,6 +115,23 @@ void run(std::int64_t n, const Settings& settings) {
             {std::string(tile.name), [&] { cuda::multiply_sm90(static_cast<cuda::Sm90Variant>(v), product, nullptr); }},
             settings);
   }
+  product.steps = nullptr;
+  for (std::size_t v = 0; v < cuda::mma_tiles.size(); ++v)
+    measure(n,
+            {"mma " + std::string(cuda::mma_tiles[v].name),
+             [&] { cuda::multiply_mma(static_cast<cuda::MmaVariant>(v), product, nullptr); }},
+            settings);
+  const int multiprocessors = cuda::current_device().multiprocessors;
+  const double round = 16.0 * 8 * 32 * register_sums * register_warps * multiprocessors;
+  const double multiplications =
+      static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) * settings.moduli;
+  measure(n,
+          {"mma registers",
+           [&] {
+             multiply_registers<<<multiprocessors, 32 * register_warps>>>(static_cast<int>(multiplications / round),
+                                                                          sums.data());
+           }},
+          settings);
   cuda::Cublas& cublas = cuda::thread_cublas();
   const auto cublas_products = [&] {
     const int one = 1, zero = 0;

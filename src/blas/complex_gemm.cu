@@ -94,7 +94,8 @@ Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& co
 template <class R>
 std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, Op opb, bool keep_t,
                                             const Options& options, const DeviceInt8Engine& engine) {
-  if (engine.form() != ByteForm::natural || options.contract.kind == Contract::Kind::exact) return std::nullopt;
+  if (engine.form() != ByteForm::natural || !engine.takes_clusters() || options.contract.kind == Contract::Kind::exact)
+    return std::nullopt;
   return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits_of(engine));
 }
 

@@ -55,19 +55,19 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   const auto clusters = static_cast<int>(std::min<std::int64_t>(grid.jobs, clusters_at_once<T>()));
   const Pace pace =
       start_pace(p.steps, clusters * T::cluster, divide_up(grid.jobs, clusters), p.pitch / box_row_bytes, stream);
-  const Sm90Task task{.jobs = static_cast<int>(grid.jobs),
-                      .across = static_cast<int>(grid.across),
-                      .down = static_cast<int>(grid.down),
-                      .band = band,
+  const Sm90Task task{.grid = {.jobs = static_cast<int>(grid.jobs),
+                               .across = static_cast<int>(grid.across),
+                               .down = static_cast<int>(grid.down),
+                               .band = band,
+                               .m = p.m,
+                               .n = p.n,
+                               .wanted = p.wanted},
                       .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
                       .products = p.products,
                       .accumulate = p.accumulate,
                       .out = p.out,
-                      .m = p.m,
-                      .n = p.n,
-                      .wanted = p.wanted,
                       .gate = p.gate,
                       .pace = pace};
   Sm90Reductions reductions{};

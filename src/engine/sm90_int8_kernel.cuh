@@ -15,6 +15,8 @@
 #include "engine/int8_engine_cuda.hpp"
 #include "engine/sm90_tiles.hpp"
 #include "engine/sm90_wgmma_int8.cuh"
+#include "engine/store_residues.cuh"
+#include "engine/tile_jobs.cuh"
 
 namespace vernier::cuda {
 
@@ -34,67 +36,23 @@ struct TileOf {
   // What one block of the cluster loads of x and y: blocks on top of each other share columns, those side by side rows.
   static constexpr int x_box = columns / cluster_rows, y_box = rows / cluster_columns;
   static constexpr int cluster = cluster_columns * cluster_rows;
+  using Jobs = TileJobs<columns * cluster_columns, rows * cluster_rows>;
   static_assert(cluster == 2);
 };
 
 struct Sm90Task {
-  int jobs, across, down;  // clusters' tiles: all, side by side, on top of each other
-  int band;                // tiles on top of each other that are visited before the next column of tiles
+  TileGrid grid;  // of clusters' tiles
   int k_blocks;
   int units_across, units_down;  // product_units
   int products;                  // planes of one modulus
   bool accumulate;
   std::int8_t* out;
-  std::int64_t m, n;
-  EntryFilter wanted;
   Gate gate;
   Pace pace;
 };
 
 struct Sm90Reductions {
   ByteReduction<1> of[max_moduli];
-};
-
-struct Sm90Job {
-  int plane, x, y;  // the cluster's tile, in clusters
-};
-
-__device__ __forceinline__ Sm90Job job_of(int id, const Sm90Task& task) {
-  const int area = task.across * task.down, q = id / area, r = id - q * area;
-  const int band = r / (task.band * task.across), in_band = r - band * task.band * task.across;
-  const int height = min(task.band, task.down - band * task.band), x = in_band / height;
-  return {q, x, band * task.band + in_band - x * height};
-}
-
-// The tiles of a cluster: first, first + step, ..., but for those of which nobody wants an entry.
-template <class T>
-class Sm90Jobs {
- public:
-  __device__ __forceinline__ Sm90Jobs(const Sm90Task& task, int first, int step) : task_(task), step_(step) {
-    id_ = first - step;
-    advance();
-  }
-  __device__ __forceinline__ bool done() const { return id_ >= task_.jobs; }
-  __device__ __forceinline__ Sm90Job job() const { return job_of(id_, task_); }
-  __device__ __forceinline__ void advance() {
-    do id_ += step_;
-    while (!done() && task_.wanted.any() && !wanted());
-  }
-
- private:
-  __device__ bool wanted() const {
-    constexpr int columns = T::columns * T::cluster_columns, rows = T::rows * T::cluster_rows;
-    const Sm90Job here = job();
-    const auto sets = [](const unsigned* groups, std::int64_t begin, std::int64_t size, std::int64_t end) {
-      return EntryFilter::sets_of(groups, begin, min(begin + size, end));
-    };
-    return task_.wanted.wants_some(
-        sets(task_.wanted.rows, static_cast<std::int64_t>(here.y) * rows, rows, task_.m),
-        sets(task_.wanted.columns, static_cast<std::int64_t>(here.x) * columns, columns, task_.n));
-  }
-
-  const Sm90Task& task_;
-  int id_, step_;
 };
 
 // Keeps the compiler from moving accumulators across a point.
@@ -104,35 +62,6 @@ __device__ __forceinline__ void pin(int (&d)[Blocks][Registers]) {
   for (int b = 0; b < Blocks; ++b)
 #pragma unroll
     for (int i = 0; i < Registers; ++i) asm volatile("" : "+r"(d[b][i])::"memory");
-}
-
-__device__ __forceinline__ std::uint32_t low_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
-  return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
-}
-
-__device__ __forceinline__ int signed_byte(std::uint32_t word, int i) {
-  return static_cast<int>(word << (24 - 8 * i)) >> 24;
-}
-
-// 16 accumulators -> 16 residues, one store; plus what was there before if Accumulate.
-template <bool Accumulate>
-__device__ __forceinline__ void store_residues(const int* acc, const ByteReduction<1>& r, uint4* to) {
-  std::uint32_t word[4], old[4] = {};
-  if constexpr (Accumulate) {
-    const uint4 before = *to;
-    old[0] = before.x, old[1] = before.y, old[2] = before.z, old[3] = before.w;
-  }
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    std::uint32_t v[4];
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int start = Accumulate ? r.start + signed_byte(old[i], e) : r.start;
-      v[e] = remainder_byte(dot_bytes(static_cast<std::uint32_t>(acc[4 * i + e]), r.weights[0], start), r);
-    }
-    word[i] = low_bytes(v[0], v[1], v[2], v[3]);
-  }
-  *to = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
 struct Stages {
@@ -150,8 +79,8 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
   const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
   int slot = 0, phase = 0, turn = 0;
   Pacer pacer(task.pace);
-  for (Sm90Jobs<T> jobs(task, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
-    const Sm90Job job = jobs.job();
+  for (typename T::Jobs jobs(task.grid, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
+    const TileJob job = jobs.job();
     const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
     const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
     for (int kb = 0; kb < task.k_blocks; ++kb) {
@@ -268,9 +197,9 @@ __global__ void __launch_bounds__(384, 1)
     take_registers<232>();
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
     int acc[T::blocks][T::registers];
-    Sm90Jobs<T> jobs(task, first, step);
+    typename T::Jobs jobs(task.grid, first, step);
     for (int turn = 0; !jobs.done() && (turn == 0 || !closed); ++turn) {
-      const Sm90Job job = jobs.job();
+      const TileJob job = jobs.job();
       jobs.advance();
       if (!T::cooperative && turn % 2 != group) continue;
       // A wait by parity cannot tell "not yet" from "two phases ago": no warpgroup may look at a stage before the other

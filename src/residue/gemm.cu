@@ -13,12 +13,13 @@ bool without_host(const Options& options) {
 
 void check_without_host(const Options& options, bool single_precision) {
   if (!without_host(options) || options.contract.kind == Contract::Kind::normwise) return;
-  if (!current_device().hopper() || options.engine == cublas_int8_engine().name())
+  const std::string_view engine = find_device_int8_engine(options.engine).name();
+  if (engine != sm90_int8_engine().name())
     fail(Status::unsupported,
-         "gemm: contract {} by residues of engine cublas_int8 cannot be captured in a graph or be had asynchronously, "
+         "gemm: contract {} by residues of engine {} cannot be captured in a graph or be had asynchronously, "
          "since it depends on the data how many moduli they take; expected fp64-normwise, or engine sm90_int8 on a GPU "
          "of compute capability 9.0",
-         options.contract.text());
+         options.contract.text(), engine);
   if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
     fail(Status::unsupported,
          "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "

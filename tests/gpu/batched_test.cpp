@@ -71,7 +71,8 @@ class BatchedOnGpu : public testing::TestWithParam<std::string> {
     EXPECT_EQ(report.plan.routine, "gemm_strided_batched");
   }
 };
-INSTANTIATE_TEST_SUITE_P(Engines, BatchedOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
+INSTANTIATE_TEST_SUITE_P(Engines, BatchedOnGpu, testing::Values("sm90_int8", "mma_int8", "cublas_int8"),
+                         ReadableName());
 
 TEST_P(BatchedOnGpu, HasTheBitsOfSingleProducts) {
   Random random(3);

@@ -17,7 +17,7 @@ class ExactOnGpu : public testing::TestWithParam<std::string> {
   }
   std::int64_t open_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(Engines, ExactOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
+INSTANTIATE_TEST_SUITE_P(Engines, ExactOnGpu, testing::Values("sm90_int8", "mma_int8", "cublas_int8"), ReadableName());
 
 TEST_P(ExactOnGpu, RoundsEveryFamilyCorrectly) {
   for (const Type type : {Type::float64, Type::float32})

@@ -63,7 +63,8 @@ class PreparedOnGpu : public testing::TestWithParam<std::string> {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(Engines, PreparedOnGpu, testing::Values("sm90_int8", "cublas_int8"), ReadableName());
+INSTANTIATE_TEST_SUITE_P(Engines, PreparedOnGpu, testing::Values("sm90_int8", "mma_int8", "cublas_int8"),
+                         ReadableName());
 
 TEST_P(PreparedOnGpu, HaveTheBitsOfUnpreparedOperandsUnderEveryContractAndOp) {
   for (const Type type : {Type::float64, Type::float32})

@@ -21,7 +21,8 @@ class SameBitsOnGpu : public testing::TestWithParam<std::string> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Engines, SameBitsOnGpu,
-                         testing::Values("sm90_int8", "cublas_int8", "sm90_int8_strassen", "cublas_int8_strassen"),
+                         testing::Values("sm90_int8", "mma_int8", "cublas_int8", "sm90_int8_strassen",
+                                         "mma_int8_strassen", "cublas_int8_strassen"),
                          ReadableName());
 
 template <class T>

@@ -4,7 +4,7 @@ namespace vernier {
 namespace {
 
 // Operations of a multiprocessor in a cycle, from the rates and clocks that NVIDIA publishes: dense, by tensor cores
-// where they are faster.
+// where they are faster; int8 by mma.sync, on 10.x by what cuBLAS has.
 struct Architecture {
   int first_capability;
   double int8, fp64, fp32;
@@ -14,7 +14,7 @@ constexpr Architecture architectures[] = {
     {86, 2048, 4, 256},      // RTX 30, A40
     {87, 4096, 4, 256},      // Orin
     {89, 2048, 4, 256},      // RTX 40, L40
-    {90, 8192, 256, 256},    // H100, H200
+    {90, 4096, 256, 256},    // H100, H200: half of what wgmma does
     {100, 16384, 128, 256},  // B200
     {103, 1024, 4, 256},     // B300
     {110, 2048, 4, 256},     // Thor
@@ -42,7 +42,7 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   const double memory = memory_share * (facts.memory_rate > 0 ? facts.memory_rate : least_memory_rate);
   gpu.int8 = int8_share * a.int8 * cycles;
   gpu.half_k = 256;
-  gpu.sums = 9 / memory;  // written, read, and a byte written
+  gpu.sums = facts.compute_capability / 10 == 10 ? 9 / memory : 0;  // by cuBLAS: written, read, and a byte written
   gpu.conversion = gpu.recombination = memory;
   gpu.read_bytes = 24;  // in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);

@@ -34,7 +34,7 @@ struct GpuModel {
 
 GpuModel gpu_model(const GpuFacts& facts);
 
-// By public figures and engine cublas_int8, whatever the GPU.
+// By public figures, and engine mma_int8 or, on compute capability 10.x, cublas_int8.
 GpuModel derived_gpu_model(const GpuFacts& facts);
 
 }  // namespace vernier

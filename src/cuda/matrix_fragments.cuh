@@ -1,0 +1,35 @@
+// One instruction, one small function: how bytes come from memory to mma.sync on every GPU from compute capability 8.0
+// on. PTX ISA 7.0, sections 9.7.8 (cp.async) and 9.7.13 (ldmatrix, mma).
+#pragma once
+
+#include <cstdint>
+
+namespace vernier::cuda {
+
+// 16 bytes to shared memory, without the first-level cache.
+__device__ __forceinline__ void copy_16_bytes(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+// Four matrices of 8 rows of 16 bytes: lanes 8 i .. 8 i + 7 give the addresses of the rows of matrix i. A lane receives
+// bytes 4 (lane % 4) .. of row lane / 4 of each.
+__device__ __forceinline__ void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+               : "r"(address)
+               : "memory");
+}
+
+// d += x y^T on unsigned bytes, modulo 2^32: 16 rows of x, 8 rows of y, 32 bytes of k. x: matrices (rows 0, k 0),
+// (rows 8, k 0), (rows 0, k 16), (rows 8, k 16); y: (k 0), (k 16). d: rows lane / 4 and lane / 4 + 8 of x against two
+// neighbouring rows 2 (lane % 4) of y each.
+__device__ __forceinline__ void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0,
+                                                   std::uint32_t y1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,72 @@
+#include "engine/int8_mma.hpp"
+
+#include <algorithm>
+
+#include "cuda/device.hpp"
+#include "cuda/launch.hpp"
+#include "engine/int8_mma.cuh"
+
+namespace vernier::cuda {
+namespace {
+
+template <class T>
+__global__ void __launch_bounds__(T::threads, T::tile.blocks)
+    mma_residue_products(const __grid_constant__ MmaReductions reductions, const __grid_constant__ MmaTask task) {
+  extern __shared__ __align__(128) std::uint8_t stages[];
+  if (!task.gate.closed()) multiply_tiles<T>(shared_address(stages), reductions, task);
+}
+
+template <MmaVariant Variant>
+void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
+  using T = MmaTileOf<Variant>;
+  const MmaTask task = mma_task(T::tile, p);
+  const auto blocks =
+      std::min<std::int64_t>(task.grid.jobs, std::int64_t{T::tile.blocks} * current_device().multiprocessors);
+  MmaReductions reductions{};
+  for (int q = 0; q < p.moduli; ++q)
+    reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
+                                              p.factor[static_cast<std::size_t>(p.first + q)], {}, ByteForm::symmetric);
+  launch("mma_residue_products", mma_residue_products<T>,
+         {.grid = dim3(static_cast<unsigned>(blocks)),
+          .block = dim3(T::threads),
+          .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes())},
+         stream, reductions, task);
+}
+
+class MmaInt8Engine final : public DeviceInt8Engine {
+ public:
+  std::string_view name() const override { return "mma_int8"; }
+  std::string_view description() const override { return "mma.sync on bytes, from compute capability 8.0 on"; }
+  std::string missing() const override {
+    const std::string none = missing_device();
+    if (!none.empty()) return none;
+    if (current_device().compute_capability < least_capability()) return "a GPU of compute capability 8.0 or later";
+    return "";
+  }
+  int least_capability() const override { return 80; }
+  ByteForm form() const override { return ByteForm::natural; }
+  std::int64_t longest_k() const override { return 65536; }
+  bool sums_in_memory() const override { return false; }
+
+  void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
+    multiply_mma(choose_mma_tile(p.m, p.n, p.moduli * p.products, current_device().multiprocessors), p, stream);
+  }
+};
+
+}  // namespace
+
+void multiply_mma(MmaVariant variant, const DeviceInt8Product& p, cudaStream_t stream) {
+  switch (variant) {
+    case mma_128x256:
+      return multiply<mma_128x256>(p, stream);
+    case mma_128x128:
+      return multiply<mma_128x128>(p, stream);
+  }
+}
+
+const DeviceInt8Engine& mma_int8_engine() {
+  static const MmaInt8Engine engine;
+  return engine;
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,58 @@
+// The tiles of C that a block, or a cluster of blocks, of a persistent launch takes, plane by plane.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/entry_filter.hpp"
+
+namespace vernier::cuda {
+
+struct TileGrid {
+  int jobs, across, down;  // tiles: of all planes, side by side, on top of each other
+  int band;                // tiles on top of each other that are visited before the next column of tiles
+  std::int64_t m, n;
+  EntryFilter wanted;
+};
+
+struct TileJob {
+  int plane, x, y;
+};
+
+__device__ __forceinline__ TileJob job_of(int id, const TileGrid& grid) {
+  const int area = grid.across * grid.down, q = id / area, r = id - q * area;
+  const int band = r / (grid.band * grid.across), in_band = r - band * grid.band * grid.across;
+  const int height = min(grid.band, grid.down - band * grid.band), x = in_band / height;
+  return {q, x, band * grid.band + in_band - x * height};
+}
+
+// first, first + step, ..., but for tiles of which nobody wants an entry.
+template <int Columns, int Rows>
+class TileJobs {
+ public:
+  __device__ __forceinline__ TileJobs(const TileGrid& grid, int first, int step) : grid_(grid), step_(step) {
+    id_ = first - step;
+    advance();
+  }
+  __device__ __forceinline__ bool done() const { return id_ >= grid_.jobs; }
+  __device__ __forceinline__ TileJob job() const { return job_of(id_, grid_); }
+  __device__ __forceinline__ void advance() {
+    do id_ += step_;
+    while (!done() && grid_.wanted.any() && !wanted());
+  }
+
+ private:
+  __device__ bool wanted() const {
+    const TileJob here = job();
+    const auto sets = [](const unsigned* groups, std::int64_t begin, std::int64_t size, std::int64_t end) {
+      return EntryFilter::sets_of(groups, begin, min(begin + size, end));
+    };
+    return grid_.wanted.wants_some(
+        sets(grid_.wanted.rows, static_cast<std::int64_t>(here.y) * Rows, Rows, grid_.m),
+        sets(grid_.wanted.columns, static_cast<std::int64_t>(here.x) * Columns, Columns, grid_.n));
+  }
+
+  const TileGrid& grid_;
+  int id_, step_;
+};
+
+}  // namespace vernier::cuda

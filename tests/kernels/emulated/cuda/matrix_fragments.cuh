@@ -1,0 +1,42 @@
+// Stands in for src/cuda/matrix_fragments.cuh. Addresses in shared memory are places in `shared_memory`.
+#pragma once
+
+#include "cuda/ptx.cuh"
+
+namespace vernier::cuda {
+
+inline std::uint8_t* shared_memory = nullptr;
+
+inline void copy_16_bytes(std::uint32_t to, const void* from) { std::memcpy(shared_memory + to, from, 16); }
+
+inline void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
+  static std::uint32_t rows[32][32];  // [warp][lane]
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  rows[warp][lane] = address;
+  __syncwarp();
+  for (unsigned i = 0; i < 4; ++i)
+    std::memcpy(&d[i], shared_memory + rows[warp][8 * i + lane / 4] + 4 * (lane % 4), sizeof(d[i]));
+  __syncwarp();
+}
+
+inline void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0, std::uint32_t y1) {
+  static std::uint32_t xs[32][32][4], ys[32][32][2];  // [warp][lane]
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  std::copy(x, x + 4, xs[warp][lane]);
+  ys[warp][lane][0] = y0;
+  ys[warp][lane][1] = y1;
+  __syncwarp();
+  for (unsigned e = 0; e < 4; ++e) {
+    const unsigned row = lane / 4 + e / 2 * 8, column = 2 * (lane % 4) + e % 2;
+    std::uint32_t sum = 0;
+    for (unsigned k = 0; k < 32; ++k) {
+      const std::uint32_t a = xs[warp][row % 8 * 4 + k % 16 / 4][k / 16 * 2 + row / 8],
+                          b = ys[warp][column * 4 + k % 16 / 4][k / 16];
+      sum += (a >> (8 * (k % 4)) & 255) * (b >> (8 * (k % 4)) & 255);
+    }
+    d[e] = static_cast<int>(static_cast<std::uint32_t>(d[e]) + sum);
+  }
+  __syncwarp();
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,95 @@
+// The int8 kernel by mma.sync, thread by thread on the host: products of residues as their definition has them.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cuda/launch.hpp"
+#include "engine/int8_mma.cuh"
+#include "number/moduli.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+struct Case {
+  std::int64_t m, n, k;
+  int moduli, products, blocks;
+  bool accumulate;
+};
+
+// All blocks of a launch, one after another.
+template <class T>
+void run(const MmaReductions& reductions, const MmaTask& task, int blocks) {
+  std::vector<std::uint8_t> stages(static_cast<std::size_t>(T::tile.shared_bytes()), 0xff);
+  shared_memory = stages.data();
+  gridDim.x = static_cast<unsigned>(blocks);
+  for (unsigned b = 0; b < gridDim.x; ++b) {
+    blockIdx.x = b;
+    emulated::Block(T::threads, [&] { multiply_tiles<T>(0, reductions, task); });
+  }
+}
+
+template <class T>
+void expect_products(const Case& c) {
+  SCOPED_TRACE(testing::Message() << T::tile.name << ", " << c.m << " x " << c.n << " x " << c.k);
+  const std::int64_t pitch = device_pitch(c.k);
+  const int planes = c.moduli * c.products;
+  std::mt19937_64 random(static_cast<std::uint64_t>(c.m));
+  const auto bytes = [&](std::int64_t vectors) {
+    std::vector<std::uint8_t> x(static_cast<std::size_t>(planes * vectors * pitch));
+    for (auto& byte : x) byte = static_cast<std::uint8_t>(random());
+    return x;
+  };
+  const auto rows = bytes(c.m), columns = bytes(c.n);
+  const ProductUnits units = product_units(c.m, c.n);
+  std::vector<std::int8_t> out(static_cast<std::size_t>(planes * units.plane_bytes()));
+  for (auto& byte : out) byte = static_cast<std::int8_t>(static_cast<int>(random() % 127) - 63);
+  const auto before = out;
+  MmaReductions reductions{};
+  for (int q = 0; q < c.moduli; ++q)
+    reductions.of[q] = make_byte_reduction<1>(moduli[static_cast<std::size_t>(q)], q + 2, {}, ByteForm::symmetric);
+  const DeviceInt8Product product{.rows = rows.data(),
+                                  .columns = columns.data(),
+                                  .m = c.m,
+                                  .n = c.n,
+                                  .pitch = pitch,
+                                  .moduli = c.moduli,
+                                  .products = c.products,
+                                  .accumulate = c.accumulate,
+                                  .out = out.data()};
+  run<T>(reductions, mma_task(T::tile, product), c.blocks);
+  for (int plane = 0; plane < planes; ++plane) {
+    const int q = plane / c.products, p = moduli[static_cast<std::size_t>(q)];
+    for (std::int64_t i = 0; i < c.m; ++i)
+      for (std::int64_t j = 0; j < c.n; ++j) {
+        std::int64_t sum = 0;
+        for (std::int64_t l = 0; l < pitch; ++l)
+          sum += std::int64_t{rows[static_cast<std::size_t>((plane * c.m + i) * pitch + l)]} *
+                 columns[static_cast<std::size_t>((plane * c.n + j) * pitch + l)];
+        const auto at = static_cast<std::size_t>(
+            plane * units.plane_bytes() + (j / unit_columns * units.down + i / unit_rows) * unit_bytes +
+            unit_index(static_cast<int>(i % unit_rows), static_cast<int>(j % unit_columns)));
+        const std::int64_t expected = sum % p * (q + 2) + (c.accumulate ? before[at] : 0);
+        ASSERT_EQ((out[at] - expected) % p, 0) << "plane " << plane << ", (" << i << ", " << j << ")";
+      }
+  }
+}
+
+template <class T>
+class MmaKernel : public testing::Test {};
+using Tiles = testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>>;
+TYPED_TEST_SUITE(MmaKernel, Tiles);
+
+TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
+  expect_products<TypeParam>({.m = 300, .n = 150, .k = 130, .moduli = 1, .products = 2, .blocks = 3});
+  expect_products<TypeParam>({.m = 1, .n = 1, .k = 1, .moduli = 2, .products = 1, .blocks = 1, .accumulate = true});
+  expect_products<TypeParam>({.m = 40, .n = 70, .k = 700, .moduli = 1, .products = 1, .blocks = 1});
+}
+
+TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, 132), mma_128x256);
+  EXPECT_EQ(choose_mma_tile(128, 8192, 14, 132), mma_128x128);
+  EXPECT_EQ(choose_mma_tile(128, 128, 1, 132), mma_128x256) << "one round either way";
+}
+
+}  // namespace
+}  // namespace vernier::cuda
