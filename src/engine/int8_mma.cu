@@ -1,5 +1,3 @@
-#include "engine/int8_mma.hpp"
-
 #include <algorithm>
 
 #include "cuda/device.hpp"

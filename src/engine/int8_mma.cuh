@@ -10,8 +10,7 @@
 
 #include "cuda/matrix_fragments.cuh"
 #include "cuda/ptx.cuh"
-#include "engine/int8_engine_cuda.hpp"
-#include "engine/mma_tiles.hpp"
+#include "engine/int8_mma.hpp"
 #include "engine/store_residues.cuh"
 #include "engine/tile_jobs.cuh"
 
