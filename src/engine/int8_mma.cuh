@@ -90,7 +90,8 @@ struct MmaSource {
     const int chunk = threadIdx.x % chunks, vector = threadIdx.x / chunks;
 #pragma unroll
     for (int v = 0; v < Vectors; v += together)
-      copy_16_bytes(to + staged_byte(v + vector, chunk), from + static_cast<std::int64_t>(min(v + vector, last)) * pitch);
+      copy_16_bytes(to + staged_byte(v + vector, chunk),
+                    from + static_cast<std::int64_t>(min(v + vector, last)) * pitch);
     from += mma_depth;
   }
 };
