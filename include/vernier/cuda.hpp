@@ -51,11 +51,11 @@ struct VERNIER_API Options {
 // std::complex of these. Returns when the work is queued, with a report of the plan.
 //
 // How far it is asynchronous: by residues, gemm queues all kernels, then waits until the first of them has looked at A
-// and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether exponents are so
-// wide that rows or columns need moduli of their own, or whether there is a NaN or an infinity. If so, it waits
-// for the stream until the GPU knows what they take, and queues that. The report's spans stay 0 unless that happened.
+// and B, which is before the products begin; the GPU is kept busy meanwhile. It knows then whether statistics prove the
+// bound for every entry, and nothing is NaN or infinite. If not, it waits until the GPU knows scales and moduli (on
+// Hopper from |A||B| in low precision where no bits are promised), and queues that; the report's spans are set then.
 //
-// A look that finds exponents too wide, so that cuBLAS takes the product after all, costs a fifth to a third of it.
+// A look that finds exponents too wide, so that cuBLAS takes the product after all, costs a seventh to a third of it.
 // Under contracts that may go native and promise no bits the next 4, 16 and then 64 products of that shape and contract
 // on that stream are therefore cuBLAS's without a look, until one finds otherwise; the report says so.
 //
