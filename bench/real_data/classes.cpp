@@ -106,17 +106,49 @@ auto elements(A a, B b) {
   };
 }
 
+// A symmetric matrix of order k and its eigenvectors. Large ones are Kronecker products, whose eigenvectors are those
+// of both factors.
+class Eigensystem {
+ public:
+  using Make = std::function<std::vector<double>(std::int64_t, const Field&)>;
+
+  Eigensystem(const Make& make, std::int64_t k, const Field& inner, const Field& outer)
+      : inner_(make, k > largest && k % largest == 0 ? largest : k, inner), outer_(make, k / inner_.size, outer) {}
+
+  double matrix(std::int64_t i, std::int64_t j) const { return at(i, j, &Factor::matrix); }
+  double eigenvectors(std::int64_t i, std::int64_t j) const { return at(i, j, &Factor::eigenvectors); }
+
+ private:
+  static constexpr std::int64_t largest = 2048;
+  struct Factor {
+    std::int64_t size;
+    std::vector<double> matrix, eigenvectors;
+
+    Factor(const Make& make, std::int64_t order, const Field& field)
+        : size(order), matrix(make(order, field)), eigenvectors(bench::eigenvectors(matrix, order)) {}
+  };
+  double at(std::int64_t i, std::int64_t j, std::vector<double> Factor::*part) const {
+    const std::int64_t s = inner_.size, o = outer_.size;
+    return (inner_.*part)[static_cast<std::size_t>(i % s + j % s * s)] *
+           (outer_.*part)[static_cast<std::size_t>(i / s % o + j / s % o * o)];
+  }
+  Factor inner_, outer_;
+};
+
 // Rows of a symmetric matrix of order k (or its eigenvectors' transpose) times columns of eigenvectors, over again
 // where C is larger.
-auto with_eigenvectors(std::function<std::vector<double>(std::int64_t, const Field&)> symmetric, bool transpose) {
-  return [=](const Shape& s, const Field& f, const Field&, Factors& out) {
-    const std::vector<double> x = symmetric(s.k, f), v = eigenvectors(x, s.k);
-    const auto at = [&](const std::vector<double>& y, std::int64_t i, std::int64_t j) {
-      return y[static_cast<std::size_t>(i % s.k + j % s.k * s.k)];
-    };
-    out.a = matrix(s.m, s.k, [&](auto i, auto l) { return transpose ? at(v, l, i) : at(x, i, l); });
-    out.b = matrix(s.k, s.n, [&](auto l, auto j) { return at(v, l, j); });
+auto with_eigenvectors(const Eigensystem::Make& make, bool transpose) {
+  return [=](const Shape& s, const Field& f, const Field& g, Factors& out) {
+    const Eigensystem x(make, s.k, f, g);
+    out.a = matrix(s.m, s.k, [&](auto i, auto l) { return transpose ? x.eigenvectors(l, i) : x.matrix(i, l); });
+    out.b = matrix(s.k, s.n, [&](auto l, auto j) { return x.eigenvectors(l, j); });
   };
+}
+
+RealClass eigen_class(const char* name, const char* description) {
+  RealClass about{name, description};
+  about.eigenvectors = true;
+  return about;
 }
 
 Class random_class(const char* name, double phi) {
@@ -159,9 +191,9 @@ const std::vector<Class>& classes() {
            [=](const Shape&, const Field& f, auto l, auto j) { return scaled(f, l, j, f.exponent(j, -300, 300)); })},
       random_class("random_2", 2),
       {{"kernel_kernel", "Gaussian kernel times itself"}, elements(gaussian, gaussian)},
-      {{"kernel_eigenvectors", "Gaussian kernel times its eigenvectors"}, with_eigenvectors(kernel, false)},
-      {{"v_t_v", "eigenvectors transposed times themselves"}, with_eigenvectors(kernel, true)},
-      {{"covariance_eigenvectors", "covariance of variables from 1 to 1/1000, times its eigenvectors"},
+      {eigen_class("kernel_eigenvectors", "Gaussian kernel times its eigenvectors"), with_eigenvectors(kernel, false)},
+      {eigen_class("v_t_v", "eigenvectors transposed times themselves"), with_eigenvectors(kernel, true)},
+      {eigen_class("covariance_eigenvectors", "covariance of variables from 1 to 1/1000, times its eigenvectors"),
        with_eigenvectors(covariance, false)},
       {{"vandermonde", "Vandermonde matrix of points in [0, 1], times normal"},
        elements(

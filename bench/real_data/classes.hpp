@@ -15,6 +15,7 @@ struct Factors {
 struct RealClass {
   std::string name, description;
   std::int64_t longest_k = std::int64_t{1} << 40;  // of an update by a panel
+  bool eigenvectors = false;                       // which LAPACK computes: many products take k up to 300
 };
 
 const std::vector<RealClass>& real_classes();

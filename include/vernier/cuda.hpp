@@ -51,14 +51,15 @@ struct VERNIER_API Options {
 // std::complex of these. Returns when the work is queued, with a report of the plan. docs/calls.md has all cases.
 //
 // By residues gemm queues its kernels and waits until the first has seen A and B, before the products begin; for a
-// product of wide exponents or NaN it waits for the stream and queues more. With options.asynchronous, and where the
-// stream is captured, it waits for nothing, and the GPU chooses. The report is then that of ordinary data, and
-// options.outcome completes it; contracts that some data cannot keep (`reproducible`, `no-fallback`, more bits than the
-// type's) need an outcome. float under contract fp32 goes to error-corrected products (split.hpp) on Hopper, where
-// these are faster by estimate: their bits are not those of residues.
+// product of wide exponents or NaN it waits for scales (on Hopper from |A||B| in low precision) and queues more. With
+// options.asynchronous, and where the stream is captured, it waits for nothing, and the GPU chooses. The report is then
+// that of ordinary data, and options.outcome completes it; contracts that some data cannot keep (`reproducible`,
+// `no-fallback`, more bits than the type's) need an outcome. float under contract fp32 goes to error-corrected products
+// (split.hpp) on Hopper, where these are faster by estimate: their bits are not those of residues.
 //
-// Throws Error with C untouched: as vernier::gemm; unsupported also where a product cannot be captured (contract
-// exact; engine "cublas_int8" but for fp64-normwise); a workspace too small for residues where native is not allowed.
+// Throws Error with C untouched: as vernier::gemm; unsupported also where a product cannot be captured (contract exact;
+// engines "mma_int8" and "cublas_int8" but for fp64-normwise); a workspace too small for residues where native is not
+// allowed.
 template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                         std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,

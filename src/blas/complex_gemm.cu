@@ -139,6 +139,12 @@ bool native_is_allowed(const Options& options) {
          c.bits_asked <= std::numeric_limits<R>::digits;
 }
 
+template <class R>
+bool irregular_real_product_loses(const ProductShape& shape, const Options& options) {
+  const DeviceProductPlan plan = plan_of<R>(shape, options, true);
+  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract);
+}
+
 }  // namespace
 
 template <class R>
@@ -169,7 +175,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   Plan real = explain<R>(Op::none, Op::none, 2 * p.m, p.n, 2 * p.k, planned);
   // What the roots' rule does not serve, the real product's square-root rule mostly does not either.
   const bool loses = by_roots.has_value() && native_is_allowed<R>(options) &&
-                     full_rule_loses<R>({2 * p.m, p.n, 2 * p.k}, options.contract);
+                     irregular_real_product_loses<R>({2 * p.m, p.n, 2 * p.k}, planned);
   if (real.scheme == "native" || loses) {  // only the roots were faster
     relabel(real, p.m, p.n, p.k);
     report.plan = real;

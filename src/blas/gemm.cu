@@ -68,10 +68,11 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
   } else if (plan.residues) {
     if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
     done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
-    if (!done && plan.by_sqrt_rule) {
+    if (!done && !report.fallback && (plan.by_sqrt_rule || plan.bound)) {
       plan = plan_of<T>(shape, options, false);
       report.plan = plan.printable;
       report.fallback = !plan.residues;
+      report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (pauses) tried(stream, plan, !done);

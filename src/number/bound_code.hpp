@@ -12,9 +12,15 @@ namespace vernier {
 // The minimum over entries that ask nothing.
 inline constexpr float bound_no_partner = 3.4028234663852886e38f;
 
-// S_ij / w_j for the minimum over j, from 1 / w_j. exact_zero: S_ij = 0 says that (|A||B|)_ij is 0.
-VERNIER_HD constexpr float bound_ratio(float s, float inverse_weight, bool exact_zero) {
-  return s == 0 ? (exact_zero ? bound_no_partner : 0.0f) : s * inverse_weight;
+// What S_ij = 0 says: (|A||B|)_ij is 0 too, and asks nothing, where the shares of row and column (bound_zero_share) are
+// 1 or more together; else it has no bound.
+VERNIER_HD constexpr float bound_of_zero(float row_share, float column_share) {
+  return row_share + column_share >= 1 ? bound_no_partner : 0.0f;
+}
+
+// S_ij / w_j for the minimum over j, from 1 / w_j.
+VERNIER_HD constexpr float bound_ratio(float s, float inverse_weight, float of_zero) {
+  return s == 0 ? of_zero : s * inverse_weight;
 }
 
 // q = S_ij / (norm_i norm_j) <= 1.5 in eighths of octaves from 2^-31 on: log2 q <= bound_code_log2(bound_code(q)). A

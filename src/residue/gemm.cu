@@ -1,5 +1,7 @@
 #include "residue/gemm_cuda.hpp"
 
+#include <chrono>
+
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/arguments.hpp"
@@ -32,6 +34,37 @@ void clear_outcome(const Options& options) {
   check(cudaMemsetAsync(options.outcome, 0, sizeof(Outcome), static_cast<cudaStream_t>(options.stream)), "outcome");
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void set_moduli(Plan& plan, int moduli) {
+  plan.moduli = moduli;
+  plan.log2_modulus_product = log2_product_of_moduli(moduli);
+}
+
+// Of a product that its statistics leave irregular, by scales from |A||B|; queued: these are under way.
+template <class T>
+bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, bool queued, Report& report) {
+  report.fallback = plan.most_bound_moduli == 0;
+  if (report.fallback) return false;
+  const auto start = Clock::now();
+  const DeviceBoundRun<T> bound = run.bound();
+  if (!queued) bound.queue(false, {});
+  const BoundFindings found = bound.findings(report);
+  report.bounded = true;
+  report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
+  report.fallback = found.moduli == 0 && native_is_allowed(plan);
+  if (found.moduli == 0) return false;
+  set_moduli(report.plan, found.moduli);
+  report.wide_moduli = found.moduli;
+  run.run_bound(bound_device_pass(plan, found.moduli, found.exponent),
+                report.nonfinite_rows + report.nonfinite_columns > 0);
+  return true;
+}
+
+}  // namespace
+
 template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report) {
@@ -49,19 +82,22 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     if (!at_once) run.run_blocks(true);
     return true;
   }
-  bool regular = false, whole = at_once;
+  bool regular = false, whole = at_once, expects_bound = false;
   {
     RegularityMailbox words(stream, plan.by_sqrt_rule);
     whole = whole && words.was_regular();  // else the residues are often made in vain
     Regularity regularity = words.regularity();
     regularity.is_irregular = run.irregular();
-    run.start(regularity, false, whole);
+    expects_bound = plan.most_bound_moduli > 0 && !words.was_regular();
+    run.start(regularity, false, whole, expects_bound);
+    if (expects_bound) run.bound().queue(true, {run.irregular(), 1});
     regular = words.wait();
   }
   if (regular) {
     if (!whole) run.run_blocks(false);
     return true;
   }
+  if (plan.bound) return gemm_by_bound(plan, run, expects_bound, report);
   if (plan.by_sqrt_rule) return false;
   if (irregular_products_lose(plan)) {
     report.fallback = true;
@@ -81,10 +117,9 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   }
   for (int i = 0; i < passes.count; ++i) {
     const DevicePass& pass = passes.pass[i];
-    if (pass.ordinary || pass.every_entry) report.plan.moduli = pass.blocking.moduli;
+    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
     if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
   }
-  report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
   run.run(passes, report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
 }

@@ -10,6 +10,7 @@
 #include "product/device_memory.hpp"
 #include "product/native/sm90_conventional.hpp"
 #include "product/operand_blocks.hpp"
+#include "residue/bound/bound_run.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/convert/winograd_cuda.hpp"
 #include "residue/gemm_cuda.hpp"
@@ -45,13 +46,17 @@ class DeviceRun {
     return plan.ordinary.whole(plan.shape) && !plan.ordinary.form.strassen;
   }
 
-  // Statistics and ordinary scales; if `whole`, everything else follows, unless regularity holds it.
-  void start(const Regularity& regularity, bool specials, bool whole) {
+  // Statistics and ordinary scales; if `whole`, everything else follows, unless regularity holds it. for_bound: bytes
+  // of the operands for the product of |A| and |B|, too; not if `whole`.
+  void start(const Regularity& regularity, bool specials, bool whole, bool for_bound = false) {
     const GatedPass gated = ordinary(specials, {regularity.is_irregular});
     const DevicePassBuffers buffers = carve(gated.pass);
-    measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
-                         {problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr},
-                         plan_.rule, form(gated.pass), regularity, stream_);
+    DeviceOperand<T> a{problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
+        b{problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr};
+    if (for_bound) bound().write_bytes_with(a, b);
+    ConversionForm measured = form(gated.pass);
+    measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
+    measure_on_device<T>(a, b, plan_.rule, measured, regularity, stream_);
     if (!whole) return;
     const Range rows{0, plan_.shape.m}, columns{0, plan_.shape.n};
     multiply(gated, buffers, rows, columns, plan_.shape.k, false);
@@ -90,6 +95,14 @@ class DeviceRun {
             .wide_columns = route.wide_vectors[1],
             .wide_log2 = route.wide_log2,
             .wide_exponent = route.wide_exponent};
+  }
+
+  // Scales of irregular products from the product of |A| and |B|: in a_scales and b_scales.
+  DeviceBoundRun<T> bound() const { return {plan_, problem_.a, problem_.b, vectors_, stream_, arena_}; }
+
+  // All of C with the scales of bound().
+  void run_bound(const DevicePass& pass, bool specials) {
+    run_pass({.pass = pass, .specials = specials, .a_scales = vectors_.a_scales, .b_scales = vectors_.b_scales});
   }
 
   void run(const DevicePassList& passes, bool specials) {

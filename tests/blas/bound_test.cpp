@@ -6,7 +6,7 @@
 
 #include "../engine/emulated_tile.hpp"
 #include "blas/plan.hpp"
-#include "engine/bound_loop.hpp"
+#include "engine/bound/bound_loop.hpp"
 #include "fixture.hpp"
 #include "support/bound.hpp"
 

@@ -1,5 +1,6 @@
 // The bits of a product on a GPU are those of the CPU: shapes, transposes, contracts, data of all kinds.
 #include "gpu/fixture.hpp"
+#include "support/bound.hpp"
 
 namespace vernier::test {
 namespace {
@@ -115,7 +116,8 @@ TEST_P(SameBitsOnGpu, ForKBeyondOneInt8Product) {
   }
 }
 
-// The square-root rule of contract fp64 has the scales of fp64-normwise, and hands on what it cannot prove.
+// The square-root rule of contract fp64 has the scales of fp64-normwise, and hands on what it cannot prove to the
+// product of |A| and |B|.
 TEST_P(SameBitsOnGpu, WhereFp64MayTakeFewerModuli) {
   const auto check = [&](const char* family, int moduli, const Contract& same) {
     const auto [a, b] = make_operands<double>(family, 300, 200, 2048, 6);
@@ -128,7 +130,13 @@ TEST_P(SameBitsOnGpu, WhereFp64MayTakeFewerModuli) {
     EXPECT_FALSE(out.report.fallback) << family;
   };
   check("random_phi_0_5", 14, Contract::normwise());
-  check("wide_row", 15, Contract::fp64());
+  const auto [a, b] = make_operands<double>("wide_row", 300, 200, 2048, 6);
+  cuda::Options plain = options(Contract::fp64());
+  plain.contract = Contract::fp64();
+  const auto out = multiply_on_gpu(Call<double>{.a = a, .b = b, .opa = Op::transpose}, plain);
+  EXPECT_EQ(broken_bound(plain.contract, a, b, out.c), "");
+  EXPECT_TRUE(out.report.bounded);
+  EXPECT_FALSE(out.report.fallback);
 }
 
 TEST_P(SameBitsOnGpu, WithNanAndInfinity) {

@@ -87,12 +87,57 @@ TEST(DevicePlan, UsesTheSqrtRuleOnlyOnRequestAndSaysWhatElseMayCome) {
   EXPECT_TRUE(by_sqrt_rule.by_sqrt_rule);
   EXPECT_EQ(by_sqrt_rule.printable.moduli, 14);
   EXPECT_EQ(by_sqrt_rule.ordinary.moduli, 14);
-  EXPECT_NE(by_sqrt_rule.printable.reason.find("15 moduli for data that 14 do not serve"), std::string::npos);
+  EXPECT_NE(by_sqrt_rule.printable.reason.find("|A||B| in low precision for data that 14 moduli"), std::string::npos);
   for (const auto& full : {plan(4096, false, Contract::fp64()), plan(512, true, Contract::fp64())}) {
     EXPECT_FALSE(full.by_sqrt_rule);
     EXPECT_EQ(full.printable.moduli, 15);
   }
   EXPECT_FALSE(plan(4096, true, Contract::normwise()).by_sqrt_rule);
+}
+
+// Scales from |A||B|, by the GPU that has the units for it, where no bits are promised and a host waits.
+TEST(DevicePlan, IrregularProductsTakeTheirScalesFromTheBoundProduct) {
+  const auto plan = [](std::int64_t n, DeviceRequest request) {
+    request.int8_engine = "sm90_int8";
+    if (request.workspace_limit == 0) request.workspace_limit = std::size_t{1} << 40;
+    request.may_use_sqrt_rule = true;
+    return plan_device_product<double>({n, n, n}, request);
+  };
+  const DeviceProductPlan usual = plan(8192, {.contract = Contract::fp64()});
+  ASSERT_TRUE(usual.bound);
+  EXPECT_GE(usual.most_bound_moduli, 17);
+  EXPECT_LT(usual.most_bound_moduli, 26);
+  EXPECT_EQ(plan(2304, {.contract = Contract::fp64()}).most_bound_moduli, 0);  // irregular ones are native
+  EXPECT_EQ(plan(2304, {.contract = Contract::fp64(), .engine = "sm90_int8"}).most_bound_moduli, max_moduli);
+  Contract exact = Contract::exact(), reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  for (const Contract& contract : {Contract::normwise(), exact, reproducible})
+    EXPECT_FALSE(plan(8192, {.contract = contract, .engine = "sm90_int8"}).bound) << contract.text();
+  EXPECT_FALSE(plan(8192, {.contract = Contract::fp64(), .asynchronous = true}).bound);
+  DeviceRequest small{.contract = Contract::fp64(), .engine = "sm90_int8", .own_workspace = true};
+  small.workspace_limit = std::size_t{160} << 20;
+  EXPECT_FALSE(plan(8192, small).bound);  // operands and codes take 192 MiB
+}
+
+TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
+  const DeviceProductPlan plan =
+      plan_device_product<double>({16384, 16384, 16384}, {.contract = Contract::fp64(),
+                                                          .int8_engine = "sm90_int8",
+                                                          .workspace_limit = std::size_t{1} << 40,
+                                                          .may_use_sqrt_rule = true});
+  ASSERT_TRUE(plan.ordinary.form.strassen);
+  const DevicePass usual = bound_device_pass(plan, 15, 57), wide = bound_device_pass(plan, 15, 62),
+                   many = bound_device_pass(plan, 17, 57);
+  EXPECT_TRUE(usual.blocking.form.strassen);
+  EXPECT_EQ(usual.words, 2);
+  EXPECT_FALSE(wide.blocking.form.strassen);
+  EXPECT_EQ(wide.words, 3);
+  EXPECT_FALSE(many.blocking.form.strassen);
+  for (const DevicePass& pass : {usual, wide, many}) {
+    EXPECT_TRUE(pass.every_entry);
+    EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
+    EXPECT_TRUE(pass.blocking.whole(plan.shape));
+  }
 }
 
 TEST(DevicePlan, SmallProductsAreNativeAndLargeOnesAreNot) {

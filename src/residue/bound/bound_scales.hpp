@@ -72,6 +72,11 @@ VERNIER_HD constexpr bool bound_keeps_all(const BoundProduct& product, const Vec
   return v.zero() || v.span() <= product.kept_bits;
 }
 
+// What a vector says of entries of S that are 0 (bound_of_zero): a zero vector asks nothing of any partner.
+VERNIER_HD constexpr float bound_zero_share(const BoundProduct& product, const VectorStatistics& v) {
+  return v.zero() ? 1.0f : bound_keeps_all(product, v) ? 0.5f : 0.0f;
+}
+
 // ---- scales --------------------------------------------------------------------------------------------------------
 
 // floor(log2(x)), x > 0
@@ -119,6 +124,12 @@ VERNIER_HD inline int bound_exponent(const BoundRule& rule, const BoundProduct& 
 VERNIER_HD inline double bound_entry_log2(const BoundProduct& product, std::int64_t k, int code) {
   const double zeros = std::sqrt(static_cast<double>(k)) * std::ldexp(2.0, -product.kept_bits);
   return std::log2(product.upper * std::exp2(bound_code_log2(code)) + zeros) + 1e-9;
+}
+
+// log2 of an entry's share in what its vectors' tops allow, in sixteenths, from above.
+VERNIER_HD inline int bound_entry_16(const BoundProduct& product, std::int64_t k, int code) {
+  const double log2 = bound_entry_log2(product, k, code);
+  return log2 >= 0 ? 0 : static_cast<int>(std::ceil(16 * log2));
 }
 
 // log2 of ||a~||_2 after the rounding to integers, from above: by Cauchy and Schwarz top_i + top_j bounds the entry

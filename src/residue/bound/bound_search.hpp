@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/workspace.hpp"
-#include "engine/bound_engine.hpp"
+#include "engine/bound/bound_engine.hpp"
 #include "product/range.hpp"
 #include "residue/bound/bound_blocking.hpp"
 #include "residue/bound/bound_operand.hpp"

@@ -35,6 +35,7 @@ struct DeviceOperand {
   int* scales = nullptr;                   // written when measured (the ordinary scales), else read
   std::uint8_t* planes = nullptr;          // null: no residues are written
   std::int64_t product_stride = 0;         // elements from one product's operand to the next one's
+  std::uint8_t* bound_bytes = nullptr;     // bound_byte of each element, [vector][pitch]; null: none are written
 };
 
 struct ConversionForm {
@@ -44,12 +45,19 @@ struct ConversionForm {
   ModuliList list = ModuliList::densest;
   bool clusters = true;  // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
   int products = 1;      // of a batch; at most 65535
+  bool deep = true;      // measuring looks for flatness below the shallow thresholds (product/flatness.hpp)
 };
 
 // Statistics and ordinary scales of both operands, and their residues.
 template <class T>
 void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
                        const ConversionForm& form, const Regularity& regularity, cudaStream_t stream);
+
+// Bytes for the product of |A| and |B| alone (residue/bound), with the statistics that are there. Measuring writes them
+// too, where operands have room for them.
+template <class T>
+void bound_bytes_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, cudaStream_t stream,
+                           const Gate& gate = {});
 
 // Residues alone, with the scales that are there. Either operand may have no vectors.
 template <class T>

@@ -6,5 +6,7 @@ template void measure_on_device(const DeviceOperand<double>&, const DeviceOperan
                                 const ConversionForm&, const Regularity&, cudaStream_t);
 template void decompose_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ConversionForm&,
                                   cudaStream_t, const Gate&);
+template void bound_bytes_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, cudaStream_t,
+                                    const Gate&);
 
 }  // namespace vernier::cuda

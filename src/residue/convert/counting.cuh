@@ -8,38 +8,16 @@
 
 namespace vernier::cuda {
 
-inline constexpr int counting_pieces = 2;
-
-// Two words in each slot; a third has a slot of its own.
-template <int Words>
-struct CountingStrip {
-  using Elements = ResidentStrip<counting_pieces>;
-  Elements elements;
-  std::uint32_t leading[Words == 3 ? convert_vectors * Elements::row : 1];
-
-  __device__ std::uint32_t& leading_of(const std::uint64_t* slot) { return leading[slot - &elements.slot[0][0]]; }
-
-  __device__ __forceinline__ void put(std::uint64_t* slot, const std::uint32_t (&words)[Words]) {
-    *reinterpret_cast<uint2*>(slot) = make_uint2(words[0], words[1]);
-    if constexpr (Words == 3) leading_of(slot) = words[2];
-  }
-  __device__ __forceinline__ void get(const std::uint64_t* slot, std::uint32_t (&words)[Words]) {
-    const uint2 two = *reinterpret_cast<const uint2*>(slot);
-    words[0] = two.x, words[1] = two.y;
-    if constexpr (Words == 3) words[2] = leading_of(slot);
-  }
-};
-
 // The lane's elements of vector v become words. begin: of the block's part of k.
 template <class T, int Words>
-__device__ __forceinline__ void count_and_scale(CountingStrip<Words>& strip, int v, int lane, int scale,
+__device__ __forceinline__ void count_and_scale(WordsStrip<Words>& strip, int v, int lane, int scale,
                                                 const DeviceLowestBitsLists& lowest_bits, std::int64_t vector,
                                                 std::int64_t begin) {
   const int chunk = chunk_of_lane(lane);
   const TwoFactors factors = scale_factors<Words>(scale);
   FoundLowestBits found;
 #pragma unroll
-  for (int i = 0; i < 4 * counting_pieces; ++i) {
+  for (int i = 0; i < 4 * words_pieces; ++i) {
     std::uint64_t* slot = strip.elements.at(v, i / 4, chunk, i % 4);
     const T x = *reinterpret_cast<const T*>(slot);
     found.add(x, scale, i);
@@ -51,39 +29,13 @@ __device__ __forceinline__ void count_and_scale(CountingStrip<Words>& strip, int
                            [&](int i) { return begin + i / 4 * convert_k + 4 * chunk + i % 4; });
 }
 
-// write_strip, with all words of an element.
-template <int Words>
-__device__ __forceinline__ void write_counted(CountingStrip<Words>& strip, int width, int vectors,
-                                              const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
-                                              std::int64_t stride, std::int64_t plane, int warp, int lane) {
-  const int chunk = chunk_of_lane(lane);
-#pragma unroll 1
-  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
-    const StoredReduction<Words> r = table[q];
-#pragma unroll
-    for (int p = 0; p < counting_pieces; ++p) {
-      if (p * convert_k >= width) break;
-#pragma unroll
-      for (int g = 0; g < 2; ++g) {
-        const int v = warp + convert_warps * g;
-        std::uint32_t words[4][Words];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) strip.get(strip.elements.at(v, p, chunk, e), words[e]);
-        const uint4 residues = sixteen_residues<Words>(words, r, lane);
-        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
-      }
-    }
-    to += fragment_moduli * plane;
-  }
-}
-
 template <class T, int Words>
 __global__ void __launch_bounds__(convert_threads, 4)
     convert_counting(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions,
                      const DeviceLowestBitsLists row_lowest_bits, const DeviceLowestBitsLists column_lowest_bits) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& words = *reinterpret_cast<CountingStrip<Words>*>(dynamic);
+  auto& words = *reinterpret_cast<WordsStrip<Words>*>(dynamic);
   __shared__ ReductionTable<Words> table;
   const ConvertStrip<T> strip(task);
   const StripPart<T>& part = strip.part;
@@ -103,14 +55,14 @@ __global__ void __launch_bounds__(convert_threads, 4)
   __syncwarp();
   std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
                      fragment_modulus(lane) * strip.plane + fragment_byte(lane);
-  write_counted<Words>(words, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                       convert_warps * task.pitch, strip.plane, warp, lane);
+  write_words<Words>(words, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
+                     convert_warps * task.pitch, strip.plane, warp, lane);
 }
 
 template <class T, int Words>
 void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const DeviceLowestBitsLists& row_lowest_bits,
                      const DeviceLowestBitsLists& column_lowest_bits, const ConversionForm& form, cudaStream_t stream) {
-  constexpr std::int64_t chunk = counting_pieces * convert_k;
+  constexpr std::int64_t chunk = words_pieces * convert_k;
   const std::int64_t pitch = device_pitch(a.x.k);
   const ConvertTask<T> task{.operand = {a, b},
                             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
@@ -119,6 +71,7 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                             .parts = static_cast<int>(divide_up(pitch, chunk)),
                             .chunk = chunk,
                             .measure = false,
+                            .deep = false,
                             .chooser = ScaleChooser(ScalingRule{}, a.x.k),
                             .regularity = {},
                             .moduli = form.moduli,
@@ -126,7 +79,7 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
   launch("convert_counting", convert_counting<T, Words>,
          {.grid = conversion_grid(task),
           .block = dim3(convert_threads),
-          .shared_bytes = sizeof(CountingStrip<Words>),
+          .shared_bytes = sizeof(WordsStrip<Words>),
           .overlap_previous = true},
          stream, task, digit_reductions<Words>(form), row_lowest_bits, column_lowest_bits);
 }

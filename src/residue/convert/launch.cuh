@@ -63,14 +63,22 @@ void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t
          stream, task, digit_reductions<Words>(form));
 }
 
+inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_cluster_blocks,
+                              long_resident_k = 8 * convert_k * most_cluster_blocks;
+
+// Does a measuring kernel hold its strips whole? Statistics alone do not pay for waiting until a long one is there.
+template <class T>
+bool measures_resident(const DeviceOperand<T>& a, int words) {
+  const bool writes = a.planes != nullptr || a.bound_bytes != nullptr;
+  return words <= 2 && a.x.k <= (writes ? long_resident_k : short_resident_k);
+}
+
 template <class T, int Words>
 void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   if (task.measure) {
-    const std::int64_t k = task.operand[0].x.k;
-    if (k <= 4 * convert_k * most_cluster_blocks) return launch_resident<T, Words, 4, 8>(task, form, stream);
-    // Statistics alone do not pay for waiting until a strip is there.
-    if (k <= 8 * convert_k * most_cluster_blocks && task.operand[0].planes != nullptr)
-      return launch_resident<T, Words, 8, 8>(task, form, stream);
+    if (measures_resident(task.operand[0], Words))
+      return task.operand[0].x.k <= short_resident_k ? launch_resident<T, Words, 4, 8>(task, form, stream)
+                                                     : launch_resident<T, Words, 8, 8>(task, form, stream);
     std::uint8_t* const planes[2] = {task.operand[0].planes, task.operand[1].planes};
     task.operand[0].planes = task.operand[1].planes = nullptr;
     launch_streamed<T, 4>(task, form, stream);
@@ -78,6 +86,34 @@ void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStr
     for (int side = 0; side < 2; ++side) task.operand[side].planes = planes[side];
   }
   launch_scaled<T, Words>(task, form, stream);
+}
+
+template <class T>
+void launch_three_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  task.chunk = words_pieces * convert_k;
+  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  launch("convert_three_words", convert_three_words<T>,
+         {.grid = conversion_grid(task),
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(WordsStrip<3>),
+          .overlap_previous = true},
+         stream, task, digit_reductions<3>(form));
+}
+
+template <class T>
+void bound_bytes_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, cudaStream_t stream,
+                           const Gate& gate) {
+  constexpr int pieces = 4;
+  const ConversionForm form{};
+  ConvertTask<T> task = Conversion<T>{.a = a, .b = b, .form = form, .gate = gate}.task();
+  task.chunk = pieces * convert_k;
+  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  launch("convert_bound_bytes", convert_bound_bytes<T, pieces>,
+         {.grid = conversion_grid(task),
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(ResidentStrip<pieces>),
+          .overlap_previous = true},
+         stream, task);
 }
 
 template <class T>
@@ -90,7 +126,9 @@ void convert(const Conversion<T>& conversion, cudaStream_t stream) {
       return launch_short_words<T, 1>(task, form, stream);
     case 2:
       return launch_short_words<T, 2>(task, form, stream);
-    case 3:  // the instructions take words in pairs
+    case 3:
+      if (!task.measure) return launch_three_words<T>(task, form, stream);
+      [[fallthrough]];
     case 4:
       return launch_streamed<T, 4>(task, form, stream);
     case 5:
@@ -105,6 +143,7 @@ template <class T>
 void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
                        const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
   convert<T>({.a = a, .b = b, .measure = true, .rule = rule, .form = form, .regularity = regularity}, stream);
+  if (a.bound_bytes != nullptr && !measures_resident(a, form.words)) bound_bytes_on_device(a, b, stream, {});
 }
 
 template <class T>

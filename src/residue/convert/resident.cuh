@@ -205,7 +205,7 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
   const int v = threadIdx.x;
   if (v < strip.part.vectors) {
     const VectorStatistics st = cluster_statistics(findings, v, strip.operand->x.k);
-    deep = !st.zero() && st.flatness == not_flat;
+    deep = task.deep && !st.zero() && st.flatness == not_flat;
     result.statistics[v] = st;
     result.scale[v] = st.zero() ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
   }
@@ -266,6 +266,11 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
     if (!deep) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
     if (lane == 0) result.deep = deep;
   }
+  if (strip.operand->bound_bytes != nullptr)
+#pragma unroll 1
+    for (int g = 0; g < groups; ++g)
+      write_bound_bytes<T>(elements, strip, warp + convert_warps * g, chunk,
+                           g == 0 ? range[0].largest : range[1].largest, task.pitch);
   if (strip.operand->planes != nullptr) {
 #pragma unroll 1
     for (int g = 0; g < groups; ++g)
@@ -283,6 +288,25 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
   static_assert(sizeof(DepthHistograms) <= sizeof elements);
   find_deep_flatness_alone(part, strip.operand->x.k, depths, result.statistics);
   if (warp == 0) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
+}
+
+// bound_byte of each element, with the statistics that are there; a block takes Pieces pieces of a strip.
+template <class T, int Pieces>
+__global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  const ConvertStrip<T> strip(task);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  fetch_strip(strip.part, warp, lane, elements);
+#pragma unroll
+  for (int g = 0; g < 2; ++g) {
+    const int v = warp + convert_warps * g;
+    if (v >= strip.part.vectors) break;
+    write_bound_bytes<T>(elements, strip, v, chunk, strip.operand->statistics[strip.first + v].exponent, task.pitch);
+  }
 }
 
 // Residues alone, with the scales that are there; a block takes Pieces pieces of a strip.
@@ -312,6 +336,41 @@ __global__ void __launch_bounds__(convert_threads, 4)
                      fragment_modulus(lane) * strip.plane + fragment_byte(lane);
   write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
                      convert_warps * task.pitch, strip.plane, warp, lane);
+}
+
+// The same with elements of three words.
+template <class T>
+__global__ void __launch_bounds__(convert_threads, 4)
+    convert_three_words(const __grid_constant__ ConvertTask<T> task,
+                        const __grid_constant__ DigitReductions<3> reductions) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& words = *reinterpret_cast<WordsStrip<3>*>(dynamic);
+  __shared__ ReductionTable<3> table;
+  const ConvertStrip<T> strip(task);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<3>(table, reductions, task.moduli);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  fetch_strip(strip.part, warp, lane, words.elements);
+#pragma unroll
+  for (int g = 0; g < 2; ++g) {
+    const int v = warp + convert_warps * g;
+    if (v >= strip.part.vectors) break;
+    const TwoFactors factors = scale_factors<3>(strip.operand->scales[strip.first + v]);
+#pragma unroll
+    for (int i = 0; i < 4 * words_pieces; ++i) {
+      std::uint64_t* slot = words.elements.at(v, i / 4, chunk, i % 4);
+      std::uint32_t three[3];
+      scaled_words(finite_or_zero(*reinterpret_cast<const T*>(slot)), factors, three);
+      words.put(slot, three);
+    }
+  }
+  __syncwarp();
+  std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + strip.part.begin +
+                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
+  write_words<3>(words, static_cast<int>(strip.padded_end - strip.part.begin), strip.part.vectors, table, task.moduli,
+                 to, convert_warps * task.pitch, strip.plane, warp, lane);
 }
 
 }  // namespace vernier::cuda

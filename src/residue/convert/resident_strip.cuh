@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/copy_ahead.cuh"
+#include "number/bound_byte.hpp"
 #include "residue/convert/strip.cuh"
 
 namespace vernier::cuda {
@@ -84,6 +85,27 @@ __device__ __forceinline__ void keep_finite(ResidentStrip<Pieces, Vectors>& stri
   for (int i = 0; i < 4 * Pieces; ++i) {
     T& x = *reinterpret_cast<T*>(strip.at(v, i / 4, chunk, i % 4));
     if (magnitude_bits(x) >= infinity_bits<T>) x = T{0};
+  }
+}
+
+// The lane's elements of vector v as bound_bytes, a word for each piece.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements,
+                                                  const ConvertStrip<T>& strip, int v, int chunk, int exponent,
+                                                  std::int64_t pitch) {
+  if (v >= strip.part.vectors) return;
+  const int width = static_cast<int>(strip.padded_end - strip.part.begin);
+  std::uint8_t* to = strip.operand->bound_bytes + (strip.first + v) * pitch + strip.part.begin + 4 * chunk;
+#pragma unroll 2
+  for (int p = 0; p < Pieces; ++p) {
+    if (p * convert_k >= width) break;
+    std::uint32_t word = 0;
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const T x = *reinterpret_cast<const T*>(elements.at(v, p, chunk, e));
+      word |= static_cast<std::uint32_t>(bound_byte(static_cast<double>(x), exponent)) << (8 * e);
+    }
+    *reinterpret_cast<std::uint32_t*>(to + p * convert_k) = word;
   }
 }
 
@@ -171,6 +193,57 @@ __device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& stri
     to += fragment_moduli * plane;
   }
   if (grouped < moduli) write_rest<Words>(strip, width, vectors, table, grouped, moduli, to, stride, plane, warp, lane);
+}
+
+// ---- elements of two or three words
+// ----------------------------------------------------------------------------------
+
+inline constexpr int words_pieces = 2;
+
+// Two words in each slot; a third has a slot of its own.
+template <int Words>
+struct WordsStrip {
+  using Elements = ResidentStrip<words_pieces>;
+  Elements elements;
+  std::uint32_t leading[Words == 3 ? convert_vectors * Elements::row : 1];
+
+  __device__ std::uint32_t& leading_of(const std::uint64_t* slot) { return leading[slot - &elements.slot[0][0]]; }
+
+  __device__ __forceinline__ void put(std::uint64_t* slot, const std::uint32_t (&words)[Words]) {
+    *reinterpret_cast<uint2*>(slot) = make_uint2(words[0], words[1]);
+    if constexpr (Words == 3) leading_of(slot) = words[2];
+  }
+  __device__ __forceinline__ void get(const std::uint64_t* slot, std::uint32_t (&words)[Words]) {
+    const uint2 two = *reinterpret_cast<const uint2*>(slot);
+    words[0] = two.x, words[1] = two.y;
+    if constexpr (Words == 3) words[2] = leading_of(slot);
+  }
+};
+
+// write_strip, with all words of an element.
+template <int Words>
+__device__ __forceinline__ void write_words(WordsStrip<Words>& strip, int width, int vectors,
+                                            const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
+                                            std::int64_t stride, std::int64_t plane, int warp, int lane) {
+  const int chunk = chunk_of_lane(lane);
+#pragma unroll 1
+  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
+    const StoredReduction<Words> r = table[q];
+#pragma unroll
+    for (int p = 0; p < words_pieces; ++p) {
+      if (p * convert_k >= width) break;
+#pragma unroll
+      for (int g = 0; g < 2; ++g) {
+        const int v = warp + convert_warps * g;
+        std::uint32_t words[4][Words];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) strip.get(strip.elements.at(v, p, chunk, e), words[e]);
+        const uint4 residues = sixteen_residues<Words>(words, r, lane);
+        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+      }
+    }
+    to += fragment_moduli * plane;
+  }
 }
 
 }  // namespace vernier::cuda

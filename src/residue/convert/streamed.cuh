@@ -246,7 +246,7 @@ __device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTa
     st.sum = sums.sum;
     if (!st.zero()) {
       st.flatness = shallow_flatness(sums, task.operand[0].x.k);
-      if (st.flatness == not_flat) result.deep = true;
+      if (task.deep && st.flatness == not_flat) result.deep = true;
       result.scale[v] = task.chooser.needs(st).ordinary - st.exponent;
     } else {
       result.scale[v] = 0;

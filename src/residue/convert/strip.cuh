@@ -23,7 +23,7 @@ struct ConvertTask {
   std::int64_t pitch;  // of the planes
   int parts;           // blocks that share a strip
   std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
-  bool measure;
+  bool measure, deep;
   ScaleChooser chooser;
   Regularity regularity;
   int moduli;

@@ -42,6 +42,7 @@ struct Conversion {
             .parts = 1,
             .chunk = 0,
             .measure = measure,
+            .deep = form.deep,
             .chooser = ScaleChooser(rule, a.x.k),
             .regularity = regularity,
             .moduli = form.moduli,

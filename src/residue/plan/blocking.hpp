@@ -52,7 +52,7 @@ struct PassBuffers {
 };
 PassBuffers carve_pass(Arena& arena, const Blocking& blocking, const Int8Engine& engine);
 
-// Of the vectors of one operand, for the product of |A| and |B| (engine/bound_engine.hpp).
+// Of the vectors of one operand, for the product of |A| and |B| (engine/bound/bound_engine.hpp).
 struct BoundVectors {
   float *inverse_weights = nullptr, *inverse_norms = nullptr, *zeros = nullptr, *minima = nullptr;
 };

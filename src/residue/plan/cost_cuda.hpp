@@ -12,6 +12,8 @@ double device_residue_seconds(const ProductShape& shape, int moduli, bool strass
 double device_complex_seconds(const ProductShape& shape, int moduli);  // two products modulo each, on Hopper
 double device_native_seconds(const ProductShape& shape, bool single_precision, const GpuModel& gpu = {});
 
+double device_bound_seconds(const ProductShape& shape, const GpuModel& gpu = {});  // scales by |A||B|, on Hopper
+
 // Irregular products: one pass for each number of moduli that is not 0.
 double irregular_device_seconds(const ProductShape& shape, std::initializer_list<int> moduli, const GpuModel& gpu = {});
 

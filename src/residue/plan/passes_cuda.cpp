@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "residue/convert/digits.hpp"
+#include "residue/convert/winograd.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/recombine/crt.hpp"
@@ -21,6 +22,16 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
   return {.blocking = choose_device_blocking(plan.shape, choice.moduli, plan.limits, plan.pass_bytes, {.exact = true}),
           .words = words_for_exponent(exponent),
           .ordinary = false};
+}
+
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent) {
+  DevicePass pass{.words = words_for_exponent(exponent), .ordinary = false};
+  const bool strassen = plan.ordinary.form.strassen && moduli <= most_winograd_moduli && pass.words <= 2;
+  pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
+  if (strassen && pass.blocking.bytes > plan.pass_bytes)
+    pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
+  if (pass.blocking.form.strassen) pass.words = 2;
+  return pass;
 }
 
 bool irregular_products_lose(const DeviceProductPlan& plan) {

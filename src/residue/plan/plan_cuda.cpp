@@ -6,6 +6,7 @@
 
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
+#include "residue/bound/bound_buffers.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/convert/winograd.hpp"
 #include "residue/plan/bounds.hpp"
@@ -205,6 +206,40 @@ bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceP
   return true;
 }
 
+// Of the passes that such a product may take, the faster one.
+double bound_pass_seconds(const DeviceProductPlan& plan, int moduli) {
+  const double plain = device_residue_seconds(plan.shape, moduli, false, plan.gpu);
+  const bool strassen = plan.ordinary.form.strassen && moduli <= most_winograd_moduli;
+  return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
+}
+
+// Scales by the product of |A| and |B| where the contract lets them and the workspace holds it; and room for as many
+// moduli as most data then take.
+template <class T>
+void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProductPlan& plan) {
+  constexpr int usual_moduli = 19;
+  if (!request.may_use_sqrt_rule || !request.gpu.clusters || request.asynchronous) return;
+  Arena bytes;
+  cuda::carve_device_bound(bytes, plan.shape);
+  if (bytes.used() > (request.own_workspace ? plan.pass_bytes : available)) return;
+  plan.bound = bound_rule<T>(request.contract, plan.shape.k, plan.shape.k);
+  if (!plan.bound) return;
+  if (!request.own_workspace) {
+    const auto bytes_of = [&](int moduli, bool strassen) {
+      return choose_device_blocking(plan.shape, moduli, plan.limits, available, {.strassen = strassen}).bytes;
+    };
+    plan.pass_bytes = std::max({plan.pass_bytes, bytes.used(), bytes_of(usual_moduli, false)});
+    if (plan.ordinary.form.strassen) plan.pass_bytes = std::max(plan.pass_bytes, bytes_of(most_winograd_moduli, true));
+  }
+  plan.most_bound_moduli = max_moduli;
+  if (!native_is_allowed(plan)) return;
+  const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  const double bound = device_bound_seconds(plan.shape, plan.gpu);
+  while (plan.most_bound_moduli > 0 && bound + bound_pass_seconds(plan, plan.most_bound_moduli) >= native)
+    --plan.most_bound_moduli;
+  if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
+}
+
 // The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.
 template <class T>
 void plan_residues(const DeviceRequest& request, std::size_t least, DeviceProductPlan& plan) {
@@ -214,15 +249,18 @@ void plan_residues(const DeviceRequest& request, std::size_t least, DeviceProduc
   plan.contract_rule = device_rule<T>(request.contract, shape);
   const int moduli = moduli_of(plan.rule, shape.k);
   plan.by_sqrt_rule = request.may_use_sqrt_rule && sqrt_rule<T>(request.contract, shape.k).has_value();
-  if (plan.by_sqrt_rule)
-    p.reason +=
-        fmt::format("; {} moduli for data that {} do not serve", moduli_of(plan.contract_rule, shape.k), moduli);
   plan.vector_bytes = vector_bytes(shape, plan.exact);
   const std::size_t available = request.workspace_limit - plan.vector_bytes;
   plan.ordinary = choose_ordinary_blocking(shape, moduli, plan.rule, request.limits, available, plan.exact,
                                            request.strassen_levels);
   if (plan.ordinary.form.strassen) p.reason += "; by one level of Strassen-Winograd";
   plan.pass_bytes = request.own_workspace ? available : std::max(plan.ordinary.bytes, least - plan.vector_bytes);
+  plan_bound<T>(request, available, plan);
+  if (plan.most_bound_moduli > 0)
+    p.reason += fmt::format("; scales from |A||B| in low precision for data that {} moduli do not serve", moduli);
+  else if (plan.by_sqrt_rule && !plan.bound)
+    p.reason +=
+        fmt::format("; {} moduli for data that {} do not serve", moduli_of(plan.contract_rule, shape.k), moduli);
   const bool decided_later = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
   if (decided_later && !request.own_workspace)
     plan.pass_bytes = std::max(plan.pass_bytes, device_route_bytes(plan, available));

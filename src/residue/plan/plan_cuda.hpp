@@ -11,6 +11,7 @@
 #include "product/exact/round_error.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/route.hpp"
+#include "residue/bound/bound_scales.hpp"
 #include "residue/exact/sample.hpp"
 #include "residue/plan/cost_cuda.hpp"
 #include "residue/plan/exact_choice.hpp"
@@ -98,6 +99,10 @@ struct DeviceProductPlan {
   DeviceLimits limits;
   ScalingRule rule;
   ScalingRule contract_rule;  // the same where the plan is not square-root
+  // Where set, irregular products take scales and moduli from the product of |A| and |B|: so many at most, or they go
+  // natively, or are planned again without it where that is not allowed.
+  std::optional<BoundRule> bound;
+  int most_bound_moduli = 0;
   std::size_t vector_bytes = 0, pass_bytes = 0;
   DeviceBlocking ordinary;
   Plan printable;
@@ -111,7 +116,7 @@ struct DeviceRequest {
   DeviceLimits limits;              // of that one
   std::size_t workspace_limit = 0;  // bytes that may be used
   bool own_workspace = false;       // workspace_limit bytes are the caller's
-  bool may_use_sqrt_rule = false;   // false: the square-root rule was tried, or is not wanted
+  bool may_use_sqrt_rule = false;   // false: that and the product of |A| and |B| were tried, or are not wanted
   bool asynchronous = false;        // no host waits for what the data ask for: plan_device_route()
   int strassen_levels = -1;         // 0, 1, or -1 for the faster
 };
@@ -189,6 +194,8 @@ bool native_is_allowed(const DeviceProductPlan& plan);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
+// One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent);
 // Is the native product faster, and allowed, whatever the scales turn out to be?
 bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);

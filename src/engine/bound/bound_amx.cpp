@@ -1,5 +1,5 @@
 #include "engine/amx_tile.hpp"
-#include "engine/bound_loop.hpp"
+#include "engine/bound/bound_loop.hpp"
 
 namespace vernier {
 

@@ -1,5 +1,5 @@
 #include "base/cpu_features.hpp"
-#include "engine/bound_loop.hpp"
+#include "engine/bound/bound_loop.hpp"
 #include "engine/int8_kernels.hpp"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/bound_engine.hpp"
+#include "engine/bound/bound_engine.hpp"
 #include "number/bound_code.hpp"
 
 namespace vernier {

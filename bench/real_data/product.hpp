@@ -1,0 +1,24 @@
+// A product of real data, again and again, on a processor or a GPU.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "classes.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier::bench {
+
+class Product {
+ public:
+  virtual ~Product() = default;
+  // The report's seconds are those until C is there. engine: as Options have it.
+  virtual Report multiply(const Contract& contract, const std::string& engine) = 0;
+  virtual std::vector<double> c() const = 0;  // of the last product, without padding
+};
+
+std::unique_ptr<Product> host_product(const Factors& factors, int threads);
+std::unique_ptr<Product> device_product(const Factors& factors);
+
+}  // namespace vernier::bench

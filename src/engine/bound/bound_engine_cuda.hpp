@@ -1,0 +1,25 @@
+// The product of |A| and |B| on Hopper's fp8 units (residue/bound/bound_scales.hpp): minima of its rows and columns,
+// and a byte for each entry.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda/gate.hpp"
+#include "engine/bound/bound_layout.hpp"
+
+namespace vernier::cuda {
+
+struct DeviceBoundProduct {
+  const std::uint8_t* rows = nullptr;     // [m][pitch], bound_byte of each element
+  const std::uint8_t* columns = nullptr;  // [n][pitch]
+  std::int64_t m = 0, n = 0, pitch = 0;   // pitch: device_pitch(k)
+  DeviceBoundSide row, column;
+  std::uint8_t* codes = nullptr;  // product_units(m, n): bound_code of each entry
+  Gate gate = {};
+};
+
+void multiply_bound_on_device(const DeviceBoundProduct& product, cudaStream_t stream);
+
+}  // namespace vernier::cuda

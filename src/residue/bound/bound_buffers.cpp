@@ -1,0 +1,41 @@
+#include "residue/bound/bound_buffers.hpp"
+
+#include <utility>
+
+#include "number/bound_byte.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier::cuda {
+
+BoundProduct fp8_bound_product() {
+  // Each instruction aligns 32 products and a sum to the largest, and cuts 34 times below 2^-13 of the result.
+  constexpr double cut = 1.25, chunk = 34.0 * (bound_chunk_k / bound_step_k) / 8192;
+  return {.lower = 1,
+          .upper = cut * cut * (1 + chunk) * (1 + 0x1p-10),
+          .unit = 2 * bound_byte_top,
+          .kept_bits = bound_byte_kept};
+}
+
+BoundChoices bound_choices(int most) {
+  BoundChoices choices{.most = most};
+  for (int c = 1; c <= max_moduli; ++c) choices.log2_bound[static_cast<std::size_t>(c)] = log2_bound_of(c);
+  return choices;
+}
+
+DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
+  DeviceBoundBuffers b;
+  for (auto [x, vectors] : {std::pair{&b.a, shape.m}, std::pair{&b.b, shape.n}}) {
+    const auto count = static_cast<std::size_t>(bound_vectors(vectors));
+    x->side = {arena.take<float>(count), arena.take<float>(count), arena.take<float>(count),
+               arena.take<unsigned>(count)};
+    x->tops = arena.take<int>(count);
+  }
+  b.found = arena.take<BoundFindings>(1);
+  const auto pitch = static_cast<std::size_t>(device_pitch(shape.k));
+  b.a_bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(shape.m) * pitch);
+  b.b_bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(shape.n) * pitch);
+  b.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(product_units(shape.m, shape.n).plane_bytes()));
+  return b;
+}
+
+}  // namespace vernier::cuda

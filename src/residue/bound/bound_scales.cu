@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "number/bound_byte.hpp"
+#include "number/bound_code.hpp"
+#include "residue/bound/bound_kernels.hpp"
+#include "residue/convert/digits.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int top_of_zero = -(1 << 14);  // far below those of all others
+
+// Both sides' vectors, one behind the other, rows first.
+struct VectorPlace {
+  int side;
+  std::int64_t vector;
+  bool there;
+
+  __device__ VectorPlace(const BoundTask& task, bool padded) {
+    const auto count = [&](int s) { return padded ? bound_vectors(task.operand[s].vectors) : task.operand[s].vectors; };
+    vector = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    side = vector < count(0) ? 0 : 1;
+    if (side == 1) vector -= count(0);
+    there = vector < count(side);
+  }
+};
+
+__global__ void __launch_bounds__(threads) weigh_vectors(const __grid_constant__ BoundTask task) {
+  const VectorPlace place(task, true);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *task.found = {.largest_16 = 2 * top_of_zero};
+  if (!place.there) return;
+  const BoundOperand& x = task.operand[place.side];
+  const std::int64_t v = place.vector;
+  const VectorStatistics s = v < x.vectors ? x.statistics[v] : VectorStatistics{};
+  const DeviceBoundSide& side = x.bounds.side;
+  side.inverse_weights[v] = s.zero() ? 0 : static_cast<float>(1 / bound_weight(task.rule, task.k, s));
+  side.inverse_norms[v] = s.zero() ? 0 : static_cast<float>(ldexp(1 / bound_norm(s), -task.product.unit / 2));
+  side.zero_shares[v] = bound_zero_share(task.product, s);
+  side.minima[v] = __float_as_uint(bound_no_partner);
+}
+
+__device__ __forceinline__ void raise(int& largest, int x) {
+  if (*static_cast<volatile int*>(&largest) < x) atomicMax(&largest, x);
+}
+
+// Scales from the minima, and what all vectors say together.
+__global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__ BoundTask task) {
+  const VectorPlace place(task, false);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed() || !place.there) return;
+  const BoundOperand& x = task.operand[place.side];
+  const VectorStatistics s = x.statistics[place.vector];
+  if (s.nonfinite) atomicAdd(&task.found->nonfinite[place.side], 1);
+  if (s.zero()) {
+    x.scales[place.vector] = 0;
+    x.bounds.tops[place.vector] = top_of_zero;
+    return;
+  }
+  const int em =
+      bound_exponent(task.rule, task.product, task.k, s, __uint_as_float(x.bounds.side.minima[place.vector]));
+  x.scales[place.vector] = em - s.exponent;
+  x.bounds.tops[place.vector] = static_cast<int>(ceil(16 * bound_top(s, task.k, em)));
+  raise(task.found->exponent, em);
+  raise(task.found->span[place.side], s.span());
+}
+
+// The largest exponent whose elements take as many words.
+__device__ int exponent_of_same_words(int exponent) {
+  return exponent <= narrow_exponent ? narrow_exponent
+                                     : largest_exponent(exponent <= largest_exponent(1)   ? 1
+                                                        : exponent <= largest_exponent(2) ? 2
+                                                                                          : 3);
+}
+
+// By one thread, once all entries have been looked at.
+__device__ void choose_moduli(const BoundTask& task) {
+  BoundFindings& found = *task.found;
+  const int largest = *static_cast<volatile int*>(&found.largest_16);
+  const double need = fmax(0.0, largest / 16.0 + bound_rounding_log2(task.rule, task.k));
+  int moduli = 0;
+  for (int c = task.choices.most; c >= task.choices.least; --c)
+    if (need <= task.choices.log2_bound[static_cast<std::size_t>(c)]) moduli = c;
+  if (found.exponent > task.rule.largest_exponent) moduli = 0;
+  found.moduli = moduli;
+  found.spare = moduli == 0 ? 0 : bound_spare_bits(task.choices.log2_bound[static_cast<std::size_t>(moduli)], need);
+}
+
+// Sixteenths of each code.
+struct EntryTable {
+  short of[256];
+};
+
+// The largest |Ct|, from the codes and the tops; a thread takes 16 codes (engine/panel_cuda.hpp) at a time.
+__global__ void __launch_bounds__(threads)
+    find_largest(const __grid_constant__ BoundTask task, const __grid_constant__ EntryTable given, ProductUnits units) {
+  __shared__ short table[256];
+  __shared__ int block_largest;
+  table[threadIdx.x] = given.of[threadIdx.x];
+  if (threadIdx.x == 0) block_largest = 2 * top_of_zero;
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  __syncthreads();
+  const std::int64_t pieces = units.plane_bytes() / 16, step = static_cast<std::int64_t>(gridDim.x) * threads;
+  const std::int64_t m = task.operand[0].vectors, n = task.operand[1].vectors;
+  const int *row_tops = task.operand[0].bounds.tops, *column_tops = task.operand[1].bounds.tops;
+  int largest = 2 * top_of_zero;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < pieces; at += step) {
+    const std::int64_t unit = at / (unit_bytes / 16), across = unit / units.down, down = unit - across * units.down;
+    const int thread = static_cast<int>(at % (unit_bytes / 16)), lane = thread % 32;
+    const std::int64_t j = across * unit_columns + thread / 32 * 16 + lane / 4, i = down * unit_rows + lane % 4 * 2;
+    const uint4 codes = __ldcs(reinterpret_cast<const uint4*>(task.codes) + at);
+    const std::uint32_t words[4] = {codes.x, codes.y, codes.z, codes.w};
+    const auto top = [](const int* tops, std::int64_t v, std::int64_t end) { return v < end ? tops[v] : top_of_zero; };
+    const int column[2] = {top(column_tops, j, n), top(column_tops, j + 8, n)};
+#pragma unroll
+    for (int g = 0; g < 4; ++g) {
+      const int row[2] = {top(row_tops, i + 8 * g, m), top(row_tops, i + 8 * g + 1, m)};
+#pragma unroll
+      for (int e = 0; e < 4; ++e) largest = max(largest, table[words[g] >> (8 * e) & 255] + row[e % 2] + column[e / 2]);
+    }
+  }
+  largest = __reduce_max_sync(~0u, largest);
+  if (threadIdx.x % 32 == 0) atomicMax(&block_largest, largest);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  raise(task.found->largest_16, block_largest);
+  __threadfence();
+  if (atomicAdd(&task.found->finished, 1u) + 1 != gridDim.x) return;
+  __threadfence();
+  choose_moduli(task);
+}
+
+// The spare bits go to the scales.
+__global__ void __launch_bounds__(threads) spend_spare_bits(const __grid_constant__ BoundTask task) {
+  const VectorPlace place(task, false);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed() || !place.there) return;
+  const BoundOperand& x = task.operand[place.side];
+  const VectorStatistics s = x.statistics[place.vector];
+  if (s.zero()) return;
+  const int all = task.found->spare, half = all / 2;
+  BoundRule rule = task.rule;
+  rule.largest_exponent = exponent_of_same_words(task.found->exponent);
+  int& scale = x.scales[place.vector];
+  scale = bound_with_spare(rule, s, scale + s.exponent, place.side == 0 ? all - half : half) - s.exponent;
+}
+
+unsigned blocks_for(const BoundTask& task, bool padded) {
+  std::int64_t count = 0;
+  for (const BoundOperand& x : task.operand) count += padded ? bound_vectors(x.vectors) : x.vectors;
+  return static_cast<unsigned>(divide_up(count, threads));
+}
+
+LaunchShape shape_of(unsigned blocks) {
+  return {.grid = dim3(blocks), .block = dim3(threads), .overlap_previous = true};
+}
+
+}  // namespace
+
+void weigh_on_device(const BoundTask& task, cudaStream_t stream) {
+  launch("weigh_vectors", weigh_vectors, shape_of(blocks_for(task, true)), stream, task);
+}
+
+void choose_bound_scales_on_device(const BoundTask& task, cudaStream_t stream) {
+  launch("set_exponents", set_exponents, shape_of(blocks_for(task, false)), stream, task);
+  EntryTable table{};
+  for (int code = 0; code < 256; ++code)
+    table.of[code] = static_cast<short>(bound_entry_16(task.product, task.k, code));
+  constexpr std::int64_t most_blocks = 132 * 8;
+  const ProductUnits units = product_units(task.operand[0].vectors, task.operand[1].vectors);
+  const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(units.plane_bytes() / 16, threads)));
+  launch("find_largest", find_largest, shape_of(blocks), stream, task, table, units);
+  launch("spend_spare_bits", spend_spare_bits, shape_of(blocks_for(task, false)), stream, task);
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,214 @@
+// Scales from the product of |A| and |B| on Hopper: every kernel against its twin on the host, and products by them.
+#include "engine/bound/bound_engine_cuda.hpp"
+#include "gpu/fixture.hpp"
+#include "product/arguments.hpp"
+#include "residue/bound/bound_kernels.hpp"
+#include "residue/bound_twin.hpp"
+#include "residue/convert/convert.hpp"
+#include "residue/plan/bounds.hpp"
+#include "support/bound.hpp"
+
+namespace vernier::test {
+namespace {
+
+template <class V>
+std::vector<V> fetched(const V* device, std::int64_t count) {
+  std::vector<V> copy(static_cast<std::size_t>(count));
+  cuda::check(cudaMemcpy(copy.data(), device, copy.size() * sizeof(V), cudaMemcpyDeviceToHost), "fetched");
+  return copy;
+}
+
+template <class T>
+struct BoundCase {
+  Matrix<T> a, b;
+  std::vector<BoundTwinVector<T>> rows, columns;
+  DeviceCopy<T> device_a, device_b;
+  cuda::DeviceBuffer<VectorStatistics> a_statistics, b_statistics;
+  cuda::DeviceBuffer<int> a_scales, b_scales;
+  cuda::DeviceBuffer<std::byte> memory;
+  cuda::DeviceBoundBuffers buffers;
+  cuda::BoundTask task;
+
+  BoundCase(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k)
+      : BoundCase(make_operands<T>(family, m, n, k, 5)) {}
+  explicit BoundCase(const Operands<T>& x)
+      : a(x.a),
+        b(x.b),
+        rows(bound_twin_rows(a)),
+        columns(bound_twin_columns(b)),
+        device_a(a),
+        device_b(b),
+        a_statistics(rows.size()),
+        b_statistics(columns.size()),
+        a_scales(rows.size()),
+        b_scales(columns.size()),
+        memory(bytes()) {
+    cuda::check(cudaMemset(memory.data(), 0x7b, memory.bytes()), "poison");
+    Arena arena(memory.data(), memory.bytes());
+    buffers = cuda::carve_device_bound(arena, shape());
+    task = {.rule = *bound_rule<T>(Contract::fp64(), a.columns(), a.columns()),
+            .product = cuda::fp8_bound_product(),
+            .k = a.columns(),
+            .operand = {{a_statistics.data(), a.rows(), buffers.a, a_scales.data()},
+                        {b_statistics.data(), b.columns(), buffers.b, b_scales.data()}},
+            .codes = buffers.codes,
+            .found = buffers.found,
+            .choices = cuda::bound_choices(max_moduli)};
+  }
+
+  ProductShape shape() const { return {a.rows(), b.columns(), a.columns()}; }
+  std::size_t bytes() const {
+    Arena count;
+    cuda::carve_device_bound(count, shape());
+    return count.used();
+  }
+  cuda::DeviceOperand<T> operand_a() {
+    return {.x = rows_of(Op::none, static_cast<const T*>(device_a.data()), a.rows(), a.columns(), a.ld()),
+            .statistics = a_statistics.data(),
+            .scales = a_scales.data(),
+            .bound_bytes = buffers.a_bytes};
+  }
+  cuda::DeviceOperand<T> operand_b() {
+    return {.x = columns_of(Op::none, static_cast<const T*>(device_b.data()), b.columns(), b.rows(), b.ld()),
+            .statistics = b_statistics.data(),
+            .scales = b_scales.data(),
+            .bound_bytes = buffers.b_bytes};
+  }
+  void measure() {
+    cuda::measure_on_device<T>(operand_a(), operand_b(), scaling_rule<T>(Contract::fp64(), a.columns()),
+                               {.moduli = 15, .words = 2}, {}, nullptr);
+  }
+  void multiply() {
+    cuda::multiply_bound_on_device({.rows = buffers.a_bytes,
+                                    .columns = buffers.b_bytes,
+                                    .m = a.rows(),
+                                    .n = b.columns(),
+                                    .pitch = device_pitch(a.columns()),
+                                    .row = buffers.a.side,
+                                    .column = buffers.b.side,
+                                    .codes = buffers.codes},
+                                   nullptr);
+  }
+};
+
+template <class T>
+void expect_bytes(const std::vector<BoundTwinVector<T>>& want, const std::uint8_t* device, std::int64_t k) {
+  const std::int64_t pitch = device_pitch(k);
+  const auto got = fetched(device, static_cast<std::int64_t>(want.size()) * pitch);
+  for (std::size_t v = 0; v < want.size(); ++v)
+    for (std::int64_t l = 0; l < pitch; ++l) {
+      const std::uint64_t byte = l < k ? want[v].bytes[static_cast<std::size_t>(l)] : 0;
+      ASSERT_EQ(got[v * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(l)], byte)
+          << "vector " << v << ", k " << l;
+    }
+}
+
+template <class T>
+void bytes_are_those_of_the_host(std::int64_t m, std::int64_t n, std::int64_t k) {
+  for (const std::string& family : operand_families()) {
+    BoundCase<T> x(family, m, n, k);
+    x.measure();
+    expect_bytes(x.rows, x.buffers.a_bytes, k);
+    expect_bytes(x.columns, x.buffers.b_bytes, k);
+    cuda::check(cudaMemset(x.buffers.a_bytes, 0x7b, static_cast<std::size_t>(m * device_pitch(k))), "poison");
+    cuda::bound_bytes_on_device<T>(x.operand_a(), x.operand_b(), nullptr);
+    expect_bytes(x.rows, x.buffers.a_bytes, k);
+  }
+}
+
+TEST(BoundOnGpu, BytesAreThoseOfTheHost) {
+  for (const std::int64_t k : {1, 130, 700, 4096, 5000, 8300}) {
+    bytes_are_those_of_the_host<double>(19, 35, k);
+    bytes_are_those_of_the_host<float>(33, 7, k);
+  }
+}
+
+// Minima and codes, bit by bit: the sums are those of the model.
+void the_product_is_the_models(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k) {
+  BoundCase<double> x(family, m, n, k);
+  x.measure();
+  weigh_on_device(x.task, nullptr);
+  x.multiply();
+  const auto side = [](const cuda::DeviceBoundSide& s, std::int64_t count) {
+    return std::tuple{fetched(s.inverse_weights, count), fetched(s.inverse_norms, count), fetched(s.zero_shares, count),
+                      fetched(s.minima, count)};
+  };
+  const auto [row_weights, row_norms, row_shares, row_minima] = side(x.buffers.a.side, m);
+  const auto [column_weights, column_norms, column_shares, column_minima] = side(x.buffers.b.side, n);
+  const ProductUnits units = product_units(m, n);
+  const auto codes = fetched(x.buffers.codes, units.plane_bytes());
+  std::vector<float> rows(static_cast<std::size_t>(m), bound_no_partner),
+      columns(static_cast<std::size_t>(n), bound_no_partner);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i) {
+      const auto r = static_cast<std::size_t>(i), c = static_cast<std::size_t>(j);
+      const float s = bound_twin_sum(x.rows[r], x.columns[c]);
+      const float of_zero = bound_of_zero(row_shares[r], column_shares[c]);
+      rows[r] = std::min(rows[r], bound_ratio(s, column_weights[c], of_zero));
+      columns[c] = std::min(columns[c], bound_ratio(s, row_weights[r], of_zero));
+      const std::int64_t unit = j / unit_columns * units.down + i / unit_rows;
+      const int byte = unit_index(static_cast<int>(i % unit_rows), static_cast<int>(j % unit_columns));
+      ASSERT_EQ(codes[static_cast<std::size_t>(unit * unit_bytes + byte)],
+                bound_code(s * row_norms[r] * column_norms[c]))
+          << family << ", entry " << i << ", " << j;
+    }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    ASSERT_EQ(std::bit_cast<float>(row_minima[i]), rows[i]) << family << ", row " << i;
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    ASSERT_EQ(std::bit_cast<float>(column_minima[j]), columns[j]) << family << ", column " << j;
+}
+
+TEST(BoundOnGpu, ProductsAreTheModels) {
+  for (const std::string& family : operand_families()) {
+    the_product_is_the_models(family, 37, 70, 200);
+    the_product_is_the_models(family, 150, 20, 129);
+  }
+  the_product_is_the_models(operand_families().front(), 140, 270, 2300);
+}
+
+TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
+  for (const std::string& family : operand_families()) {
+    BoundCase<double> x(family, 130, 61, 300);
+    x.measure();
+    weigh_on_device(x.task, nullptr);
+    x.multiply();
+    choose_bound_scales_on_device(x.task, nullptr);
+    const cuda::BoundFindings found = fetched(x.buffers.found, 1)[0];
+    ASSERT_GT(found.moduli, 0) << family;
+    int exponent = 0;
+    const auto expect_scales = [&](const auto& vectors, const cuda::BoundVectorsOnDevice& bounds, const int* scales,
+                                   int spare) {
+      const auto minima = fetched(bounds.side.minima, static_cast<std::int64_t>(vectors.size()));
+      const auto got = fetched(scales, static_cast<std::int64_t>(vectors.size()));
+      for (std::size_t v = 0; v < vectors.size(); ++v) {
+        const VectorStatistics& s = vectors[v].statistics;
+        if (s.zero()) continue;
+        const int em = bound_exponent(x.task.rule, x.task.product, x.task.k, s, std::bit_cast<float>(minima[v]));
+        exponent = std::max(exponent, em);
+        EXPECT_GE(got[v] + s.exponent, em) << family << ", vector " << v;
+        EXPECT_LE(got[v] + s.exponent, em + spare) << family << ", vector " << v;
+      }
+    };
+    expect_scales(x.rows, x.buffers.a, x.a_scales.data(), found.spare - found.spare / 2);
+    expect_scales(x.columns, x.buffers.b, x.b_scales.data(), found.spare / 2);
+    EXPECT_EQ(found.exponent, exponent) << family;
+  }
+}
+
+// Forced to residues: data that statistics leave irregular take their scales from the product.
+TEST(BoundOnGpu, ProductsKeepTheirBound) {
+  int bounded = 0;
+  for (const std::string& family : operand_families())
+    for (const Contract& contract : {Contract::fp64(), Contract::fp32(), Contract::bits(40), Contract::bits(60)})
+      for (const std::int64_t k : {1, 77, 1500}) {
+        const auto [a, b] = make_operands<double>(family, 70, 45, k, 91);
+        const Call<double> call{.a = a, .b = b};
+        const auto out = multiply_on_gpu(call, {.contract = contract, .engine = "sm90_int8"});
+        EXPECT_EQ(broken_bound(contract, a, b, out.c), "") << family << ", " << contract.text() << ", k = " << k;
+        bounded += out.report.bounded ? 1 : 0;
+      }
+  EXPECT_GT(bounded, 20);
+}
+
+}  // namespace
+}  // namespace vernier::test
