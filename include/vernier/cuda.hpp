@@ -8,8 +8,8 @@
 // Same contracts; under `reproducible` ones and `exact` the same bits as on a CPU. Under others fp64 may take
 // scales of 14 moduli (docs/accuracy.md, theorem 2), and complex products moduli of their own.
 //
-// Hopper (compute capability 9.0) has kernels of its own, engine "sm90_int8". Other GPUs from 8.0 on multiply with
-// cuBLAS's int8 products, engine "cublas_int8", and have all of this header but contract exact, Strassen-Winograd,
+// Hopper (compute capability 9.0) has kernels of its own, engine "sm90_int8". Other GPUs from 8.0 on multiply by
+// mma.sync, "mma_int8", 10.x by cuBLAS, "cublas_int8", and have all here but contract exact, Strassen-Winograd,
 // error-corrected products, and calls that no host may wait for, which are native there unless the contract is
 // fp64-normwise. Their drivers compile the kernels when they first run, and keep them. In a build without CUDA, or on a
 // machine without such a GPU, everything here throws Error(Status::unsupported) and says what is missing.
