@@ -65,6 +65,15 @@ VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
                         std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 
+// The same with alpha and beta by value, whatever options.pointer_mode says.
+template <class T>
+Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
+            Options options = Options{.contract = default_contract<T>()}) {
+  options.pointer_mode = PointerMode::host;
+  return gemm<T>(opa, opb, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc, options);
+}
+
 // Completes the report, as gemm returned it, of a product that was decided on the device, once its stream has come that
 // far and the outcome is in memory of the host. Throws Error(Status::bound_not_met) where the data were too wide for
 // the contract.

@@ -14,55 +14,56 @@ namespace vernier::cuda {
 
 // The triangle of alpha op(A) op(B) + beta C.
 template <class T>
-VERNIER_API Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha, const T* A,
-                         std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+VERNIER_API Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 
 template <class T>
-VERNIER_API Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda,
-                        const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+VERNIER_API Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
-VERNIER_API Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda,
-                        const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+VERNIER_API Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 
 template <class T>
-VERNIER_API Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta,
-                        T* C, std::int64_t ldc, const Options& options = Options{.contract = default_contract<T>()});
+VERNIER_API Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+                        Scalar<T> beta, T* C, std::int64_t ldc,
+                        const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
 VERNIER_API Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda,
                         Real<T> beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
-VERNIER_API Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-                         const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+VERNIER_API Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
-VERNIER_API Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-                         const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
+VERNIER_API Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 
 // The triangle of alpha op(A) op(B)^T + beta C, or of alpha op(A) op(B)^H + beta C, whose diagonal is made real: for A
 // and B that make the product symmetric or Hermitian. op(B) has the shape of op(A); as for syrk and herk, the
 // operations are none and transpose, or conjugate_transpose.
 template <class T>
-VERNIER_API Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-                         const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+VERNIER_API Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
-VERNIER_API Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-                         const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
+VERNIER_API Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc,
                          const Options& options = Options{.contract = default_contract<T>()});
 
 // C = alpha op(A) B (left) or alpha B op(A) (right), as cuBLAS has it; C may be B.
 template <class T>
-VERNIER_API Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
-                        std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc,
+VERNIER_API Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha,
+                        const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
-VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
-                        std::int64_t lda, T* B, std::int64_t ldb,
+VERNIER_API Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha,
+                        const T* A, std::int64_t lda, T* B, std::int64_t ldb,
                         const Options& options = Options{.contract = default_contract<T>()});
 
 // C_i = alpha op(A_i) op(B_i) + beta C_i for i = 0 ... count - 1; the C_i must not overlap. Equally spaced matrices of
@@ -84,5 +85,24 @@ VERNIER_API Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int
                                         std::int64_t ldb, std::int64_t stride_b, const T* beta, T* C, std::int64_t ldc,
                                         std::int64_t stride_c, std::int64_t count,
                                         const Options& options = Options{.contract = default_contract<T>()});
+
+// The same with alpha and beta by value.
+template <class T>
+Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* const* A,
+                    std::int64_t lda, const T* const* B, std::int64_t ldb, Scalar<T> beta, T* const* C,
+                    std::int64_t ldc, std::int64_t count,
+                    Options options = Options{.contract = default_contract<T>()}) {
+  options.pointer_mode = PointerMode::host;
+  return gemm_batched<T>(opa, opb, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc, count, options);
+}
+template <class T>
+Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                            std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
+                            std::int64_t stride_b, Scalar<T> beta, T* C, std::int64_t ldc, std::int64_t stride_c,
+                            std::int64_t count, Options options = Options{.contract = default_contract<T>()}) {
+  options.pointer_mode = PointerMode::host;
+  return gemm_strided_batched<T>(opa, opb, m, n, k, &alpha, A, lda, stride_a, B, ldb, stride_b, &beta, C, ldc, stride_c,
+                                 count, options);
+}
 
 }  // namespace vernier::cuda

@@ -19,9 +19,11 @@ namespace vernier {
 
 // ---- factorisations ------------------------------------------------------------------------------------------------
 //
-// As the LAPACK routines of the same names, for float and double. The large products inside keep options.contract, as
-// gemm does; the small ones and the triangles of diagonal blocks are those of the BLAS underneath. With a reproducible
-// contract nothing is left to that, and the factors have the same bits on every machine.
+// As the LAPACK routines of the same names, for float, double and std::complex of these; potrf and its like take
+// Hermitian matrices then (the imaginary parts of the diagonal are not read, and become 0). The large products inside
+// keep options.contract, as gemm does; the small ones and the triangles of diagonal blocks are those of the BLAS
+// underneath. With a reproducible contract nothing is left to that, and the factors have the same bits on every
+// machine.
 //
 // What is returned is LAPACK's info: 0, or i > 0 (counted from 1) where
 //   getrf, gesv    U(i, i) is exactly zero; the factorisation is complete, but nothing is solved with it
@@ -49,7 +51,7 @@ template <class T>
                                             std::int64_t* pivots, T* B, std::int64_t ldb,
                                             const Options& options = Options{.contract = default_contract<T>()});
 
-// A = U^T U or A = L L^T of a symmetric positive definite A, of which one triangle is read and overwritten.
+// A = U^H U or A = L L^H of a Hermitian positive definite A, of which one triangle is read and overwritten.
 template <class T>
 [[nodiscard]] VERNIER_API std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda,
                                              const Options& options = Options{.contract = default_contract<T>()});
@@ -95,7 +97,8 @@ struct VERNIER_API SolveOptions {
   bool componentwise_error = false;  // measure max_i |b - A x|_i / (|A||x| + |b|)_i
   bool forward_error = false;        // estimate max |x - x^| / max |x|; an estimate, no bound
   std::optional<Contract> contract = {};  // of the products in the factorisation; none: fp32, or fp64 for fp64 factors
-  Options products = {};                  // engine, threads and workspace of those; its contract is not read
+  // engine, threads and workspace of those; its contract is not read. products.progress is called as gemm does.
+  Options products = {};
 };
 
 enum class Verdict {
@@ -103,6 +106,9 @@ enum class Verdict {
   above_tolerance,  // some are not: X is the best that was found, the report tells which column is how good
   singular,         // U(info, info) is exactly zero in fp64 factors; X was not written
   indefinite,       // of solve_definite: in fp64 the leading minor of order info is not positive; X was not written
+  // as ok, but A is singular to working precision: its condition, as estimated, is 2^53 or more. X was written, and no
+  // digit of it need be right. Seen with fp64 factors, which are what such a matrix is left with.
+  ill_conditioned,
 };
 
 struct VERNIER_API SolveColumn {
@@ -110,7 +116,8 @@ struct VERNIER_API SolveColumn {
   // precision of fp64, errors of the measurement included: an upper bound.
   double backward_error = 0;
   // -1: not asked for. Entries 2^1022 times smaller than the largest of A, or of b, may count as zeros in the first;
-  // the second is infinite where the condition, as estimated, is above 1 / u of the factors, and none know better.
+  // the second is infinite where the condition, as estimated, is above 1 / u of the factors, and none know better, and,
+  // asked for or not, under the verdict ill_conditioned.
   double componentwise_error = -1, forward_error = -1;
   int corrections = 0, gmres_steps = 0;  // of all attempts
   bool ok = false;
@@ -119,7 +126,7 @@ struct VERNIER_API SolveColumn {
 struct VERNIER_API SolveReport {
   Verdict verdict = Verdict::ok;
   std::int64_t info = 0;  // as of getrf
-  std::string type;       // "float" or "double"
+  std::string type;       // "float", "double", "complex float" or "complex double"
   std::int64_t n = 0, nrhs = 0;
   Factors factors = Factors::automatic;  // those that the answer stands on
   bool gmres = false;                    // were some columns refined by GMRES?
@@ -127,7 +134,9 @@ struct VERNIER_API SolveReport {
   bool fallback = false;                 // were coarser factors given up?
   std::string reason;                    // why
   double tolerance = 0;
-  double condition = 0;  // estimate of |A|_inf |A^-1|_inf, too small beyond 1 / u of the factors; 0: none was needed
+  // Estimate of |A|_inf |A^-1|_inf, too small beyond 1 / u of the factors; 0: none was needed. With fp64 factors it is
+  // always there.
+  double condition = 0;
   std::vector<SolveColumn> columns;
   double seconds = 0, seconds_factor = 0, seconds_refine = 0;  // wall clock; factor: conversion included
 
@@ -140,8 +149,10 @@ VERNIER_API const char* to_string(Factors factors);
 VERNIER_API const char* to_string(Refinement refinement);
 VERNIER_API const char* to_string(Verdict verdict);
 
-// op(A) X = B by LU in low precision and refinement (Carson and Higham 2018), for float and double. A is n x n, B and X
-// are n x nrhs; A and B are only read, and X may be B.
+// op(A) X = B by LU in low precision and refinement (Carson and Higham 2018), for float, double and std::complex of
+// these, whose errors are those of complex numbers and their moduli; factors are then fp32 or fp64. A is n x n, B and X
+// are n x nrhs; A and B are only read, and X may be B. Many right-hand sides (more than n / 32) begin with fp64
+// factors.
 //
 // Every right-hand side is refined until its own backward error is at most the tolerance; verdict says whether all got
 // there. A zero right-hand side has the solution zero. Rows and columns of very different size are scaled by powers of

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "vernier/cuda.hpp"
@@ -53,7 +54,10 @@ class AnyPreparedOperand {
 template <class T>
 struct PreparedData;  // facts, and what is held
 
-// T is float or double.
+// T is float, double, std::complex<float> or std::complex<double>. Complex matrices are kept as real ones of twice the
+// rows and columns, [Re -Im; Im Re]: four times the memory, and 4/3 of the products of gemm itself. Where alpha and
+// beta are complex numbers the product takes memory for m n numbers of its own.
+// With op(B) alone prepared, bits of wide data are gemm's under reproducible contracts only.
 template <class T>
 class VERNIER_API PreparedOperand : public AnyPreparedOperand {
  public:
@@ -91,15 +95,15 @@ struct VERNIER_API PreparedReport : Report {
 // prepared for; an engine that is not the operand's), out_of_memory, bound_not_met.
 template <class T>
 VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
-                                T alpha, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+                                Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                                 const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
 VERNIER_API PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
-                                T alpha, const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc,
+                                Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
                                 const Options& options = Options{.contract = default_contract<T>()});
 template <class T>
 VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m,
-                                std::int64_t n, std::int64_t k, T alpha, T beta, T* C, std::int64_t ldc,
+                                std::int64_t n, std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc,
                                 const Options& options = Options{.contract = default_contract<T>()});
 
 namespace cuda {
@@ -111,6 +115,9 @@ struct PreparedData;
 // given back, which waits for the device, with its last copy. Preparing waits until the residues are there.
 template <class T>
 class VERNIER_API PreparedOperand : public AnyPreparedOperand {
+  static_assert(std::is_floating_point_v<T>,
+                "on a GPU T is float or double: vernier::PreparedOperand has complex ones");
+
  public:
   // options: contract, engine, stream and strassen_levels count: with 1 the residues are those of Strassen-Winograd,
   // and with -1 where that is faster for another factor of as many vectors.
@@ -139,6 +146,29 @@ template <class T>
 VERNIER_API PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m,
                                 std::int64_t n, std::int64_t k, const T* alpha, const T* beta, T* C, std::int64_t ldc,
                                 const Options& options = Options{.contract = default_contract<T>()});
+
+// The same with alpha and beta by value.
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
+                    Options options = Options{.contract = default_contract<T>()}) {
+  options.pointer_mode = PointerMode::host;
+  return gemm<T>(A, opb, m, n, k, &alpha, B, ldb, &beta, C, ldc, options);
+}
+template <class T>
+PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
+                    Options options = Options{.contract = default_contract<T>()}) {
+  options.pointer_mode = PointerMode::host;
+  return gemm<T>(opa, B, m, n, k, &alpha, A, lda, &beta, C, ldc, options);
+}
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
+                    std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc,
+                    Options options = Options{.contract = default_contract<T>()}) {
+  options.pointer_mode = PointerMode::host;
+  return gemm<T>(A, B, m, n, k, &alpha, &beta, C, ldc, options);
+}
 
 }  // namespace cuda
 }  // namespace vernier

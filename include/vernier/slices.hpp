@@ -61,8 +61,8 @@ struct VERNIER_API SliceReport {
 // correctly_rounded: for everything. Throws Error with C untouched: invalid_argument, unsupported (the engine cannot
 // multiply slices of one bit exactly for this k).
 template <class T>
-VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-                                       const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
+VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha,
+                                       const T* A, std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C,
                                        std::int64_t ldc, const SliceOptions& options = {});
 
 namespace cuda {
@@ -72,8 +72,8 @@ namespace cuda {
 // that results do not depend on the instructions that cuBLAS takes: those of the CPU for engines of as many bits.
 // correctly_rounded: entries whose terms are more than 380 bits apart take the exact sum of their elements' products.
 template <class T>
-VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-                                       const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
+VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha,
+                                       const T* A, std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C,
                                        std::int64_t ldc, const SliceOptions& options = {}, void* stream = nullptr);
 
 }  // namespace cuda

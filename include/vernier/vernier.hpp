@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #if defined(__GNUC__)
@@ -164,6 +165,10 @@ struct VERNIER_API Report {
 
 // ---- products ------------------------------------------------------------------------------------------------------
 
+// alpha and beta: T follows from the matrices, and whatever converts to T will do, as 1.0 for float and complex ones.
+template <class T>
+using Scalar = std::type_identity_t<T>;
+
 // C = alpha op(A) op(B) + beta C
 //
 //   op(A)  m x k; A is lda x k with lda >= max(1, m) for Op::none, lda x m with lda >= max(1, k) otherwise
@@ -180,8 +185,8 @@ struct VERNIER_API Report {
 // Throws Error with C untouched: invalid_argument (in the order of the reference BLAS), out_of_memory, unsupported,
 // bound_not_met; std::bad_alloc where its report finds no memory. OpenBLAS retries for ever without 128 MiB to map.
 template <class T>
-VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
-                        std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                         const Options& options = Options{.contract = default_contract<T>()});
 
 // The plan that gemm would follow for data of ordinary exponents; reads no matrix. Throws like gemm.

@@ -97,9 +97,9 @@ Report run(const Batch<T>& p, Multiply product) {
 }  // namespace
 
 template <class T>
-Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* const* A,
-                    std::int64_t lda, const T* const* B, std::int64_t ldb, T beta, T* const* C, std::int64_t ldc,
-                    std::int64_t count, const Options& options) {
+Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* const* A,
+                    std::int64_t lda, const T* const* B, std::int64_t ldb, Scalar<T> beta, T* const* C,
+                    std::int64_t ldc, std::int64_t count, const Options& options) {
   const Batch<T> batch{"gemm_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
   check(batch);
   const bool any = reads(batch) && count > 0;
@@ -115,9 +115,9 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
 }
 
 template <class T>
-Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
+Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
                             std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
-                            std::int64_t stride_b, T beta, T* C, std::int64_t ldc, std::int64_t stride_c,
+                            std::int64_t stride_b, Scalar<T> beta, T* C, std::int64_t ldc, std::int64_t stride_c,
                             std::int64_t count, const Options& options) {
   constexpr const char* routine = "gemm_strided_batched";
   const Batch<T> batch{routine, opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};

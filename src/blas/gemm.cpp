@@ -88,8 +88,9 @@ bool gemm_by_bf16x6(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
 }
 
 template <class T>
-Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-            const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
+            const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   check_shape("gemm", opa, opb, m, n, k);
   check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);

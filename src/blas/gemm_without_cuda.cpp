@@ -28,32 +28,33 @@ std::size_t gemm_workspace(std::int64_t, std::int64_t, std::int64_t, const Optio
   fail_without_cuda();
 }
 template <class T>
-Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
-             std::int64_t, const Options&) {
+Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t,
+             Scalar<T>, T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report syrkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
-             std::int64_t, const Options&) {
+Report syrkx(Uplo, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t, Scalar<T>,
+             T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report herkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, Real<T>, T*,
-             std::int64_t, const Options&) {
+Report herkx(Uplo, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t, Real<T>,
+             T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
-            std::int64_t, const Options&) {
+Report symm(Side, Uplo, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t,
+            Scalar<T>, T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
-            std::int64_t, const Options&) {
+Report hemm(Side, Uplo, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t,
+            Scalar<T>, T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report syrk(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, T, T*, std::int64_t, const Options&) {
+Report syrk(Uplo, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, Scalar<T>, T*, std::int64_t,
+            const Options&) {
   fail_without_cuda();
 }
 template <class T>
@@ -62,22 +63,22 @@ Report herk(Uplo, Op, std::int64_t, std::int64_t, Real<T>, const T*, std::int64_
   fail_without_cuda();
 }
 template <class T>
-Report syr2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, T*,
-             std::int64_t, const Options&) {
+Report syr2k(Uplo, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t, Scalar<T>,
+             T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report her2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, Real<T>, T*,
-             std::int64_t, const Options&) {
+Report her2k(Uplo, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t, Real<T>,
+             T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T*,
-            std::int64_t, const Options&) {
+Report trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*, std::int64_t,
+            T*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
 template <class T>
-Report trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t,
+Report trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, T*, std::int64_t,
             const Options&) {
   fail_without_cuda();
 }
@@ -93,8 +94,8 @@ Report gemm_strided_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, co
   fail_without_cuda();
 }
 template <class T>
-SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*,
-                           std::int64_t, T, T*, std::int64_t, const SliceOptions&, void*) {
+SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t,
+                           const T*, std::int64_t, Scalar<T>, T*, std::int64_t, const SliceOptions&, void*) {
   fail_without_cuda();
 }
 void release_workspace() {}

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bf16x6/bounds.hpp"
@@ -120,8 +121,8 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   }
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
   const double residues = ordinary_seconds(plan, engine, moduli, threads);
-  reason = fmt::format("estimates by {}: {:.3g} ms by residues on {}, {:.3g} ms natively", source_of_estimates(),
-                       residues * 1e3, engine.name(), native * 1e3);
+  reason = fmt::format("estimates by {}: {} by residues on {}, {} natively", source_of_estimates(),
+                       duration_text(residues), engine.name(), duration_text(native));
   return residues < native ? &engine : nullptr;
 }
 
@@ -153,9 +154,8 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   }
   choice.printable.reason =
       asked ? fmt::format("engine {} was asked for", requested)
-            : fmt::format(
-                  "estimates by {}: {:.3g} ms by bf16 parts on {}, {:.3g} ms by residues on {}, {:.3g} ms natively",
-                  source_of_estimates(), parts * 1e3, engine->name, residues * 1e3, int8, native * 1e3);
+            : fmt::format("estimates: {} by bf16 parts on {}, {} by residues on {}, {} natively", duration_text(parts),
+                          engine->name, duration_text(residues), int8, duration_text(native));
   return choice;
 }
 

@@ -116,11 +116,6 @@ void PreparedData<T>::make_planes(const Int8Engine& engine, int threads) {
   }
 }
 
-template <class T>
-PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
-                                    std::int64_t ldx, const Options& options)
-    : AnyPreparedOperand(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
-
 // ---- products
 
 namespace {
@@ -135,14 +130,17 @@ Op op_of_columns(const Operand<T>& b) {
   return b.k_contiguous ? Op::none : Op::transpose;
 }
 
+// The first `vectors` of what is prepared, or the caller's.
 template <class T>
-struct Factors {
-  const PreparedData<T>*prepared_a, *prepared_b;  // null: not prepared
-  Operand<T> a, b;                                // then these are the caller's
-};
+Operand<T> first_of(const PreparedData<T>* prepared, std::int64_t vectors, const Operand<T>& own) {
+  if (prepared == nullptr) return own;
+  Operand<T> copy = prepared->copy;
+  copy.vectors = vectors;
+  return copy;
+}
 
 template <class T>
-void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C, std::int64_t ldc,
+void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C, std::int64_t ldc,
               const Options& options, PreparedReport& report) {
   const PreparedData<T>& any = f.prepared_a != nullptr ? *f.prepared_a : *f.prepared_b;
   Options own = options;
@@ -152,8 +150,7 @@ void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
   plan.printable.reason = prepared_reason(f.prepared_a != nullptr, f.prepared_b != nullptr, any.engine);
   report.plan = plan.printable;
   bool planes_read = false;
-  ResidueProblem<T> problem{{f.prepared_a != nullptr ? f.prepared_a->copy : f.a,
-                             f.prepared_b != nullptr ? f.prepared_b->copy : f.b, alpha, beta, C, ldc}};
+  ResidueProblem<T> problem{{first_of(f.prepared_a, s.m, f.a), first_of(f.prepared_b, s.n, f.b), alpha, beta, C, ldc}};
   if (f.prepared_a != nullptr) problem.prepared_a = &f.prepared_a->planes;
   if (f.prepared_b != nullptr) problem.prepared_b = &f.prepared_b->planes;
   problem.prepared_planes_read = &planes_read;
@@ -169,10 +166,11 @@ void multiply(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
   report.prepared_b = planes_read && plan.ordinary.prepared.b;
 }
 
-// The arguments are checked but for those of gemm itself.
+}  // namespace
+
 template <class T>
-PreparedReport run(const Factors<T>& f, const ProductShape& s, T alpha, T beta, T* C, std::int64_t ldc,
-                   const Options& options) {
+PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
+                                std::int64_t ldc, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   PreparedReport report;
   const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
@@ -190,45 +188,48 @@ PreparedReport run(const Factors<T>& f, const ProductShape& s, T alpha, T beta, 
   return report;
 }
 
-}  // namespace
-
 template <class T>
-PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-                    const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
+                    const Options& options) {
   check_shape("gemm", Op::none, opb, m, n, k);
   check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
   check_leading("gemm", "ldc", ldc, m);
   check_options("gemm", options);
   check_prepared("A", A, Side::left, m, k, options);
-  return run<T>({&A.data(), nullptr, {}, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C, ldc, options);
+  return prepared_product<T>({&A.data(), nullptr, {}, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C, ldc,
+                             options);
 }
 
 template <class T>
-PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-                    const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc, const Options& options) {
+PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
+                    const Options& options) {
   check_shape("gemm", opa, Op::none, m, n, k);
   check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
   check_leading("gemm", "ldc", ldc, m);
   check_options("gemm", options);
   check_prepared("B", B, Side::right, k, n, options);
-  return run<T>({nullptr, &B.data(), rows_of(opa, A, m, k, lda), {}}, {m, n, k}, alpha, beta, C, ldc, options);
+  return prepared_product<T>({nullptr, &B.data(), rows_of(opa, A, m, k, lda), {}}, {m, n, k}, alpha, beta, C, ldc,
+                             options);
 }
 
 template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
-                    std::int64_t k, T alpha, T beta, T* C, std::int64_t ldc, const Options& options) {
+                    std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   check_shape("gemm", Op::none, Op::none, m, n, k);
   check_leading("gemm", "ldc", ldc, m);
   check_options("gemm", options);
   check_prepared("A", A, Side::left, m, k, options);
   check_prepared("B", B, Side::right, k, n, options);
-  require(A.engine() == B.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", A.engine(),
-          B.engine());
-  return run<T>({&A.data(), &B.data(), {}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
+  check_same_engine(A, B);
+  return prepared_product<T>({&A.data(), &B.data(), {}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \
   template struct PreparedData<T>;                                                                                   \
+  template PreparedReport prepared_product(const PreparedFactors<T>&, const ProductShape&, T, T, T*, std::int64_t,   \
+                                           const Options&);                                                          \
   template class PreparedOperand<T>;                                                                                 \
   template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
                                std::int64_t, T, T*, std::int64_t, const Options&);                                   \

@@ -47,6 +47,12 @@ void check_prepared(const char* name, const Prepared& x, Side side, std::int64_t
           "gemm: {} was prepared for engine {}; expected engine {}", name, x.engine(), options.engine);
 }
 
+template <class Prepared>
+void check_same_engine(const Prepared& a, const Prepared& b) {
+  require(a.engine() == b.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", a.engine(),
+          b.engine());
+}
+
 // "A is prepared for engine amx"
 inline std::string prepared_reason(bool a, bool b, const std::string& engine) {
   return fmt::format("{} prepared for engine {}", a && b ? "A and B are" : a ? "A is" : "B is", engine);

@@ -1,11 +1,14 @@
 // What a prepared operand holds, and how it is made.
 #pragma once
 
+#include <complex>
+#include <memory>
 #include <optional>
 
 #include "base/workspace.hpp"
 #include "engine/int8_engine.hpp"
 #include "product/operand.hpp"
+#include "product/plan/native_cost.hpp"
 #include "residue/prepared_planes.hpp"
 #include "vernier/prepared.hpp"
 
@@ -32,5 +35,32 @@ struct PreparedData : PreparedFacts {
 
 extern template struct PreparedData<double>;
 extern template struct PreparedData<float>;
+
+// Of a complex matrix: that of a real one. On the left [Re -Im; Im Re] with the two rows and columns of an element side
+// by side. On the right the rows of an element side by side, (Re; Im), then, from a full strip on, (Im; -Re).
+template <class R>
+struct PreparedData<std::complex<R>> : PreparedFacts {
+  PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const std::complex<R>* X, std::int64_t ldx,
+               const Options& options);
+
+  std::shared_ptr<const PreparedData<R>> parts;
+};
+
+template <class T>
+PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X,
+                                    std::int64_t ldx, const Options& options)
+    : AnyPreparedOperand(std::make_shared<const PreparedData<T>>(side, op, rows, columns, X, ldx, options)) {}
+
+// The factors of a product: prepared, of which as many vectors serve as the product has, or the caller's.
+template <class T>
+struct PreparedFactors {
+  const PreparedData<T>*prepared_a = nullptr, *prepared_b = nullptr;  // null: not prepared
+  Operand<T> a = {}, b = {};                                          // then these are the caller's
+};
+
+// The arguments are checked but for the matrices of gemm itself.
+template <class T>
+PreparedReport prepared_product(const PreparedFactors<T>& factors, const ProductShape& shape, T alpha, T beta, T* C,
+                                std::int64_t ldc, const Options& options);
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // Plans and reports as text and as JSON.
 #include <nlohmann/json.hpp>
 
+#include "base/duration.hpp"
 #include "base/fmt.hpp"
 #include "bf16x6/order.hpp"
 #include "vernier/prepared.hpp"
@@ -68,25 +69,25 @@ std::string Report::text() const {
   if (fallback)
     out += "  fallback   the data are too wide for the scheme, or for it to be faster: the native product was taken\n";
   if (bounded)
-    out += fmt::format("  bound      scales and moduli from |A||B| in low precision: {:.3f} ms\n", seconds_bound * 1e3);
+    out +=
+        fmt::format("  bound      scales and moduli from |A||B| in low precision: {}\n", duration_text(seconds_bound));
   if (wide_moduli > 0 && !bounded)
     out += fmt::format("  wide       {} rows, {} columns: {} moduli for their entries\n", wide_rows, wide_columns,
                        wide_moduli);
   if (plan.contract.kind == Contract::Kind::exact && plan.scheme == "residues")
-    out += fmt::format("  undecided  {} entries after the first look, {} after the second; {:.3f} ms for them\n",
-                       undecided, accumulated, seconds_undecided * 1e3);
+    out += fmt::format("  undecided  {} entries after the first look, {} after the second; {} for them\n", undecided,
+                       accumulated, duration_text(seconds_undecided));
   else if (undecided > 0)
     out += fmt::format("  undecided  {} entries, which took {} moduli\n", undecided, plan.moduli + 1);
   if (nonfinite_rows + nonfinite_columns > 0)
     out += fmt::format("  nonfinite  {} rows, {} columns hold NaN or infinity\n", nonfinite_rows, nonfinite_columns);
   if (plan.scheme == "residues") {
     out += fmt::format("  spans      2^{} in a row of op(A), 2^{} in a column of op(B)\n", span_a, span_b);
-    out += fmt::format(
-        "  time       {:.3f} ms: statistics {:.3f}, residues {:.3f}, products {:.3f}, recombination {:.3f}\n",
-        seconds * 1e3, seconds_statistics * 1e3, seconds_residues * 1e3, seconds_products * 1e3,
-        seconds_recombine * 1e3);
+    out += fmt::format("  time       {}: statistics {}, residues {}, products {}, recombination {}\n",
+                       duration_text(seconds), duration_text(seconds_statistics), duration_text(seconds_residues),
+                       duration_text(seconds_products), duration_text(seconds_recombine));
   } else {
-    out += fmt::format("  time       {:.3f} ms\n", seconds * 1e3);
+    out += fmt::format("  time       {}\n", duration_text(seconds));
   }
   return out;
 }

@@ -30,21 +30,33 @@ template <class T>
 PanelKernel<T> panel_kernel() {
   if constexpr (std::is_same_v<T, float>)
     return kernels().panel_float;
-  else
+  else if constexpr (std::is_same_v<T, double>)
     return kernels().panel_double;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return kernels().panel_complex_float;
+  else
+    return kernels().panel_complex_double;
 }
 template PanelKernel<float> panel_kernel();
 template PanelKernel<double> panel_kernel();
+template PanelKernel<std::complex<float>> panel_kernel();
+template PanelKernel<std::complex<double>> panel_kernel();
 
 template <class T>
 UnitLowerKernel<T> unit_lower_kernel() {
   if constexpr (std::is_same_v<T, float>)
     return kernels().unit_lower_float;
-  else
+  else if constexpr (std::is_same_v<T, double>)
     return kernels().unit_lower_double;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return kernels().unit_lower_complex_float;
+  else
+    return kernels().unit_lower_complex_double;
 }
 template UnitLowerKernel<float> unit_lower_kernel();
 template UnitLowerKernel<double> unit_lower_kernel();
+template UnitLowerKernel<std::complex<float>> unit_lower_kernel();
+template UnitLowerKernel<std::complex<double>> unit_lower_kernel();
 
 template <>
 const VectorKernels<Half>& vector_kernels<Half>() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <cstdint>
 
 namespace vernier {
@@ -66,8 +67,12 @@ using SumKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, 
 struct KernelTable {
   PanelKernel<float> panel_float;
   PanelKernel<double> panel_double;
+  PanelKernel<std::complex<float>> panel_complex_float;
+  PanelKernel<std::complex<double>> panel_complex_double;
   UnitLowerKernel<float> unit_lower_float;
   UnitLowerKernel<double> unit_lower_double;
+  UnitLowerKernel<std::complex<float>> unit_lower_complex_float;
+  UnitLowerKernel<std::complex<double>> unit_lower_complex_double;
   VectorKernels<Half> half;
   VectorKernels<Brain> brain;
   VectorKernels<float> single;

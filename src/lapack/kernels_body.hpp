@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "lapack/complex_arithmetic.hpp"
 #include "lapack/kernels.hpp"
 
 namespace vernier {
@@ -18,6 +19,10 @@ inline constexpr std::int64_t few = 4;  // columns of a panel that are not divid
 
 inline std::int32_t magnitude_order(float x) { return std::bit_cast<std::int32_t>(x) & 0x7fffffff; }
 inline std::int64_t magnitude_order(double x) { return std::bit_cast<std::int64_t>(x) & 0x7fffffffffffffff; }
+template <class R>
+inline auto magnitude_order(std::complex<R> z) {  // |Re| + |Im|, as LAPACK has it
+  return magnitude_order(std::abs(z.real()) + std::abs(z.imag()));
+}
 
 // column[i] -= sum_p a(i, p) u[p], in the order of p.
 template <class T>
@@ -27,12 +32,12 @@ void take_off(std::int64_t m, std::int64_t count, const T* a, std::int64_t lda, 
     const T *a0 = a + p * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     const T u0 = u[p], u1 = u[p + 1], u2 = u[p + 2], u3 = u[p + 3];
     for (std::int64_t i = 0; i < m; ++i)
-      column[i] = (((column[i] - a0[i] * u0) - a1[i] * u1) - a2[i] * u2) - a3[i] * u3;
+      column[i] = (((column[i] - times(a0[i], u0)) - times(a1[i], u1)) - times(a2[i], u2)) - times(a3[i], u3);
   }
   for (; p < count; ++p) {
     const T* a0 = a + p * lda;
     const T u0 = u[p];
-    for (std::int64_t i = 0; i < m; ++i) column[i] -= a0[i] * u0;
+    for (std::int64_t i = 0; i < m; ++i) column[i] -= times(a0[i], u0);
   }
 }
 
@@ -56,6 +61,11 @@ void divide(std::int64_t m, T divisor, T* x) {
     for (std::int64_t i = 0; i < m; ++i) x[i] /= divisor;
   }
 }
+template <class R>
+void divide(std::int64_t m, std::complex<R> divisor, std::complex<R>* x) {
+  const Divisor<std::complex<R>> by(divisor);
+  for (std::int64_t i = 0; i < m; ++i) x[i] = by.divide(x[i]);
+}
 
 // Four columns or fewer, left-looking; rows are exchanged in all `whole` columns, which begin `before` columns to the
 // left.
@@ -67,7 +77,7 @@ std::int64_t factor_few(std::int64_t m, std::int64_t width, T* a, std::int64_t l
     T* column = a + j * lda;
     const std::int64_t above = std::min(j, m);
     for (std::int64_t p = 0; p < above; ++p)
-      for (std::int64_t i = p + 1; i < above; ++i) column[i] -= a[i + p * lda] * column[p];
+      for (std::int64_t i = p + 1; i < above; ++i) column[i] -= times(a[i + p * lda], column[p]);
     if (j >= m) continue;
     T known[few] = {};
     std::copy(column, column + j, known);
@@ -75,7 +85,7 @@ std::int64_t factor_few(std::int64_t m, std::int64_t width, T* a, std::int64_t l
 
     const std::int64_t pivot = j + largest(m - j, column + j);
     pivots[j] = pivot + 1;
-    if (column[pivot] == 0) {
+    if (column[pivot] == T{}) {
       if (info == 0) info = j + 1;
       continue;
     }
@@ -98,7 +108,7 @@ std::int64_t factor_part(std::int64_t m, std::int64_t width, T* a, std::int64_t 
   const std::int64_t top = std::min(left, m);
   for (std::int64_t j = 0; j < right; ++j)
     for (std::int64_t p = 0; p < top; ++p)
-      for (std::int64_t i = p + 1; i < top; ++i) b[i + j * lda] -= a[i + p * lda] * b[p + j * lda];
+      for (std::int64_t i = p + 1; i < top; ++i) b[i + j * lda] -= times(a[i + p * lda], b[p + j * lda]);
   if (m <= left) return info;
   constexpr std::int64_t step = 512;
   for (std::int64_t i = left; i < m; i += step)
@@ -126,7 +136,7 @@ void unit_lower(std::int64_t order, std::int64_t columns, const T* a, std::int64
     std::copy_n(b + j * ldb, order, x);
     for (std::int64_t p = 0; p + 1 < n; ++p) {
       const T known = x[p];
-      for (std::int64_t i = 0; i < n; ++i) x[i] -= l[i + p * n] * known;
+      for (std::int64_t i = 0; i < n; ++i) x[i] -= times(l[i + p * n], known);
     }
     std::copy_n(x, order, b + j * ldb);
   }
@@ -264,9 +274,20 @@ constexpr VectorKernels<S> vector_table() {
   return {subtract<S>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>, exact_transposed<S>};
 }
 
-constexpr KernelTable table = {
-    factor_panel<float>,   factor_panel<double>,  unit_lower<float>,      unit_lower<double>, vector_table<Half>(),
-    vector_table<Brain>(), vector_table<float>(), vector_table<double>(), sums<float>,        sums<double>};
+constexpr KernelTable table = {factor_panel<float>,
+                               factor_panel<double>,
+                               factor_panel<std::complex<float>>,
+                               factor_panel<std::complex<double>>,
+                               unit_lower<float>,
+                               unit_lower<double>,
+                               unit_lower<std::complex<float>>,
+                               unit_lower<std::complex<double>>,
+                               vector_table<Half>(),
+                               vector_table<Brain>(),
+                               vector_table<float>(),
+                               vector_table<double>(),
+                               sums<float>,
+                               sums<double>};
 
 }  // namespace
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include "base/status.hpp"
 #include "bf16x6/gemm.hpp"
 #include "lapack/triangle/small_triangle.hpp"
+#include "number/complex.hpp"
 #include "product/native/native.hpp"
 #include "product/native/native_threads.hpp"
 
@@ -26,14 +27,15 @@ constexpr double operations_for_gemm = 1 << 24, operations_for_threads = 1 << 24
 // Inner dimensions below which conversions and recombination cost the integer engines their lead. AMX, two cores,
 // 3584 x 512 x 512: 360 GFLOP/s against 414 in fp32, 221 against 214 in fp64.
 template <class T>
-constexpr std::int64_t shortest_for_gemm = std::is_same_v<T, float> ? 768 : 512;
+constexpr std::int64_t shortest_for_gemm = std::is_same_v<RealType<T>, float> ? 768 : 512;
 
 // The same for bf16 parts, which need neither; what they do not hold goes natively there.
 constexpr std::int64_t shortest_for_bf16x6 = 32;
 constexpr double operations_for_parts = 1 << 23;
 
-double operations(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+template <class T>
+double operations(std::int64_t m, std::int64_t n, std::int64_t k) {  // real ones
+  return (is_complex<T> ? 8.0 : 2.0) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
 // body(first, count) for pieces of [0, n) that begin at multiples of 16.
@@ -59,7 +61,8 @@ std::int64_t half(std::int64_t n) { return n < 64 ? n / 2 : (n / 2 + 31) / 32 * 
 }  // namespace
 
 template <class T>
-Level3<T>::Level3(const Options& options) : options_(options), threads_(usable_threads(options.threads)) {
+Level3<T>::Level3(const Options& options, WorkMeter* meter)
+    : options_(options), threads_(usable_threads(options.threads)), meter_(meter) {
   explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on options that gemm would not take
   require(options.workspace == nullptr, "workspace: only gemm takes one of the caller's");
   if (options.contract.kind == Contract::Kind::exact)
@@ -71,8 +74,10 @@ Level3<T>::Level3(const Options& options) : options_(options), threads_(usable_t
 template <class T>
 bool Level3<T>::through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const {
   if (reproducible()) return true;
-  if (options_.contract.bits_asked > std::numeric_limits<T>::digits) return true;  // the BLAS underneath cannot keep it
-  if (options_.engine.empty() && (k < shortest_for_gemm<T> || operations(m, n, k) < operations_for_gemm)) return false;
+  if (options_.contract.bits_asked > std::numeric_limits<RealType<T>>::digits)
+    return true;  // the BLAS underneath cannot keep it
+  if (options_.engine.empty() && (k < shortest_for_gemm<T> || operations<T>(m, n, k) < operations_for_gemm))
+    return false;
   return explain<T>(opa, opb, m, n, k, options_).scheme != "native";
 }
 
@@ -85,7 +90,7 @@ template <class T>
 bool Level3<T>::subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
                                   std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   if constexpr (std::is_same_v<T, float>) {
-    if (k >= shortest_for_bf16x6 && operations(m, n, k) >= operations_for_parts)
+    if (k >= shortest_for_bf16x6 && operations<T>(m, n, k) >= operations_for_parts)
       return gemm_by_bf16x6(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
   }
   return false;
@@ -95,7 +100,7 @@ template <class T>
 void Level3<T>::subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
                                   std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   const NativeThreads one(1);
-  const int threads = operations(m, n, k) < operations_for_threads ? 1 : threads_;
+  const int threads = operations<T>(m, n, k) < operations_for_threads ? 1 : threads_;
   if (m > n) {
     in_pieces(threads, m, [&](std::int64_t i, std::int64_t rows) {
       native_gemm(opa, opb, rows, n, k, T{-1}, opa == Op::none ? a + i : a + i * lda, lda, b, ldb, T{1}, c + i, ldc, 0);
@@ -112,6 +117,13 @@ template <class T>
 void Level3<T>::subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
                                  std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   if (m == 0 || n == 0 || k == 0) return;
+  subtract_somehow(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
+  if (meter_ != nullptr) meter_->add(operations<T>(m, n, k));
+}
+
+template <class T>
+void Level3<T>::subtract_somehow(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+                                 std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   try {
     if (through_gemm(opa, opb, m, n, k)) {
       gemm<T>(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
@@ -136,7 +148,7 @@ void Level3<T>::solve(Triangle t, std::int64_t m, std::int64_t n, const T* a, st
     const NativeThreads one(1);
     const bool unit_lower =
         !reproducible() && left && t.uplo == Uplo::lower && t.op == Op::none && t.diag == Diag::unit;
-    const int threads = operations(order, order, others) < operations_for_threads ? 1 : threads_;
+    const int threads = operations<T>(order, order, others) < operations_for_threads ? 1 : threads_;
     in_pieces(threads, others, [&](std::int64_t first, std::int64_t count) {
       T* part = left ? b + first * ldb : b + first;
       if (unit_lower)
@@ -177,17 +189,20 @@ void Level3<T>::subtract_square(Uplo uplo, std::int64_t n, std::int64_t k, const
     subtract_small_square(uplo, n, k, a, lda, c, ldc, reproducible());
     return;
   }
+  constexpr Op adjoint = is_complex<T> ? Op::conjugate_transpose : Op::transpose;
   const std::int64_t h = half(n);
   const T* second = lower ? a + h : a + h * lda;
   subtract_square(uplo, h, k, a, lda, c, ldc);
   subtract_square(uplo, n - h, k, second, lda, c + h + h * ldc, ldc);
   if (lower)
-    subtract_product(Op::none, Op::transpose, n - h, h, k, second, lda, a, lda, c + h, ldc);
+    subtract_product(Op::none, adjoint, n - h, h, k, second, lda, a, lda, c + h, ldc);
   else
-    subtract_product(Op::transpose, Op::none, h, n - h, k, a, lda, second, lda, c + h * ldc, ldc);
+    subtract_product(adjoint, Op::none, h, n - h, k, a, lda, second, lda, c + h * ldc, ldc);
 }
 
 template class Level3<float>;
 template class Level3<double>;
+template class Level3<std::complex<float>>;
+template class Level3<std::complex<double>>;
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "lapack/work_meter.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -21,7 +22,7 @@ struct Triangle {
 template <class T>
 class Level3 {
  public:
-  explicit Level3(const Options& options);  // throws as gemm does
+  explicit Level3(const Options& options, WorkMeter* meter = nullptr);  // throws as gemm does
 
   int threads() const { return threads_; }
   // Can a product fail for want of memory, or for its data? Else the BLAS underneath serves it then.
@@ -32,11 +33,15 @@ class Level3 {
   void subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
 
+  // The same by the BLAS underneath, whatever the contract says.
+  void subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
+                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+
   // B, m x n, becomes X.
   void solve(Triangle triangle, std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b,
              std::int64_t ldb) const;
 
-  // One triangle of C, n x n: lower C -= A A^T with A n x k, upper C -= A^T A with A k x n.
+  // One triangle of C, n x n: lower C -= A A^H with A n x k, upper C -= A^H A with A k x n.
   void subtract_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c,
                        std::int64_t ldc) const;
 
@@ -45,11 +50,12 @@ class Level3 {
   // Of floats that are too small for residues: false where bf16 parts are not faster, or do not hold the data.
   bool subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
                          const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
-  void subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+  void subtract_somehow(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
+                        const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
 
   Options options_;
   int threads_;
+  WorkMeter* meter_;  // of products; null: nobody asks
 };
 
 }  // namespace vernier

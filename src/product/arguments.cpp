@@ -1,5 +1,7 @@
 #include "product/arguments.hpp"
 
+#include <cmath>
+
 #include "number/moduli.hpp"
 
 namespace vernier {
@@ -10,6 +12,13 @@ constexpr std::int64_t largest_dimension = std::int64_t{1} << 40, largest_area =
 int bits_of(Contract::Kind kind) {
   if (kind == Contract::Kind::exact) return Contract::exact().bits_asked;
   return (kind == Contract::Kind::fp32 ? Contract::fp32() : Contract::fp64()).bits_asked;
+}
+
+// Of the product of all moduli.
+int integer_bits() {
+  double bits = 0;
+  for (const int p : moduli) bits += std::log2(p);
+  return static_cast<int>(bits);
 }
 
 }  // namespace
@@ -70,10 +79,11 @@ void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t 
 }
 
 void fail_beyond_scheme(const Contract& contract, int span_a, int span_b) {
-  fail(Status::bound_not_met,
-       "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
-       "of op(B), more than {} moduli hold; expected {}for gemm contract exact, which serves any data",
-       contract.text(), span_a, span_b, max_moduli, contract.reproducible ? "one without +reproducible, or " : "");
+  fail(
+      Status::bound_not_met,
+      "the exponents of the data are too wide for contract {}: spans up to {} in a row of op(A) and {} in a column "
+      "of op(B), and the integer scheme holds at most {} bits in all; expected contract exact, which serves any data{}",
+      contract.text(), span_a, span_b, integer_bits(), contract.reproducible ? ", or one without +reproducible" : "");
 }
 
 }  // namespace vernier

@@ -325,8 +325,8 @@ class SliceRun {
 }  // namespace
 
 template <class T>
-SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A,
-                           std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
+SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                           std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                            const SliceOptions& options) {
   const double start = now();
   check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);

@@ -49,7 +49,7 @@ void expect_true(Op op, const Matrix<T>& a, const Matrix<T>& b, const Solved<T>&
     EXPECT_EQ(report.ok, report.backward_error <= s.report.tolerance);
     all = all && report.ok;
   }
-  EXPECT_EQ(s.report.verdict == Verdict::ok, all);
+  EXPECT_EQ(s.report.verdict == Verdict::ok || s.report.verdict == Verdict::ill_conditioned, all);
 }
 
 template <class T>
@@ -97,6 +97,56 @@ TYPED_TEST(Solve, ManyRightHandSidesOfDifferentSizeAreAllRefined) {
   }
 }
 
+// Residuals of so many columns are products of matrices: with them, too, the certificate is an upper bound.
+TYPED_TEST(Solve, ResidualsOfManyColumnsAtOnceAreTrue) {
+  for (const auto& [n, nrhs] : {std::pair<std::int64_t, std::int64_t>{70, 33}, {600, 40}}) {
+    const auto a = scattered_matrix<TypeParam>(n, n, 1, 1), b = scattered_matrix<TypeParam>(n, nrhs, 0.5, 2);
+    for (const Factors factors : {Factors::automatic, Factors::fp32})
+      for (const Op op : {Op::none, Op::transpose}) {
+        const auto s = solved(op, a, b, {.factors = factors});
+        EXPECT_EQ(s.report.verdict, Verdict::ok) << s.report.text();
+        EXPECT_EQ(s.report.factors, factors == Factors::automatic ? Factors::fp64 : Factors::fp32);
+        expect_true(op, a, b, s);
+      }
+  }
+}
+
+// [1 2 3; 4 5 6; 7 8 9] and a matrix whose condition no double tells.
+TEST(Solve, SingularToWorkingPrecisionIsNotOk) {
+  const double counted[] = {1, 4, 7, 2, 5, 8, 3, 6, 9}, b[] = {1, 2, 4};
+  double x[3];
+  const SolveReport report = solve<double>(Op::none, 3, 1, counted, 3, b, 3, x, 3);
+  if (report.verdict != Verdict::singular) {  // the last pivot is zero, or its rounding
+    EXPECT_EQ(report.verdict, Verdict::ill_conditioned) << report.text();
+    EXPECT_TRUE(std::isinf(report.columns[0].forward_error));
+    EXPECT_GE(report.condition, 0x1p53);
+  }
+  for (const std::int64_t n :
+       {60, 230}) {  // with fp64 factors from the start, and with fp32 ones that refinement serves
+    const auto a = conditioned_matrix(n, 1e19, Spectrum::one_small, 3);
+    const auto ones = Matrix<double>::of(n, 1, [](auto, auto) { return 1; });
+    for (const auto& right : {scattered_matrix<double>(n, 1, 0.5, 4), ExactProduct<double>(a, ones).rounded()}) {
+      const auto s = solved(Op::none, a, right);
+      EXPECT_EQ(s.report.verdict, Verdict::ill_conditioned) << s.report.text();
+      EXPECT_NE(s.report.text().find("singular to working precision"), std::string::npos);
+      EXPECT_TRUE(std::isinf(s.report.columns[0].forward_error));
+    }
+    const auto far = conditioned_matrix(n, 1e11, Spectrum::one_small, 3);
+    EXPECT_EQ(solved(Op::none, far, ones).report.verdict, Verdict::ok);
+  }
+}
+
+TEST(Solve, ProgressRisesToOne) {
+  const auto a = scattered_matrix<double>(300, 300, 0.5, 1), b = scattered_matrix<double>(300, 50, 0.5, 2);
+  std::vector<double> told;
+  SolveOptions options;
+  options.products.progress = [&](double fraction) { told.push_back(fraction); };
+  (void)solved(Op::none, a, b, options);
+  ASSERT_GT(told.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_EQ(told.back(), 1);
+}
+
 TYPED_TEST(Solve, XMayBeB) {
   const auto a = scattered_matrix<TypeParam>(50, 50, 0.5, 1), b = scattered_matrix<TypeParam>(50, 2, 0.5, 2);
   const auto s = solved(Op::none, a, b);
@@ -113,7 +163,7 @@ TYPED_TEST(Solve, BadlyScaledSystemsAreEquilibrated) {
   auto a = scattered_matrix<TypeParam>(n, n, 0.5, 3), b = scattered_matrix<TypeParam>(n, 1, 0.5, 4);
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < n; ++i) a(i, j) = std::ldexp(a(i, j), grade(i) + grade(j + 3));
-  for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::tf32, Factors::fp32})
+  for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64})
     for (const Op op : {Op::none, Op::transpose}) {
       const auto s = solved(op, a, b, {.factors = factors});
       EXPECT_TRUE(s.report.equilibrated);
@@ -176,7 +226,8 @@ TEST(Solve, ConditionDecidesTheMethod) {
   const auto run = [&](double kappa, Factors factors, Refinement refinement, bool fallback) {
     const auto a = conditioned_matrix(n, kappa, Spectrum::geometric, 5);
     const auto s = solved(Op::none, a, b, {.factors = factors, .refinement = refinement, .fallback = fallback});
-    EXPECT_EQ(s.report.verdict, Verdict::ok) << s.report.text();
+    const bool nearly_singular = s.report.verdict == Verdict::ill_conditioned && s.report.condition >= 0x1p53;
+    EXPECT_TRUE(s.report.verdict == Verdict::ok || nearly_singular) << s.report.text();
     expect_true(Op::none, a, b, s);
     return s.report;
   };

@@ -154,8 +154,8 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
 }  // namespace
 
 template <class T>
-Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-             const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   RoutineReport report("gemmt");
   check_choice("gemmt", "uplo", uplo);
   check_shape("gemmt", opa, opb, n, n, k);
@@ -166,8 +166,8 @@ Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha,
 }
 
 template <class T>
-Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta, T* C,
-            std::int64_t ldc, const Options& options) {
+Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+            Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_k("syrk", false, uplo, op, n, k, alpha, A, lda, beta, C, ldc, options);
 }
 
@@ -178,14 +178,14 @@ Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, con
 }
 
 template <class T>
-Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
-             std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_2k("syr2k", false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
-Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
-             std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
+Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_2k("her2k", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
 }
 

@@ -62,14 +62,14 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
 }  // namespace
 
 template <class T>
-Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda, const T* B,
-            std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,
+            const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return symmetric_product("symm", false, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
-Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda, const T* B,
-            std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,
+            const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return symmetric_product("hemm", is_complex<T>, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 

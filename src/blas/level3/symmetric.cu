@@ -165,26 +165,26 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
 }  // namespace
 
 template <class T>
-Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-             const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return update<T>({"gemmt", false, false, uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
 }
 
 template <class T>
-Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda, const T* B,
-            std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,
+            const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return symmetric_product("symm", false, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
-Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A, std::int64_t lda, const T* B,
-            std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,
+            const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return symmetric_product("hemm", is_complex<T>, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
-Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, T beta, T* C,
-            std::int64_t ldc, const Options& options) {
+Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+            Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_update("syrk", false, false, uplo, op, n, k, alpha, A, lda, A, lda, beta, C, ldc, options);
 }
 
@@ -195,26 +195,26 @@ Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, con
 }
 
 template <class T>
-Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
-             std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_update("syr2k", false, true, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
-Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
-             std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
+Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_update("her2k", is_complex<T>, true, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
 }
 
 template <class T>
-Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
-             std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options) {
+Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_update("syrkx", false, false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
-Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B,
-             std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
+Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
+             const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
   return rank_update("herkx", is_complex<T>, false, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
 }
 

@@ -86,13 +86,13 @@ Report triangular(const Problem<T>& p) {
 }  // namespace
 
 template <class T>
-Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
+Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
             std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
   return triangular<T>({"trmm", false, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
 }
 
 template <class T>
-Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, T alpha, const T* A,
+Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
             std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
   return triangular<T>({"trsm", true, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
 }

@@ -4,25 +4,32 @@
 
 #include "base/environment.hpp"
 #include "lapack/arguments.hpp"
+#include "lapack/complex_arithmetic.hpp"
 #include "lapack/kept.hpp"
 #include "lapack/level3.hpp"
+#include "number/complex.hpp"
 
 namespace vernier {
 namespace {
 
 constexpr std::int64_t smallest_recursion = 24;
 
-// A = L L^T where (row, column) = (1, lda); A = U^T U with the two exchanged.
+template <class T>
+constexpr Op adjoint = is_complex<T> ? Op::conjugate_transpose : Op::transpose;
+
+// A = L L^H where (row, column) = (1, lda); A = U^H U with the two exchanged.
 template <class T>
 std::int64_t factor_small(std::int64_t n, T* a, std::int64_t row, std::int64_t column) {
   for (std::int64_t j = 0; j < n; ++j) {
     T* diagonal = a + j * (row + column);
-    if (!(*diagonal > 0)) return j + 1;  // NaN included
-    *diagonal = std::sqrt(*diagonal);
-    for (std::int64_t i = j + 1; i < n; ++i) a[i * row + j * column] /= *diagonal;
+    const RealType<T> square = std::real(*diagonal);
+    if (!(square > 0)) return j + 1;  // NaN included
+    const RealType<T> root = std::sqrt(square);
+    *diagonal = root;
+    for (std::int64_t i = j + 1; i < n; ++i) a[i * row + j * column] /= root;
     for (std::int64_t l = j + 1; l < n; ++l) {
-      const T factor = a[l * row + j * column];
-      for (std::int64_t i = l; i < n; ++i) a[i * row + l * column] -= a[i * row + j * column] * factor;
+      const T factor = conjugate(a[l * row + j * column]);
+      for (std::int64_t i = l; i < n; ++i) a[i * row + l * column] -= times(a[i * row + j * column], factor);
     }
   }
   return 0;
@@ -36,9 +43,9 @@ std::int64_t factor_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n,
   if (const std::int64_t info = factor_cholesky(level3, uplo, h, a, lda); info != 0) return info;
   T *off_diagonal = lower ? a + h : a + h * lda, *rest = a + h + h * lda;
   if (lower)
-    level3.solve({Side::right, Uplo::lower, Op::transpose, Diag::non_unit}, r, h, a, lda, off_diagonal, lda);
+    level3.solve({Side::right, Uplo::lower, adjoint<T>, Diag::non_unit}, r, h, a, lda, off_diagonal, lda);
   else
-    level3.solve({Side::left, Uplo::upper, Op::transpose, Diag::non_unit}, h, r, a, lda, off_diagonal, lda);
+    level3.solve({Side::left, Uplo::upper, adjoint<T>, Diag::non_unit}, h, r, a, lda, off_diagonal, lda);
   level3.subtract_square(uplo, r, h, off_diagonal, lda, rest, lda);
   const std::int64_t info = factor_cholesky(level3, uplo, r, rest, lda);
   return info == 0 ? 0 : info + h;
@@ -48,8 +55,8 @@ template <class T>
 void solve_with_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* a,
                          std::int64_t lda, T* b, std::int64_t ldb) {
   const bool lower = uplo == Uplo::lower;
-  level3.solve({Side::left, uplo, lower ? Op::none : Op::transpose, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
-  level3.solve({Side::left, uplo, lower ? Op::transpose : Op::none, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
+  level3.solve({Side::left, uplo, lower ? Op::none : adjoint<T>, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
+  level3.solve({Side::left, uplo, lower ? adjoint<T> : Op::none, Diag::non_unit}, n, nrhs, a, lda, b, ldb);
 }
 
 }  // namespace
@@ -112,6 +119,8 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
 #undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

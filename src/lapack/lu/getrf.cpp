@@ -111,6 +111,8 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
                              const Options&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
 #undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -16,7 +16,7 @@ class HostCorrections final : public Corrections {
     const std::int64_t n = system_.n;
     for (const std::int64_t c : columns) std::copy_n(v_.b + c * n, n, v_.x + c * n);
     factors_.solve(system_.op, columns, v_.x);
-    system_.residuals(columns, v_.x, v_.b, v_.r);
+    system_.normwise_residuals(columns, v_.x, v_.b, v_.r);
   }
 
   void add(const Columns& columns, const std::vector<double>& lengths) override {
@@ -26,7 +26,7 @@ class HostCorrections final : public Corrections {
       const double* d = v_.r + columns[q] * system_.n;
       for (std::int64_t i = 0; i < system_.n; ++i) x[i] += lengths[q] * d[i];
     }
-    system_.residuals(columns, v_.x, v_.b, v_.r);
+    system_.normwise_residuals(columns, v_.x, v_.b, v_.r);
   }
 
  private:

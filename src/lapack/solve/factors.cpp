@@ -10,6 +10,7 @@
 #include "lapack/lu/row_swaps.hpp"
 #include "lapack/lu/stored_lu.hpp"
 #include "lapack/triangle/triangular_vectors.hpp"
+#include "number/complex.hpp"
 
 namespace vernier {
 namespace {
@@ -42,53 +43,76 @@ std::size_t area(std::int64_t n) { return checked_area<double>(n, n); }
 // The scaled matrix, rounded to S.
 template <class S, class T>
 void convert(const System<T>& s, const Equilibration& e, S* out) {
-  const std::int64_t n = s.n;
+  constexpr std::int64_t parts = is_complex<T> ? 2 : 1;
+  const std::int64_t n = s.order();
   const bool as_it_is = is_trivial(e);
   std::vector<double> factors(static_cast<std::size_t>(n));
   std::transform(e.rows.begin(), e.rows.end(), factors.begin(), power);
 #pragma omp parallel for num_threads(s.threads) schedule(static) if (n > 64)
   for (std::int64_t j = 0; j < n; ++j) {
-    const T* column = s.a + j * s.lda;
-    S* scaled = out + j * n;
+    const auto* column = reinterpret_cast<const RealType<T>*>(s.a + j * s.lda);
+    auto* scaled = reinterpret_cast<RealType<S>*>(out + j * n);
     if (as_it_is) {
-      for (std::int64_t i = 0; i < n; ++i) scaled[i] = static_cast<S>(column[i]);
+      for (std::int64_t i = 0; i < parts * n; ++i) scaled[i] = static_cast<RealType<S>>(column[i]);
       continue;
     }
     const double factor = power(e.columns[static_cast<std::size_t>(j)]);
-    for (std::int64_t i = 0; i < n; ++i)
-      scaled[i] = static_cast<S>(static_cast<double>(column[i]) * factors[static_cast<std::size_t>(i)] * factor);
+    for (std::int64_t i = 0; i < parts * n; ++i)
+      scaled[i] = static_cast<RealType<S>>(static_cast<double>(column[i]) *
+                                           factors[static_cast<std::size_t>(i / parts)] * factor);
   }
 }
 
+template <int parts>
 void scale(const std::vector<int>& exponents, double* x) {
-  for (std::size_t i = 0; i < exponents.size(); ++i) x[i] *= power(exponents[i]);
+  for (std::size_t i = 0; i < parts * exponents.size(); ++i) x[i] *= power(exponents[i / parts]);
+}
+
+template <class S>
+double magnitude(S x) {
+  if constexpr (is_complex<S>)
+    return static_cast<double>(std::abs(x));
+  else
+    return std::abs(static_cast<double>(x));
 }
 
 template <class S>
 class StoredFactors : public LuFactors {
  public:
-  StoredFactors(std::int64_t n, int threads, std::unique_ptr<Workspace> memory, Equilibration equilibration,
+  StoredFactors(const LinearSystem& system, int threads, std::unique_ptr<Workspace> memory, Equilibration equilibration,
                 double unit_roundoff, const Options& options)
-      : n_(n),
+      : n_(system.order()),
         threads_(threads),
+        meter_(system.meter),
         unit_roundoff_(unit_roundoff),
         memory_(std::move(memory)),
         lu_(reinterpret_cast<S*>(memory_->data())),
-        pivots_(static_cast<std::size_t>(n)),
+        pivots_(static_cast<std::size_t>(n_)),
         scales_(std::move(equilibration)),
         options_(options) {
     equilibrated = scales_.wanted;
   }
 
   double unit_roundoff() const override { return unit_roundoff_; }
+  double pivot_ratio() const override {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const double pivot = magnitude(lu_[i + i * n_]);
+      least = std::min(least, pivot);
+      most = std::max(most, pivot);
+    }
+    return most == 0 ? 1 : least / most;
+  }
   S* data() { return lu_; }
   std::int64_t* pivots() { return pivots_.data(); }
   Equilibration& scales() { return scales_; }
 
   void solve(Op op, const Columns& columns, double* x) const override {
     const bool plain = op == Op::none;
-    for (const std::int64_t c : columns) scale(plain ? scales_.rows : scales_.columns, x + c * n_);
-    if constexpr (!std::is_floating_point_v<S>) {
+    for (const std::int64_t c : columns) scale<parts>(plain ? scales_.rows : scales_.columns, x + c * length());
+    if constexpr (is_complex<S>) {
+      solve_block(plain ? Op::none : Op::conjugate_transpose, columns, x);
+    } else if constexpr (!std::is_floating_point_v<S>) {
       for (const std::int64_t c : columns) solve_vector(op, x + c * n_);
     } else {
       if (columns.size() < columns_for_products)
@@ -96,10 +120,14 @@ class StoredFactors : public LuFactors {
       else
         solve_block(op, columns, x);
     }
-    for (const std::int64_t c : columns) scale(plain ? scales_.columns : scales_.rows, x + c * n_);
+    for (const std::int64_t c : columns) scale<parts>(plain ? scales_.columns : scales_.rows, x + c * length());
   }
 
  private:
+  static constexpr int parts = is_complex<S> ? 2 : 1;
+
+  std::int64_t length() const { return parts * n_; }  // of vectors
+
   void solve_vector(Op op, double* x) const {
     const TriangularVectors<S> triangles(n_, lu_, n_, threads_);
     if (op == Op::none) {
@@ -117,25 +145,28 @@ class StoredFactors : public LuFactors {
   void solve_block(Op op, const Columns& columns, double* x) const {
     const auto count = static_cast<std::int64_t>(columns.size());
     std::vector<S> block(static_cast<std::size_t>(n_ * count));
-    std::vector<int> exponents;
+    auto* numbers = reinterpret_cast<RealType<S>*>(block.data());
+    std::vector<int> exponents(columns.size());
+#pragma omp parallel for num_threads(threads_) schedule(static) if (count * n_ > (1 << 16))
     for (std::int64_t q = 0; q < count; ++q) {
-      const double* from = x + columns[static_cast<std::size_t>(q)] * n_;
-      exponents.push_back(normalising_exponent(largest_magnitude(n_, from)));
-      const double factor = power(exponents.back());
-      for (std::int64_t i = 0; i < n_; ++i)
-        block[static_cast<std::size_t>(i + q * n_)] = static_cast<S>(from[i] * factor);
+      const double* from = x + columns[static_cast<std::size_t>(q)] * length();
+      const int exponent = normalising_exponent(largest_magnitude(length(), from));
+      exponents[static_cast<std::size_t>(q)] = exponent;
+      for (std::int64_t i = 0; i < length(); ++i)
+        numbers[i + q * length()] = static_cast<RealType<S>>(from[i] * power(exponent));
     }
-    solve_with_lu(Level3<S>(options_), op, n_, count, lu_, n_, pivots_.data(), block.data(), n_);
+    solve_with_lu(Level3<S>(options_, meter_), op, n_, count, lu_, n_, pivots_.data(), block.data(), n_);
+#pragma omp parallel for num_threads(threads_) schedule(static) if (count * n_ > (1 << 16))
     for (std::int64_t q = 0; q < count; ++q) {
-      double* to = x + columns[static_cast<std::size_t>(q)] * n_;
+      double* to = x + columns[static_cast<std::size_t>(q)] * length();
       const double factor = power(-exponents[static_cast<std::size_t>(q)]);
-      for (std::int64_t i = 0; i < n_; ++i)
-        to[i] = static_cast<double>(block[static_cast<std::size_t>(i + q * n_)]) * factor;
+      for (std::int64_t i = 0; i < length(); ++i) to[i] = static_cast<double>(numbers[i + q * length()]) * factor;
     }
   }
 
   std::int64_t n_;
   int threads_;
+  WorkMeter* meter_;
   double unit_roundoff_;
   std::unique_ptr<Workspace> memory_;
   S* lu_;
@@ -146,14 +177,15 @@ class StoredFactors : public LuFactors {
 
 template <class S, class T>
 std::unique_ptr<LuFactors> factorise_in(System<T>& s, const Options& options) {
+  const std::int64_t n = s.order();
   Equilibration scales = equilibrate(s, 0);
   const bool converted = std::is_same_v<S, float> && s.floats != nullptr && is_trivial(scales);
   if (!converted) s.floats.reset();
-  auto memory = converted ? std::move(s.floats) : std::make_unique<Workspace>(area(s.n) * sizeof(S));
-  auto factors = std::make_unique<StoredFactors<S>>(s.n, s.threads, std::move(memory), std::move(scales),
-                                                    std::numeric_limits<S>::epsilon() / 2, options);
+  auto memory = converted ? std::move(s.floats) : std::make_unique<Workspace>(area(n) * sizeof(S));
+  auto factors = std::make_unique<StoredFactors<S>>(s, s.threads, std::move(memory), std::move(scales),
+                                                    std::numeric_limits<RealType<S>>::epsilon() / 2, options);
   if (!converted) convert(s, factors->scales(), factors->data());
-  factors->info = factor_lu(Level3<S>(options), s.n, s.n, factors->data(), s.n, factors->pivots());
+  factors->info = factor_lu(Level3<S>(options, s.meter), n, n, factors->data(), n, factors->pivots());
   return factors;
 }
 
@@ -165,7 +197,7 @@ std::unique_ptr<LuFactors> factorise_stored(const System<T>& s, int headroom, in
   std::unique_ptr<StoredFactors<Word>> factors;
   for (; headroom <= last_headroom; headroom += half_headroom_step) {
     auto memory = std::make_unique<Workspace>(area(s.n) * sizeof(Word));
-    factors = std::make_unique<StoredFactors<Word>>(s.n, s.threads, std::move(memory), equilibrate(s, headroom),
+    factors = std::make_unique<StoredFactors<Word>>(s, s.threads, std::move(memory), equilibrate(s, headroom),
                                                     Format::unit_roundoff, options);
     const Equilibration& e = factors->scales();
     const auto column_block = [&](std::int64_t first, std::int64_t count, float* out) {
@@ -176,8 +208,8 @@ std::unique_ptr<LuFactors> factorise_stored(const System<T>& s, int headroom, in
                                                 power(e.rows[static_cast<std::size_t>(i)]) * factor);
       }
     };
-    const StoredLu result =
-        factor_stored_lu<Format>(Level3<float>(options), s.n, column_block, factors->data(), factors->pivots());
+    const StoredLu result = factor_stored_lu<Format>(Level3<float>(options, s.meter), s.n, column_block,
+                                                     factors->data(), factors->pivots());
     factors->info = result.info;
     factors->overflow = result.overflow;
     if (!factors->overflow) break;
@@ -192,7 +224,7 @@ int normalising_exponent(double x) {
 }
 
 Equilibration equilibrate(const LinearSystem& s, int headroom) {
-  const auto size = static_cast<std::size_t>(s.n);
+  const auto size = static_cast<std::size_t>(s.order());
   Equilibration e{std::vector<int>(size), std::vector<int>(size)};
   e.wanted = spread(s.row_largest) > usual_spread || spread(s.column_largest) > usual_spread;
   if (!e.wanted) {
@@ -211,21 +243,27 @@ Equilibration equilibrate(const LinearSystem& s, int headroom) {
 
 template <class T>
 std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const Options& options) {
-  switch (precision) {
-    case Factors::bf16:
-      return factorise_stored<StoredBf16>(system, 0, 0, options);
-    case Factors::fp16:
-      return factorise_stored<StoredFp16>(system, half_headroom, half_headroom + half_headroom_step, options);
-    case Factors::tf32:
-      return factorise_stored<StoredTf32>(system, 0, 0, options);
-    case Factors::fp32:
-      return factorise_in<float>(system, options);
-    default:
-      return factorise_in<double>(system, options);
-  }
+  if constexpr (is_complex<T>)
+    return precision == Factors::fp32 ? factorise_in<std::complex<float>>(system, options)
+                                      : factorise_in<std::complex<double>>(system, options);
+  else
+    switch (precision) {
+      case Factors::bf16:
+        return factorise_stored<StoredBf16>(system, 0, 0, options);
+      case Factors::fp16:
+        return factorise_stored<StoredFp16>(system, half_headroom, half_headroom + half_headroom_step, options);
+      case Factors::tf32:
+        return factorise_stored<StoredTf32>(system, 0, 0, options);
+      case Factors::fp32:
+        return factorise_in<float>(system, options);
+      default:
+        return factorise_in<double>(system, options);
+    }
 }
 
 template std::unique_ptr<LuFactors> factorise(System<float>&, Factors, const Options&);
 template std::unique_ptr<LuFactors> factorise(System<double>&, Factors, const Options&);
+template std::unique_ptr<LuFactors> factorise(System<std::complex<float>>&, Factors, const Options&);
+template std::unique_ptr<LuFactors> factorise(System<std::complex<double>>&, Factors, const Options&);
 
 }  // namespace vernier

@@ -33,6 +33,7 @@ class LuFactors {
  public:
   virtual ~LuFactors() = default;
   virtual double unit_roundoff() const = 0;
+  virtual double pivot_ratio() const { return 1; }  // of the smallest to the largest, where it is known
   // op(A) x = b, approximately; b and x in the columns named, which lie n apart.
   virtual void solve(Op op, const Columns& columns, double* x) const = 0;
   // Of these columns, or some of them.

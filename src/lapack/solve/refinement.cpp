@@ -78,7 +78,7 @@ Columns RefinedColumns::above(double tolerance) const {
 }
 
 void RefinedColumns::measure(const LinearSystem& system, const Columns& columns) {
-  system.residuals(columns, x_.data(), b_.data(), r_.data());
+  system.normwise_residuals(columns, x_.data(), b_.data(), r_.data());
   take_errors(system, columns);
 }
 
@@ -210,10 +210,12 @@ double estimate_condition(const LinearSystem& system, const LuFactors& factors) 
 double estimate_forward_error(const LinearSystem& system, const LuFactors& factors, const double* x, const double* b,
                               const double* r) {
   const std::int64_t n = system.n;
-  std::vector<double> weight(static_cast<std::size_t>(n)), size(weight);
+  std::vector<double> weight(r, r + n), size(b, b + n);
+  take_moduli(system, weight.data());
+  take_moduli(system, size.data());
   system.add_magnitudes(x, size.data());
   for (std::size_t i = 0; i < weight.size(); ++i)
-    weight[i] = std::abs(r[i]) * (1 + 0x1p-50) + static_cast<double>(n) * 0x1p-104 * (size[i] + std::abs(b[i]));
+    weight[i] = weight[i] * (1 + 0x1p-50) + static_cast<double>(n) * 0x1p-104 * size[i];
   const auto weigh = [&](double* v) {
     for (std::size_t i = 0; i < weight.size(); ++i) v[i] *= weight[i];
   };
@@ -228,7 +230,7 @@ double estimate_forward_error(const LinearSystem& system, const LuFactors& facto
         weigh(v);
         factors.solve(system.op, {0}, v);
       });
-  const double largest = largest_magnitude(n, x);
+  const double largest = largest_modulus(system, x);
   return norm == 0 ? 0 : norm / largest;
 }
 

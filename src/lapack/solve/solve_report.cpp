@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/duration.hpp"
 #include "base/fmt.hpp"
 #include "vernier/lapack.hpp"
 
@@ -18,7 +19,7 @@ const char* to_string(Refinement refinement) {
 }
 
 const char* to_string(Verdict verdict) {
-  constexpr const char* names[] = {"ok", "above tolerance", "singular", "indefinite"};
+  constexpr const char* names[] = {"ok", "above tolerance", "singular", "indefinite", "ill-conditioned"};
   return names[static_cast<int>(verdict)];
 }
 
@@ -44,7 +45,9 @@ std::string SolveReport::text() const {
     forward = std::max(forward, c.forward_error);
     good += c.ok ? 1 : 0;
   }
-  out += fmt::format("  verdict    {}: {} of {} columns\n", to_string(verdict), good, nrhs);
+  out += verdict == Verdict::ill_conditioned
+             ? "  verdict    ill-conditioned: A is singular to working precision, no digit of X need be right\n"
+             : fmt::format("  verdict    {}: {} of {} columns\n", to_string(verdict), good, nrhs);
   out += fmt::format("  error      backward {:.2e}, tolerance {:.2e}\n", largest_backward_error(), tolerance);
   if (componentwise >= 0) out += fmt::format("             componentwise backward {:.2e}\n", componentwise);
   if (forward >= 0) out += fmt::format("             forward, estimated {:.2e}\n", forward);
@@ -54,8 +57,8 @@ std::string SolveReport::text() const {
                      fallback ? ", after a fallback: " : "", fallback ? reason : "");
   out += fmt::format("  refinement {}: at most {} corrections", gmres ? "GMRES" : "classical", corrections);
   out += gmres ? fmt::format(", {} steps of GMRES\n", steps) : "\n";
-  out += fmt::format("  time       {:.3f} ms: factors {:.3f}, refinement {:.3f}\n", seconds * 1e3, seconds_factor * 1e3,
-                     seconds_refine * 1e3);
+  out += fmt::format("  time       {}: factors {}, refinement {}\n", duration_text(seconds),
+                     duration_text(seconds_factor), duration_text(seconds_refine));
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "lapack/arguments.hpp"
+#include "number/complex.hpp"
 
 namespace vernier {
 namespace {
@@ -15,7 +16,8 @@ constexpr std::int64_t small_system = 200;  // below, fp64 factors are as fast a
 template <class T>
 double tolerance_of(std::int64_t n, const SolveOptions& options) {
   if (options.tolerance > 0) return options.tolerance;
-  return std::max(4.0, std::sqrt(static_cast<double>(n))) * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  return std::max(4.0, std::sqrt(static_cast<double>(n))) *
+         static_cast<double>(std::numeric_limits<RealType<T>>::epsilon()) / 2;
 }
 
 }  // namespace
@@ -51,7 +53,8 @@ Factors first_factors(std::int64_t n, const SolveOptions& options) {
 template <class T>
 SolveReport begin_report(std::int64_t n, std::int64_t nrhs, const SolveOptions& options) {
   SolveReport report;
-  report.type = std::is_same_v<T, float> ? "float" : "double";
+  report.type =
+      std::string(is_complex<T> ? "complex " : "") + (std::is_same_v<RealType<T>, float> ? "float" : "double");
   report.n = n;
   report.nrhs = nrhs;
   report.factors = options.factors;
@@ -62,13 +65,13 @@ SolveReport begin_report(std::int64_t n, std::int64_t nrhs, const SolveOptions& 
 
 template <class T>
 RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb,
-                                     std::pmr::memory_resource* memory) {
+                                     std::pmr::memory_resource* memory, int parts) {
   RightHandSides rhs{RefinedColumns::Vectors(checked_area<double>(n, nrhs), memory), {}};
   for (std::int64_t c = 0; c < nrhs; ++c) {
     double* b = rhs.b.data() + c * n;
     for (std::int64_t i = 0; i < n; ++i) {
       const T value = B[i + c * ldb];
-      require(std::isfinite(value), "solve: B({}, {}) is {}: expected a finite number", i + 1, c + 1,
+      require(std::isfinite(value), "solve: B({}, {}) is {}: expected a finite number", i / parts + 1, c + 1,
               std::isnan(value) ? "a NaN" : "an infinity");
       b[i] = static_cast<double>(value);
     }
@@ -89,7 +92,7 @@ Solver::Solver(const LinearSystem& system, RightHandSides rhs, Factorise factori
       columns_(system.n, report.nrhs, std::move(rhs.b)) {}
 
 bool Solver::find() {
-  std::vector<Factors> plan = {first_factors(system_.n, options_)};
+  std::vector<Factors> plan = {first_factors(report_.n, options_)};
   if (options_.fallback && plan.front() != Factors::fp64) plan.push_back(Factors::fp64);
   for (const Factors precision : plan) {
     const bool last = precision == plan.back();
@@ -102,7 +105,10 @@ bool Solver::find() {
 
 // Factors of roundoff u belong to a matrix u away from A: of conditions beyond 1 / u their inverse knows nothing.
 void Solver::estimate_conditioning() {
-  const auto estimate = [&] { report_.condition = estimate_condition(system_, *factors_); };
+  const auto estimate = [&] {
+    report_.condition = estimate_condition(system_, *factors_);
+    pivot_ratio_ = factors_->pivot_ratio();
+  };
   const auto known = [&] { return report_.condition * factors_->unit_roundoff() <= 1; };
   estimate();
   if (!known() && options_.fallback && report_.factors != Factors::fp64) {
@@ -118,39 +124,87 @@ void Solver::estimate_conditioning() {
     if (factors_->info == 0)
       estimate();
     else
-      report_.condition = std::numeric_limits<double>::infinity();
+      report_.condition = std::numeric_limits<double>::infinity(), pivot_ratio_ = 0;
   }
   if (!known()) factors_.reset();
+}
+
+// Always, of fp64 factors. Of coarser ones where a pivot is as small as their rounding, and the condition, as far as
+// they know it, beyond what they know: then a right-hand side without a pattern is solved as those of the caller were,
+// and its growth is a bound of the condition from below.
+bool Solver::may_be_singular() {
+  const double u = factors_->unit_roundoff();
+  if (report_.factors == Factors::fp64) return true;
+  if (!options_.fallback) return false;
+  if (columns_.condition == 0 && factors_->pivot_ratio() < 8 * std::sqrt(static_cast<double>(system_.n)) * u)
+    report_.condition = columns_.condition = estimate_condition(system_, *factors_);
+  if (columns_.condition * u < 1) return false;
+  constexpr double far = 0x1p40;  // growth may be n times less than the condition
+  RefinedColumns::Vectors b(static_cast<std::size_t>(system_.n), system_.memory());
+  std::uint64_t state = 1;
+  for (double& x : b) x = (state = state * 6364136223846793005U + 1442695040888963407U) >> 63 == 0 ? 1 : -1;
+  RefinedColumns probe(system_.n, 1, std::move(b));
+  probe.refine(system_, *factors_, {options_.refinement, report_.tolerance, options_.max_iterations, false});
+  return !(system_.norm * largest_modulus(system_, probe.best(0)) < far);
 }
 
 template <class T>
 void Solver::write(T* X, std::int64_t ldx) {
   const std::int64_t n = system_.n;
   report_.condition = columns_.condition;
-  if ((options_.condition || options_.forward_error) && factors_ != nullptr) estimate_conditioning();
-  std::vector<double> x(static_cast<std::size_t>(n)), r(x);
+  if (factors_ != nullptr && (options_.condition || options_.forward_error || may_be_singular()))
+    estimate_conditioning();
   report_.columns = columns_.reports();
+  Columns rounded;  // whose certificate is that of other numbers than were refined
+  std::vector<double> x(static_cast<std::size_t>(n * report_.nrhs)), r;
   for (std::int64_t c = 0; c < report_.nrhs; ++c) {
     const int exponent = exponents_[static_cast<std::size_t>(c)] - system_.exponent;
     bool exact = true;
     for (std::int64_t i = 0; i < n; ++i) {
       const double best = columns_.best(c)[i];
-      X[i + c * ldx] = static_cast<T>(times_power(best, exponent));
-      x[static_cast<std::size_t>(i)] = times_power(static_cast<double>(X[i + c * ldx]), -exponent);
-      exact = exact && x[static_cast<std::size_t>(i)] == best;
+      double& written = x[static_cast<std::size_t>(i + c * n)];
+      written = times_power(static_cast<double>(static_cast<T>(times_power(best, exponent))), -exponent);
+      exact = exact && written == best;
     }
-    SolveColumn& column = report_.columns[static_cast<std::size_t>(c)];
-    column.backward_error = columns_.error(c);
-    if (!exact || options_.componentwise_error || options_.forward_error) {
-      system_.residuals({0}, x.data(), columns_.b(c), r.data());
-      column.backward_error = backward_error(system_, x.data(), columns_.b(c), r.data());
-    }
-    column.ok = column.backward_error <= report_.tolerance;
-    add_requested(column, x.data(), columns_.b(c), r.data());
+    report_.columns[static_cast<std::size_t>(c)].backward_error = columns_.error(c);
+    if (!exact || options_.componentwise_error || options_.forward_error) rounded.push_back(c);
   }
+  if (!rounded.empty()) {
+    r.resize(x.size());
+    const bool entries = options_.componentwise_error || options_.forward_error;
+    if (entries)
+      system_.residuals(rounded, x.data(), columns_.b(0), r.data());
+    else
+      system_.normwise_residuals(rounded, x.data(), columns_.b(0), r.data());
+  }
+  for (const std::int64_t c : rounded) {
+    SolveColumn& column = report_.columns[static_cast<std::size_t>(c)];
+    column.backward_error = backward_error(system_, x.data() + c * n, columns_.b(c), r.data() + c * n);
+    add_requested(column, x.data() + c * n, columns_.b(c), r.data() + c * n);
+  }
+  judge();
+  for (std::int64_t c = 0; c < report_.nrhs; ++c) {  // last, since all else may fail
+    const int exponent = exponents_[static_cast<std::size_t>(c)] - system_.exponent;
+    for (std::int64_t i = 0; i < n; ++i) X[i + c * ldx] = static_cast<T>(times_power(columns_.best(c)[i], exponent));
+  }
+}
+
+// Of rows and columns of very different size the condition tells no more than that: the pivots are those of the scaled
+// matrix.
+bool Solver::numerically_singular() const {
+  if (report_.condition < 0x1p53) return false;
+  return !report_.equilibrated || pivot_ratio_ <= static_cast<double>(report_.n) * 0x1p-53;
+}
+
+// Backward errors, and whether an ok may be said of such a matrix.
+void Solver::judge() {
+  for (SolveColumn& column : report_.columns) column.ok = column.backward_error <= report_.tolerance;
   const bool all = std::all_of(report_.columns.begin(), report_.columns.end(), [](const auto& c) { return c.ok; });
-  report_.verdict = all ? Verdict::ok : Verdict::above_tolerance;
+  const bool singular = numerically_singular();
+  report_.verdict = !all ? Verdict::above_tolerance : singular ? Verdict::ill_conditioned : Verdict::ok;
   report_.gmres = columns_.gmres;
+  if (report_.verdict == Verdict::ill_conditioned)
+    for (SolveColumn& column : report_.columns) column.forward_error = std::numeric_limits<double>::infinity();
 }
 
 // Returns whether the factors were of use.
@@ -189,12 +243,14 @@ void Solver::refuse_factors(Factors precision, bool last) {
 void Solver::add_requested(SolveColumn& column, const double* x, const double* b, const double* r) {
   const auto size = static_cast<std::size_t>(system_.n);
   if (options_.componentwise_error) {
-    std::vector<double> yardstick(b, b + size);
-    for (double& y : yardstick) y = std::abs(y);
+    std::vector<double> yardstick(b, b + size), residual(r, r + size);
+    take_moduli(system_, yardstick.data());
+    take_moduli(system_, residual.data());
     system_.add_magnitudes(x, yardstick.data());
     column.componentwise_error = 0;
     for (std::size_t i = 0; i < size; ++i)
-      if (r[i] != 0) column.componentwise_error = std::max(column.componentwise_error, std::abs(r[i]) / yardstick[i]);
+      if (residual[i] != 0)
+        column.componentwise_error = std::max(column.componentwise_error, residual[i] / yardstick[i]);
   }
   if (options_.forward_error)
     column.forward_error = factors_ == nullptr ? std::numeric_limits<double>::infinity()
@@ -203,10 +259,12 @@ void Solver::add_requested(SolveColumn& column, const double* x, const double* b
 
 template SolveReport begin_report<float>(std::int64_t, std::int64_t, const SolveOptions&);
 template SolveReport begin_report<double>(std::int64_t, std::int64_t, const SolveOptions&);
+template SolveReport begin_report<std::complex<float>>(std::int64_t, std::int64_t, const SolveOptions&);
+template SolveReport begin_report<std::complex<double>>(std::int64_t, std::int64_t, const SolveOptions&);
 template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const float*, std::int64_t,
-                                              std::pmr::memory_resource*);
+                                              std::pmr::memory_resource*, int);
 template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const double*, std::int64_t,
-                                              std::pmr::memory_resource*);
+                                              std::pmr::memory_resource*, int);
 template void Solver::write(float*, std::int64_t);
 template void Solver::write(double*, std::int64_t);
 

@@ -37,10 +37,10 @@ struct RightHandSides {
   std::vector<int> exponents;
 };
 
-// Throws Error(invalid_argument) where an entry is not finite.
+// Throws Error(invalid_argument) where an entry is not finite. An entry has so many parts: n and ldb count these.
 template <class T>
 RightHandSides read_right_hand_sides(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb,
-                                     std::pmr::memory_resource* memory);
+                                     std::pmr::memory_resource* memory, int parts = 1);
 
 class Solver {
  public:
@@ -54,12 +54,15 @@ class Solver {
 
   // The certificate belongs to what is written, after its rounding to T and with its exponents restored.
   template <class T>
-  void write(T* X, std::int64_t ldx);
+  void write(T* X, std::int64_t ldx);  // of real numbers: the parts of complex ones
 
  private:
   bool attempt(Factors precision, bool last);
   void refuse_factors(Factors precision, bool last);
   void estimate_conditioning();
+  bool may_be_singular();
+  bool numerically_singular() const;
+  void judge();
   void add_requested(SolveColumn& column, const double* x, const double* b, const double* r);
 
   const LinearSystem& system_;
@@ -69,6 +72,7 @@ class Solver {
   std::vector<int> exponents_;
   RefinedColumns columns_;
   std::unique_ptr<LuFactors> factors_;
+  double pivot_ratio_ = 1;  // of the factors that the condition was estimated with
 };
 
 }  // namespace vernier

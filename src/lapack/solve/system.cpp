@@ -10,6 +10,9 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/kernels.hpp"
+#include "lapack/solve/block_residuals.hpp"
+#include "lapack/solve/complex_system.hpp"
+#include "number/complex.hpp"
 
 namespace vernier {
 namespace {
@@ -72,38 +75,12 @@ void take_figures(System<T>& s) {
   if (!std::all_of(sums.row_sum.begin(), sums.row_sum.end(), finite)) refuse_nonfinite(s.n, s.a, s.lda);
 }
 
-}  // namespace
-
 template <class T>
-System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats) {
-  System<T> s;
-  s.op = op;
-  s.n = n;
-  s.a = a;
-  s.lda = lda;
-  s.threads = threads;
-  const auto area = checked_area<double>(n, n);
-  if (with_floats) s.floats = std::make_unique<Workspace>(area * sizeof(float));
-  take_figures(s);
-  if (std::is_same_v<T, float> || s.largest == 0) return s;
-  const int exponent = std::ilogb(s.largest);
-  if (exponent >= smallest_exponent && exponent <= largest_exponent) return s;
-
-  s.copy.resize(area);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i)
-      s.copy[static_cast<std::size_t>(i + j * n)] = std::ldexp(a[i + j * lda], -exponent);
-  s.exponent = exponent;
-  s.a = s.copy.data();
-  s.lda = n;
-  take_figures(s);
-  return s;
-}
-
-template <class T>
-void System<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
-  const bool plain = op == Op::none;
+void real_residuals(const System<T>& s, const Columns& columns, const double* x, const double* b, double* r) {
+  const std::int64_t n = s.n, lda = s.lda;
+  const int threads = s.threads;
+  const T* a = s.a;
+  const bool plain = s.op == Op::none;
   const std::int64_t rows = std::clamp((n + threads - 1) / threads, fewest_rows, most_rows);
   const std::int64_t step = plain ? rows : columns_at_a_time, parts = (n + step - 1) / step;
   const VectorKernels<T>& kernel = vector_kernels<T>();
@@ -140,23 +117,77 @@ void System<T>::residuals(const Columns& columns, const double* x, const double*
 }
 
 template <class T>
+std::vector<double> largest_of_scaled_real_columns(const System<T>& s, const std::vector<int>& exponents) {
+  std::vector<double> factors, all(static_cast<std::size_t>(s.n));
+  for (const int e : exponents) factors.push_back(std::ldexp(1.0, e));
+#pragma omp parallel for num_threads(s.threads) schedule(static) if (s.n > 64)
+  for (std::int64_t j = 0; j < s.n; ++j) {
+    double most = 0;
+    for (std::int64_t i = 0; i < s.n; ++i)
+      most = std::max(most, std::abs(static_cast<double>(s.a[i + j * s.lda])) * factors[static_cast<std::size_t>(i)]);
+    all[static_cast<std::size_t>(j)] = most;
+  }
+  return all;
+}
+
+}  // namespace
+
+template <class T>
+System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats) {
+  System<T> s;
+  s.op = op;
+  s.n = n;
+  s.a = a;
+  s.lda = lda;
+  s.threads = threads;
+  const auto area = checked_area<double>(n, n);
+  if (with_floats) s.floats = std::make_unique<Workspace>(area * sizeof(float));
+  take_figures(s);
+  if (std::is_same_v<T, float> || s.largest == 0) return s;
+  const int exponent = std::ilogb(s.largest);
+  if (exponent >= smallest_exponent && exponent <= largest_exponent) return s;
+
+  s.copy.resize(area);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      s.copy[static_cast<std::size_t>(i + j * n)] = std::ldexp(a[i + j * lda], -exponent);
+  s.exponent = exponent;
+  s.a = s.copy.data();
+  s.lda = n;
+  take_figures(s);
+  return s;
+}
+
+template <class T>
+void System<T>::residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+  if constexpr (is_complex<T>)
+    complex_residuals(*this, columns, x, b, r);
+  else
+    real_residuals(*this, columns, x, b, r);
+}
+
+template <class T>
+void System<T>::normwise_residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+  if (measurement == 0 || !block_residuals(*this, columns, x, b, r)) residuals(columns, x, b, r);
+}
+
+template <class T>
 void System<T>::add_magnitudes(const double* x, double* y) const {
-  const VectorKernels<T>& kernel = vector_kernels<T>();
-  (op == Op::none ? kernel.magnitudes : kernel.magnitudes_transposed)(n, n, a, lda, x, y);
+  if constexpr (is_complex<T>) {
+    add_complex_magnitudes(*this, x, y);
+  } else {
+    const VectorKernels<T>& kernel = vector_kernels<T>();
+    (op == Op::none ? kernel.magnitudes : kernel.magnitudes_transposed)(n, n, a, lda, x, y);
+  }
 }
 
 template <class T>
 std::vector<double> System<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
-  std::vector<double> factors, all(static_cast<std::size_t>(n));
-  for (const int e : exponents) factors.push_back(std::ldexp(1.0, e));
-#pragma omp parallel for num_threads(threads) schedule(static) if (n > 64)
-  for (std::int64_t j = 0; j < n; ++j) {
-    double most = 0;
-    for (std::int64_t i = 0; i < n; ++i)
-      most = std::max(most, std::abs(static_cast<double>(a[i + j * lda])) * factors[static_cast<std::size_t>(i)]);
-    all[static_cast<std::size_t>(j)] = most;
-  }
-  return all;
+  if constexpr (is_complex<T>)
+    return largest_of_scaled_complex_columns(*this, exponents);
+  else
+    return largest_of_scaled_real_columns(*this, exponents);
 }
 
 std::vector<double> powers_of_two(const std::vector<int>& exponents) {
@@ -183,17 +214,37 @@ double largest_magnitude(std::int64_t n, const double* x) {
 }
 
 double backward_error(const LinearSystem& s, const double* x, const double* b, const double* r) {
-  const double residual = largest_magnitude(s.n, r);
-  const double size = s.norm * largest_magnitude(s.n, x) + largest_magnitude(s.n, b);
+  const double residual = largest_modulus(s, r), largest_x = largest_modulus(s, x);
+  const double size = s.norm * largest_x + largest_modulus(s, b);
   if (residual == 0 && size == 0) return 0;
   // Entries of the residual, the norm and the quotient are right to a few units, the residual but for n 2^-104 |A||x|.
   const auto n = static_cast<double>(s.n);
-  const double error = residual / size * (1 + (n + 8) * 0x1p-52) + n * 0x1p-104;
+  const double error = residual / size * (1 + (n + 8) * 0x1p-52) + n * 0x1p-104 + s.measurement;
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+double largest_modulus(const LinearSystem& s, const double* x) {
+  if (s.parts == 1) return largest_magnitude(s.n, x);
+  double most = 0;
+  for (std::int64_t i = 0; i < s.n; i += 2) {
+    const double modulus = std::hypot(x[i], x[i + 1]);
+    if (std::isnan(x[i]) || std::isnan(x[i + 1])) return std::numeric_limits<double>::quiet_NaN();
+    most = std::max(most, modulus);
+  }
+  return most;
+}
+
+void take_moduli(const LinearSystem& s, double* x) {
+  for (std::int64_t i = 0; i < s.n; i += s.parts) {
+    const double modulus = s.parts == 1 ? std::abs(x[i]) : std::hypot(x[i], x[i + 1]);
+    std::fill_n(x + i, s.parts, modulus);
+  }
 }
 
 template class System<float>;
 template class System<double>;
+template class System<std::complex<float>>;
+template class System<std::complex<double>>;
 template System<float> measure_system(Op, std::int64_t, const float*, std::int64_t, int, bool);
 template System<double> measure_system(Op, std::int64_t, const double*, std::int64_t, int, bool);
 

@@ -3,12 +3,14 @@
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
 #include <vector>
 
 #include "base/workspace.hpp"
+#include "lapack/work_meter.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -30,7 +32,11 @@ class LinearSystem {
   // r = b - op(A) x for the columns named; every entry is right to about a unit roundoff of its own size plus
   // n 2^-104 (|A||x|)_i.
   virtual void residuals(const Columns& columns, const double* x, const double* b, double* r) const = 0;
-  // y += |op(A)| |x| of one column.
+  // The same for normwise errors alone: right to measurement |op(A)| max |x| beside, as backward_error() knows.
+  virtual void normwise_residuals(const Columns& columns, const double* x, const double* b, double* r) const {
+    residuals(columns, x, b, r);
+  }
+  // y += |op(A)| |x| of one column, by moduli.
   virtual void add_magnitudes(const double* x, double* y) const = 0;
   // The largest 2^exponents[i] |a_ij| of every column j.
   virtual std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const = 0;
@@ -38,18 +44,24 @@ class LinearSystem {
   // For vectors that come by here often.
   virtual std::pmr::memory_resource* memory() const { return std::pmr::get_default_resource(); }
 
-  Op op = Op::none;
-  std::int64_t n = 0;
-  std::vector<double> row_largest, column_largest;  // of |A|
+  std::int64_t order() const { return n / parts; }
+
+  Op op = Op::none;                                 // of complex systems none or conjugate_transpose
+  int parts = 1;                                    // 2: vectors hold the real and the imaginary part of each entry
+  std::int64_t n = 0;                               // of numbers in a vector: parts times the order
+  std::vector<double> row_largest, column_largest;  // of the parts of A
   double largest = 0;
-  double norm = 0;   // infinity norm of op(A), rounded up
-  int exponent = 0;  // 2^-exponent A is what all figures and products above mean; 0: A itself
+  double norm = 0;         // infinity norm of op(A), rounded up
+  double measurement = 0;  // of normwise_residuals
+  int exponent = 0;        // 2^-exponent A is what all figures and products above mean; 0: A itself
+  WorkMeter* meter = nullptr;
 };
 
 template <class T>
 class System final : public LinearSystem {
  public:
   void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
+  void normwise_residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
   void add_magnitudes(const double* x, double* y) const override;
   std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const override;
 
@@ -65,8 +77,15 @@ class System final : public LinearSystem {
 // Throws Error(invalid_argument) where an entry is not finite.
 template <class T>
 System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats);
+template <class R>
+System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex<R>* a, std::int64_t lda, int threads,
+                                       bool with_floats);
 
-double largest_magnitude(std::int64_t n, const double* x);  // NaN if one is there
+double largest_magnitude(std::int64_t n, const double* x);            // NaN if one is there
+double largest_modulus(const LinearSystem& system, const double* x);  // of entries, complex ones too
+
+// Each number becomes the modulus of its entry.
+void take_moduli(const LinearSystem& system, double* x);
 
 // 2^exponent of a normal number, and x times it, rounded once, for any exponent: std::ldexp takes 10 ns a number.
 inline double power_of_two_double(int exponent) {

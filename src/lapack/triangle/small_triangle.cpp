@@ -4,7 +4,9 @@
 
 #include <limits>
 
+#include "lapack/complex_arithmetic.hpp"
 #include "lapack/kernels.hpp"
+#include "number/complex.hpp"
 #include "product/native/native.hpp"
 
 namespace vernier {
@@ -20,12 +22,30 @@ void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag,
           float* b, int ldb) {
   cblas_strsm(CblasColMajor, side, uplo, op, diag, m, n, 1, a, lda, b, ldb);
 }
+void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n,
+          const std::complex<double>* a, int lda, std::complex<double>* b, int ldb) {
+  const std::complex<double> one = 1;
+  cblas_ztrsm(CblasColMajor, side, uplo, op, diag, m, n, &one, a, lda, b, ldb);
+}
+void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n,
+          const std::complex<float>* a, int lda, std::complex<float>* b, int ldb) {
+  const std::complex<float> one = 1;
+  cblas_ctrsm(CblasColMajor, side, uplo, op, diag, m, n, &one, a, lda, b, ldb);
+}
 
 void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const double* a, int lda, double* c, int ldc) {
   cblas_dsyrk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
 }
 void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const float* a, int lda, float* c, int ldc) {
   cblas_ssyrk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
+}
+void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const std::complex<double>* a, int lda,
+          std::complex<double>* c, int ldc) {
+  cblas_zherk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
+}
+void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const std::complex<float>* a, int lda,
+          std::complex<float>* c, int ldc) {
+  cblas_cherk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
 }
 
 // Column by column of X, or of X^T: x_p is final once all that it depends on has been taken off.
@@ -35,18 +55,29 @@ void solve_in_order(const Triangle& t, std::int64_t order, std::int64_t others, 
   // From the right it is op(A)^T that acts on the rows of X.
   const bool transposed = (t.op != Op::none) == (t.side == Side::left);
   const bool forward = (t.uplo == Uplo::lower) != transposed;
-  const auto element = [&](std::int64_t i, std::int64_t j) { return transposed ? a[j + i * lda] : a[i + j * lda]; };
+  const auto element = [&](std::int64_t i, std::int64_t j) {
+    const T x = transposed ? a[j + i * lda] : a[i + j * lda];
+    return t.op == Op::conjugate_transpose ? conjugate(x) : x;
+  };
   for (std::int64_t q = 0; q < order; ++q) {
     const std::int64_t p = forward ? q : order - 1 - q;
     T* x = b + p * step;
-    if (t.diag == Diag::non_unit)
-      for (std::int64_t j = 0; j < others; ++j) x[j * other_step] /= element(p, p);
+    if (t.diag == Diag::non_unit) {
+      const Divisor<T> diagonal(element(p, p));
+      for (std::int64_t j = 0; j < others; ++j) x[j * other_step] = diagonal.divide(x[j * other_step]);
+    }
     for (std::int64_t i = forward ? p + 1 : 0; i < (forward ? order : p); ++i) {
       const T factor = element(i, p);
       T* y = b + i * step;
-      for (std::int64_t j = 0; j < others; ++j) y[j * other_step] -= factor * x[j * other_step];
+      for (std::int64_t j = 0; j < others; ++j) y[j * other_step] -= times(factor, x[j * other_step]);
     }
   }
+}
+
+// x conj(y), or conj(x) y.
+template <class T>
+T product_of(bool second, T x, T y) {
+  return second ? times(x, conjugate(y)) : times(conjugate(x), y);
 }
 
 }  // namespace
@@ -60,8 +91,11 @@ void solve_small_triangle(Triangle t, std::int64_t m, std::int64_t n, const T* a
     return;
   }
   trsm(left ? CblasLeft : CblasRight, t.uplo == Uplo::lower ? CblasLower : CblasUpper,
-       t.op == Op::none ? CblasNoTrans : CblasTrans, t.diag == Diag::unit ? CblasUnit : CblasNonUnit,
-       static_cast<int>(m), static_cast<int>(n), a, static_cast<int>(lda), b, static_cast<int>(ldb));
+       t.op == Op::none        ? CblasNoTrans
+       : t.op == Op::transpose ? CblasTrans
+                               : CblasConjTrans,
+       t.diag == Diag::unit ? CblasUnit : CblasNonUnit, static_cast<int>(m), static_cast<int>(n), a,
+       static_cast<int>(lda), b, static_cast<int>(ldb));
 }
 
 template <class T>
@@ -85,22 +119,23 @@ void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a
     for (std::int64_t l = 0; l < k; ++l)
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t i = lower ? j : 0; i < (lower ? n : j + 1); ++i)
-          c[i + j * ldc] -= a[i * row + l * along] * a[j * row + l * along];
+          c[i + j * ldc] -= product_of(lower, a[i * row + l * along], a[j * row + l * along]);
     return;
   }
-  syrk(lower ? CblasLower : CblasUpper, lower ? CblasNoTrans : CblasTrans, static_cast<int>(n), static_cast<int>(k), a,
+  constexpr CBLAS_TRANSPOSE adjoint = is_complex<T> ? CblasConjTrans : CblasTrans;
+  syrk(lower ? CblasLower : CblasUpper, lower ? CblasNoTrans : adjoint, static_cast<int>(n), static_cast<int>(k), a,
        static_cast<int>(lda), c, static_cast<int>(ldc));
 }
 
-template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const float*, std::int64_t, float*,
-                                   std::int64_t, bool);
-template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const double*, std::int64_t, double*,
-                                   std::int64_t, bool);
-template void solve_small_unit_lower(std::int64_t, std::int64_t, const float*, std::int64_t, float*, std::int64_t);
-template void solve_small_unit_lower(std::int64_t, std::int64_t, const double*, std::int64_t, double*, std::int64_t);
-template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
-                                    bool);
-template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const double*, std::int64_t, double*,
-                                    std::int64_t, bool);
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, \
+                                     bool);                                                                          \
+  template void solve_small_unit_lower(std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t);        \
+  template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, bool);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -19,7 +19,7 @@ void solve_small_triangle(Triangle triangle, std::int64_t m, std::int64_t n, con
 template <class T>
 void solve_small_unit_lower(std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b, std::int64_t ldb);
 
-// One triangle of C: lower C -= A A^T, upper C -= A^T A, C n x n.
+// One triangle of C: lower C -= A A^H, upper C -= A^H A, C n x n.
 template <class T>
 void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c,
                            std::int64_t ldc, bool own);

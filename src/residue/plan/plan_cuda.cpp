@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/duration.hpp"
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "residue/bound/bound_buffers.hpp"
@@ -183,8 +184,8 @@ void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
     const Estimates e = estimates<T>(plan.shape, request);
     plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
     p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
-                               : fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", e.residues * 1e3,
-                                             e.native * 1e3);
+                               : fmt::format("estimates: {} by residues, {} natively", duration_text(e.residues),
+                                             duration_text(e.native));
   }
 }
 

@@ -1,0 +1,240 @@
+// Prepared complex operands: what they hold is real, and so are their products.
+#include <algorithm>
+#include <chrono>
+
+#include "base/environment.hpp"
+#include "base/workspace.hpp"
+#include "blas/complex_copies.hpp"
+#include "blas/complex_expansion.hpp"
+#include "blas/prepared_arguments.hpp"
+#include "blas/prepared_operand.hpp"
+#include "product/strip.hpp"
+#include "product/update.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr const char* routine = "PreparedOperand";
+
+// Vectors of a right operand before those of (Im; -Re).
+std::int64_t second_half(std::int64_t columns) { return round_up(columns, strip_size); }
+
+template <class R>
+std::complex<R> entry(Op op, const std::complex<R>* x, std::int64_t ldx, std::int64_t i, std::int64_t j) {
+  const std::complex<R> z = op == Op::none ? x[i + j * ldx] : x[j + i * ldx];
+  return op == Op::conjugate_transpose ? std::conj(z) : z;
+}
+
+template <class R>
+std::shared_ptr<const PreparedData<R>> left_parts(Op op, std::int64_t rows, std::int64_t columns,
+                                                  const std::complex<R>* x, std::int64_t ldx, const Options& options) {
+  const Workspace memory(size_product({2 * rows, 2 * columns}) * sizeof(R));
+  R* expanded = reinterpret_cast<R*>(memory.data());
+  const int threads = usable_threads(options.threads);
+  if (op == Op::none)
+    expand_columns(x, rows, columns, ldx, expanded, threads);
+  else
+    expand_rows(x, rows, columns, ldx, op == Op::conjugate_transpose, expanded, threads);
+  return std::make_shared<const PreparedData<R>>(Side::left, op == Op::none ? Op::none : Op::transpose, 2 * rows,
+                                                 2 * columns, expanded, op == Op::none ? 2 * rows : 2 * columns,
+                                                 options);
+}
+
+template <class R>
+std::shared_ptr<const PreparedData<R>> right_parts(Op op, std::int64_t rows, std::int64_t columns,
+                                                   const std::complex<R>* x, std::int64_t ldx, const Options& options) {
+  const std::int64_t vectors = second_half(columns) + columns;
+  const Workspace memory(size_product({2 * rows, vectors}) * sizeof(R));
+  R* expanded = reinterpret_cast<R*>(memory.data());
+  std::fill_n(expanded, 2 * rows * vectors, R{});
+#pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads))
+  for (std::int64_t j = 0; j < columns; ++j) {
+    R *first = expanded + 2 * rows * j, *second = first + 2 * rows * second_half(columns);
+    for (std::int64_t l = 0; l < rows; ++l) {
+      const std::complex<R> z = entry(op, x, ldx, l, j);
+      first[2 * l] = z.real();
+      first[2 * l + 1] = z.imag();
+      second[2 * l] = z.imag();
+      second[2 * l + 1] = -z.real();
+    }
+  }
+  return std::make_shared<const PreparedData<R>>(Side::right, Op::none, 2 * rows, vectors, expanded, 2 * rows, options);
+}
+
+}  // namespace
+
+template <class R>
+PreparedData<std::complex<R>>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns,
+                                            const std::complex<R>* X, std::int64_t ldx, const Options& options)
+    : PreparedFacts{side, rows, columns, options.contract} {
+  check_preparation(side, op, rows, columns, X, ldx);
+  check_options(routine, options);
+  if (rows == 0 || columns == 0)
+    parts = std::make_shared<const PreparedData<R>>(side, Op::none, 0, 0, nullptr, 1, options);
+  else
+    parts = (side == Side::left ? left_parts<R> : right_parts<R>)(op, rows, columns, X, ldx, options);
+  engine = parts->engine;
+  moduli = parts->moduli;
+  bytes = parts->bytes;
+}
+
+namespace {
+
+template <class R>
+struct ComplexCall {
+  ProductShape shape;
+  std::complex<R> alpha, beta;
+  std::complex<R>* c;
+  std::int64_t ldc;
+  const Options& options;
+
+  bool real_factors() const { return alpha.imag() == 0 && beta.imag() == 0; }
+  int threads() const { return usable_threads(options.threads); }
+
+  // C from T, whose parts are these.
+  template <class Parts>
+  void update(const Parts& parts) const {
+#pragma omp parallel for schedule(static) num_threads(threads())
+    for (std::int64_t j = 0; j < shape.n; ++j) {
+      const FloatingEnvironment environment;
+      for (std::int64_t i = 0; i < shape.m; ++i) {
+        std::complex<R>& entry = c[i + j * ldc];
+        const std::complex<R> t = parts(i, j);
+        entry = updated(alpha, t, beta, entry);
+      }
+    }
+  }
+};
+
+// With op(A) prepared, both parts of an entry of T are rows side by side, as in C.
+template <class R>
+PreparedReport with_left(const PreparedFactors<R>& factors, const ComplexCall<R>& call) {
+  const auto [m, n, k] = call.shape;
+  const ProductShape real{2 * m, n, 2 * k};
+  if (call.real_factors())
+    return prepared_product<R>(factors, real, call.alpha.real(), call.beta.real(), reinterpret_cast<R*>(call.c),
+                               2 * call.ldc, call.options);
+  const Workspace memory(size_product({m, n}) * sizeof(std::complex<R>));
+  auto* t = reinterpret_cast<std::complex<R>*>(memory.data());
+  const PreparedReport report =
+      prepared_product<R>(factors, real, R{1}, R{0}, reinterpret_cast<R*>(t), 2 * m, call.options);
+  call.update([&, rows = m](std::int64_t i, std::int64_t j) { return t[i + j * rows]; });
+  return report;
+}
+
+// With op(B) alone, they are columns apart.
+template <class R>
+PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, const PreparedData<R>& b,
+                          const ComplexCall<R>& call) {
+  const auto [m, n, k] = call.shape;
+  const std::int64_t columns = second_half(n) + n;
+  const Workspace memory((size_product({m, 2 * k}) + size_product({m, columns})) * sizeof(R));
+  R *parts = reinterpret_cast<R*>(memory.data()), *t = parts + 2 * m * k;
+#pragma omp parallel for schedule(static) num_threads(call.threads())
+  for (std::int64_t l = 0; l < call.shape.k; ++l)
+    for (std::int64_t i = 0; i < call.shape.m; ++i) {
+      const std::complex<R> z = entry(opa, a, lda, i, l);
+      parts[i + 2 * l * call.shape.m] = z.real();
+      parts[i + (2 * l + 1) * call.shape.m] = -z.imag();
+    }
+  const PreparedReport report = prepared_product<R>({nullptr, &b, rows_of(Op::none, parts, m, 2 * k, m), {}},
+                                                    {m, columns, 2 * k}, R{1}, R{0}, t, m, call.options);
+  const std::int64_t second = m * second_half(n), rows = m;
+  call.update([&](std::int64_t i, std::int64_t j) {
+    return std::complex<R>{t[i + j * rows], t[i + j * rows + second]};
+  });
+  return report;
+}
+
+// product() where A and B are read, or beta C alone; the report is told as that of complex matrices.
+template <class R, class Product>
+PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto [m, n, k] = call.shape;
+  PreparedReport report;
+  if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {
+    check_pointer("gemm", "A", !a_is_there, nullptr);
+    check_pointer("gemm", "B", !b_is_there, nullptr);
+    check_pointer("gemm", "C", true, call.c);
+    report = product();
+    relabel(report.plan, m, n, k);
+  } else {
+    static_cast<Report&>(report) =
+        gemm<std::complex<R>>(Op::none, Op::none, m, n, 0, call.alpha, nullptr, std::max<std::int64_t>(m, 1), nullptr,
+                              1, call.beta, call.c, call.ldc, call.options);
+    report.plan.k = k;
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+// A caller's B for a prepared A: (Re; Im) of an element in rows side by side, as complex numbers lie by columns.
+template <class R>
+PreparedReport with_left_alone(const PreparedData<R>& a, Op opb, const std::complex<R>* b, std::int64_t ldb,
+                               const ComplexCall<R>& call) {
+  const auto [m, n, k] = call.shape;
+  if (opb == Op::none)
+    return with_left<R>({&a, nullptr, {}, columns_of(Op::none, reinterpret_cast<const R*>(b), n, 2 * k, 2 * ldb)},
+                        call);
+  const Workspace memory(size_product({n, 2 * k}) * sizeof(R));
+  R* parts = reinterpret_cast<R*>(memory.data());
+  part_columns(b, n, k, ldb, opb == Op::conjugate_transpose, parts, call.threads());
+  return with_left<R>({&a, nullptr, {}, columns_of(Op::transpose, parts, n, 2 * k, n)}, call);
+}
+
+}  // namespace
+
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
+                    const Options& options) {
+  check_shape("gemm", Op::none, opb, m, n, k);
+  check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("A", A, Side::left, m, k, options);
+  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  return told(call, true, B != nullptr, [&] { return with_left_alone(*A.data().parts, opb, B, ldb, call); });
+}
+
+template <class T>
+PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
+                    const Options& options) {
+  check_shape("gemm", opa, Op::none, m, n, k);
+  check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("B", B, Side::right, k, n, options);
+  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  return told(call, A != nullptr, true, [&] { return with_right(opa, A, lda, *B.data().parts, call); });
+}
+
+template <class T>
+PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
+                    std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, Op::none, m, n, k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("A", A, Side::left, m, k, options);
+  check_prepared("B", B, Side::right, k, n, options);
+  check_same_engine(A, B);
+  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  return told(call, true, true, [&] {
+    return with_left<RealType<T>>({A.data().parts.get(), B.data().parts.get()}, call);
+  });
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                       \
+  template class PreparedOperand<T>;                                                                                 \
+  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
+                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
+  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
+                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
+  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,     \
+                               std::int64_t, T, T, T*, std::int64_t, const Options&);
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

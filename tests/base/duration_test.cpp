@@ -1,0 +1,23 @@
+#include "base/duration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace vernier::test {
+namespace {
+
+TEST(Duration, HasAUnitThatAPersonReads) {
+  EXPECT_EQ(duration_text(0), "0 us");
+  EXPECT_EQ(duration_text(1.25e-6), "1.25 us");
+  EXPECT_EQ(duration_text(0.0123), "12.3 ms");
+  EXPECT_EQ(duration_text(59.9), "59.9 s");
+  EXPECT_EQ(duration_text(90), "1.5 min");
+  EXPECT_EQ(duration_text(7200), "2 h");
+  EXPECT_EQ(duration_text(86400.0 * 10), "10 days");
+  EXPECT_EQ(duration_text(2.14e23), "over a year");
+  EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "over a year");
+}
+
+}  // namespace
+}  // namespace vernier::test
