@@ -2,11 +2,13 @@
 // and by Vernier, in one process and in turns: one JSON object a line.
 //
 //     vernier-offload-bench [--blas LIBRARY SYMBOL_D SYMBOL_S] [--type double|float] [--contract fp64] [--runs 7]
-//                           [--pinned] [--block N] [--piece BYTES] [--threads N] [--slots N] [--no-xt] [--link] M,N,K
+//                           [--pinned] [--block N] [--piece BYTES] [--threads N] [--staging BYTES] [--no-xt] [--link]
+//                           M,N,K
 //                           ...
 //
 // SYMBOL_D and SYMBOL_S are its cblas_dgemm and cblas_sgemm; "64" behind a symbol's name says that it takes 64-bit
-// sizes. Times are medians, errors those of 256 sampled entries against sums in long double, relative to |A||B|.
+// sizes. Times are medians of calls after a rest, errors those of 256 sampled entries against sums in long double,
+// relative to |A||B|.
 // --link: what copies reach alone.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -20,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "blas/offload.hpp"
@@ -33,9 +36,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 struct Settings {
   std::string blas, symbol_double, symbol_single, contract, type = "double";
-  int runs = 7, threads = 0, slots = 2;
+  int runs = 7, threads = 0;
   std::int64_t block = 0;
-  std::size_t piece = std::size_t{1} << 20;
+  std::size_t piece = vernier::offload::TransferSettings{}.piece_bytes, staging = std::size_t{128} << 20;
   bool pinned = false, xt = true, link = false;
 };
 
@@ -151,6 +154,9 @@ class CublasXt {
   Gemm gemm_ = nullptr;
 };
 
+// Threads of whoever multiplied last may still be spinning.
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+
 struct Contender {
   std::string name;
   std::function<void()> multiply;
@@ -168,7 +174,7 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
   options.threads = s.threads;
   vernier::OffloadSettings settings{.m_block = s.block, .n_block = s.block};
   settings.transfer.piece_bytes = s.piece;
-  settings.transfer.slots_a_thread = s.slots;
+  settings.transfer.staging_bytes = s.staging;
   vernier::Report report;
   const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   std::vector<Contender> contenders;
@@ -192,6 +198,7 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
   for (int turn = 0; turn < s.runs; ++turn)
     for (Contender& x : contenders) {
       if (static_cast<int>(x.seconds.size()) >= x.runs) continue;
+      rest();
       const double start = now();
       x.multiply();
       x.seconds.push_back(now() - start);
@@ -300,8 +307,8 @@ int main(int argc, char** argv) {
         s.piece = std::stoull(next());
       else if (x == "--threads")
         s.threads = std::stoi(next());
-      else if (x == "--slots")
-        s.slots = std::stoi(next());
+      else if (x == "--staging")
+        s.staging = std::stoull(next());
       else if (x == "--no-xt")
         s.xt = false;
       else if (x == "--link")

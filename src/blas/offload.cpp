@@ -18,6 +18,7 @@
 #include "residue/plan/bounds.hpp"
 #include "residue/scale/scaling.hpp"
 #include "vernier/cuda.hpp"
+#include "vernier/offload.hpp"
 
 namespace vernier {
 namespace {
@@ -84,7 +85,7 @@ class OffloadRun {
  public:
   OffloadRun(const GemmCall<T>& call, const Options& options, const OffloadTarget<T>& target, OffloadSettings settings)
       : call_(call), options_(options), target_(target), settings_(std::move(settings)) {
-    settings_.transfer.threads = std::min(usable_threads(options.threads), most_copying_threads);
+    settings_.transfer.threads = offload_threads(options);
   }
 
   Report run() {
@@ -260,6 +261,7 @@ class OffloadRun {
   Report finished() {
     Plan& plan = report_.plan;
     plan.m = call_.m, plan.n = call_.n, plan.k = call_.k;
+    if (plan.scheme == "native") plan.scheme = "cublas";  // "native" is the BLAS of the CPU
     plan.reason += fmt::format("; matrices of the host: {} x {} of C at a time on {}", lanes_.front().schedule.m_block,
                                lanes_.front().schedule.n_block, target_.name);
     if (lanes_.size() > 1) plan.reason += fmt::format(" and {} more", lanes_.size() - 1);
@@ -285,6 +287,8 @@ class OffloadRun {
 
 }  // namespace
 
+int offload_threads(const Options& options) { return std::min(usable_threads(options.threads), most_copying_threads); }
+
 template <class T>
 OffloadTarget<T> cuda_target(const Options& options) {
   OffloadTarget<T> target;
@@ -302,8 +306,10 @@ OffloadTarget<T> cuda_target(const Options& options) {
     return cuda::gemm_workspace<T>(m, n, k, {.contract = contract}, least);
   };
   target.multiply = [contract](const GemmCall<T>& x, std::size_t workspace, void* stream) {
-    return cuda::gemm<T>(x.opa, x.opb, x.m, x.n, x.k, &x.alpha, x.a, x.lda, x.b, x.ldb, &x.beta, x.c, x.ldc,
-                         {.contract = contract, .stream = stream, .workspace_limit = workspace});
+    Report report = cuda::gemm<T>(x.opa, x.opb, x.m, x.n, x.k, &x.alpha, x.a, x.lda, x.b, x.ldb, &x.beta, x.c, x.ldc,
+                                  {.contract = contract, .stream = stream, .workspace_limit = workspace});
+    if (stream == nullptr) offload::synchronize();  // matrices that lie there: as on the CPU, C is written now
+    return report;
   };
   return target;
 }
@@ -312,6 +318,7 @@ template <class T>
 Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const OffloadTarget<T>& target,
                       OffloadSettings settings) {
   const auto start = std::chrono::steady_clock::now();
+  const DeviceScope on_cpu(Device::cpu);  // what is left of it
   OffloadRun<T> run(call, options, target, std::move(settings));
   Report report = target.devices == 0 ? run.on_cpu(target.missing) : run.run();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -65,6 +65,9 @@ struct OffloadSettings {
   offload::TransferSettings transfer;
 };
 
+// Threads that copy.
+int offload_threads(const Options& options);
+
 // What a target cannot do, the CPU does: from the beginning, or what is missing of C, and the report says so. Throws
 // like gemm.
 template <class T>

@@ -190,6 +190,8 @@ std::size_t free_memory(int device) {
   return cuda::available_device_memory();
 }
 
+void synchronize() { check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); }
+
 void release_links() {
   const std::lock_guard lock(spare().mutex);
   spare().links.clear();

@@ -31,6 +31,7 @@ std::string missing_device();  // why there is none, or ""
 std::string device_name(int device);
 std::size_t free_memory(int device);
 
+void synchronize();    // with the default stream of the current device
 void release_links();  // that nobody uses
 
 // Makes a device current, and that of before at the end.

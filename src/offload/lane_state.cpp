@@ -7,7 +7,7 @@
 namespace vernier::offload {
 
 LaneState::LaneState(Lane& lane, const TransferSettings& settings)
-    : lane_(lane), settings_(settings), slots_(settings.threads * settings.slots_a_thread) {
+    : lane_(lane), settings_(settings), slots_(settings.slots()) {
   const Schedule& s = lane.schedule;
   for (const Panel& p : s.panels) {
     const bool direct = p.matrix == Matrix::a ? lane.direct_a : p.matrix == Matrix::b ? lane.direct_b : lane.direct_c;

@@ -226,8 +226,8 @@ std::size_t bytes_of(const Panel& p, std::size_t element) {
 }  // namespace
 
 std::int64_t preferred_block(std::int64_t vectors) {
-  constexpr std::int64_t least = 1024, most = 4096, parts = 6;
-  const std::int64_t wanted = std::clamp(divide_up(vectors, parts), least, most);
+  constexpr std::int64_t least = 1024, half = 2048, most = 4096;
+  const std::int64_t wanted = std::clamp(std::max(vectors / 4, std::min(vectors / 2, half)), least, most);
   return round_up(divide_up(vectors, divide_up(vectors, wanted)), block_unit);
 }
 

@@ -57,7 +57,7 @@ struct ScheduleRequest {
 // No blocks where the device cannot hold the least ones.
 Schedule make_schedule(const ScheduleRequest& request);
 
-// The sides of a block that make a product fast and let the last ones end soon after the last panel.
+// The side of a block: large enough for fast products, small enough that the last ones end soon after the last panel.
 std::int64_t preferred_block(std::int64_t vectors);
 
 // C cut for several devices, along its longer side: the part of each, of like sizes.

@@ -4,6 +4,7 @@
 // queue waits for has been queued before, so that any number of threads comes to the end.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -35,9 +36,15 @@ struct LaneResult {
 
 struct TransferSettings {
   int threads = 1;
-  std::size_t piece_bytes = std::size_t{1} << 20;
-  std::size_t direct_bytes = std::size_t{32} << 20;  // of a piece that needs no staging
-  int slots_a_thread = 2;                            // pieces of staging memory each way
+  std::size_t piece_bytes = std::size_t{2} << 20;  // half of it takes a fifth longer (bench/results/offload_h200.json)
+  std::size_t direct_bytes = std::size_t{32} << 20;    // of a piece that needs no staging
+  std::size_t staging_bytes = std::size_t{128} << 20;  // at most, both ways: what the library keeps
+
+  // Pieces of staging memory, each way: two a thread.
+  int slots() const {
+    const std::size_t fit = staging_bytes / 2 / piece_bytes;
+    return static_cast<int>(std::clamp<std::size_t>(fit, 1, 2 * static_cast<std::size_t>(threads)));
+  }
 };
 
 // Throws nothing for what a link does: what is missing is told, and nothing of it was written.

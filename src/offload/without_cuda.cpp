@@ -12,6 +12,7 @@ int device_count() { return 0; }
 std::string missing_device() { return "this libvernier was built without CUDA"; }
 std::string device_name(int) { fail(Status::unsupported, "{}", missing_device()); }
 std::size_t free_memory(int) { return 0; }
+void synchronize() {}
 void release_links() {}
 CurrentDevice::CurrentDevice(int) {}
 CurrentDevice::~CurrentDevice() = default;

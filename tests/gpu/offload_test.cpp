@@ -8,6 +8,9 @@
 
 #include "gpu/fixture.hpp"
 #include "support/error_message.hpp"
+#include "vernier/lapack.hpp"
+#include "vernier/level3.hpp"
+#include "vernier/offload.hpp"
 
 namespace vernier::test {
 namespace {
@@ -131,7 +134,7 @@ TEST(OffloadOnGpu, IsTheCpusWhereTheMemoryIsTaken) {
   const cuda::DeviceBuffer<std::byte> taken(free - (std::size_t{8} << 20));
   Options options;
   options.contract = Contract::parse("fp64+reproducible");
-  const std::int64_t n = 200, k = 40000;
+  const std::int64_t n = 50, k = 500000;
   const Matrix<double> a = scattered_matrix<double>(n, k, 0.5, 1), b = scattered_matrix<double>(k, n, 0.5, 2);
   Matrix<double> c(n, n), expected(n, n);
   const Report report =
@@ -160,6 +163,40 @@ TEST(OffloadOnGpu, UsesDeviceMemoryWhereItIsAndRefusesAMixture) {
   offloaded_gemm<double>(call, options, cuda_target<double>(options));
   c.read(h.c);
   EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+}
+
+// Level 3 and factorisations stand on gemm: of the thread's device, with the same bits.
+TEST(OffloadOnGpu, ServesLevel3AndFactorsWithTheSameBits) {
+  const std::int64_t n = 900;
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  const auto all = [&](Device device) {
+    const DeviceScope scope(device);
+    std::vector<Matrix<double>> out(4, b);
+    const Report update = syrk<double>(Uplo::lower, Op::none, n, n, 2, a.data(), n, -1, out[0].data(), n, options);
+    EXPECT_EQ(update.plan.reason.find("matrices of the host") != std::string::npos, device == Device::cuda)
+        << update.plan.reason;
+    symm<double>(Side::left, Uplo::upper, n, n, 1, a.data(), n, b.data(), n, 0, out[1].data(), n, options);
+    trmm<double>(Side::right, Uplo::lower, Op::transpose, Diag::unit, n, n, 1, a.data(), n, out[2].data(), n, options);
+    std::vector<std::int64_t> pivots(n);
+    EXPECT_EQ(getrf<double>(n, n, out[3].data(), n, pivots.data(), options), 0);
+    return out;
+  };
+  const auto on_cpu = all(Device::cpu), on_gpu = all(Device::cuda);
+  for (std::size_t i = 0; i < on_cpu.size(); ++i) EXPECT_EQ(difference(on_gpu[i], on_cpu[i]), "") << i;
+}
+
+// The estimate of a large product is for the GPU, that of a small one for the CPU.
+TEST(OffloadOnGpu, IsChosenByTheEstimate) {
+  const DeviceScope scope(Device::automatic);
+  const Plan large = explain<double>(Op::none, Op::none, 8192, 8192, 8192);
+  EXPECT_NE(large.reason.find("matrices of the host"), std::string::npos) << large.reason;
+  EXPECT_EQ(explain<double>(Op::none, Op::none, 200, 200, 200).reason.find("matrices of the host"), std::string::npos);
+  const HostLink link = host_link();
+  EXPECT_GE(link.devices, 1) << link.missing;
+  EXPECT_GT(link.up, 1e9);
+  EXPECT_GT(link.down, 1e9);
 }
 
 }  // namespace
