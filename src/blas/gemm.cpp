@@ -3,6 +3,8 @@
 #include "base/environment.hpp"
 #include "bf16x6/gemm.hpp"
 #include "blas/complex_gemm.hpp"
+#include "blas/device.hpp"
+#include "blas/offload.hpp"
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
@@ -101,6 +103,10 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   check_options("gemm", options);
 
   Report report;
+  if (reads && offload_plan<T>({m, n, k}, beta != T{0}, options))
+    return offloaded_gemm<T>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options,
+                             cuda_target<T>(options));
+  const std::string asked = reads ? why_not_on_a_gpu({m, n, k}, options) : "";
   if (!reads) {
     report.plan = explain<T>(opa, opb, m, n, 0, options);
     report.plan.k = k;
@@ -111,6 +117,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   } else {
     real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options, report);
   }
+  if (!asked.empty()) report.plan.reason += asked;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -119,6 +126,7 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options("gemm", options);
+  if (std::optional<Plan> plan = offload_plan<T>({m, n, k}, false, options)) return std::move(*plan);
   if constexpr (is_complex<T>) {
     return complex_plan<RealType<T>>(m, n, k, options);
   } else {

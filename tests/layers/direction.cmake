@@ -7,10 +7,10 @@ set(cuda_may number vernier base cuda)
 set(model_may number vernier base cuda model)
 set(engine_may ${model_may} engine)
 set(product_may ${engine_may} product)
-foreach(method residue split slice bf16x6)  # which never see each other
+foreach(method residue split slice bf16x6 offload)  # which never see each other
   set(${method}_may ${product_may} ${method})
 endforeach()
-set(blas_may ${product_may} residue split slice bf16x6 blas)
+set(blas_may ${product_may} residue split slice bf16x6 offload blas)
 set(lapack_may ${blas_may} lapack)
 set(program_may vernier)  # the public headers alone
 

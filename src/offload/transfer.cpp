@@ -1,0 +1,87 @@
+#include "offload/transfer.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <thread>
+
+#include "offload/lane_state.hpp"
+
+namespace vernier::offload {
+namespace {
+
+constexpr auto pause = std::chrono::microseconds(10);
+
+// False: the lane is finished, or there is nothing to do now.
+bool step(LaneState& lane) {
+  try {
+    std::optional<Work> work;
+    {
+      const std::lock_guard lock(lane.mutex);
+      work = lane.take();
+    }
+    if (!work) return false;
+    lane.do_work(*work);
+  } catch (const std::exception& error) {
+    lane.fail(error.what());
+  }
+  return true;
+}
+
+struct State {
+  bool finished;
+  double done;
+};
+
+State state_of(LaneState& lane) {
+  const std::lock_guard lock(lane.mutex);
+  return {lane.finished(), lane.done()};
+}
+
+void work(std::deque<LaneState>& lanes, std::size_t first, Progress* progress) {
+  for (;;) {
+    bool any = false, all = true;
+    double done = 0;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      LaneState& lane = lanes[(first + i) % lanes.size()];
+      any = step(lane) || any;
+      const State state = state_of(lane);
+      all = state.finished && all;
+      done += state.done / static_cast<double>(lanes.size());
+    }
+    if (progress != nullptr) progress->at(done);
+    if (all) return;
+    if (!any) std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace
+
+std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& settings, Progress& progress) {
+  std::deque<LaneState> states;
+  for (Lane& lane : lanes) {
+    states.emplace_back(lane, settings);
+    try {
+      states.back().open();
+    } catch (const std::exception& error) {
+      states.back().fail(error.what());
+    }
+  }
+  std::vector<LaneResult> results;
+  results.reserve(lanes.size());
+#pragma omp parallel num_threads(settings.threads)
+  {
+    const int thread = omp_get_thread_num();
+    work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
+  }
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    lanes[i].link->settle();
+    results.push_back(states[i].result());
+  }
+  return results;
+}
+
+}  // namespace vernier::offload

@@ -1,0 +1,64 @@
+// Which device a product is asked of, and what the estimate makes of a link. Without a GPU all is the CPU's.
+#include "blas/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "fixture.hpp"
+#include "offload/cuda_link.hpp"
+#include "support/error_message.hpp"
+
+namespace vernier::test {
+namespace {
+
+TEST(DeviceChoice, ReadsThreeNames) {
+  for (const Device device : {Device::cpu, Device::cuda, Device::automatic})
+    EXPECT_EQ(parse_device(to_string(device)), device);
+  EXPECT_EQ(message([] { parse_device("gpu"); }), "device \"gpu\": expected cpu, cuda or auto");
+}
+
+TEST(DeviceChoice, IsOfAThreadAndEndsWithItsScope) {
+  ASSERT_EQ(current_device(), Device::cpu);
+  const DeviceScope outer(Device::automatic);
+  {
+    const DeviceScope inner(Device::cuda);
+    EXPECT_EQ(current_device(), Device::cuda);
+    std::thread([] { EXPECT_EQ(current_device(), Device::cpu); }).join();
+  }
+  EXPECT_EQ(current_device(), Device::automatic);
+}
+
+TEST(DeviceChoice, TellsWhyTheCpuMultipliesWhatWasAskedOfAGpu) {
+  const Call<double> call{.a = scattered_matrix<double>(120, 90, 0.5, 1),
+                          .b = scattered_matrix<double>(90, 130, 0.5, 2)};
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const auto expected = multiply(call, options);
+  EXPECT_EQ(expected.report.plan.reason.find("on the CPU"), std::string::npos);
+  const DeviceScope scope(Device::cuda);
+  options.engine = default_engine();
+  const auto named = multiply(call, options);
+  EXPECT_NE(named.report.plan.reason.find("on the CPU: its engine or workspace was named"), std::string::npos);
+  options.engine.clear();
+  const auto out = multiply(call, options);
+  EXPECT_EQ(difference(out.c, expected.c), "");
+  const std::string why = offload::device_count() == 0 ? "on the CPU: " + host_link().missing : "matrices of the host";
+  EXPECT_NE(out.report.plan.reason.find(why), std::string::npos) << out.report.plan.reason;
+}
+
+// A link of 20 GB/s: 8192 x 8192 doubles are 27 ms each.
+TEST(DeviceChoice, EstimatesCopiesAndProductsSideBySide) {
+  const HostLink link{.devices = 1, .up = 20e9, .down = 20e9};
+  const ProductShape square{8192, 8192, 8192};
+  const OffloadEstimate e = estimate_offload(square, 8, false, 12e-3, 1, link);
+  EXPECT_NEAR(e.up, 2 * 8192. * 8192 * 8 / 20e9, 1e-9);
+  EXPECT_NEAR(e.down, 8192. * 8192 * 8 / 20e9, 1e-9);
+  EXPECT_GT(e.gpu, e.up + e.down);
+  EXPECT_LT(e.gpu, e.up + e.down + e.product);
+  EXPECT_GT(estimate_offload(square, 8, true, 12e-3, 1, link).up, e.up);
+  EXPECT_GT(estimate_offload(square, 8, false, 5, 1, link).gpu, 5);
+}
+
+}  // namespace
+}  // namespace vernier::test

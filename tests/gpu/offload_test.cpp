@@ -1,0 +1,203 @@
+// Matrices of the host on the GPU: the CPU's bits, whatever the blocks and the memory; and what happens where the GPU
+// cannot.
+#include "blas/offload.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+
+#include "gpu/fixture.hpp"
+#include "support/error_message.hpp"
+#include "vernier/lapack.hpp"
+#include "vernier/level3.hpp"
+#include "vernier/offload.hpp"
+
+namespace vernier::test {
+namespace {
+
+template <class T>
+struct HostCall {
+  Op opa, opb;
+  std::int64_t m, n, k;
+  T alpha, beta;
+  Matrix<T> a, b, c;  // as stored
+
+  GemmCall<T> call() { return {opa, opb, m, n, k, alpha, a.data(), a.ld(), b.data(), b.ld(), beta, c.data(), c.ld()}; }
+};
+
+template <class T>
+HostCall<T> random_call(Random& random, std::uint64_t seed, std::int64_t most) {
+  const auto& families = operand_families();
+  HostCall<T> h{all_ops[random.integer(0, 1)], all_ops[random.integer(0, 1)], random.integer(1, most),
+                random.integer(1, most), random.integer(1, most)};
+  const auto [a, b] = make_operands<T>(families[seed % families.size()], h.m, h.n, h.k, seed);
+  h.alpha = random.integer(0, 1) == 0 ? T{1} : static_cast<T>(random.normal());
+  h.beta = random.integer(0, 1) == 0 ? T{0} : static_cast<T>(random.normal());
+  h.a = stored(h.opa, a, random.integer(0, 3));
+  h.b = stored(h.opb, b, random.integer(0, 3));
+  h.c = padded(scattered_matrix<T>(h.m, h.n, 0.5, seed + 1), random.integer(0, 3));
+  return h;
+}
+
+// Pins what it is given.
+class Pinned {
+ public:
+  template <class T>
+  explicit Pinned(Matrix<T>& x) : data_(x.data()) {
+    const std::size_t bytes = static_cast<std::size_t>(x.ld() * x.columns()) * sizeof(T);
+    cuda::check(cudaHostRegister(data_, bytes, cudaHostRegisterDefault), "cudaHostRegister");
+  }
+  ~Pinned() { (void)cudaHostUnregister(data_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  void* data_;
+};
+
+template <class T>
+void expect_the_bits_of_the_cpu(int cases, std::int64_t most, bool pinned, std::uint64_t first) {
+  Random random(first);
+  int on_cpu = 0;
+  for (std::uint64_t i = first; i < first + static_cast<std::uint64_t>(cases) && !testing::Test::HasFailure(); ++i) {
+    HostCall<T> h = random_call<T>(random, i, most);
+    const Contract contracts[] = {default_contract<T>(), Contract::bits(60), Contract::exact(), Contract::normwise()};
+    Options options;
+    options.contract = reproducible(contracts[random.integer(0, 3)]);
+    OffloadSettings settings;
+    settings.m_block = random.integer(1, most), settings.n_block = random.integer(1, most);
+    settings.transfer.piece_bytes = std::size_t{8} << random.integer(0, 17);
+    HostCall<T> cpu = h;
+    const GemmCall<T> x = cpu.call();
+    gemm<T>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+    std::optional<Pinned> pins[3];
+    if (pinned) pins[0].emplace(h.a), pins[1].emplace(h.b), pins[2].emplace(h.c);
+    const Report report = offloaded_gemm<T>(h.call(), options, cuda_target<T>(options), settings);
+    EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "")
+        << "case " << i << ", " << h.m << " x " << h.n << " x " << h.k << ", " << options.contract.text();
+    EXPECT_EQ(h.c.broken_guard(), "");
+    on_cpu += report.plan.reason.find("on the CPU") != std::string::npos;
+  }
+  EXPECT_EQ(on_cpu, 0);
+}
+
+TEST(OffloadOnGpu, HasTheBitsOfTheCpu) {
+  expect_the_bits_of_the_cpu<double>(600, 300, false, 1);
+  expect_the_bits_of_the_cpu<float>(200, 300, false, 1001);
+}
+
+TEST(OffloadOnGpu, HasThemFromPinnedMemory) { expect_the_bits_of_the_cpu<double>(200, 300, true, 2001); }
+
+// Large enough that copies, products and copies back overlap, in blocks as they are chosen.
+TEST(OffloadOnGpu, HasThemInBlocksAsTheyAreChosen) {
+  const std::int64_t n = 2500;
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  Matrix<double> c = scattered_matrix<double>(n, n, 0.5, 3), expected = c;
+  gemm<double>(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, -1, expected.data(), n, options);
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{600} << 20, std::size_t{300} << 20}) {
+    Matrix<double> out = c;
+    const Report report =
+        offloaded_gemm<double>({Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, -1, out.data(), n}, options,
+                               cuda_target<double>(options), {.memory = memory});
+    EXPECT_EQ(difference(out, expected), "") << memory << ": " << report.plan.reason;
+    EXPECT_EQ(report.plan.reason.find("on the CPU"), std::string::npos) << report.plan.reason;
+  }
+}
+
+TEST(OffloadOnGpu, KeepsTheBoundWhereNoBitsArePromised) {
+  const std::int64_t n = 3000;
+  Options options;
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  Matrix<double> c(n, n), native(n, n);
+  offloaded_gemm<double>({Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n}, options,
+                         cuda_target<double>(options));
+  Options exact;
+  exact.contract = Contract::parse("fp64+reproducible");
+  gemm<double>(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, native.data(), n, exact);
+  double worst = 0;
+  for (std::int64_t j = 0; j < n; j += 37)
+    for (std::int64_t i = 0; i < n; i += 41) {
+      double magnitude = 0;
+      for (std::int64_t l = 0; l < n; ++l) magnitude += std::fabs(a(i, l) * b(l, j));
+      worst = std::max(worst, std::fabs(c(i, j) - native(i, j)) / magnitude);
+    }
+  EXPECT_LT(worst, static_cast<double>(2 * n + 2) * 0x1p-53);
+  EXPECT_GT(worst, 0);
+}
+
+TEST(OffloadOnGpu, IsTheCpusWhereTheMemoryIsTaken) {
+  std::size_t free = 0, total = 0;
+  cuda::release_workspace();
+  cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  const cuda::DeviceBuffer<std::byte> taken(free - (std::size_t{8} << 20));
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const std::int64_t n = 50, k = 500000;
+  const Matrix<double> a = scattered_matrix<double>(n, k, 0.5, 1), b = scattered_matrix<double>(k, n, 0.5, 2);
+  Matrix<double> c(n, n), expected(n, n);
+  const Report report =
+      offloaded_gemm<double>({Op::none, Op::none, n, n, k, 1, a.data(), n, b.data(), k, 0, c.data(), n}, options,
+                             cuda_target<double>(options));
+  gemm<double>(Op::none, Op::none, n, n, k, 1, a.data(), n, b.data(), k, 0, expected.data(), n, options);
+  EXPECT_EQ(difference(c, expected), "");
+  EXPECT_NE(report.plan.reason.find("on the CPU"), std::string::npos) << report.plan.reason;
+}
+
+TEST(OffloadOnGpu, UsesDeviceMemoryWhereItIsAndRefusesAMixture) {
+  Random random(6);
+  HostCall<double> h = random_call<double>(random, 0, 200);
+  h.beta = 0;
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  HostCall<double> cpu = h;
+  const GemmCall<double> x = cpu.call();
+  gemm<double>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+  const DeviceCopy<double> a(h.a, 0), b(h.b, 0), c(h.c, 0);
+  GemmCall<double> call = h.call();
+  call.a = a.data();
+  EXPECT_EQ(message([&] { offloaded_gemm<double>(call, options, cuda_target<double>(options)); }),
+            "gemm: A is in memory of a GPU; expected all of A, B and C there, or none of them");
+  call.b = b.data(), call.c = c.data();
+  offloaded_gemm<double>(call, options, cuda_target<double>(options));
+  c.read(h.c);
+  EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+}
+
+// Level 3 and factorisations stand on gemm: of the thread's device, with the same bits.
+TEST(OffloadOnGpu, ServesLevel3AndFactorsWithTheSameBits) {
+  const std::int64_t n = 900;
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  const auto all = [&](Device device) {
+    const DeviceScope scope(device);
+    std::vector<Matrix<double>> out(4, b);
+    const Report update = syrk<double>(Uplo::lower, Op::none, n, n, 2, a.data(), n, -1, out[0].data(), n, options);
+    EXPECT_EQ(update.plan.reason.find("matrices of the host") != std::string::npos, device == Device::cuda)
+        << update.plan.reason;
+    symm<double>(Side::left, Uplo::upper, n, n, 1, a.data(), n, b.data(), n, 0, out[1].data(), n, options);
+    trmm<double>(Side::right, Uplo::lower, Op::transpose, Diag::unit, n, n, 1, a.data(), n, out[2].data(), n, options);
+    std::vector<std::int64_t> pivots(n);
+    EXPECT_EQ(getrf<double>(n, n, out[3].data(), n, pivots.data(), options), 0);
+    return out;
+  };
+  const auto on_cpu = all(Device::cpu), on_gpu = all(Device::cuda);
+  for (std::size_t i = 0; i < on_cpu.size(); ++i) EXPECT_EQ(difference(on_gpu[i], on_cpu[i]), "") << i;
+}
+
+// The estimate of a large product is for the GPU, that of a small one for the CPU.
+TEST(OffloadOnGpu, IsChosenByTheEstimate) {
+  const DeviceScope scope(Device::automatic);
+  const Plan large = explain<double>(Op::none, Op::none, 8192, 8192, 8192);
+  EXPECT_NE(large.reason.find("matrices of the host"), std::string::npos) << large.reason;
+  EXPECT_EQ(explain<double>(Op::none, Op::none, 200, 200, 200).reason.find("matrices of the host"), std::string::npos);
+  const HostLink link = host_link();
+  EXPECT_GE(link.devices, 1) << link.missing;
+  EXPECT_GT(link.up, 1e9);
+  EXPECT_GT(link.down, 1e9);
+}
+
+}  // namespace
+}  // namespace vernier::test
