@@ -58,6 +58,17 @@ Bench::Bench(const MatrixEngine& engine) : engine_(engine) {
   top = std::min({a.emax() + b.emax(), shape_of(engine.c()).emax() - 2, 40});
 }
 
+void Bench::leave_subnormals() {
+  only_normal_ = true;
+  bottom = shape_of(engine_.a()).emin() + shape_of(engine_.b()).emin();
+  factors_.clear();
+}
+
+double Bench::factor_of(double s, int exponent) const {
+  const int a = shape_of(engine_.a()).emax(), b = shape_of(engine_.b()).emax();
+  return std::ldexp(s, std::max(exponent - a, std::min(exponent / 2, b)));
+}
+
 bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
   const auto [known, unknown] = factors_.try_emplace(value);
   Factors& factors = known->second;
@@ -91,6 +102,7 @@ bool Bench::find_factors(double value, std::uint64_t& a, std::uint64_t& b) const
       std::uint64_t wa = 0, wb = 0;
       if (!exact_code(engine_.a(), u, wa) || !exact_code(engine_.b(), v, wb)) continue;
       const bool normal = is_normal(engine_.a(), u) && is_normal(engine_.b(), v);
+      if (only_normal_ && !normal) continue;
       if (!found || normal) {
         a = wa;
         b = wb;
@@ -102,7 +114,7 @@ bool Bench::find_factors(double value, std::uint64_t& a, std::uint64_t& b) const
   return found;
 }
 
-Bench::Result Bench::run(const std::vector<Term>& terms) const {
+Bench::Result Bench::run(const std::vector<Term>& terms, const Words& words) const {
   std::vector<std::uint64_t> a(static_cast<std::size_t>(k()), 0), b = a;
   std::uint64_t c = 0;
   Result r;
@@ -123,6 +135,13 @@ Bench::Result Bench::run(const std::vector<Term>& terms) const {
     }
   }
   if (!r.possible) return r;
+  if (words.slot != slot_c) {
+    const auto i = static_cast<std::size_t>(words.slot);
+    a[i] = words.a;
+    b[i] = words.b;
+    text += ", p" + std::to_string(words.slot) + " = " + show(decode(engine_.a(), words.a)) + " * " +
+            show(decode(engine_.b(), words.b));
+  }
   return run_words(a, b, c, text);
 }
 
@@ -135,20 +154,34 @@ Bench::Result Bench::run_words(const std::vector<std::uint64_t>& a, const std::v
   return r;
 }
 
-std::string classify(const RoundingTable& table, Rounding& mode) {
-  if (!table.complete) return "not observable";
+namespace {
+
+// halves: the magnitude is cut to whole halves first.
+std::string fitting_mode(const RoundingTable& table, bool halves, Rounding& mode) {
   for (int m = 0; m < 5; ++m) {
     bool fits = true;
     for (int s = 0; s < 2; ++s)
       for (int odd = 0; odd < 2; ++odd)
-        for (int q = 1; q <= 3; ++q)
+        for (int q = table.only_halves ? 2 : 1; q <= (table.only_halves ? 2 : 3); ++q) {
+          const int seen = halves ? q & 2 : q;
           fits = fits && table.away[s][odd][q - 1] ==
-                             rounds_up(static_cast<RoundingMode>(m), s != 0, odd != 0, q >= 2, (q & 1) != 0);
+                             rounds_up(static_cast<RoundingMode>(m), s != 0, odd != 0, seen >= 2, (seen & 1) != 0);
+        }
     if (!fits) continue;
     mode = static_cast<Rounding>(m);
     return to_string(mode);
   }
-  return "other";
+  return "";
 }
+
+}  // namespace
+
+std::string classify(const RoundingTable& table, Rounding& mode) {
+  if (!table.complete) return "not observable";
+  const std::string name = fitting_mode(table, false, mode);
+  return name.empty() ? "other" : name;
+}
+
+std::string classify_cut(const RoundingTable& table, Rounding& mode) { return fitting_mode(table, true, mode); }
 
 }  // namespace vernier::model

@@ -34,7 +34,13 @@ class Bench {
 
   // d of the given products (or c); everything else is +0. Each product is a times b with both exact, normal if
   // possible.
-  Result run(const std::vector<Term>& terms) const;
+  Result run(const std::vector<Term>& terms) const { return run(terms, {}); }
+  // The same with one product of the given encodings beside them.
+  struct Words {
+    int slot = slot_c;  // none
+    std::uint64_t a = 0, b = 0;
+  };
+  Result run(const std::vector<Term>& terms, const Words& words) const;
   // The same for raw encodings.
   Result run_words(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, std::uint64_t c,
                    const std::string& text) const;
@@ -43,6 +49,11 @@ class Bench {
   Format a() const { return engine_.a(); }
   Format b() const { return engine_.b(); }
   Format c() const { return engine_.c(); }
+
+  // b of a product s^2 * 2^exponent whose factors both have the significand s.
+  double factor_of(double s, int exponent) const;
+  // Every later factor is a normal number.
+  void leave_subnormals();
 
   int top = 0;     // 2^top is the largest convenient power: a product, within c, and no more than 2^40
   int bottom = 0;  // 2^bottom is the smallest power that is a product
@@ -56,6 +67,7 @@ class Bench {
     bool found = false;
   };
   const MatrixEngine& engine_;
+  bool only_normal_ = false;
   mutable std::map<double, Factors> factors_;  // the trees ask for the same few values thousands of times
 };
 
@@ -64,8 +76,11 @@ class Bench {
 struct RoundingTable {
   bool away[2][2][3] = {};
   bool complete = true;
+  bool only_halves = false;  // the others were not tried
 };
 std::string classify(const RoundingTable& table, Rounding& mode);
+// The same where the magnitude was first cut to whole halves; "" if no mode does this.
+std::string classify_cut(const RoundingTable& table, Rounding& mode);
 
 // The accumulation tree by masking (Xiang et al., FPRev, arXiv 2411.00442): leaves are c and the products.
 struct Tree {
@@ -74,8 +89,7 @@ struct Tree {
   std::vector<int> leaves() const;
   std::string text() const;
 };
-// subnormals: subnormal factors may be used.
-bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evidence);
+bool find_tree(const Bench& bench, Tree& tree, std::string& evidence);
 
 inline constexpr const char* unseen = "not observable";
 inline double power(int e) { return std::ldexp(1.0, e); }
@@ -87,8 +101,11 @@ inline bool cuts(const ProbeReport& report) { return report.value("F") != unseen
 // Probes by kind; each adds findings and sets fields of the estimate.
 void probe_inputs(const Bench& bench, ProbeReport& report);
 void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report);
-void probe_zeros(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);  // of block sums
-void probe_block_details(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);
+void probe_output(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);  // of block sums
+void probe_zeros(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);
+// The slots of the first block, which c joins, and of the last one, whose sum is the result.
+void probe_block_details(const Bench& bench, const std::vector<int>& first, const std::vector<int>& last,
+                         ProbeReport& report);
 void probe_chain(const Bench& bench, const Tree& tree, ProbeReport& report);
 void probe_integer(const Bench& bench, ProbeReport& report);
 void probe_specials(const Bench& bench, ProbeReport& report);

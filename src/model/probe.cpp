@@ -19,13 +19,13 @@ void probe_without_tree(const Bench& bench, ProbeReport& report) {
   for (int i = 0; i < bench.k(); ++i) slots.push_back(i);
   report.findings.push_back({"block length", "not observable", "needs the tree"});
   report.estimate.block = bench.k();
-  probe_block_details(bench, slots, report);
+  probe_block_details(bench, slots, slots, report);
 }
 
 }  // namespace
 
 ProbeReport probe(const MatrixEngine& engine) {
-  const Bench bench(engine);
+  Bench bench(engine);
   ProbeReport report;
   Engine& e = report.estimate;
   e.a = engine.a();
@@ -39,9 +39,10 @@ ProbeReport probe(const MatrixEngine& engine) {
   e.output_fraction_bits = shape_of(e.c).fraction_bits;
   e.nan = shape_of(e.c).infinity() | 1;
   probe_inputs(bench, report);
+  if (e.flush_inputs) bench.leave_subnormals();
   Tree tree;
   std::string evidence;
-  if (!find_tree(bench, !e.flush_inputs, tree, evidence)) {
+  if (!find_tree(bench, tree, evidence)) {
     report.findings.push_back({"accumulation tree", "not observable", evidence});
     probe_without_tree(bench, report);
   } else {

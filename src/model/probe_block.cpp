@@ -1,5 +1,5 @@
-// Probes of engines that add several products in one go: block length, alignment, normalisation, rounding, carries,
-// zeros.
+// Probes of engines that add several products in one go: block length, alignment, normalisation, carries. The rounding
+// of results is probe_output.cpp's, the exponent of zeros probe_zeros.cpp's.
 #include <algorithm>
 #include <cmath>
 
@@ -11,13 +11,16 @@ namespace {
 
 // The largest f for which 2^(top - f) in slot `small` survives beside +-2^top in slots i, j; exact_alignment if every
 // number that can be placed survives and they reach beyond any rounding of c; -1: not observable.
-int kept_bits(const Bench& bench, int i, int j, int small, std::string& evidence) {
+int kept_bits(const Bench& bench, const Engine& e, int i, int j, int small, std::string& evidence) {
+  const FloatShape out = shape_of(bench.c());
+  const int least = out.emin() - (e.flush_output ? 0 : out.fraction_bits);  // of the results
   const double big = power(bench.top);
   int f = -1;
   for (int x = 1; x <= 100; ++x) {
-    const auto r = bench.run({{i, big}, {j, -big}, {small, power(bench.top - x)}});
-    if (!r.possible) break;
-    if (r.d == 0) {
+    const double little = power(bench.top - x);
+    const auto r = bench.run({{i, big}, {j, -big}, {small, little}});
+    if (!r.possible || bench.top - x < least) break;
+    if (r.d != little) {
       evidence += "; " + r.text;
       return f;
     }
@@ -47,9 +50,18 @@ int kept_bits_under_c(const Bench& bench, const std::vector<int>& slots, std::st
 }
 
 void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
-  const int last = slots.back();
+  // Three places: two for numbers that cancel, one for the small one. c serves where products are too few or too
+  // coarse.
+  const bool c_first = report.estimate.join == Join::first;
+  int other = slots.size() >= 3 || !c_first ? slots[std::min<std::size_t>(1, slots.size() - 1)] : slot_c;
+  int last = slots.back();
   std::string evidence;
-  int f = slots.size() >= 3 ? kept_bits(bench, slots[0], slots[1], last, evidence) : -1;
+  int f =
+      slots.size() + (c_first ? 1 : 0) >= 3 ? kept_bits(bench, report.estimate, slots[0], other, last, evidence) : -1;
+  if (f < 0 && c_first && slots.size() >= 2) {
+    other = slots[1];
+    f = kept_bits(bench, report.estimate, slots[0], other, last = slot_c, evidence = "");
+  }
   const bool cancelled = f >= 0;
   if (!cancelled) f = kept_bits_under_c(bench, slots, evidence = "");
   add(report, "F", f < 0 ? unseen : f == exact_alignment ? "unlimited" : std::to_string(f), evidence);
@@ -60,16 +72,16 @@ void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeRep
   // Every slot in the role of the small term and of the large one; c as the small one.
   bool same = true;
   std::string odd = "every slot keeps the same bits";
-  for (std::size_t s = 0; s < slots.size(); ++s) {
+  for (std::size_t s = 0; slots.size() >= 3 && last != slot_c && s < slots.size(); ++s) {
     const int i = slots[(s + 1) % slots.size()], j = slots[(s + 2) % slots.size()];
     std::string text;
-    if (kept_bits(bench, i, j, slots[s], text) == f) continue;
+    if (kept_bits(bench, report.estimate, i, j, slots[s], text) == f) continue;
     same = false;
     odd = text;
   }
   add(report, "slots", same ? "alike" : "differ", odd);
-  if (report.estimate.join == Join::first) {
-    const int fc = kept_bits(bench, slots[0], slots[1], slot_c, evidence = "");
+  if (c_first && slots.size() >= 2) {
+    const int fc = kept_bits(bench, report.estimate, slots[0], slots[1], slot_c, evidence = "");
     add(report, "F of c", fc < 0 ? unseen : std::to_string(fc), evidence);
   }
 
@@ -81,7 +93,7 @@ void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeRep
     for (int odd_unit = 0; odd_unit < 2; ++odd_unit)
       for (int q = 1; q <= 3; ++q) {
         const double t = (s != 0 ? -unit : unit) * (odd_unit + q / 4.0);
-        const auto r = bench.run({{slots[0], big}, {slots[1], -big}, {last, t}});
+        const auto r = bench.run({{slots[0], big}, {other, -big}, {last, t}});
         table.complete = table.complete && r.possible;
         table.away[s][odd_unit][q - 1] = std::fabs(r.d) / unit > odd_unit;
         if (q == 3 && odd_unit == 0) shown += (shown.empty() ? "" : "; ") + r.text;
@@ -90,88 +102,21 @@ void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeRep
 }
 
 void probe_normalisation(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
-  const int f = report.estimate.fraction_bits;
-  if (!cuts(report) || slots.size() < 3 || bench.top - 1 - f < bench.bottom || report.value("slots").empty())
+  const Engine& e = report.estimate;
+  const bool c_first = e.join == Join::first;
+  const int f = e.fraction_bits, least = e.flush_output ? shape_of(bench.c()).emin() : -1000;
+  if (!cuts(report) || slots.size() + (c_first ? 1 : 0) < 3 || slots.size() < 2 || bench.top - f < least ||
+      report.value("alignment rounding").empty())
     return add(report, "products normalised", unseen, "");
-  const double big = 2.25 * power(bench.top - 1), factor = 1.5 * power((bench.top - 1) / 2);
-  const auto r =
-      bench.run({{slots[0], big, factor}, {slots[1], -big, factor}, {slots.back(), power(bench.top - 1 - f)}});
+  const double big = 2.25 * power(bench.top), factor = bench.factor_of(1.5, bench.top), small = power(bench.top - f);
+  const auto beside = [&](int slot) {
+    return bench.run({{slots[0], big, factor}, {slots[1], -big, factor}, {slot, small}});
+  };
+  auto r = slots.size() >= 3 ? beside(slots.back()) : beside(slot_c);
+  if (!r.possible && c_first) r = beside(slot_c);
   if (!r.possible) return add(report, "products normalised", unseen, "");
-  report.estimate.normalise_products = r.d == 0;
-  add(report, "products normalised", r.d == 0 ? "yes" : "no", r.text);
-}
-
-// Fraction bits that a result keeps: a power of two plus one far below it.
-int output_bits(const Bench& bench, const std::vector<int>& slots, bool c_first, std::string& evidence) {
-  int kept = 0;
-  for (int x = 1; x <= shape_of(bench.c()).fraction_bits; ++x) {
-    const double base = power(c_first ? x : bench.top);
-    const double little = power(c_first ? 0 : bench.top - x);
-    const auto r = bench.run({{c_first ? slot_c : slots[0], base}, {slots[1], little}});
-    if (!r.possible || r.d != base + little) break;
-    kept = x;
-    evidence = r.text;
-  }
-  return kept;
-}
-
-// Quarters of the last place of the result: under a large c where the alignment keeps them, else on top of a sum of
-// four.
-Bench::Result run_winograd(const Bench& bench, const std::vector<int>& slots, const Engine& e, double sign,
-                           int quarters) {
-  const int kept = e.output_fraction_bits;
-  if (e.join == Join::first && e.fraction_bits >= kept + 2) {
-    const double place = 4;  // of c = 4 * 2^kept
-    return bench.run({{slot_c, sign * place * (power(kept) + quarters / 4)}, {slots[0], sign * (quarters % 4)}});
-  }
-  std::vector<int> ones(slots.begin(), slots.end());
-  if (e.join == Join::first) ones.insert(ones.begin(), slot_c);
-  if (ones.size() < 5) return {0, 0, false, ""};
-  const double one = sign * power(e.join == Join::first ? 0 : bench.top);
-  auto r = bench.run(
-      {{ones[0], one}, {ones[1], one}, {ones[2], one}, {ones[3], one}, {ones[4], one * quarters * power(-kept)}});
-  r.d *= power(kept) / std::fabs(one);
-  return r;
-}
-
-void probe_output(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
-  Engine& e = report.estimate;
-  std::string evidence;
-  const int kept = output_bits(bench, slots, e.join == Join::first, evidence);
-  add(report, "output fraction bits", kept == 0 ? unseen : std::to_string(kept), evidence);
-  if (kept == 0) return add(report, "output rounding", unseen, "");
-  e.output_fraction_bits = kept;
-  RoundingTable table;
-  std::string shown;
-  for (int s = 0; s < 2; ++s)
-    for (int odd = 0; odd < 2; ++odd)
-      for (int q = 1; q <= 3; ++q) {
-        const auto r = run_winograd(bench, slots, e, s != 0 ? -1 : 1, 4 * odd + q);
-        table.complete = table.complete && r.possible;
-        table.away[s][odd][q - 1] = std::fabs(r.d) / 4 - power(kept) > odd;
-        if (q == 3 && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-      }
-  add(report, "output rounding", classify(table, e.rounding), shown);
-}
-
-// A tie plus a little: is the little one still seen by the rounding?
-void probe_early_rounding(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
-  Engine& e = report.estimate;
-  if (e.rounding != Rounding::nearest_even || !cuts(report) || slots.size() < 3) return;
-  const int kept = e.output_fraction_bits;
-  int seen = 0;
-  std::string evidence;
-  for (int x = kept + 2; x <= e.fraction_bits; ++x) {
-    const auto r = bench.run({{slots[0], 1.0}, {slots[1], power(-kept - 1)}, {slots[2], power(-x)}});
-    if (!r.possible) return add(report, "roundings of the output", unseen, "");
-    evidence = r.text;
-    if (r.d == 1) break;
-    seen = x;
-  }
-  e.early_fraction_bits = seen == e.fraction_bits ? 0 : std::max(seen, kept + 1);
-  add(report, "roundings of the output",
-      seen == e.fraction_bits ? "one" : "two, the first to " + std::to_string(e.early_fraction_bits) + " fraction bits",
-      evidence);
+  report.estimate.normalise_products = r.d != small;
+  add(report, "products normalised", r.d != small ? "yes" : "no", r.text);
 }
 
 void probe_carries(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
@@ -212,15 +157,48 @@ void probe_monotonicity(const Bench& bench, const std::vector<int>& slots, Probe
 
 }  // namespace
 
-void probe_block_details(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
-  probe_alignment(bench, slots, report);
-  probe_normalisation(bench, slots, report);
-  probe_output(bench, slots, report);
-  probe_early_rounding(bench, slots, report);
-  probe_carries(bench, slots, report);
-  probe_zeros(bench, slots, report);
-  probe_monotonicity(bench, slots, report);
+void probe_block_details(const Bench& bench, const std::vector<int>& first, const std::vector<int>& last,
+                         ProbeReport& report) {
+  probe_alignment(bench, first, report);
+  probe_normalisation(bench, first, report);
+  probe_output(bench, last, report);
+  probe_carries(bench, first, report);
+  probe_zeros(bench, last, report);
+  probe_monotonicity(bench, first, report);
 }
+
+namespace {
+
+std::vector<int> products_of(const std::vector<int>& leaves) {
+  std::vector<int> slots;
+  for (int leaf : leaves)
+    if (leaf != slot_c) slots.push_back(leaf);
+  std::sort(slots.begin(), slots.end());
+  return slots;
+}
+
+// c alone shows how many bits the last addition keeps; quarters beside it, which way it rounds.
+void probe_last_addition(const Bench& bench, int slot, ProbeReport& report) {
+  int bits = 0;
+  for (int x = 1; x <= shape_of(bench.c()).fraction_bits; ++x)
+    if (bench.run({{slot_c, 1 + power(-x)}}).d == 1 + power(-x)) bits = x;
+  const double base = power(std::max(0, bench.bottom + bits + 2)), ulp = base * power(-bits);
+  RoundingTable table;
+  std::string shown;
+  for (int s = 0; s < 2; ++s)
+    for (int odd = 0; odd < 2; ++odd)
+      for (int q = 1; q <= 3; ++q) {
+        const double sign = s != 0 ? -1 : 1;
+        const auto r = bench.run({{slot_c, sign * (base + odd * ulp)}, {slot, sign * q / 4 * ulp}});
+        table.complete = table.complete && r.possible;
+        table.away[s][odd][q - 1] = (std::fabs(r.d) - base) / ulp > odd;
+        if (q == 3 && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
+      }
+  report.estimate.output_fraction_bits = bits;
+  add(report, "rounding of the last addition", classify(table, report.estimate.join_rounding), shown);
+}
+
+}  // namespace
 
 void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report) {
   Engine& e = report.estimate;
@@ -230,16 +208,17 @@ void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report) {
   e.join = c_last ? Join::last : Join::first;
   if (c_last) node = &tree.children[1];
   add(report, "place of c", c_last ? "added last" : "in the first block", "tree");
+  std::vector<int> own;  // products that the outermost node adds itself: the last block
+  for (const Tree& t : node->children)
+    if (t.children.empty()) own.push_back(t.leaf);
+  const std::vector<int> last = products_of(own);
   while (true) {  // the innermost node is the first block
     const auto inner =
         std::find_if(node->children.begin(), node->children.end(), [](const Tree& t) { return !t.children.empty(); });
     if (inner == node->children.end()) break;
     node = &*inner;
   }
-  std::vector<int> slots;
-  for (int leaf : node->leaves())
-    if (leaf != slot_c) slots.push_back(leaf);
-  std::sort(slots.begin(), slots.end());
+  const std::vector<int> slots = products_of(node->leaves());
   e.block = static_cast<int>(slots.size());
   add(report, "block length", std::to_string(e.block), "the innermost node of the tree");
   int run = 1;
@@ -247,22 +226,8 @@ void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report) {
   e.interleave = run < e.block ? run : 0;
   add(report, "interleaving", e.interleave == 0 ? "none" : "runs of " + std::to_string(run),
       "first block: " + node->text());
-  if (c_last) {
-    RoundingTable table;
-    std::string shown;
-    const double ulp = power(-shape_of(bench.c()).fraction_bits);
-    for (int s = 0; s < 2; ++s)
-      for (int odd = 0; odd < 2; ++odd)
-        for (int q = 1; q <= 3; ++q) {
-          const double sign = s != 0 ? -1 : 1;
-          const auto r = bench.run({{slot_c, sign * (1 + odd * ulp)}, {slots[0], sign * q / 4 * ulp}});
-          table.complete = table.complete && r.possible;
-          table.away[s][odd][q - 1] = (std::fabs(r.d) - 1) / ulp > odd;
-          if (q == 3 && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-        }
-    add(report, "rounding of the last addition", classify(table, e.join_rounding), shown);
-  }
-  probe_block_details(bench, slots, report);
+  if (c_last) probe_last_addition(bench, slots[0], report);
+  probe_block_details(bench, slots, last.empty() ? slots : last, report);
 }
 
 }  // namespace vernier::model

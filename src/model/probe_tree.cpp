@@ -73,12 +73,11 @@ std::string Tree::text() const {
   return s + ")";
 }
 
-bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evidence) {
+namespace {
+
+// With M and units of one sign: sums that are rounded up swallow no positive units.
+bool find_tree(const Bench& bench, double big, double unit, Tree& tree, std::string& evidence) {
   const int n = bench.k() + 1;
-  const FloatShape out = shape_of(bench.c());
-  const double big = std::ldexp(1.0, bench.top);
-  const int least = subnormals ? bench.bottom : shape_of(bench.a()).emin() + shape_of(bench.b()).emin();
-  const double unit = std::ldexp(1.0, std::max({least, bench.top - 60, out.emin() - out.fraction_bits}));
   std::vector<Bench::Term> all_units{{slot_c, big}};
   for (int i = 0; i < bench.k(); ++i) all_units.push_back({i, unit});
   const auto swallowed = bench.run(all_units);
@@ -104,6 +103,19 @@ bool find_tree(const Bench& bench, bool subnormals, Tree& tree, std::string& evi
   evidence =
       show(big) + " and " + show(-big) + " in two slots, " + show(unit) + " in all others: d counts those outside";
   return sound(tree);
+}
+
+}  // namespace
+
+// Sums of subnormal units would be cut where they are a c: the units are normal results if those are small enough.
+bool find_tree(const Bench& bench, Tree& tree, std::string& evidence) {
+  const FloatShape out = shape_of(bench.c());
+  const double big = power(bench.top);
+  for (const int least : {out.emin(), out.emin() - out.fraction_bits}) {
+    const double unit = power(std::max({bench.bottom, bench.top - 60, least}));
+    if (find_tree(bench, big, unit, tree, evidence) || find_tree(bench, -big, -unit, tree, evidence)) return true;
+  }
+  return false;
 }
 
 }  // namespace vernier::model

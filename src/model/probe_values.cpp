@@ -20,11 +20,12 @@ struct Words {
   explicit Words(const Bench& bench) : a(static_cast<std::size_t>(bench.k()), 0), b(a) {}
 };
 
-// Smallest subnormal times a power of two, in factor a (which = 0) or b.
+// The largest power of two among the subnormal numbers, times another, in factor a (which = 0) or b. Smaller ones may
+// be cut, since their product has the exponent of a normal number.
 bool subnormal_kept(const Bench& bench, int which, std::string& evidence) {
   const Format tiny_format = which == 0 ? bench.a() : bench.b(), other = which == 0 ? bench.b() : bench.a();
   const FloatShape s = shape_of(tiny_format);
-  const double tiny = power(s.emin() - s.fraction_bits);
+  const double tiny = power(s.emin() - 1);
   const double scale = power(std::min(shape_of(other).emax(), 100));
   Words w(bench);
   (which == 0 ? w.a : w.b)[0] = encode(tiny_format, tiny);
@@ -38,7 +39,8 @@ bool subnormal_kept(const Bench& bench, int which, std::string& evidence) {
 void probe_subnormal_results(const Bench& bench, ProbeReport& report) {
   const FloatShape out = shape_of(bench.c());
   const double tiny = power(out.emin() - 1);
-  const auto product = bench.run({{0, tiny}});
+  const int last = bench.k() - 1;  // in the last block: no later one takes its result for a c
+  const auto product = bench.run({{last, tiny}});
   if (product.possible) {
     report.estimate.flush_output = product.d == 0;
     add(report, "subnormal results", product.d == tiny ? "kept" : "flushed", product.text);
@@ -51,7 +53,12 @@ void probe_subnormal_results(const Bench& bench, ProbeReport& report) {
     report.estimate.flush_c = mixed.d == 2 * tiny;
     add(report, "subnormal c", mixed.d == 3 * tiny ? "kept" : "flushed", mixed.text);
   } else {
-    report.estimate.flush_c = report.estimate.flush_output = alone.d == 0;
+    // Products do not come near. A flushed negative result may keep its sign, where a flushed c is a zero beside zeros.
+    report.estimate.flush_output = alone.d == 0;
+    // (Additions that round down make -0 of -0 + 0 in any case.)
+    const bool down = std::signbit(bench.run({{slot_c, -0.0}}).d);
+    const bool moves = bench.run({{slot_c, -tiny}, {0, 1}}).d < 1 || bench.run({{slot_c, tiny}, {0, 1}}).d > 1;
+    report.estimate.flush_c = alone.d == 0 && !moves && (down || !std::signbit(bench.run({{slot_c, -tiny}}).d));
     add(report, "subnormal c", alone.d != 0 ? "kept" : "flushed, or the result is", alone.text);
   }
 }
@@ -60,9 +67,19 @@ void probe_zero_sign(const Bench& bench, ProbeReport& report) {
   Words w(bench);
   for (auto& x : w.a) x = encode(bench.a(), -0.0);
   for (auto& x : w.b) x = encode(bench.b(), 1);
-  const auto r = bench.run_words(w.a, w.b, encode(bench.c(), -0.0), "every term -0");
+  // A last addition that rounds down gives -0 for -0 beside +0: there c is +0.
+  const bool down = report.estimate.join == Join::last && report.estimate.join_rounding == Rounding::down;
+  const auto r = bench.run_words(w.a, w.b, encode(bench.c(), down ? 0.0 : -0.0),
+                                 down ? "every product -0, c = 0" : "every term -0");
   report.estimate.zero_sign = std::signbit(r.d) ? ZeroSign::ieee : ZeroSign::positive;
   add(report, "sum of minus zeros", std::signbit(r.d) ? "-0" : "+0", r.text);
+  if (report.estimate.sum != Sum::block || std::signbit(r.d)) return;
+  // Blocks that start from +0 show it in a negative sum that underflows.
+  const int emin = shape_of(bench.c()).emin(), tiny = emin - report.estimate.output_fraction_bits;
+  for (const int x : {tiny - 1, tiny - 2, emin - 2}) {
+    const auto under = bench.run({{slot_c, down ? 0.0 : -0.0}, {bench.k() - 1, -power(x)}});
+    if (under.possible && under.d == 0 && std::signbit(under.d)) report.estimate.zero_sign = ZeroSign::ieee;
+  }
 }
 
 // Which NaN of several a chain hands on: every pair of a factor a, a factor b and the sum before them, told apart by
@@ -134,10 +151,13 @@ void probe_nan(const Bench& bench, ProbeReport& report) {
 
 void probe_overflow(const Bench& bench, ProbeReport& report) {
   const double big = power(shape_of(bench.c()).emax());
-  const auto r = bench.run({{slot_c, big}, {0, big}});
+  const auto r = bench.run({{slot_c, big}, {bench.k() - 1, big}});
   if (!r.possible) return add(report, "overflow", unseen, "");
   report.estimate.overflow = std::isinf(r.d) ? Overflow::infinity : Overflow::largest;
   add(report, "overflow", std::isinf(r.d) ? "infinity" : show(r.d), r.text);
+  // The largest number is 2 - 2^-p times 2^emax.
+  if (report.estimate.sum == Sum::block && r.d > big && r.d < 2 * big)
+    report.estimate.output_fraction_bits = -std::ilogb(2 - r.d / big);
 }
 
 // tf32 operands arrive as fp32 words: what becomes of the 13 bits too many?

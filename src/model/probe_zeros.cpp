@@ -7,68 +7,102 @@
 namespace vernier::model {
 namespace {
 
-// A sum that reaches the smallest output only if its last term is not cut below the exponent that zeros count with.
-Bench::Result run_at_floor(const Bench& bench, const std::vector<int>& slots, int g) {
-  const FloatShape out = shape_of(bench.c());
-  const int tiny = out.emin() - out.fraction_bits;  // exponent of the smallest output
+// Terms whose sum lies 2^x on one side of a place where the rounding turns: `whole` without the 2^x.
+struct Edge {
   std::vector<Bench::Term> terms;
-  std::size_t at = 0;
-  int e = tiny - 1;
-  // toward zero: 2^tiny - 2^(tiny - 1 - g) in pieces of 8 bits, and the last 2^(tiny - 1 - g)
-  for (int left = g + 1; left > 0 && at + 1 < slots.size(); left -= 8, e -= 8) {
-    const int bits = std::min(left, 8);
-    terms.push_back({slots[at++], (power(bits) - 1) * power(e - bits + 1)});
+  double whole = 0;
+};
+
+// The smallest results turn at 2^tiny toward zero, at half of it ties away, at three halves to nearest. Up and down are
+// like toward zero on the side where they are. The small term is taken away, so that no cut before the rounding hides
+// it; an alignment that rounds down (up) would keep every negative (positive) term.
+Edge edge(const Bench& bench, const std::vector<int>& slots, const Engine& e, int x) {
+  const int tiny = shape_of(bench.c()).emin() - e.output_fraction_bits;
+  const double sign = e.rounding == Rounding::up || e.alignment == Rounding::down ? -1 : 1;
+  const auto at = [&](std::size_t i) { return slots[std::min(i, slots.size() - 1)]; };
+  Edge edge;
+  if (e.rounding == Rounding::nearest_even) {
+    edge.terms = {{at(0), sign * power(tiny)}, {at(1), sign * power(tiny - 1)}};
+    edge.whole = sign * 2 * power(tiny);
+  } else {
+    const int turn = e.rounding == Rounding::nearest_away ? tiny - 1 : tiny;
+    edge.terms = {{at(0), sign * power(turn)}};
+    edge.whole = sign * power(tiny);
   }
-  terms.push_back({slots[at], power(tiny - 1 - g)});
-  return bench.run(terms);
+  edge.terms.push_back({at(2), -sign * power(x)});
+  return edge;
+}
+
+// The smallest product that counts alone: the alignment's unit if two halves of it do not count.
+bool unit_seen(const Bench& bench, const std::vector<int>& slots, int& unit, std::string& evidence) {
+  const FloatShape out = shape_of(bench.c());
+  bool seen = false;
+  for (int x = out.emin(); x >= out.emin() - out.fraction_bits; --x) {
+    const auto r = bench.run({{slots[0], power(x)}});
+    if (!r.possible) return false;
+    if (r.d != power(x)) break;
+    seen = true;
+    unit = x;
+    evidence = r.text;
+  }
+  const auto halves = bench.run({{slots[0], power(unit - 1)}, {slots[1], power(unit - 1)}});
+  evidence += "; " + halves.text;
+  return seen && halves.possible && halves.d != power(unit);
 }
 
 void probe_zero_exponent(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
   Engine& e = report.estimate;
-  const FloatShape out = shape_of(bench.c());
-  const int tiny = out.emin() - out.fraction_bits;
-  const bool to_nearest = e.rounding == Rounding::nearest_even;
-  if (!cuts(report) || slots.size() < 4 || (!to_nearest && e.rounding != Rounding::toward_zero))
+  const int tiny = shape_of(bench.c()).emin() - e.output_fraction_bits;
+  const bool opposed = e.rounding == Rounding::up     ? e.alignment == Rounding::down || e.alignment == Rounding::up
+                       : e.rounding == Rounding::down ? e.alignment == Rounding::down || e.alignment == Rounding::up
+                                                      : false;
+  const std::size_t terms = e.rounding == Rounding::nearest_even ? 3 : 2;
+  if (!cuts(report) || slots.size() < terms || e.flush_output || opposed)
     return add(report, "exponent of zeros", unseen, "");
-  int kept = -1;
-  bool lost = false;
+  const int away = e.alignment == Rounding::nearest_away ? 1 : 0;  // half a unit counts as one
   std::string evidence;
-  for (int g = 1; g <= e.fraction_bits + 2 && !lost; ++g) {
-    const auto r = to_nearest ? bench.run({{slots[0], power(tiny - 1)}, {slots[1], power(tiny - 1 - g)}})
-                              : run_at_floor(bench, slots, g);
+  int kept = tiny;  // the exponent of the smallest term that counts
+  bool lost = unit_seen(bench, slots, kept, evidence), any = lost;
+  for (int x = tiny - 1; x >= tiny - e.fraction_bits - 3 && !lost; --x) {
+    const Edge at = edge(bench, slots, e, x);
+    const auto r = bench.run(at.terms);
     if (!r.possible) break;
     evidence = r.text;
-    lost = r.d == 0;
-    if (!lost) kept = g;
+    lost = r.d == at.whole;
+    if (!lost) kept = x, any = true;
+    if (lost) kept += away;
   }
-  if (kept < 0) return add(report, "exponent of zeros", unseen, evidence);
-  const int exponent = tiny - 1 - kept + e.fraction_bits;
+  if (!any) return add(report, "exponent of zeros", unseen, evidence);
+  const int exponent = kept + e.fraction_bits;
   e.zero_exponent = exponent;
-  const bool bounded = !lost || exponent <= tiny - 1;
+  const bool bounded = !lost || exponent <= tiny;
   add(report, "exponent of zeros", (bounded ? "at most " : "") + std::to_string(exponent), evidence);
 }
 
-// Does 0 * 2^big count with the exponent of big?
+// Does 0 * 2^big count with the exponent of big? It would cut what is small, a product or c, and it would turn a sum of
+// the smallest results that is rounded to nearest.
 void probe_zero_times_large(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
-  const FloatShape a = shape_of(bench.a()), b = shape_of(bench.b());
-  const int pretended = a.emin() + b.emax();
-  const int f = report.estimate.fraction_bits;
-  const double small = power(pretended - f - 1);
-  std::vector<std::uint64_t> wa(static_cast<std::size_t>(bench.k()), 0), wb = wa;
-  const auto alone = bench.run({{slots[1], small}});
-  if (!alone.possible || alone.d != small || !cuts(report)) return add(report, "zero times a large number", unseen, "");
-  const auto i = static_cast<std::size_t>(slots[0]), j = static_cast<std::size_t>(slots[1]);
-  wb[i] = encode(bench.b(), power(b.emax()));
-  for (int x = a.emin(); x <= a.emax() && wa[j] == 0; ++x)
-    if (decode(bench.b(), encode(bench.b(), small / power(x))) == small / power(x)) {
-      wa[j] = encode(bench.a(), power(x));
-      wb[j] = encode(bench.b(), small / power(x));
-    }
-  const auto r = bench.run_words(wa, wb, 0,
-                                 "p" + std::to_string(slots[0]) + " = 0 * " + show(power(b.emax())) + ", p" +
-                                     std::to_string(slots[1]) + " = " + show(small));
-  report.estimate.zero_keeps_exponent = r.d != small;
-  add(report, "zero times a large number", r.d == small ? "counts as zero" : "raises the largest exponent", r.text);
+  const Engine& e = report.estimate;
+  const FloatShape a = shape_of(bench.a()), b = shape_of(bench.b()), out = shape_of(bench.c());
+  const int pretended = a.emin() + b.emax(), tiny = out.emin() - e.output_fraction_bits;
+  const double small = power(pretended - e.fraction_bits - 1);
+  std::vector<std::vector<Bench::Term>> trials;
+  if (cuts(report)) {
+    if (slots.size() >= 2) trials.push_back({{slots[1], small}});
+    if (slots.size() >= 3) trials.push_back({{slots[1], power(tiny)}, {slots[2], power(tiny - 1)}});
+    if (e.join == Join::first) trials.push_back({{slot_c, small}});
+  }
+  for (const std::vector<Bench::Term>& terms : trials) {
+    const auto alone = bench.run(terms);
+    if (!alone.possible || alone.d == 0 || (terms.size() == 1 && alone.d != small) ||
+        (terms.size() == 2 && pretended - e.fraction_bits < tiny))
+      continue;
+    const auto r = bench.run(terms, {slots[0], 0, encode(bench.b(), power(b.emax()))});
+    report.estimate.zero_keeps_exponent = r.d != alone.d;
+    return add(report, "zero times a large number", r.d == alone.d ? "counts as zero" : "raises the largest exponent",
+               r.text);
+  }
+  add(report, "zero times a large number", unseen, "");
 }
 
 }  // namespace

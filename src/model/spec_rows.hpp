@@ -29,8 +29,9 @@ constexpr Engine fp8_engine(Format in, Format out, int k, int block, int zero_ex
 }
 
 // mma.sync fp8 of Hopper: two blocks of 16 by k mod 4, from zero, then c is added to nearest.
-constexpr Engine split_fp8_engine(Format in) {
-  Engine e = block_engine(in, Format::fp32, 32, 16, 25, -133);
+// fp16 results: every block is rounded to nearest.
+constexpr Engine split_fp8_engine(Format in, Format out) {
+  Engine e = block_engine(in, out, 32, 16, 25, -133);
   e.interleave = 2;
   e.join = Join::last;
   return e;

@@ -56,7 +56,7 @@ TEST(Hardware, EveryListedInstructionHasAKernel) {
       ++instructions;
       EXPECT_NE(gpu::find_kernel(e.name.substr(4)), nullptr) << e.name;
     }
-  EXPECT_EQ(instructions, 24);
+  EXPECT_EQ(instructions, 26);
   EXPECT_EQ(gpu::find_kernel("abacus"), nullptr);
 }
 #endif

@@ -60,6 +60,13 @@ TEST(EngineTable, AnswersAsTheHardwareDid) {
   expect_vectors(golden["vectors"]);
 }
 
+// mma.sync fp8 to fp16, and the vectors that decide the floor of zeros under fp16 results.
+TEST(EngineTable, AnswersAsAnH100Did) {
+  const auto golden = load_data("h100_vectors.json");
+  ASSERT_GE(golden["vectors"].size(), 50u);
+  expect_vectors(golden["vectors"]);
+}
+
 // Every NaN that an earlier model got wrong on a processor with AMX.
 TEST(EngineTable, AnswersAsTheProcessorDid) {
   const auto golden = load_data("emerald_rapids_vectors.json");

@@ -6,8 +6,10 @@
 
 namespace vernier::model::gpu {
 
-inline constexpr Engine mma_e4m3 = split_fp8_engine(Format::e4m3);
-inline constexpr Engine mma_e5m2 = split_fp8_engine(Format::e5m2);
+inline constexpr Engine mma_e4m3 = split_fp8_engine(Format::e4m3, Format::fp32);
+inline constexpr Engine mma_e5m2 = split_fp8_engine(Format::e5m2, Format::fp32);
+inline constexpr Engine mma_e4m3_half = split_fp8_engine(Format::e4m3, Format::fp16);
+inline constexpr Engine mma_e5m2_half = split_fp8_engine(Format::e5m2, Format::fp16);
 inline constexpr Engine e4m3_fp32 = fp8_engine(Format::e4m3, Format::fp32, 32, 32, -133);
 inline constexpr Engine e5m2_fp32 = fp8_engine(Format::e5m2, Format::fp32, 32, 32, -133);
 inline constexpr Engine e4m3_fp16 = fp8_engine(Format::e4m3, Format::fp16, 32, 32, -133);
@@ -17,6 +19,8 @@ inline constexpr Engine saturates = integer_engine(Format::int8, Format::int8, 3
 
 VERNIER_INSTRUCTION(mma_e4m3_f32, false, mma_e4m3)
 VERNIER_INSTRUCTION(mma_e5m2_f32, false, mma_e5m2)
+VERNIER_INSTRUCTION(mma_e4m3_f16, false, mma_e4m3_half)
+VERNIER_INSTRUCTION(mma_e5m2_f16, false, mma_e5m2_half)
 VERNIER_INSTRUCTION(wgmma_e4m3_f32, true, e4m3_fp32)
 VERNIER_INSTRUCTION(wgmma_e5m2_f32, true, e5m2_fp32)
 VERNIER_INSTRUCTION(wgmma_e4m3_f16, true, e4m3_fp16)
@@ -30,6 +34,8 @@ template <class Visit>
 void for_each_fp8(const Visit& visit) {
   visit("mma-e4m3-fp32", mma_e4m3_f32_instruction{});
   visit("mma-e5m2-fp32", mma_e5m2_f32_instruction{});
+  visit("mma-e4m3-fp16", mma_e4m3_f16_instruction{});
+  visit("mma-e5m2-fp16", mma_e5m2_f16_instruction{});
   visit("wgmma-e4m3-fp32", wgmma_e4m3_f32_instruction{});
   visit("wgmma-e5m2-fp32", wgmma_e5m2_f32_instruction{});
   visit("wgmma-e4m3-fp16", wgmma_e4m3_f16_instruction{});

@@ -44,6 +44,7 @@ void add_gpu_instructions(List& list) {
   for (const char* format : {"e4m3", "e5m2"}) {
     const std::string f = format;
     add_gpu(list, "mma-" + f + "-fp32", "mma.sync.m16n8k32", "hopper-mma-" + f + "-fp32", 32);
+    add_gpu(list, "mma-" + f + "-fp16", "mma.sync.m16n8k32", "hopper-mma-" + f + "-fp16", 32);
     add_gpu(list, "wgmma-" + f + "-fp32", "wgmma.m64n8k32", "hopper-wgmma-" + f + "-fp32", 32);
     add_gpu(list, "wgmma-" + f + "-fp16", "wgmma.m64n8k32", "hopper-wgmma-" + f + "-fp16", 32);
   }

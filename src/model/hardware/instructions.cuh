@@ -31,11 +31,15 @@ VERNIER_MMA32F(mma_e4m3_f32, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f3
 VERNIER_MMA32F(mma_e5m2_f32, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32")
 VERNIER_MMA32(mma_s8_s32, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32")
 VERNIER_MMA32(mma_s8_s32_satfinite, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32.satfinite")
-__device__ inline void mma_f16_f16(std::uint32_t (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-               : "+r"(d[0]), "+r"(d[1])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
+#define VERNIER_MMA16(NAME, ASM)                                                                              \
+  __device__ inline void NAME(std::uint32_t(&d)[4], const std::uint32_t(&a)[4], const std::uint32_t(&b)[2]) { \
+    asm volatile(ASM " {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"                                             \
+                 : "+r"(d[0]), "+r"(d[1])                                                                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                         \
+  }
+VERNIER_MMA16(mma_f16_f16, "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16")
+VERNIER_MMA16(mma_e4m3_f16, "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16")
+VERNIER_MMA16(mma_e5m2_f16, "mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16")
 
 // Sparse instructions: A holds two of every four elements, and four bits of metadata a group say which two.
 #define VERNIER_MMA_SPARSE(NAME, ASM)                                                                          \
