@@ -1,6 +1,7 @@
 #include "parallel_symbol.hpp"
 
 #include <cstdio>
+#include <new>
 
 #include "libvernier.hpp"
 #include "preload.hpp"
@@ -47,6 +48,18 @@ void ParallelSymbol::refuse(Reason reason, const std::string& message) {
     std::fprintf(stderr, "%s: %s is passed on: %s\n", preload.name, counts_.symbol, message.c_str());
 }
 
+void ParallelSymbol::count(const Call& call, double seconds) {
+  try {
+    vernier_report report = {};
+    libvernier().explain(thread_handle(), call.type, call.m, call.n, call.k, &report);
+    report.seconds = seconds;
+    record_taken(call, report);
+    counts_.take();
+    if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+  } catch (const std::bad_alloc&) {  // it goes uncounted
+  }
+}
+
 bool ParallelSymbol::run(const Grid& grid, const DistributedCall& call) {
   const Busy busy;
   const double start = now();
@@ -55,13 +68,7 @@ bool ParallelSymbol::run(const Grid& grid, const DistributedCall& call) {
     refuse(outcome.reason, outcome.message);
     return false;
   }
-  const Call done{.routine = routine_, .type = type, .m = call.m, .n = call.n, .k = call.k};
-  vernier_report report = {};
-  libvernier().explain(thread_handle(), type, call.m, call.n, call.k, &report);
-  report.seconds = now() - start;
-  record_taken(done, report);
-  counts_.take();
-  if (settings().verbose > 1) say(counts_.symbol, done, report.scheme);
+  count({.routine = routine_, .type = type, .m = call.m, .n = call.n, .k = call.k}, now() - start);
   return true;
 }
 

@@ -36,6 +36,7 @@ class ParallelSymbol {
 
  private:
   void* underneath();
+  void count(const Call& call, double seconds);
 
   Counts counts_;
   Routine routine_;

@@ -15,6 +15,12 @@
 namespace vernier::interpose {
 namespace {
 
+// Under contract exact complex products keep it where alpha and beta are real.
+bool is_real(vernier_type type, const void* factor) {
+  if (type == VERNIER_C) return static_cast<const float*>(factor)[1] == 0;
+  return type != VERNIER_Z || static_cast<const double*>(factor)[1] == 0;
+}
+
 constexpr std::size_t words_at_a_time = std::size_t{1} << 15;
 
 struct Free {
@@ -53,7 +59,8 @@ class Run {
     double worst = own;
     int row = 0, column = 0;
     pblas().maximum(grid_.context, "All", " ", 1, 1, &worst, 1, &row, &column, -1, -1, -1);
-    if (own != VERNIER_SUCCESS && own != VERNIER_OUT_OF_MEMORY) message_ = libvernier().last_error(handle_);
+    if (handle_ != nullptr && own != VERNIER_SUCCESS && own != VERNIER_OUT_OF_MEMORY)
+      message_ = libvernier().last_error(handle_);
     status_ = static_cast<vernier_status>(worst);
     return status_ == VERNIER_SUCCESS;
   }
@@ -63,11 +70,15 @@ class Run {
                           : status_ == VERNIER_OUT_OF_MEMORY ? Reason::memory
                           : status_ == VERNIER_UNSUPPORTED   ? Reason::unsupported
                                                              : Reason::other;
+    if (handle_ == nullptr && reason == Reason::unsupported)
+      return {false, reason, "contract exact: for complex matrices it is kept where alpha and beta are real"};
     if (reason == Reason::memory) return {false, reason, "a process has no memory for the product"};
     return {false, reason, message_};
   }
 
   vernier_status create() {
+    const bool exact = settings().contract.rfind("exact", 0) == 0;
+    if (exact && !(is_real(c_.type, c_.alpha) && is_real(c_.type, c_.beta))) return VERNIER_UNSUPPORTED;
     try {
       handle_ = thread_handle();
       words_.resize(words_at_a_time);
