@@ -42,13 +42,14 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   const double memory = memory_share * (facts.memory_rate > 0 ? facts.memory_rate : least_memory_rate);
   gpu.int8 = int8_share * a.int8 * cycles;
   gpu.half_k = 256;
-  gpu.sums = facts.compute_capability / 10 == 10 ? 9 / memory : 0;  // by cuBLAS: written, read, and a byte written
+  const bool by_cublas = facts.compute_capability / 10 == 10;
+  gpu.sums = by_cublas ? 9 / memory : 0;  // written, read, and a byte written
   gpu.conversion = gpu.recombination = memory;
   gpu.read_bytes = 24;  // in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
   gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);
   gpu.launches = 30e-6;
-  gpu.launch = 2e-6;
+  gpu.launch = by_cublas ? 2e-6 : 0;
   gpu.native_double = native_share * a.fp64 * cycles;
   gpu.native_single = native_share * a.fp32 * cycles;
   return gpu;
