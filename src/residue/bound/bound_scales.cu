@@ -71,14 +71,6 @@ __global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__
   raise(task.found->span[place.side], s.span());
 }
 
-// The largest exponent whose elements take as many words.
-__device__ int exponent_of_same_words(int exponent) {
-  return exponent <= narrow_exponent ? narrow_exponent
-                                     : largest_exponent(exponent <= largest_exponent(1)   ? 1
-                                                        : exponent <= largest_exponent(2) ? 2
-                                                                                          : 3);
-}
-
 // By one thread, once all entries have been looked at.
 __device__ void choose_moduli(const BoundTask& task) {
   BoundFindings& found = *task.found;
