@@ -210,5 +210,34 @@ TEST(BoundOnGpu, ProductsKeepTheirBound) {
   EXPECT_GT(bounded, 20);
 }
 
+// After an irregular product the next one is expected to be such, and all of it is queued at once.
+TEST(BoundOnGpu, IrregularProductsInARowKeepTheirBound) {
+  for (const char* engine : {"sm90_int8", "cublas_int8"})
+    for (const std::int64_t k : {1500, 5000, 9000})
+      for (const char* family : {"random_phi_4", "random_phi_1", "random_phi_4", "random_phi_0_5", "random_phi_4"}) {
+        const auto [a, b] = make_operands<double>(family, 40, 50, k, 17);
+        const auto out =
+            multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = engine});
+        EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << family << ", " << engine << ", k = " << k;
+      }
+}
+
+// From few to all words of an element, with spare bits between.
+TEST(BoundOnGpu, DecayingProductsKeepTheirBound) {
+  int bounded = 0;
+  for (int step = 1; step <= 60; ++step) {
+    const double rate = 0.01 * step;
+    const auto decay = [&](std::int64_t i, std::int64_t j) {
+      return std::exp(-rate * std::abs(static_cast<double>(i - j)));
+    };
+    const Matrix<double> a = Matrix<double>::of(60, 90, decay), b = Matrix<double>::of(90, 50, decay);
+    const auto out =
+        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = "sm90_int8"});
+    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << rate << ", " << out.report.plan.moduli << " moduli";
+    bounded += out.report.bounded ? 1 : 0;
+  }
+  EXPECT_GT(bounded, 20);
+}
+
 }  // namespace
 }  // namespace vernier::test

@@ -56,6 +56,15 @@ TEST(DeviceDigits, OfOneLimbAndAHalf) { residues_are_those_of_the_rounded_intege
 TEST(DeviceDigits, OfTwoLimbs) { residues_are_those_of_the_rounded_integer<4>(largest_exponent(2)); }
 TEST(DeviceDigits, OfThreeLimbs) { residues_are_those_of_the_rounded_integer<6>(largest_exponent(3)); }
 
+TEST(DeviceDigits, TheLargestExponentOfAsManyWordsIsTheLast) {
+  for (int exponent = 0; exponent <= largest_exponent(max_limbs); ++exponent) {
+    const int last = exponent_of_same_words(exponent);
+    EXPECT_GE(last, exponent);
+    EXPECT_EQ(words_for_exponent(last), words_for_exponent(exponent)) << exponent;
+    EXPECT_GT(words_for_exponent(last + 1), words_for_exponent(exponent)) << exponent;
+  }
+}
+
 TEST(DeviceDigits, AreAsFewAsHoldTheExponent) {
   EXPECT_EQ(words_for_exponent(narrow_exponent), 1);
   EXPECT_EQ(words_for_exponent(narrow_exponent + 1), 2);

@@ -71,14 +71,6 @@ __global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__
   raise(task.found->span[place.side], s.span());
 }
 
-// The largest exponent whose elements take as many words.
-__device__ int exponent_of_same_words(int exponent) {
-  return exponent <= narrow_exponent ? narrow_exponent
-                                     : largest_exponent(exponent <= largest_exponent(1)   ? 1
-                                                        : exponent <= largest_exponent(2) ? 2
-                                                                                          : 3);
-}
-
 // By one thread, once all entries have been looked at.
 __device__ void choose_moduli(const BoundTask& task) {
   BoundFindings& found = *task.found;
@@ -175,7 +167,7 @@ void choose_bound_scales_on_device(const BoundTask& task, cudaStream_t stream) {
   EntryTable table{};
   for (int code = 0; code < 256; ++code)
     table.of[code] = static_cast<short>(bound_entry_16(task.product, task.k, code));
-  constexpr std::int64_t most_blocks = 132 * 8;
+  constexpr std::int64_t most_blocks = 132 * 8;  // that a Hopper GPU runs at once, half full
   const ProductUnits units = product_units(task.operand[0].vectors, task.operand[1].vectors);
   const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(units.plane_bytes() / 16, threads)));
   launch("find_largest", find_largest, shape_of(blocks), stream, task, table, units);

@@ -23,6 +23,14 @@ constexpr int words_for_exponent(int exponent) {
   return exponent <= narrow_exponent + limb_bits * (limbs - 1) ? 2 * limbs - 1 : 2 * limbs;
 }
 
+// The largest exponent of elements that take as many words.
+VERNIER_HD constexpr int exponent_of_same_words(int exponent) {
+  int limbs = 1;
+  while (exponent > largest_exponent(limbs)) ++limbs;
+  const int odd = narrow_exponent + limb_bits * (limbs - 1);
+  return exponent <= odd ? odd : largest_exponent(limbs);
+}
+
 VERNIER_HD inline std::int64_t rounded_integer(double x) {
 #if defined(__CUDA_ARCH__)
   return __double2ll_rn(x);

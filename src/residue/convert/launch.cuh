@@ -143,7 +143,8 @@ template <class T>
 void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,
                        const ConversionForm& form, const Regularity& regularity, cudaStream_t stream) {
   convert<T>({.a = a, .b = b, .measure = true, .rule = rule, .form = form, .regularity = regularity}, stream);
-  if (a.bound_bytes != nullptr && !measures_resident(a, form.words)) bound_bytes_on_device(a, b, stream, {});
+  if (a.bound_bytes != nullptr && !(form.clusters && measures_resident(a, form.words)))
+    bound_bytes_on_device(a, b, stream, {});
 }
 
 template <class T>
