@@ -46,7 +46,7 @@ std::string commands_of(const CLI::App& program) {
 // A standard stream that the caller has closed takes nothing; no file may get its number, and with it what is printed.
 void occupy_closed_streams() {
   int descriptor = 0;
-  do descriptor = open("/dev/null", O_RDONLY);
+  do descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);  // closed again for a program that is run
   while (descriptor >= 0 && descriptor <= STDERR_FILENO);
   if (descriptor >= 0) close(descriptor);
 }

@@ -59,9 +59,9 @@ Json describe(const Default& chosen) {
   json["estimates"] = rates();
   json["cuda"] = cuda_compiled();
   json["preload"] =
-      "reaches programs that call BLAS, CBLAS or cuBLAS (cuSOLVER's calls included) in a shared library by the usual "
-      "names; not those that are linked statically, that look the functions up by hand (dlsym, as JAX's XLA "
-      "does), whose BLAS has renamed symbols (NumPy's wheels from PyPI), or that have kernels of their own";
+      "reaches programs that call BLAS, CBLAS or cuBLAS (cuSOLVER's calls included) in a shared library, also by dlsym "
+      "(JAX), under the names of PyPI's wheels (NumPy) and behind Julia's switch; not those that are linked statically "
+      "or have kernels of their own";
   for (const char* name : variables) {
     const char* value = std::getenv(name);
     json["environment"][name] = value != nullptr ? Json(value) : Json();

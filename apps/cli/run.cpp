@@ -194,6 +194,7 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
 int run_program(const RunOptions& options, const Console& console) {
   check(options);
   check_report(asked_or_set(options.report, "VERNIER_REPORT"));
+  const std::string outer = asked_or_set("", "VERNIER_COUNTERS");  // of a `vernier run` that this one runs under
   int status = 0;
   {
     const RunFolder folder;
@@ -218,6 +219,7 @@ int run_program(const RunOptions& options, const Console& console) {
     }
     if (!report.empty()) complete_report(folder.board(), report, console);
     show_summary(folder.board(), options.program.front(), console);
+    if (!outer.empty()) interpose::add_records(folder.board(), outer.c_str());
   }
   return end_as(status);
 }

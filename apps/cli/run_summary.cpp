@@ -198,10 +198,11 @@ void show_summary(const interpose::Board& board, const std::string& program, con
     console.note(fmt::format("vernier run: no level-3 call of {} (process {}): {}",
                              out_of_reach[i]["program"].get<std::string>(), out_of_reach[i]["pid"].get<int>(),
                              out_of_reach[i]["out_of_reach"].get<std::string>()));
-  if (board.claimed > interpose::most_records)
-    console.note(
-        fmt::format("vernier run: {} processes more were not counted", board.claimed - interpose::most_records));
-  if (with_calls.empty() && out_of_reach.empty())
+  // Those beyond the last record, and those that found no room on the disk.
+  const std::size_t uncounted = board.claimed - records_of(board).size();
+  if (uncounted > 0)
+    console.note(fmt::format("vernier run: {} processes more were not counted: there was no room for it", uncounted));
+  if (with_calls.empty() && out_of_reach.empty() && uncounted == 0)
     console.note("vernier run: no level-3 call of BLAS, CBLAS or cuBLAS was seen" + why_nothing(program));
 }
 

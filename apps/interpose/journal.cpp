@@ -78,7 +78,7 @@ Record* new_record() {
   const std::string path = variable("VERNIER_COUNTERS");
   static Board* const board = path.empty() ? nullptr : open_board(path.c_str(), false);
   const std::uint32_t place = board != nullptr ? board->claimed.fetch_add(1) : most_records;
-  Record& r = place < most_records ? board->records[place] : own;
+  Record& r = place < most_records && reserve(path.c_str(), place) ? board->records[place] : own;
   if (&r == &own) std::memset(static_cast<void*>(&own), 0, sizeof own);
   r.pid = getpid();
   put(r.library, preload.name);

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
@@ -43,22 +46,49 @@ void add_rare(Json& json, const Record& r) {
   if (r.out_of_reach[0] != '\0') json["out_of_reach"] = r.out_of_reach;
 }
 
+// A file system that knows no reservation gives memory as it is written to.
+bool allocate(int file, std::size_t offset, std::size_t bytes) {
+  return fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 || errno == EOPNOTSUPP;
+}
+
 }  // namespace
 
 Board* open_board(const char* path, bool create) {
   const int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;
   struct stat status;
-  const bool fits = create ? ftruncate(file, sizeof(Board)) == 0
+  const bool fits = create ? ftruncate(file, sizeof(Board)) == 0 && allocate(file, 0, offsetof(Board, records))
                            : fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) == sizeof(Board);
   void* memory = fits ? mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  const int why = errno;
   close(file);
+  errno = why;
   if (memory == MAP_FAILED) return nullptr;
   Board* board = static_cast<Board*>(memory);
   if (create) board->mark = board_mark;
   if (board->mark == board_mark) return board;
   munmap(memory, sizeof(Board));
   return nullptr;
+}
+
+bool reserve(const char* path, std::uint32_t place) {
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool allocated = allocate(file, offsetof(Board, records) + place * sizeof(Record), sizeof(Record));
+  close(file);
+  return allocated;
+}
+
+void add_records(const Board& from, const char* path_of_other) {
+  Board* const other = open_board(path_of_other, false);
+  if (other == nullptr) return;
+  for (std::uint32_t i = 0; i < std::min(from.claimed.load(), most_records); ++i) {
+    if (from.records[i].pid == 0) continue;
+    const std::uint32_t place = other->claimed.fetch_add(1);
+    if (place < most_records && reserve(path_of_other, place))
+      std::memcpy(static_cast<void*>(&other->records[place]), &from.records[i], sizeof(Record));
+  }
+  munmap(other, sizeof(Board));
 }
 
 bool any_call(const Record& record) {

@@ -64,6 +64,13 @@ struct Board {
 // The file as memory, null where it is none such; `create` makes one of an empty file.
 Board* open_board(const char* path, bool create);
 
+// Gives the record memory of the file system now: written to where the file has holes and the disk is full, it would
+// end the process by a signal. False where there is none.
+bool reserve(const char* path, std::uint32_t place);
+
+// Adds the records of one board to another, as far as there is room: of `vernier run` under `vernier run`.
+void add_records(const Board& from, const char* path_of_other);
+
 // Cuts to fit; always ends with a zero.
 template <std::size_t size>
 void put(char (&to)[size], const char* from) {

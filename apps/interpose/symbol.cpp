@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "libvernier.hpp"
 #include "original.hpp"
@@ -21,15 +22,45 @@ struct Decision {
   bool by_scheme = false;
   int pause = 0,
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
+  int passed = 0;
+  double lost = 0, spent = 0;  // seconds of that one, and of those since, where calls are timed
+};
+
+// On the heap: the loader has little room for the variables of threads in a library that is loaded late, as by Julia.
+class Decisions {
+ public:
+  using List = std::array<Decision, 64>;
+  ~Decisions() { delete std::exchange(list_, nullptr); }
+  List& list() {
+    if (list_ == nullptr) list_ = new List;
+    return *list_;
+  }
+
+ private:
+  List* list_ = nullptr;
 };
 
 constexpr int shortest_pause = 4, longest_pause = 64;
+constexpr double least_spent = 20;  // times what was lost: 5 %
+
+// Not only a number of calls: a look at large data may have cost several.
+bool pauses(const Decision& d) {
+  if (d.left > 0 || d.passed == 0) return d.left > 0;
+  return d.spent < least_spent * (d.lost - d.spent / d.passed);
+}
+
+// Sizes are multiples of powers of two more often than not: the high bits of a product with an odd number differ.
+std::size_t slot_of(vernier_type type, std::int64_t m, std::int64_t n, std::int64_t k, std::size_t slots) {
+  std::uint64_t hash = type;
+  for (const std::int64_t size : {m, n, k}) hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15u;
+  return (hash >> 40) % slots;
+}
 
 Decision& decision_about(const Call& call) {
-  static thread_local std::array<Decision, 16> last;
+  static thread_local Decisions decisions;
+  Decisions::List& last = decisions.list();
   const auto [m, n, k] = largest_product(call);
-  const auto hash = static_cast<std::size_t>(m * 31 + n * 7 + k + call.type);
-  Decision& d = last[hash % last.size()];
+  Decision& d = last[slot_of(call.type, m, n, k, last.size())];
   if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d;
   vernier_report plan;
   const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
@@ -39,9 +70,12 @@ Decision& decision_about(const Call& call) {
 }
 
 // A product whose data turn out too wide has cost the look at them in vain. Where one did, the next will.
-void learn(Decision& d, bool fell_back) {
+void learn(Decision& d, bool fell_back, double seconds) {
   d.pause = fell_back ? std::clamp(4 * d.pause, shortest_pause, longest_pause) : 0;
   d.left = d.pause;
+  d.passed = 0;
+  d.spent = 0;
+  d.lost = preload.waits ? seconds : 0;
 }
 
 Reason reason_of(vernier_status status) {
@@ -96,9 +130,11 @@ bool Symbol::decide(const Call& call) {
   } else {
     const Inside inside;
     Decision& d = decision_about(call);
-    if (d.by_scheme && d.left == 0) return run(call);
+    if (d.by_scheme && !pauses(d)) return run(call);
     if (d.by_scheme) {
-      --d.left;
+      d.left = std::max(d.left - 1, 0);
+      ++d.passed;
+      this_thread.spent = preload.waits ? &d.spent : nullptr;
       reason = Reason::bound;
     }
   }
@@ -140,7 +176,7 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
   try {
     vernier_report report;
     if (libvernier().get_report(handle, &report) == VERNIER_SUCCESS) {
-      learn(decision_about(call), report.fallback != 0);
+      learn(decision_about(call), report.fallback != 0, report.seconds);
       record_taken(call, report);
       if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
     }

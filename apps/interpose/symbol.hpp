@@ -1,14 +1,17 @@
 // A symbol that is taken over: the way of each call to Vernier or to the library underneath.
 #pragma once
 
+#include <utility>
+
 #include "journal.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
 
 struct ThisThread {
-  int depth;     // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
-  bool of_size;  // the call that is about to be passed on is one of size: its time is told
+  int depth;      // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
+  bool of_size;   // the call that is about to be passed on is one of size: its time is told
+  double* spent;  // ... and added there, if not null
 };
 inline constinit thread_local ThisThread this_thread{};
 
@@ -26,7 +29,9 @@ class PassedOn {
   ~PassedOn() {
     if (this_thread.of_size) [[unlikely]] {
       this_thread.of_size = false;
-      record_passed_on(now() - start_);
+      const double seconds = now() - start_;
+      if (this_thread.spent != nullptr) *std::exchange(this_thread.spent, nullptr) += seconds;
+      record_passed_on(seconds);
     }
   }
   PassedOn(const PassedOn&) = delete;

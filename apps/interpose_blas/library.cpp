@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "deepbind.hpp"
 #include "elf_file.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"
@@ -57,6 +58,14 @@ void* find_underneath(const char* name, May may) {
   return may == May::load && named == nullptr ? find_in_the_system(name) : nullptr;
 }
 
+constexpr const char* by_its_lapack =
+    "but no product was asked of it from outside: what its own LAPACK multiplies stays inside; with the reference "
+    "LAPACK "
+    "it is reached";
+constexpr const char* by_deepbind =
+    "and the program loads libraries with RTLD_DEEPBIND, which keeps the BLAS that they are linked to out of reach; "
+    "without that flag it is reached";
+
 // The first that is loaded says most: those before the BLAS libraries bring their own.
 std::string out_of_reach(const std::string& maps) {
   constexpr const char* signs[][2] = {
@@ -76,9 +85,8 @@ std::string out_of_reach(const std::string& maps) {
   for (const auto& [file, what] : signs)
     if (maps.find(file) != std::string::npos)
       return what != nullptr ? what
-                             : std::string(file).substr(file[0] == '/' ? 1 : 0) +
-                                   "* is loaded, but no product was asked of it from outside: what its own LAPACK "
-                                   "multiplies stays inside; with the reference LAPACK it is reached";
+                             : std::string(file).substr(file[0] == '/' ? 1 : 0) + "* is loaded, " +
+                                   (any_bound_deeply() ? by_deepbind : by_its_lapack);
   return "";
 }
 

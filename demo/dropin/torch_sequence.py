@@ -10,7 +10,7 @@ import torch
 from measure import product_error, samples, tell
 
 torch.backends.cuda.matmul.allow_tf32 = False
-PARTS = ["warm", "float32", "complex128", "complex64", "captured", "training"]
+PARTS = ["warm", "float32", "complex128", "complex64", "float64", "captured", "training"]
 
 
 def median_seconds(work, repeats=9):

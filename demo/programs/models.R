@@ -1,9 +1,11 @@
 # R: products, least squares, principal components.
 set.seed(1)
-n <- 900
+arguments <- commandArgs(trailingOnly = TRUE)
+n <- if (length(arguments) > 0) as.integer(arguments[1]) else 900
 a <- matrix(rnorm(n * n), n)
 b <- matrix(rnorm(n * n), n)
-cat("error solve", norm(a %*% solve(a, b) - b, "F") / (norm(a, "F") * norm(solve(a, b), "F")), "\n")
+x <- solve(a, b)
+cat("error solve", norm(a %*% x - b, "F") / (norm(a, "F") * norm(x, "F")), "\n")
 s <- crossprod(a)
 r <- chol(s)
 cat("error chol", norm(crossprod(r) - s, "F") / norm(s, "F"), "\n")

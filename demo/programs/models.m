@@ -1,6 +1,8 @@
 % Octave: products, a solve, eigenvectors, singular values.
 rand("seed", 1); randn("seed", 1);
 n = 900;
+arguments = argv();
+if (numel(arguments) > 0 && ! isnan(str2double(arguments{end}))) n = str2double(arguments{end}); end
 a = randn(n); b = randn(n);
 x = a \ b;
 printf("error solve %g\n", norm(a * x - b, "fro") / (norm(a, "fro") * norm(x, "fro")));

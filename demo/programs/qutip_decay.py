@@ -1,8 +1,10 @@
 """QuTiP: the propagator of a driven, damped oscillator, and its steady state."""
+import sys
+
 import numpy
 import qutip
 
-n = 22
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 22
 a = qutip.destroy(n)
 h = a.dag() * a + 0.3 * (a + a.dag())
 liouvillian = qutip.liouvillian(h, [numpy.sqrt(0.2) * a])

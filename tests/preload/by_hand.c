@@ -2,7 +2,7 @@
  *   library PATH            dgemm_ of that library
  *   next PATH               what that library finds behind itself: the function of another one
  *   julia PATH PATH [PATH]  libblastrampoline, the BLAS that it forwards to, and a second one that is to take over */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_DEEPBIND */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static int julia(int count, char** paths) {
   const int64_t two = 2;
   double c[4];
   int i;
-  void* trampoline = open_library(paths[0], RTLD_LOCAL);
+  void* trampoline = open_library(paths[0], RTLD_LOCAL | RTLD_DEEPBIND); /* as Julia loads all libraries */
   if (trampoline == NULL) return 1;
   *(void**)&forward = dlsym(trampoline, "lbt_forward");
   for (i = 1; i < count; ++i) printf("forwarded: %d\n", forward(paths[i]));

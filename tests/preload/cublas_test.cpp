@@ -57,6 +57,21 @@ TEST_F(CublasPreload, LargeProductsAreTakenWithTheirArguments) {
   EXPECT_TRUE(contains(outcome, "tf32 in fp64: 0")) << "that mode is about single precision";
 }
 
+// Its command buffers need the same nodes of each capture, and none that takes memory.
+TEST_F(CublasPreload, WhatXlaCapturesIsPassedOn) {
+  const std::string preloads = VERNIER_PRELOAD ":" VERNIER_FAKE_XLA;
+  for (const std::string what : {"products", "matmul"}) {
+    const std::string command = "'" VERNIER_PROGRAM "' " + what;
+    const Outcome not_captured = run_under(preloads, fakes, command),
+                  captured = run_under(preloads, std::string(fakes) + "FAKE_CAPTURING=1 ", command);
+    EXPECT_EQ(not_captured.report["taken"], run("", what).report["taken"]) << not_captured.report;
+    EXPECT_GT(not_captured.report["taken"], 0) << not_captured.report;
+    EXPECT_EQ(captured.report["taken"], 0) << captured.report;
+    EXPECT_GT(captured.report["passed_on"]["unsupported here"], 0) << captured.report;
+    EXPECT_EQ(captured.code, 0) << captured.text;
+  }
+}
+
 TEST_F(CublasPreload, WhatIsPassedOnArrivesAsItWasAndIsCounted) {
   const Outcome outcome = run("", "products"), before = plain("products");
   for (const char* what : {"small", "slower", "pedantic", "strided with beta", "wrong ldc", "too wide", "captured",

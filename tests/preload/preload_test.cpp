@@ -95,6 +95,14 @@ TEST_F(Preload, DataTooWideForAReproducibleContractArePassedOnAndTold) {
   EXPECT_FALSE(outcome.report["last_message"].get<std::string>().empty());
 }
 
+// One try of each shape, and pauses after it that the other shape does not end.
+TEST_F(Preload, ShapesThatTakeTurnsAreDecidedEachForItself) {
+  const Outcome outcome = run("VERNIER_MIN_SIZE=0 VERNIER_ENGINE=portable", "turns");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.report["taken"], 2) << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 6) << outcome.report;
+}
+
 TEST_F(Preload, InvalidSettingsEndTheProgramWithAMessage) {
   for (const char* setting : {"VERNIER_CONTRACT=fp65", "VERNIER_ENGINE=abacus", "VERNIER_MIN_SIZE=-1",
                               "VERNIER_MIN_SIZE=3x", "VERNIER_VERBOSE=loud", "VERNIER_BLAS=/nowhere/libblas.so"}) {

@@ -3,6 +3,7 @@
  *   error      a dgemm_ with a wrong argument, which XERBLA is to report with the number that BLAS gives it
  *   threads    the same products in many threads at once
  *   wide       a product of numbers too far apart for the integer scheme
+ *   turns      products of two shapes in turns, of numbers too far apart
  *   fork       two products, one more in a child, and a second child without any
  *   ends       a product, and the end by _exit
  *   killed     a product, and the end by SIGKILL */
@@ -128,6 +129,22 @@ static void wide(void) {
   expect("wide", c, a, 4);
 }
 
+/* Sizes of a power of two, as most are; the product is the first factor, of which each element counts. */
+static void in_turns(void) {
+  const int sizes[] = {16, 64};
+  const double one = 1, zero = 0;
+  static double a[64 * 64], unit_matrix[64 * 64], c[64 * 64];
+  int i, round;
+  for (i = 0; i < 64 * 64; ++i) a[i] = i % 3 == 0 ? 1e-150 : 1e150;
+  for (round = 0; round < 8; ++round) {
+    const int* n = &sizes[round % 2];
+    memset(unit_matrix, 0, sizeof unit_matrix);
+    for (i = 0; i < *n; ++i) unit_matrix[i * (*n + 1)] = 1;
+    dgemm_("N", "N", n, n, n, &one, a, n, unit_matrix, n, &zero, c, n);
+    expect("in turns", c, a, *n * *n);
+  }
+}
+
 static void square(void) {
   const int two = 2;
   const double one = 1, zero = 0, a[] = {1, 3, 2, 4}, aa[] = {7, 15, 10, 22};
@@ -156,6 +173,7 @@ int run(const char* what) {
   if (strcmp(what, "threads") == 0) in_threads();
   if (strcmp(what, "error") == 0) error();
   if (strcmp(what, "wide") == 0) wide();
+  if (strcmp(what, "turns") == 0) in_turns();
   if (strcmp(what, "fork") == 0) in_children();
   if (strcmp(what, "ends") == 0 || strcmp(what, "killed") == 0) square();
   if (strcmp(what, "ends") == 0) _exit(failures);

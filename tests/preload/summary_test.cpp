@@ -57,6 +57,42 @@ TEST_F(RunSummary, ItSaysWhatServesDataThatAreTooWide) {
   expect_in(summary, "--contract fp64-normwise serves all data");
 }
 
+TEST_F(RunSummary, ARunUnderARunTellsTheOuterOneToo) {
+  std::string summary;
+  const std::string inner = "'" VERNIER_CLI "' run --quiet " + std::string(forced) + " -- " + program + "fork";
+  EXPECT_EQ(run("", inner, summary).code, 0);
+  expect_in(summary, "taken      2 calls");
+  expect_in(summary, "taken      1 calls");
+  EXPECT_EQ(summary.find("no level-3 call"), std::string::npos) << summary;
+}
+
+TEST_F(RunSummary, StreamsThatAreClosedStayClosed) {
+  const auto list = folder_ / "list";
+  const std::string closed =
+      "sh -c \"ls /proc/self/fd > '" + list.string() + "'; exec " + program + "ends\" <&- >&- 2>&- )";
+  EXPECT_EQ(shell("( " + closed).code, 0);
+  const std::string open_without = contents(list);
+  const Outcome outcome = shell("( '" VERNIER_CLI "' run " + std::string(forced) + " -- " + closed);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.text, "");
+  EXPECT_FALSE(open_without.empty());
+  EXPECT_EQ(contents(list), open_without);
+}
+
+TEST_F(RunSummary, WhatWasPreloadedBeforeStaysSo) {
+  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_CUBLAS_PRELOAD "' '" VERNIER_CLI "' run --quiet " +
+                                std::string(forced) + " -- sh -c 'echo $LD_PRELOAD'");
+  EXPECT_EQ(outcome.code, 0);
+  expect_in(outcome.text, ":" VERNIER_CUBLAS_PRELOAD "\n");
+}
+
+TEST_F(RunSummary, ItSaysThatALibraryKeepsItsBlasToItself) {
+  std::string summary;
+  const std::string command = "'" VERNIER_HOST "' '" VERNIER_MODULE "' wide deeply";
+  EXPECT_EQ(run(forced, command, summary).code, 0);
+  expect_in(summary, "loads libraries with RTLD_DEEPBIND");
+}
+
 TEST_F(RunSummary, ItSaysWhatIsOutOfReach) {
   std::string summary;
   EXPECT_EQ(run("", program + std::string("nothing"), summary).code, 0);

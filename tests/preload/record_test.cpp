@@ -1,0 +1,69 @@
+// The memory that `vernier run` shares with the processes that it counts.
+#include "record.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace vernier::interpose {
+namespace {
+
+class SharedRecords : public testing::Test {
+ protected:
+  struct File {
+    std::string path = (std::string(testing::TempDir()) + "vernier-board-XXXXXX");
+    Board* board;
+
+    File() {
+      const int file = mkstemp(path.data());
+      close(file);
+      board = open_board(path.c_str(), true);
+    }
+    ~File() { unlink(path.c_str()); }
+    std::size_t bytes() const {  // that the file system has given
+      struct stat status = {};
+      stat(path.c_str(), &status);
+      return static_cast<std::size_t>(status.st_blocks) * 512;
+    }
+  };
+
+  File first_, second_;
+};
+
+// What is not reserved may be missing when it is written to, and the process gets a signal.
+TEST_F(SharedRecords, AReservedRecordHasMemoryOfTheFileSystemBeforeItIsWrittenTo) {
+  ASSERT_NE(first_.board, nullptr);
+  ASSERT_LT(first_.bytes(), sizeof(Record));
+  EXPECT_TRUE(reserve(first_.path.c_str(), most_records - 1));
+  EXPECT_GE(first_.bytes(), sizeof(Record));
+  EXPECT_FALSE(reserve("/nowhere/board", 0));
+}
+
+TEST_F(SharedRecords, OneBoardsRecordsAreAddedToAnothers) {
+  ASSERT_NE(second_.board, nullptr);
+  second_.board->claimed = 1;
+  second_.board->records[0].pid = 7;
+  first_.board->claimed = 3;  // the second process has written nothing yet
+  first_.board->records[0].pid = 8;
+  first_.board->records[2].pid = 9;
+  add_records(*first_.board, second_.path.c_str());
+  EXPECT_EQ(second_.board->claimed, 3U);
+  EXPECT_EQ(second_.board->records[0].pid, 7);
+  EXPECT_EQ(second_.board->records[1].pid, 8);
+  EXPECT_EQ(second_.board->records[2].pid, 9);
+  add_records(*first_.board, "/nowhere/board");
+}
+
+TEST_F(SharedRecords, AFileOfAnotherLayoutIsNoBoard) {
+  second_.board->mark = 1;
+  EXPECT_EQ(open_board(second_.path.c_str(), false), nullptr);
+  EXPECT_EQ(open_board("/nowhere/board", false), nullptr);
+  EXPECT_NE(open_board(first_.path.c_str(), false), nullptr);
+}
+
+}  // namespace
+}  // namespace vernier::interpose
