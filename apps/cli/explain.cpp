@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "vernier/cuda.hpp"
+#include "vernier/offload.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -20,6 +21,7 @@ template <class T>
 int explain_as(const ExplainArguments& arguments, const Console& console) {
   const Options options = arguments.product.options<T>();
   const auto& [opa, opb] = arguments.ops;
+  const DeviceScope scope(arguments.device == "auto" ? Device::automatic : Device::cpu);
   const Plan plan =
       arguments.device == "cuda"
           ? cuda::explain<T>(
@@ -41,8 +43,10 @@ void add_explain(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->check(at_least(0));
   command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")->required()->check(at_least(0));
   add_type(*command, arguments->type);
-  command->add_option("--device", arguments->device, "cpu, or cuda for the current GPU")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command
+      ->add_option("--device", arguments->device,
+                   "cpu, cuda for matrices in the current GPU, or auto: matrices of the host on the faster")
+      ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);
   add_output_flags(*command, console);

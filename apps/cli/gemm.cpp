@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <vernier/cuda.hpp>
+#include <vernier/offload.hpp>
 #include <vernier/slices.hpp>
 
 #include "command.hpp"
@@ -23,7 +24,7 @@ struct GemmArguments {
   double alpha = 1, beta = 0;
   bool check = false;
   std::string slices;          // "", "dp" or "cr"
-  std::string device = "cpu";  // or "cuda"
+  std::string device = "cpu";  // or "cuda", or "auto"
   Transposes ops;
   ProductOptions product;
 };
@@ -34,6 +35,8 @@ FileFormat check_arguments(const GemmArguments& arguments, const Console& consol
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
   if (!arguments.slices.empty() && !arguments.product.contract.empty())
     throw UsageError("--slices dp or cr says what is promised: --contract is for products by residues");
+  if (!arguments.slices.empty() && arguments.device == "auto")
+    throw UsageError("--slices: --device cpu or cuda says where");
   return checked_output(arguments.output, console);
 }
 
@@ -131,7 +134,7 @@ auto call_library(const Problem& p, const GemmArguments& arguments, Matrix& c, c
                static_cast<T>(arguments.beta),
                out.data(),
                c.leading_dimension()};
-  if (arguments.device == "cpu") return on_cpu(call);
+  if (arguments.device != "cuda") return on_cpu(call);
   const OnDevice<T> x(call.a.op, call.b.op, p.m, p.n, p.k, call.a.data, call.a.ld, call.b.data, call.b.ld, out);
   call.a.data = x.a(), call.b.data = x.b(), call.c = x.c();
   const auto report = on_gpu(call);
@@ -139,8 +142,19 @@ auto call_library(const Problem& p, const GemmArguments& arguments, Matrix& c, c
   return report;
 }
 
+// All at once in the memory of the GPU: products too small for blocks, and engines of the GPU by name.
+bool lies_on_the_gpu(const Problem& p, const GemmArguments& arguments) {
+  constexpr double small = 1e6;
+  const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  return !arguments.slices.empty() || !arguments.product.engine.empty() || products < small;
+}
+
 template <class T>
-Report multiply(const Problem& p, const GemmArguments& arguments, Matrix& c, const Console& console) {
+Report multiply(const Problem& p, const GemmArguments& given, Matrix& c, const Console& console) {
+  const bool in_blocks = given.device != "cpu" && !(given.device == "cuda" && lies_on_the_gpu(p, given));
+  const DeviceScope scope(in_blocks ? parse_device(given.device) : Device::cpu);
+  GemmArguments arguments = given;
+  if (in_blocks) arguments.device = "cpu";  // whose routine it is
   Progress progress(console, "gemm");
   Options options = arguments.product.options<T>();
   options.progress = progress.callback();
@@ -309,8 +323,11 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
                    "--engine names an engine of the model, or blas; on a GPU cublas-fp16, cublas-bf16, cublas-int8 or "
                    "blas")
       ->check(CLI::IsMember({"dp", "cr"}));
-  command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command
+      ->add_option("--device", arguments->device,
+                   "cpu, cuda, or auto: GPUs where they are faster; matrices move in blocks and may be larger than its "
+                   "memory")
+      ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
   arguments->ops.add_to(*command);
   arguments->product.add_to(*command);
   add_output_flags(*command, console);

@@ -7,13 +7,14 @@
 
 #include "command.hpp"
 #include "vernier/cuda.hpp"
+#include "vernier/offload.hpp"
 
 namespace vernier::cli {
 namespace {
 
-constexpr const char* variables[] = {"VERNIER_ENGINE",      "VERNIER_CONTRACT", "VERNIER_MIN_SIZE",
-                                     "VERNIER_VERBOSE",     "VERNIER_REPORT",   "VERNIER_BLAS",
-                                     "VERNIER_CUDA_ENGINE", "VERNIER_RATES",    "OMP_NUM_THREADS"};
+constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT", "VERNIER_MIN_SIZE",    "VERNIER_VERBOSE",
+                                     "VERNIER_REPORT", "VERNIER_BLAS",     "VERNIER_CUDA_ENGINE", "VERNIER_DEVICE",
+                                     "VERNIER_RATES",  "OMP_NUM_THREADS"};
 
 struct Default {
   std::string engine;
@@ -58,6 +59,12 @@ Json describe(const Default& chosen) {
   json["native_blas"] = native_blas();
   json["estimates"] = rates();
   json["cuda"] = cuda_compiled();
+  const HostLink link = host_link();
+  json["host_link"] = {{"gpus", link.devices},
+                       {"name", link.name},
+                       {"missing", link.missing},
+                       {"bytes_a_second_up", link.up},
+                       {"bytes_a_second_down", link.down}};
   json["preload"] =
       "reaches programs that call BLAS, CBLAS or cuBLAS (cuSOLVER's calls included) in a shared library, also by dlsym "
       "(JAX), under the names of PyPI's wheels (NumPy) and behind Julia's switch; not those that are linked statically "
@@ -92,7 +99,12 @@ void print_text(const Json& json, const Console& console) {
   fmt::print("threads      {}\n", json["threads"].get<int>());
   fmt::print("native BLAS  {}\n", json["native_blas"].get<std::string>());
   fmt::print("estimates    by {}\n", json["estimates"].get<std::string>());
-  fmt::print("CUDA         {}\n\n", json["cuda"] ? "built in" : "left out of this build");
+  fmt::print("CUDA         {}\n", json["cuda"] ? "built in" : "left out of this build");
+  if (const Json& link = json["host_link"]; link["gpus"] > 0)
+    fmt::print("host to GPU  {} x {}: {:.3g} GB/s up, {:.3g} down, from pageable memory\n", link["gpus"].get<int>(),
+               link["name"].get<std::string>(), link["bytes_a_second_up"].get<double>() * 1e-9,
+               link["bytes_a_second_down"].get<double>() * 1e-9);
+  fmt::print("\n");
   fmt::print("{}\n  {}\n\n", console.strong("preload (vernier run)"), json["preload"].get<std::string>());
   fmt::print("{}\n", console.strong("environment variables"));
   for (const auto& [name, value] : json["environment"].items()) {

@@ -17,6 +17,7 @@
 #include "run_folder.hpp"
 #include "run_summary.hpp"
 #include "vernier/cuda.hpp"
+#include "vernier/offload.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -25,7 +26,7 @@ constexpr const char* library_names[] = {"libvernier_blas.so", "libvernier_cubla
 constexpr int exit_cannot_run = 126, exit_not_found = 127, exit_by_signal = 128;  // as a shell has it
 
 struct RunOptions {
-  std::string contract, engine, cuda_engine, min_size, report, blas;
+  std::string contract, engine, cuda_engine, device, min_size, report, blas;
   int verbose = 0;
   std::vector<std::string> program;
 };
@@ -79,6 +80,7 @@ void check(const RunOptions& options) {
   asked.engine = for_floats ? "portable" : options.engine;
   if (options.engine != "native") explain<double>(Op::none, Op::none, 1, 1, 1, asked);
   if (for_floats) explain<float>(Op::none, Op::none, 1, 1, 1, {.contract = Contract::fp32(), .engine = options.engine});
+  if (const std::string device = asked_or_set(options.device, "VERNIER_DEVICE"); !device.empty()) parse_device(device);
   check_cuda_engine(asked_or_set(options.cuda_engine, "VERNIER_CUDA_ENGINE"));
 }
 
@@ -181,6 +183,7 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
   set("VERNIER_CONTRACT", options.contract);
   set("VERNIER_ENGINE", options.engine);
   set("VERNIER_CUDA_ENGINE", options.cuda_engine);
+  set("VERNIER_DEVICE", options.device);
   set("VERNIER_MIN_SIZE", options.min_size);
   set("VERNIER_BLAS", options.blas);
   if (options.verbose > 0) set("VERNIER_VERBOSE", std::to_string(options.verbose + 1));
@@ -232,6 +235,8 @@ void add_run(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("--contract", options->contract, "as for gemm; default: fp32 for single, fp64 for double");
   command->add_option("--engine", options->engine, "int8 engine, or native");
   command->add_option("--cuda-engine", options->cuda_engine, "engine of the GPU, or native");
+  command->add_option("--device", options->device,
+                      "where products of BLAS calls are made: cpu, cuda, or auto: GPUs where they are faster");
   command->add_option("--min-size", options->min_size, "calls with a smaller (m n k)^(1/3) are passed on; default 256")
       ->check(CLI::Range(0, 1 << 20));
   command->add_option("--report", options->report, "append a line of JSON for each process to this file");

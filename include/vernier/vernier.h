@@ -68,6 +68,9 @@ VERNIER_C_API vernier_status vernier_set_next_contract(vernier_handle handle, co
 /* A name that `vernier info` lists, or "native"; null or "": the library chooses. "amx_bf16" serves single precision
  * under fp32 alone: other products fail with it. */
 VERNIER_C_API vernier_status vernier_set_engine(vernier_handle handle, const char* engine);
+/* Where products of matrices of the host are made (offload.hpp): "cpu", "cuda" or "auto"; null or "": as VERNIER_DEVICE
+ * says, or on the CPU. */
+VERNIER_C_API vernier_status vernier_set_device(vernier_handle handle, const char* device);
 VERNIER_C_API vernier_status vernier_set_threads(vernier_handle handle, int threads);          /* 0: OpenMP's choice */
 VERNIER_C_API vernier_status vernier_set_workspace_limit(vernier_handle handle, size_t bytes); /* 0: the default */
 VERNIER_C_API vernier_status vernier_set_workspace(vernier_handle handle, void* data, size_t bytes); /* null, 0: none */

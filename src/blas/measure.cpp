@@ -93,7 +93,7 @@ void measure_type(std::int64_t n, int threads, std::vector<MeasuredTime>& out) {
   if (residue_seconds(engine.name(), shape, moduli, threads) <
       hopeless * native_seconds(shape, single_precision, threads))
     methods.add(std::string(engine.name()), moduli);
-  if (single_precision && usable_bf16x6_engine() != nullptr) methods.add(usable_bf16x6_engine()->name, 0);
+  if (single_precision && usable_bf16x6_engine() != nullptr) methods.add(std::string(usable_bf16x6_engine()->name), 0);
   methods.measure(out);
 }
 

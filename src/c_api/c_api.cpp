@@ -77,6 +77,15 @@ vernier_status vernier_set_next_contract(vernier_handle handle, const char* cont
   return with_handle(handle, [&] { handle->next_contract = parsed(contract); });
 }
 
+vernier_status vernier_set_device(vernier_handle handle, const char* device) {
+  return with_handle(handle, [&] {
+    if (device == nullptr || *device == '\0')
+      handle->device.reset();
+    else
+      handle->device = vernier::parse_device(device);
+  });
+}
+
 vernier_status vernier_set_engine(vernier_handle handle, const char* engine) {
   return with_handle(handle, [&] {
     Options asked{.contract = vernier::Contract::fp32()};  // which every engine keeps for float

@@ -8,10 +8,12 @@
 
 #include "vernier/cuda_level3.hpp"
 #include "vernier/level3.hpp"
+#include "vernier/offload.hpp"
 #include "vernier/vernier.h"
 
 struct vernier_context {
   std::optional<vernier::Contract> contract, next_contract;
+  std::optional<vernier::Device> device;
   vernier::Options options;
   vernier::cuda::Options on_gpu;
   std::optional<vernier::Report> report,
@@ -72,7 +74,11 @@ vernier_status guarded(std::string& message, Body body) noexcept {
 template <class Body>
 vernier_status with_handle(vernier_handle handle, Body body) noexcept {
   if (handle == nullptr) return failed(error_without_handle, VERNIER_NOT_INITIALIZED, "the handle is null");
-  return guarded(handle->error, body);
+  return guarded(handle->error, [&] {
+    std::optional<DeviceScope> scope;
+    if (handle->device) scope.emplace(*handle->device);
+    body();
+  });
 }
 
 inline void require(bool condition, const char* message) {

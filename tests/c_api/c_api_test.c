@@ -53,6 +53,19 @@ static void every_type_multiplies(void) {
   vernier_destroy(handle);
 }
 
+static void devices_are_named(void) {
+  vernier_handle handle = made();
+  double c[4];
+  EXPECT(vernier_set_device(handle, "gpu") == VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "expected cpu, cuda or auto") != NULL);
+  EXPECT(vernier_set_device(handle, "auto") == VERNIER_SUCCESS);
+  EXPECT(small_product(handle, c) == VERNIER_SUCCESS);
+  EXPECT(c[0] == 19 && c[1] == 43 && c[2] == 22 && c[3] == 50);
+  EXPECT(vernier_set_device(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_set_device(NULL, "cpu") == VERNIER_NOT_INITIALIZED);
+  vernier_destroy(handle);
+}
+
 static void prepared_operands_multiply(void) {
   vernier_handle handle = made();
   vernier_prepared left = NULL, right = NULL;
@@ -334,6 +347,7 @@ int main(void) {
   parties_multiply(0);
   parties_multiply(1);
   every_type_multiplies();
+  devices_are_named();
   prepared_operands_multiply();
   level_3_is_there();
   errors_have_codes_and_words_and_leave_c_alone();
