@@ -75,6 +75,16 @@ std::string Tree::text() const {
 
 namespace {
 
+// M swallows the sum of all units, as another block may hand it on; and no unit is lost where there is no M.
+bool units_count(const Bench& bench, double big, double unit) {
+  double sum = unit;
+  while (std::fabs(sum) < (bench.k() + 1) * std::fabs(unit)) sum *= 2;
+  const auto above = bench.run({{slot_c, big}, {0, sum}}), below = bench.run({{slot_c, sum}, {0, big}});
+  std::vector<Bench::Term> all{{slot_c, unit}};
+  for (int i = 0; i < bench.k(); ++i) all.push_back({i, unit});
+  return above.d == big && below.d == big && bench.run(all).d == (bench.k() + 1) * unit;
+}
+
 // With M and units of one sign: sums that are rounded up swallow no positive units.
 bool find_tree(const Bench& bench, double big, double unit, Tree& tree, std::string& evidence) {
   const int n = bench.k() + 1;
@@ -82,7 +92,7 @@ bool find_tree(const Bench& bench, double big, double unit, Tree& tree, std::str
   for (int i = 0; i < bench.k(); ++i) all_units.push_back({i, unit});
   const auto swallowed = bench.run(all_units);
   const auto cancelled = bench.run({{slot_c, big}, {0, -big}});
-  if (!swallowed.possible || swallowed.d != big || cancelled.d != 0) {
+  if (!swallowed.possible || swallowed.d != big || cancelled.d != 0 || !units_count(bench, big, unit)) {
     evidence = "no product is small enough beside the largest one: " + swallowed.text;
     return false;
   }
@@ -107,11 +117,11 @@ bool find_tree(const Bench& bench, double big, double unit, Tree& tree, std::str
 
 }  // namespace
 
-// Sums of subnormal units would be cut where they are a c: the units are normal results if those are small enough.
+// Subnormal units reach furthest below M, but some engines cut their sums, where they are a c.
 bool find_tree(const Bench& bench, Tree& tree, std::string& evidence) {
   const FloatShape out = shape_of(bench.c());
   const double big = power(bench.top);
-  for (const int least : {out.emin(), out.emin() - out.fraction_bits}) {
+  for (const int least : {out.emin() - out.fraction_bits, out.emin()}) {
     const double unit = power(std::max({bench.bottom, bench.top - 60, least}));
     if (find_tree(bench, big, unit, tree, evidence) || find_tree(bench, -big, -unit, tree, evidence)) return true;
   }
