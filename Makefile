@@ -5,7 +5,7 @@ BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 BENCH  ?= --n 512,1024,2048,4096 --baseline native --json
 CMAKE_BUILD := cmake --build --preset $(PRESET) -j $(JOBS)
 CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
-SOURCES = find include src apps python tests bench demo tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+SOURCES = find include src apps python tests bench demo examples tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,6 +33,12 @@ gpu-test: gpu build  ## the tests of the CUDA part, and compute-sanitizer on sma
 gpu-bench: gpu build  ## fp64 on this GPU beside cuBLAS, and the time of each stage, into build/gemm_gpu.json
 	@tools/gpu_bench $(BUILD)/bin/vernier-gpu-bench -o $(BUILD)/gemm_gpu.json --commit $$(git rev-parse --short HEAD)
 
+docs:  ## the reference of the public headers, in build/reference/html
+	@tools/setup --docs
+	@mkdir -p build/reference
+	@doxygen docs/Doxyfile
+	@echo "docs: build/reference/html/index.html"
+
 format: clang-format  ## format all sources
 	@$(SOURCES) | xargs $(CLANG_FORMAT) -i
 
@@ -56,4 +62,4 @@ clang-format:
 gpu:
 	@nvidia-smi -L 2>/dev/null || { echo "$(MAKECMDGOALS): there is no NVIDIA GPU on this machine" >&2; exit 1; }
 
-.PHONY: help demo test wheel bench gpu-test gpu-bench format check-format clean configure build clang-format gpu
+.PHONY: help demo test wheel bench gpu-test gpu-bench docs format check-format clean configure build clang-format gpu

@@ -8,6 +8,9 @@ install(DIRECTORY include/vernier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT vernierTargets NAMESPACE vernier:: DESTINATION ${package_dir})
 export(EXPORT vernierTargets NAMESPACE vernier::)  # vernier_DIR may name this build folder: the wheel compiles nothing twice
 
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN Doxyfile EXCLUDE)
+
 configure_package_config_file(cmake/vernierConfig.cmake.in vernierConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(vernierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vernierConfig.cmake ${PROJECT_BINARY_DIR}/vernierConfigVersion.cmake

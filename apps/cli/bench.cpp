@@ -124,9 +124,9 @@ void print_heading(const BenchArguments& arguments, const Console& console) {
   fmt::print("errors relative to |A||B|{}; medians of all calls\n\n",
              arguments.type.starts_with("complex") ? ", of real and imaginary parts one by one" : "");
   const std::string head = fmt::format("{:>6} {:>6} {:>6}  {:<18} {:<21} {:>3} {:>10} {:>9} {:>9} {:>9}", "m", "n", "k",
-                                       "contract", "scheme/engine", "mod", "seconds", "GFLOP/s", "err mean", "err max");
+                                       "contract", "scheme/engine", "mod", "time s", "GFLOP/s", "err mean", "err max");
   const std::string rest =
-      fmt::format(" | {:>9} {:>9} {:>9} | {:>6} {:>13}", "baseline", "err mean", "err max", "ratio", "min-max");
+      fmt::format(" | {:>12} {:>9} {:>9} | {:>6} {:>13}", "base GFLOP/s", "err mean", "err max", "ratio", "min-max");
   fmt::print("{}\n", console.strong(arguments.baseline == "none" ? head : head + rest));
 }
 
@@ -138,7 +138,7 @@ void print_row(const Json& j) {
              j["scheme"].get<std::string>() + "/" + j["engine"].get<std::string>(), j["moduli"].get<int>(),
              real("seconds"), real("gflops"), real("error_mean"), real("error_max"));
   if (j.contains("ratio")) {
-    fmt::print(" | {:>9.1f} {:>9.2e} {:>9.2e} | {:>6.2f} {:>6.2f}-{:<6.2f}", real("baseline_gflops"),
+    fmt::print(" | {:>12.1f} {:>9.2e} {:>9.2e} | {:>6.2f} {:>6.2f}-{:<6.2f}", real("baseline_gflops"),
                real("baseline_error_mean"), real("baseline_error_max"), real("ratio"), real("ratio_min"),
                real("ratio_max"));
   }

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <tuple>
 
 #include "input_file.hpp"
+#include "near_name.hpp"
+#include "vernier/cuda.hpp"
+#include "vernier/model.hpp"
 
 namespace vernier::cli {
 
@@ -19,6 +23,13 @@ FileFormat checked_output(const std::string& path, const Console& console) {
   if (const auto format = output_format(path)) return *format;
   throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", path));
 }
+
+void check_inputs(const std::vector<std::string>& paths) {
+  const auto count = std::count(paths.begin(), paths.end(), "-");
+  if (count > 1) throw UsageError("stdin holds one matrix: expected one - among the inputs");
+  if (count == 1 && isatty(STDIN_FILENO) != 0) throw UsageError("- reads a .npy file, and stdin is a terminal");
+}
+
 namespace {
 
 const std::map<std::string, Op> op_names = {{"N", Op::none}, {"T", Op::transpose}, {"C", Op::conjugate_transpose},
@@ -35,6 +46,24 @@ CLI::Validator contract_validator() {
         }
       },
       "", "contract");
+}
+
+// A name that is none, but near one; others are left to the library, which knows what serves the call.
+CLI::Validator engine_validator() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        std::vector<std::string> names = {"native", "blas", "cublas-fp16", "cublas-bf16", "cublas-int8"};
+        for (const auto& list : {engines(), part_engines(), cuda::engines()})
+          for (const EngineInfo& engine : list) names.push_back(engine.name);
+        for (const model::NamedEngine& engine : model::engines()) {
+          names.push_back("model:" + engine.name);
+          names.push_back(engine.name);  // by slices
+        }
+        if (std::find(names.begin(), names.end(), text) != names.end()) return {};
+        const std::string near = near_name(text, names);
+        return near.empty() ? "" : fmt::format("'{}' is the name of no engine; did you mean '{}'?", text, near);
+      },
+      "", "engine");
 }
 
 CLI::Validator transpose_validator() {
@@ -95,9 +124,11 @@ void ProductOptions::add_to(CLI::App& command) {
                   "fp64 for double and fp32 for float if not given")
       ->check(contract_validator())
       ->type_name("CONTRACT");
-  command.add_option(
-      "--engine", engine,
-      "int8 engine (see vernier info), model:NAME (see vernier probe --list) or native; chosen if not given");
+  command
+      .add_option(
+          "--engine", engine,
+          "int8 engine (see vernier info), model:NAME (see vernier probe --list) or native; chosen if not given")
+      ->check(engine_validator());
   command.add_option("--threads", threads, "threads; 0 leaves it to OMP_NUM_THREADS")->check(at_least(0));
   command.add_option("--workspace-limit", workspace_limit, "most workspace in bytes, as in 512M; 0 is the default, 1G")
       ->transform(CLI::AsSizeValue(false))

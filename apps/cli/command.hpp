@@ -29,6 +29,9 @@ class UsageError : public std::runtime_error {
 // The format of what `-o PATH` asks for.
 FileFormat checked_output(const std::string& path, const Console& console);
 
+// Of matrices to be read one may be "-".
+void check_inputs(const std::vector<std::string>& paths);
+
 // Each adds a subcommand to the program, which sets `chosen` to its work when it is the one on the command line.
 using Work = std::function<int()>;
 void add_info(CLI::App& program, Console& console, Work& chosen);

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "command.hpp"
+#include "manual.hpp"
+#include "near_name.hpp"
 #include "probe.hpp"
 #include "reproduce.hpp"
 #include "solve.hpp"
@@ -43,6 +45,12 @@ std::string commands_of(const CLI::App& program) {
   return text;
 }
 
+std::vector<std::string> names_of(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
 // A standard stream that the caller has closed takes nothing; no file may get its number, and with it what is printed.
 void occupy_closed_streams() {
   int descriptor = 0;
@@ -66,6 +74,7 @@ int parse_and_run(int argc, char** argv, Console& console) {
   program.footer(examples);
   program.set_version_flag("--version", std::string("vernier ") + version());
   program.require_subcommand(0, 1);
+  program.option_defaults()->always_capture_default();  // help tells them
   add_output_flags(program, console);
   Work chosen;
   add_info(program, console, chosen);
@@ -76,6 +85,8 @@ int parse_and_run(int argc, char** argv, Console& console) {
   add_probe(program, console, chosen);
   add_reproduce(program, console, chosen);
   add_run(program, console, chosen);
+  add_manual(program, chosen);
+  add_completion(program, chosen);
   try {
     program.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& help_or_version) {
@@ -83,7 +94,8 @@ int parse_and_run(int argc, char** argv, Console& console) {
   } catch (const CLI::ParseError& error) {
     const auto words = program.remaining();
     if (program.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-'))
-      throw UsageError(fmt::format("'{}' is no command: expected {}", words.front(), commands_of(program)));
+      throw UsageError(fmt::format("'{}' is no command: expected {}{}", words.front(), commands_of(program),
+                                   did_you_mean(words.front(), names_of(program))));
     console.error(error.what());
     console.note("`vernier --help` and `vernier COMMAND --help` tell more.");
     return exit_usage;

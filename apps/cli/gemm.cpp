@@ -37,11 +37,12 @@ FileFormat check_arguments(const GemmArguments& arguments, const Console& consol
     throw UsageError("--slices dp or cr says what is promised: --contract is for products by residues");
   if (!arguments.slices.empty() && arguments.device == "auto")
     throw UsageError("--slices: --device cpu or cuda says where");
+  check_inputs({arguments.a, arguments.b, arguments.c_in});
   return checked_output(arguments.output, console);
 }
 
-Matrix read_input(const std::string& path, const Console& console, Json& inputs) {
-  Matrix matrix = read_matrix(path);
+Matrix read_input(const std::string& path, Vectors vectors, const Console& console, Json& inputs) {
+  Matrix matrix = read_matrix(path, vectors);
   const NonFinite count = count_nonfinite(matrix);
   if (count.nans > 0)
     console.warning(fmt::format("{}: {} of {} entries are NaN", path, count.nans, matrix.rows * matrix.columns));
@@ -60,13 +61,23 @@ struct Problem {
   std::optional<Matrix> c0;
   Op opa, opb;
   std::int64_t m, n, k;
+
+  bool is_vector() const { return a.vector || b.vector; }
 };
+
+// A is a row then, B a column, as NumPy has it.
+void refuse_turned_vector(const Matrix& x, Op op, const std::string& path) {
+  if (x.vector && op != Op::none) throw FileError(path, "is a vector, which has no transpose");
+}
 
 std::int64_t rows_of(const Matrix& x, Op op) { return op == Op::none ? x.rows : x.columns; }
 std::int64_t columns_of(const Matrix& x, Op op) { return op == Op::none ? x.columns : x.rows; }
 
 Problem read_problem(const GemmArguments& arguments, const Console& console, Json& inputs) {
-  Matrix a = read_input(arguments.a, console, inputs), b = read_input(arguments.b, console, inputs);
+  Matrix a = read_input(arguments.a, Vectors::rows, console, inputs),
+         b = read_input(arguments.b, Vectors::columns, console, inputs);
+  refuse_turned_vector(a, arguments.ops.a, arguments.a);
+  refuse_turned_vector(b, arguments.ops.b, arguments.b);
   const Op opa = arguments.ops.a, opb = arguments.ops.b;
   const std::int64_t m = rows_of(a, opa), k = columns_of(a, opa), n = columns_of(b, opb);
   if (rows_of(b, opb) != k) {
@@ -75,7 +86,7 @@ Problem read_problem(const GemmArguments& arguments, const Console& console, Jso
   }
   std::optional<Matrix> c0;
   if (!arguments.c_in.empty()) {
-    c0 = read_input(arguments.c_in, console, inputs);
+    c0 = read_input(arguments.c_in, m == 1 ? Vectors::rows : Vectors::columns, console, inputs);
     if (c0->rows != m || c0->columns != n) {
       throw FileError(arguments.c_in, fmt::format("is {} x {}, the product is {} x {}", c0->rows, c0->columns, m, n));
     }
@@ -238,12 +249,13 @@ void judge(const SampledError& error, const Report& report) {
 void print_report(const std::string& text, Json json, const Json& inputs, const GemmArguments& arguments,
                   const std::optional<SampledError>& error, const Console& console) {
   if (!console.json) {
-    console.note(text);
+    console.report(text, arguments.output);
     if (error) {
-      console.note(
+      console.report(
           fmt::format("check: {} of {} sampled entries compared with the exact product: error mean {:.2e}, max {:.2e}, "
                       "relative to |A||B|; {} are NaN or infinite, as they should be",
-                      error->compared, error->samples, error->mean, error->max, error->special));
+                      error->compared, error->samples, error->mean, error->max, error->special),
+          arguments.output);
     }
     return;
   }
@@ -284,6 +296,7 @@ int run(Problem& problem, const GemmArguments& arguments, FileFormat format, con
   }
   if (file) {
     const bool by_columns = problem.a.order == Order::column_major && problem.b.order == Order::column_major;
+    c.vector = problem.is_vector();
     write_matrix(*file, format, c, by_columns ? Order::column_major : Order::row_major);
   }
   print_report(text, std::move(json), inputs, arguments, error, console);
@@ -307,8 +320,9 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command =
       program.add_subcommand("gemm", "C = alpha op(A) op(B) + beta C0 of matrices in .npy or .mtx files.");
   auto arguments = std::make_shared<GemmArguments>();
-  command->add_option("A", arguments->a, "first matrix: .npy or .mtx")->required();
-  command->add_option("B", arguments->b, "second matrix")->required();
+  command->add_option("A", arguments->a, "first matrix: .npy or .mtx; - is .npy on stdin; a vector is a row")
+      ->required();
+  command->add_option("B", arguments->b, "second matrix; a vector is a column")->required();
   command->add_option("-o,--output", arguments->output,
                       "file for C: .npy or .mtx; - is .npy on stdout; none: report only");
   command->add_option("--alpha", arguments->alpha, "factor of the product (rounded to float for float matrices)")

@@ -14,12 +14,13 @@ bool is_regular_file(const std::string& path) {
   return S_ISREG(status.st_mode);
 }
 
-InputFile::InputFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
+InputFile::InputFile(const std::string& path)
+    : path_(path == "-" ? "stdin" : path), file_(path == "-" ? stdin : std::fopen(path.c_str(), "rb")) {
   if (file_ == nullptr) throw FileError(path, std::strerror(errno));
   struct stat status {};
   if (fstat(fileno(file_.get()), &status) != 0) throw FileError(path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) throw FileError(path, "is a directory");
-  if (S_ISREG(status.st_mode)) size_ = status.st_size;
+  if (S_ISREG(status.st_mode) && file_.get() != stdin) size_ = status.st_size;
 }
 
 std::size_t InputFile::read_some(void* data, std::size_t bytes) {

@@ -18,12 +18,13 @@ class FileError : public std::runtime_error {
 
 bool is_regular_file(const std::string& path);
 
+// "-" is stdin.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
 
   const std::string& path() const { return path_; }
-  std::optional<std::int64_t> size() const { return size_; }  // of a regular file; unknown for pipes
+  std::optional<std::int64_t> size() const { return size_; }  // of a regular file; unknown for pipes and stdin
   std::int64_t position() const { return position_; }
 
   std::size_t read_some(void* data, std::size_t bytes);  // fewer only at the end of the file
@@ -31,7 +32,9 @@ class InputFile {
 
  private:
   struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const {
+      if (file != stdin) std::fclose(file);
+    }
   };
 
   std::string path_;

@@ -40,7 +40,7 @@ double Matrix::at(std::int64_t i, std::int64_t j) const {
 }
 
 Matrix in_order(const Matrix& matrix, Order order) {
-  Matrix out{matrix.rows, matrix.columns, order, {}};
+  Matrix out{matrix.rows, matrix.columns, order, {}, matrix.vector};
   std::visit(
       [&]<class T>(const std::vector<T>& x) {
         std::vector<T> entries;
@@ -76,7 +76,7 @@ std::optional<FileFormat> output_format(const std::string& path) {
 
 Matrix read_matrix(const std::string& path, Vectors vectors) {
   const std::string extension = lower_extension(path);
-  if (extension == ".npy") return read_npy(path, vectors);
+  if (path == "-" || extension == ".npy") return read_npy(path, vectors);
   if (extension == ".mtx") return read_matrix_market(path);
   if (!is_regular_file(path)) {
     throw FileError(path, "the name says no format (.npy or .mtx), and only a regular file can be asked for its own");

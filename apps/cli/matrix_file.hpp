@@ -22,6 +22,7 @@ struct Matrix {
   std::int64_t columns = 0;
   Order order = Order::column_major;
   std::variant<std::vector<double>, std::vector<float>> entries;
+  bool vector = false;  // of one dimension in a .npy file
 
   bool is_double() const { return entries.index() == 0; }
   const char* type() const { return is_double() ? "double" : "float"; }
@@ -57,10 +58,10 @@ NonFinite count_nonfinite(const Matrix& matrix);
 
 enum class FileFormat { npy, matrix_market };
 
-// By extension; none where it is neither .npy nor .mtx. "-" (stdout) is .npy.
+// By extension; none where it is neither .npy nor .mtx. "-" (stdin, stdout) is .npy.
 std::optional<FileFormat> output_format(const std::string& path);
 
-enum class Vectors { refused, columns };  // what a .npy array of one dimension counts as
+enum class Vectors { refused, rows, columns };  // what a .npy array of one dimension counts as
 
 // By extension, else by the first bytes.
 Matrix read_matrix(const std::string& path, Vectors vectors = Vectors::refused);

@@ -172,6 +172,9 @@ void read_coordinates(Lines& lines, const Banner& banner, std::int64_t rows, std
   }
 }
 
+// Memory that a file may ask for whatever its size, and beyond that for each of its bytes.
+constexpr std::int64_t unasked_bytes = std::int64_t{1} << 30, most_expansion = 1 << 16;
+
 }  // namespace
 
 Matrix read_matrix_market(const std::string& path) {
@@ -189,7 +192,12 @@ Matrix read_matrix_market(const std::string& path) {
   if (banner.symmetry != Symmetry::general && rows != columns) {
     lines.fail(fmt::format("a symmetric matrix is square, not {} x {}", rows, columns));
   }
-  checked_bytes(path, rows, columns, sizeof(double));
+  const std::int64_t bytes = checked_bytes(path, rows, columns, sizeof(double));
+  if (bytes > unasked_bytes && bytes / most_expansion > static_cast<std::int64_t>(text.size()))
+    throw FileError(path,
+                    fmt::format("{} x {} entries take {:.1f} GiB as a dense matrix, for a file of {} bytes: a size "
+                                "is false, or the matrix too sparse for dense products",
+                                rows, columns, static_cast<double>(bytes) / 0x1p30, text.size()));
   // An entry takes two bytes or more, but for the last: a false size is found before memory is spent on it.
   const std::int64_t all = rows * columns;
   const std::int64_t stored = banner.coordinate                        ? entries

@@ -167,20 +167,23 @@ void check_size(const InputFile& file, std::int64_t bytes, const NpyHeader& head
 Matrix read_npy(const std::string& path, Vectors vectors) {
   InputFile file(path);
   NpyHeader header = read_header(file);
-  if (header.shape.size() == 1 && vectors == Vectors::columns) header.shape.push_back(1);
-  const EntryType type = parse_type(path, header.descr);
-  check_shape(path, header.shape);
+  const bool vector = header.shape.size() == 1 && vectors != Vectors::refused;
+  if (vector) header.shape.insert(vectors == Vectors::columns ? header.shape.end() : header.shape.begin(), 1);
+  const EntryType type = parse_type(file.path(), header.descr);
+  check_shape(file.path(), header.shape);
   const std::int64_t rows = header.shape[0], columns = header.shape[1];
-  check_size(file, checked_bytes(path, rows, columns, type.bytes), header);
-  checked_bytes(path, rows, columns, sizeof(double));
+  check_size(file, checked_bytes(file.path(), rows, columns, type.bytes), header);
+  checked_bytes(file.path(), rows, columns, sizeof(double));
   const Order order = header.fortran_order ? Order::column_major : Order::row_major;
-  return {rows, columns, order, read_entries(file, rows * columns, type)};
+  return {rows, columns, order, read_entries(file, rows * columns, type), vector};
 }
 
 void write_npy(OutputFile& file, const Matrix& matrix, Order order) {
   const char endian = std::endian::native == std::endian::little ? '<' : '>';
   const std::string descr = fmt::format("{}f{}", endian, matrix.is_double() ? 8 : 4);
-  const std::string preamble = npy_preamble({descr, order == Order::column_major, {matrix.rows, matrix.columns}});
+  std::vector<std::int64_t> shape = {matrix.rows, matrix.columns};
+  if (matrix.vector) shape = {matrix.rows * matrix.columns};
+  const std::string preamble = npy_preamble({descr, order == Order::column_major && !matrix.vector, shape});
   file.write(preamble.data(), preamble.size());
   std::visit(
       [&]<class T>(const std::vector<T>& x) {

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <vernier/hardware.hpp>
 #include <vernier/model.hpp>
+
+#include "input_file.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -30,6 +33,8 @@ Subject find_subject(const ProbeOptions& options) {
     for (const model::HardwareEngine& e : model::hardware_engines())
       if (e.name == options.engine) subject.named = {e.name, "this machine", e.instruction, e.model, e.engine};
   } else {
+    if (!options.file.empty() && !std::filesystem::exists(options.file))
+      throw FileError(options.file, "No such file or directory");
     subject.named = options.file.empty() ? model::find_engine(options.engine) : model::load_engine(options.file);
     subject.engine = std::make_unique<model::ModelEngine>(subject.named.engine);
   }

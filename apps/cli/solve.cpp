@@ -59,13 +59,22 @@ std::vector<T> entries_as(const Matrix& matrix) {
   return std::visit([](const auto& x) { return std::vector<T>(x.begin(), x.end()); }, matrix.entries);
 }
 
+bool is_solved(const SolveReport& report) {
+  return report.verdict == Verdict::ok || report.verdict == Verdict::ill_conditioned;
+}
+
 // A failure that leaves no file behind.
-void judge(const SolveReport& report, const SolveArguments& arguments) {
+void judge(const SolveReport& report, const SolveArguments& arguments, const Console& console) {
+  if (report.verdict == Verdict::ill_conditioned)
+    console.warning(
+        fmt::format("{} is singular to working precision (condition {:.1e}, estimated): the forward error "
+                    "is inf, no digit of X need be right",
+                    arguments.a, report.condition));
   if (report.verdict == Verdict::singular) {
     throw FileError(arguments.a,
                     fmt::format("is singular: U({0}, {0}) of its LU factors is exactly zero", report.info));
   }
-  if (report.verdict != Verdict::ok) {
+  if (report.verdict == Verdict::above_tolerance) {
     throw std::runtime_error(
         fmt::format("the backward error is {:.2e}, above the tolerance {:.2e}: nothing was written "
                     "(--tolerance accepts more)",
@@ -97,7 +106,7 @@ template <class T>
 int run(const Problem& problem, const SolveArguments& arguments, FileFormat format, const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);  // found unwritable now rather than after the work
-  const SolveOptions options = options_of(arguments);
+  SolveOptions options = options_of(arguments);
   const std::vector<T> a = entries_as<T>(problem.a), b = entries_as<T>(in_order(problem.b, Order::column_major));
   const std::int64_t n = problem.a.rows, nrhs = problem.b.columns, ld = problem.a.leading_dimension();
   std::vector<T> x(b.size());
@@ -105,26 +114,30 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
   const bool transposed = (problem.a.order == Order::row_major) != (solve_ops.at(arguments.op) == Op::transpose);
   const Op op = transposed ? Op::transpose : Op::none;
   const bool on_gpu = arguments.device == "cuda";
+  Progress progress(console, "solve");
+  options.products.progress = progress.callback();
   const SolveReport report = on_gpu ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
                                     : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
-  if (file && report.verdict == Verdict::ok)
-    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x)}, Order::column_major);
+  if (file && is_solved(report))
+    write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x), problem.b.vector},
+                 Order::column_major);
   if (console.json) {
     Json json = Json::parse(report.json());
     json["device"] = on_gpu ? cuda::device_name() : "cpu";
-    json["output"] = arguments.output.empty() || report.verdict != Verdict::ok ? Json() : Json(arguments.output);
+    json["output"] = arguments.output.empty() || !is_solved(report) ? Json() : Json(arguments.output);
     print_json(json);
   } else {
-    console.note(report.text());
-    if (on_gpu) console.note("device     " + cuda::device_name());
+    const std::string text = report.text() + (on_gpu ? "  device     " + cuda::device_name() : "");
+    is_solved(report) ? console.report(text, arguments.output) : console.note(text);
   }
-  judge(report, arguments);
+  judge(report, arguments, console);
   if (file) file->commit();
   return exit_ok;
 }
 
 int solve_files(const SolveArguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
+  check_inputs({arguments.a, arguments.b});
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const Problem problem = read_problem(arguments);
   return problem.a.is_double() || problem.b.is_double() ? run<double>(problem, arguments, format, console)
@@ -144,8 +157,8 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command = program.add_subcommand("solve", "op(A) X = B of matrices in .npy or .mtx files.");
   auto arguments = std::make_shared<SolveArguments>();
   SolveOptions& options = arguments->options;
-  command->add_option("A", arguments->a, "square matrix: .npy or .mtx")->required();
-  command->add_option("B", arguments->b, "right-hand sides, as columns; a vector is one")->required();
+  command->add_option("A", arguments->a, "square matrix: .npy or .mtx; - is .npy on stdin")->required();
+  command->add_option("B", arguments->b, "right-hand sides, as columns; of a vector X is a vector")->required();
   command->add_option("-o,--output", arguments->output,
                       "file for X: .npy or .mtx; - is .npy on stdout; none: report only");
   command

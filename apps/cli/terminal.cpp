@@ -43,6 +43,11 @@ void Console::note(std::string_view text) const {
   if (!quiet) tell(fmt::format("{}{}", text, text.ends_with('\n') ? "" : "\n"));
 }
 
+void Console::report(const std::string& text, const std::string& output) const {
+  if (output == "-") return note(text);
+  if (!quiet) std::fputs((text + (text.ends_with('\n') ? "" : "\n")).c_str(), stdout);  // main() says what is not taken
+}
+
 void Console::warning(std::string_view text) const {
   if (!quiet) say("warning:", fmt::terminal_color::yellow, stderr_colour_, text);
 }

@@ -14,9 +14,11 @@ class Console {
   bool quiet = false;  // --quiet: errors only
 
   Console();
-  void note(std::string_view text) const;     // to stderr unless quiet
-  void warning(std::string_view text) const;  // to stderr unless quiet
-  void error(std::string_view text) const;    // to stderr always
+  void note(std::string_view text) const;  // to stderr unless quiet
+  void report(const std::string& text,
+              const std::string& output) const;  // to stdout unless `output` wants it, or quiet
+  void warning(std::string_view text) const;     // to stderr unless quiet
+  void error(std::string_view text) const;       // to stderr always
   bool shows_progress() const { return terminal_ && !quiet; }
   std::string strong(std::string_view text) const;  // bold on a terminal's stdout
 

@@ -127,8 +127,12 @@ class Run {
 
   void say(const Json& record) const {
     const std::string name = record["name"], status = record["status"];
-    if (status != "done")
-      return console_.note(fmt::format("{:<22} {}: {}", name, status, record["reason"].get<std::string>()));
+    if (status != "done") {
+      const std::string reason = record["reason"];
+      const bool again = reason == told_;  // the same of every experiment on a GPU
+      told_ = reason;
+      return console_.note(fmt::format("{:<22} {}{}", name, status, again ? ", for the same reason" : ": " + reason));
+    }
     const std::string how =
         record["reused"].get<bool>() ? "data were there" : fmt::format("{:.1f} s", record["seconds"].get<double>());
     console_.note(fmt::format("{:<22} {}, {}", name, record["agrees"].get<bool>() ? "agrees" : "differs", how));
@@ -144,7 +148,14 @@ class Run {
   const cli::Console& console_;
   Gpu gpu_;
   fs::path data_;
+  mutable std::string told_;  // why the last one did not run
 };
+
+// A selection leaves the report of all experiments as it is.
+std::string report_name(const Settings& settings) {
+  if (settings.names.empty()) return "report";
+  return settings.names.size() == 1 ? settings.names.front() : "selection";
+}
 
 std::string csv_field(const Json& value) {
   if (!value.is_string()) return value.dump();
@@ -202,8 +213,10 @@ Outcome run(const Settings& settings, const cli::Console& console) {
     outcome.records.push_back(
         runner.one(*chosen[i], fmt::format("{} ({} of {})", chosen[i]->name, i + 1, chosen.size())));
   outcome.trouble = draw(outcome.records, settings.out);
-  outcome.report = fs::path(settings.out) / "report.html";
-  write_file(fs::path(settings.out) / "summary.json", overview(outcome).dump(1) + "\n");
+  const std::string name = report_name(settings);
+  outcome.report = fs::path(settings.out) / (name + ".html");
+  const fs::path summary = fs::path(settings.out) / (settings.names.empty() ? "summary.json" : name + ".json");
+  write_file(summary, overview(outcome).dump(1) + "\n");
   write_file(outcome.report, html_report(outcome.records, settings.out));
   return outcome;
 }

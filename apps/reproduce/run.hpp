@@ -1,4 +1,5 @@
-// Runs experiments into a folder: data/NAME.json and .csv, figures/NAME.svg and .png, summary.json, report.html.
+// Runs experiments into a folder: data/NAME.json and .csv, figures/NAME.svg and .png, summary.json, report.html; of a
+// selection NAME.html and NAME.json, or selection.html and selection.json.
 #pragma once
 
 #include <string>

@@ -111,6 +111,7 @@ TEST(MatrixMarket, RefusesBrokenFiles) {
       {"%%MatrixMarket matrix array real general\n99999999999999999999 2\n", "out of range"},
       {"%%MatrixMarket matrix array real general\n4294967296 4294967296\n", "more than 2^63 bytes"},
       {"%%MatrixMarket matrix coordinate real general\n100000000 100000000 1\n1 1 1\n", "this machine has"},
+      {"%%MatrixMarket matrix coordinate real general\n12000 12000 1\n1 1 1\n", "for a file of 66 bytes"},
       {"%%MatrixMarket matrix array real general\n10000 10000\n1\n", "do not fit into its"},
       {"%%MatrixMarket matrix array real symmetric\n2 3\n1\n", "a symmetric matrix is square, not 2 x 3"},
       {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "truncated: the file ends before entry (2, 2)"},

@@ -26,9 +26,50 @@ TEST_F(ProgramGemm, UnknownEngineNamesTheOthers) {
 TEST_F(ProgramGemm, MultipliesFiles) {
   const Outcome outcome = run("gemm A.npy B.npy -o P.mtx --check");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_NE(outcome.err.find("4 of 4 sampled entries"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_NE(outcome.out.find("4 of 4 sampled entries"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("contract fp64"), std::string::npos) << outcome.out;
   EXPECT_EQ(contents(folder / "P.mtx"), product_mtx);
+}
+
+TEST_F(ProgramGemm, ReadsOneMatrixFromStdin) {
+  const std::string program = "cd '" + folder / "" + "' && '" VERNIER_CLI "' gemm ";
+  EXPECT_EQ(std::system((program + "- B.npy -q -o P.mtx < A.npy").c_str()), 0);
+  EXPECT_EQ(contents(folder / "P.mtx"), product_mtx);
+  EXPECT_EQ(std::system((program + "A.npy I.mtx -q -o - | '" VERNIER_CLI "' gemm - B.npy -q -o Q.mtx").c_str()), 0);
+  EXPECT_EQ(contents(folder / "Q.mtx"), product_mtx);
+  refuses(2, "gemm - -", "stdin holds one matrix");
+  refuses(1, "gemm - B.npy", "stdin: ");
+}
+
+// As NumPy has it: the first factor is a row, the second a column, and the product is a vector.
+TEST_F(ProgramGemm, VectorsAreRowsInFrontAndColumnsBehind) {
+  folder.write("v.npy", npy(dictionary("<f8", "(3,)"), raw<double>({1, 0, 2})));
+  folder.write("w.npy", npy(dictionary("<f8", "(2,)"), raw<double>({1, -1})));
+  const auto product = [&](const std::string& factors) {
+    const Outcome outcome = run("gemm " + factors + " -o P.npy");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Matrix p = read_npy(folder / "P.npy", Vectors::columns);
+    EXPECT_TRUE(p.vector) << factors;
+    return std::get<std::vector<double>>(p.entries);
+  };
+  EXPECT_EQ(product("A.npy v.npy"), (std::vector<double>{7, 16}));
+  EXPECT_EQ(product("w.npy A.npy"), (std::vector<double>{-3, -3, -3}));
+  EXPECT_EQ(product("v.npy v.npy"), (std::vector<double>{5}));
+  EXPECT_EQ(product("A.npy v.npy --beta 1 --c-in w.npy"), (std::vector<double>{8, 15}));
+  refuses(1, "gemm v.npy A.npy --transa T", "v.npy: is a vector, which has no transpose");
+}
+
+TEST_F(ProgramGemm, DataTooWideForTheIntegerSchemeAreToldOfExact) {
+  folder.write("wide.mtx", "%%MatrixMarket matrix array real general\n1 2\n1e300\n1e-300\n");
+  folder.write("tall.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e-300\n1e300\n");
+  refuses(1, "gemm wide.mtx tall.mtx --contract fp64+reproducible", "expected contract exact, which serves any data");
+  EXPECT_EQ(run("gemm wide.mtx tall.mtx --contract exact -o P.mtx").code, 0);
+}
+
+TEST_F(ProgramGemm, ANameThatIsNearlyAnEnginesIsGuessed) {
+  refuses(2, "gemm A.npy B.npy --engine portible", "did you mean 'portable'?");
+  refuses(2, "explain -m 1 -n 1 -k 1 --engine Avx2_", "did you mean 'avx2'?");
 }
 
 TEST_F(ProgramGemm, ACheckThatComparesNothingFails) {

@@ -23,7 +23,7 @@ class ProgramSolve : public Program {
   }
 
   std::vector<double> solution(const std::string& name) const {
-    const Matrix x = read_matrix(folder / name);
+    const Matrix x = read_matrix(folder / name, Vectors::columns);
     std::vector<double> out;
     for (std::int64_t j = 0; j < x.columns; ++j)
       for (std::int64_t i = 0; i < x.rows; ++i) out.push_back(x.at(i, j));
@@ -40,8 +40,8 @@ TEST_F(ProgramSolve, SolvesFilesWithEveryPrecision) {
     for (const char* out : {"X.npy", "X.mtx"}) {
       const Outcome outcome = run(std::string("solve S.npy b.npy --factor ") + factor + " -o " + out);
       EXPECT_EQ(outcome.code, 0) << outcome.err;
-      EXPECT_EQ(outcome.out, "");
-      EXPECT_NE(outcome.err.find("verdict    ok: 2 of 2 columns"), std::string::npos) << outcome.err;
+      EXPECT_EQ(outcome.err, "");
+      EXPECT_NE(outcome.out.find("verdict    ok: 2 of 2 columns"), std::string::npos) << outcome.out;
       near(solution(out), {1, 2, 3, -1}, 1e-14);
     }
   }
@@ -77,10 +77,14 @@ TEST_F(ProgramSolve, TransposesAndOrdersOfStorage) {
   }
 }
 
-TEST_F(ProgramSolve, AVectorIsOneColumn) {
+TEST_F(ProgramSolve, AVectorIsOneColumnAndGivesAVector) {
   folder.write("v.npy", npy(dictionary("<f8", "(2,)"), raw<double>({4, 7})));
   EXPECT_EQ(run("solve S.npy v.npy -o X.npy").code, 0);
   near(solution("X.npy"), {1, 2}, 1e-14);
+  EXPECT_TRUE(read_npy(folder / "X.npy", Vectors::columns).vector);
+  const std::string program = "cd '" + folder / "" + "' && '" VERNIER_CLI "' solve S.npy - -q -o - ";
+  EXPECT_EQ(std::system((program + "< v.npy > Z.npy").c_str()), 0);
+  EXPECT_EQ(contents(folder / "Z.npy"), contents(folder / "X.npy"));
   refuses(1, "solve v.npy v.npy -o Y.npy", "v.npy: is a vector of 2 entries");
 }
 
@@ -102,6 +106,18 @@ TEST_F(ProgramSolve, JsonHoldsTheCertificate) {
   EXPECT_LE(json["columns"][1]["forward_error"].get<double>(), 1e-13);
   EXPECT_NEAR(json["condition"].get<double>(), 4 * 0.8, 1e-10);
   EXPECT_TRUE(json["output"].is_null());
+}
+
+// [1 1; 1 1 + 2^-52] has the condition 2^54.
+TEST_F(ProgramSolve, AMatrixThatIsSingularToWorkingPrecisionIsWarnedOf) {
+  folder.write("nearly.npy", npy(dictionary("<f8", "(2, 2)"), raw<double>({1, 1, 1, std::nextafter(1, 2)})));
+  folder.write("ones.npy", npy(dictionary("<f8", "(2,)"), raw<double>({1, 2})));
+  const Outcome outcome = run("solve nearly.npy ones.npy -o X.npy");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("warning:"), std::string::npos);
+  EXPECT_NE(outcome.err.find("singular to working precision"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.out.find("ok"), std::string::npos) << outcome.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "X.npy"));
 }
 
 TEST_F(ProgramSolve, WhatCannotBeSolvedGetsAMessageAndNoFile) {

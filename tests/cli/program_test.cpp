@@ -33,6 +33,56 @@ TEST_F(Program, AloneOrAskedForHelpSaysWhatItsOptionsSay) {
   EXPECT_EQ(run("").code, 0);
 }
 
+TEST_F(Program, HelpTellsDefaults) {
+  const std::string gemm = run("gemm --help").out, solve = run("solve --help").out;
+  EXPECT_NE(gemm.find("=cpu"), std::string::npos) << gemm;
+  EXPECT_NE(gemm.find("=1"), std::string::npos) << gemm;
+  EXPECT_NE(solve.find("=auto"), std::string::npos) << solve;
+  EXPECT_NE(solve.find("=30"), std::string::npos) << solve;
+}
+
+TEST_F(Program, CommandsNearlyNamedAreGuessed) {
+  refuses(2, "gem A.npy B.npy", "did you mean 'gemm'?");
+  refuses(2, "slove A.npy B.npy", "did you mean 'solve'?");
+}
+
+TEST_F(Program, MissingFilesAreFailuresOfEveryCommand) {
+  for (const char* command : {"gemm absent.npy B.npy", "gemm absent.mtx B.npy", "gemm absent B.npy",
+                              "solve absent.npy B.npy", "probe --file absent.json"})
+    refuses(1, command, "absent");
+}
+
+TEST_F(Program, ManualPagesAndCompletionsHoldEveryCommandAndOption) {
+  const std::string program = run("manual").out, gemm = run("manual gemm").out;
+  EXPECT_EQ(program.rfind(".TH vernier 1", 0), 0U);
+  for (const char* part : {".SH SYNOPSIS", ".SH COMMANDS", "vernier\\-solve", "Exit codes"})
+    EXPECT_NE(program.find(part), std::string::npos) << part;
+  for (const char* part : {".TH vernier-gemm 1", "\\-\\-contract", "(default: cpu)", "\\fBA\\fR"})
+    EXPECT_NE(gemm.find(part), std::string::npos) << part;
+  EXPECT_EQ(run("manual bench gemm").out.rfind(".TH vernier-bench-gemm 1", 0), 0U);
+  refuses(2, "manual multiply", "'multiply' is no command");
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Outcome outcome = run(std::string("completion ") + shell);
+    EXPECT_EQ(outcome.code, 0);
+    for (const char* part : {"gemm", "solve", "contract", "forward-error"})
+      EXPECT_NE(outcome.out.find(part), std::string::npos) << shell << part;
+  }
+  refuses(2, "completion csh", "csh");
+}
+
+TEST_F(Program, BashCompletesCommandsAndTheirOptions) {
+  const std::string source = "eval \"$('" VERNIER_CLI "' completion bash)\"; compopt() { :; }; ";
+  const auto completed = [&](const std::string& words, int count) {
+    folder.write("ask", source + "COMP_WORDS=(vernier " + words + "); COMP_CWORD=" + std::to_string(count) +
+                            "; _vernier; echo \"${COMPREPLY[@]}\"\n");
+    EXPECT_EQ(std::system(("bash '" + folder / "ask" + "' > '" + folder / "answer" + "'").c_str()), 0);
+    return contents(folder / "answer");
+  };
+  EXPECT_EQ(completed("so", 1), "solve\n");
+  EXPECT_EQ(completed("solve --forw", 2), "--forward-error\n");
+  EXPECT_EQ(completed("bench gemm --bas", 3), "--baseline\n");
+}
+
 TEST_F(Program, RefusesWrongUsageWith2) {
   refuses(2, "bench", "a command is expected");
   refuses(2, "multiply", "'multiply' is no command: expected info, explain");

@@ -147,7 +147,7 @@ TEST_F(Program, ReproduceWritesDataFiguresAndReport) {
   const Outcome outcome = run("reproduce cleared-bit significand --quick --out r --json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json all = json_of(outcome);
-  EXPECT_EQ(all["report"], "r/report.html");
+  EXPECT_EQ(all["report"], "r/selection.html");
   ASSERT_EQ(all["experiments"].size(), 2u);
   for (const Json& e : all["experiments"]) {
     EXPECT_EQ(e["status"], "done");
@@ -161,9 +161,20 @@ TEST_F(Program, ReproduceWritesDataFiguresAndReport) {
   }
   EXPECT_NE(contents(folder / "r/figures/cleared-bit.svg").find("</svg>"), std::string::npos);
   EXPECT_EQ(contents(folder / "r/figures/cleared-bit.png").substr(1, 3), "PNG");
-  const std::string page = contents(folder / "r/report.html");
+  const std::string page = contents(folder / "r/selection.html");
+  EXPECT_NE(page.find("10.7717/peerj-cs.330"), std::string::npos);
   EXPECT_NE(page.find("data:image/svg+xml;base64,"), std::string::npos);
   EXPECT_NE(page.find("22.75"), std::string::npos);
+}
+
+TEST_F(Program, ReproduceOfOneExperimentLeavesTheReportOfAll) {
+  folder.write("r/report.html", "all");
+  folder.write("r/summary.json", "{}");
+  const Outcome outcome = run("reproduce significand --quick --out r");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(contents(folder / "r/report.html"), "all");
+  EXPECT_EQ(contents(folder / "r/summary.json"), "{}");
+  EXPECT_NE(contents(folder / "r/significand.html").find("significand"), std::string::npos);
 }
 
 TEST_F(Program, ReproduceGoesOnWhereItStopped) {
@@ -189,7 +200,7 @@ TEST_F(Program, ReproduceWithoutMatplotlibKeepsTheDataAndSaysSo) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.err.find("python3-matplotlib"), std::string::npos) << outcome.err;
   EXPECT_NE(contents(folder / "r/data/cleared-bit.csv").find("fp32"), std::string::npos);
-  EXPECT_NE(contents(folder / "r/report.html").find("was not drawn"), std::string::npos);
+  EXPECT_NE(contents(folder / "r/cleared-bit.html").find("was not drawn"), std::string::npos);
 }
 
 }  // namespace

@@ -26,6 +26,28 @@ if(apps AND shared)  # the installed preload finds the installed library
   run(${prefix}/bin/vernier run --min-size 0 -- ${work}/cmake/consumer)
 endif()
 
+# The examples, as a user builds them.
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/../../examples -B ${work}/examples -G ${generator}
+    -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_C_COMPILER=${c_compiler} -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_C_FLAGS=${flags}
+    -DCMAKE_BUILD_TYPE=${config} -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${work}/examples --config ${config})
+run(${CMAKE_CTEST_COMMAND} --test-dir ${work}/examples --output-on-failure --no-tests=error)
+
+# What comes with the program and the library.
+set(expected share/doc/vernier/LICENSE share/doc/vernier/README.md share/doc/vernier/CHANGELOG.md share/doc/vernier/CITATION.cff
+    share/doc/vernier/docs/accuracy.md share/doc/vernier/examples/product.cpp)
+if(apps)
+  list(APPEND expected share/man/man1/vernier.1 share/man/man1/vernier-gemm.1
+       share/bash-completion/completions/vernier share/zsh/site-functions/_vernier
+       share/fish/vendor_completions.d/vernier.fish)
+endif()
+foreach(file IN LISTS expected)
+  file(SIZE ${prefix}/${file} size)  # fails where it is missing
+  if(size EQUAL 0)
+    message(FATAL_ERROR "${prefix}/${file} is empty")
+  endif()
+endforeach()
+
 if(NOT shared)
   set(static --static)
 endif()
