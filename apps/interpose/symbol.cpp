@@ -164,8 +164,9 @@ bool Symbol::run(const Call& call) {
       fatal(std::string(counts_.symbol) + ": out of memory within a batch; its results are incomplete");
     counts_.pass(reason_of(status));
     this_thread.of_size = preload.waits;
-    record_message(l.last_error(handle));
-    if (settings().verbose > 1) say(counts_.symbol, call, l.last_error(handle));
+    const char* const why = this_thread.why != nullptr ? std::exchange(this_thread.why, nullptr) : l.last_error(handle);
+    record_message(why);
+    if (settings().verbose > 1) say(counts_.symbol, call, why);
     return false;
   }
   record(call, handle);

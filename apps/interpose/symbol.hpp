@@ -9,9 +9,10 @@
 namespace vernier::interpose {
 
 struct ThisThread {
-  int depth;      // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
-  bool of_size;   // the call that is about to be passed on is one of size: its time is told
-  double* spent;  // ... and added there, if not null
+  int depth;        // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
+  bool of_size;     // the call that is about to be passed on is one of size: its time is told
+  double* spent;    // ... and added there, if not null
+  const char* why;  // a call is not done, where libvernier was not asked
 };
 inline constinit thread_local ThisThread this_thread{};
 

@@ -1,10 +1,5 @@
 #include "cublas_call.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
-#include <cstring>
-
 #include "original.hpp"
 #include "workspace.hpp"
 
@@ -48,45 +43,7 @@ bool asks_for_another(int math_mode, vernier_type type) {
   }
 }
 
-int find_xla(dl_phdr_info* info, std::size_t, void* found) {
-  for (const char* name : {"xla_cuda_plugin", "xla_extension", "libtensorflow"})
-    if (info->dlpi_name != nullptr && std::strstr(info->dlpi_name, name) != nullptr) *static_cast<bool*>(found) = true;
-  return 0;
-}
-
-bool has_xla() {
-  static const bool once = [] {
-    bool found = false;
-    dl_iterate_phdr(find_xla, &found);
-    return found;
-  }();
-  return once;
-}
-
-using IsCapturing = int (*)(void* stream, int* status);
-
-// The driver's, which every program that uses a GPU has loaded.
-IsCapturing is_capturing() {
-  static const IsCapturing once = [] {
-    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-    return reinterpret_cast<IsCapturing>(driver != nullptr ? look_up(driver, "cuStreamIsCapturing") : nullptr);
-  }();
-  return once;
-}
-
-bool is_captured_by_xla(void* stream) {
-  int status = 0;
-  return has_xla() && is_capturing() != nullptr && is_capturing()(stream, &status) == 0 && status != 0;
-}
-
 }  // namespace
-
-bool refuse_captured_by_xla(Symbol& symbol, const Call& call) {
-  if (!is_captured_by_xla(call.stream)) return false;
-  record_message("XLA captures this product for a command buffer, of which each capture must have the same nodes");
-  symbol.refuse(call, Reason::unsupported);
-  return true;
-}
 
 std::optional<vernier_type> type_of(int data_type) {
   switch (data_type) {
@@ -133,7 +90,6 @@ bool offer(Symbol& symbol, Handle handle, Call& call) {
   if (asks_for_another(math_mode, call.type)) return symbol.refuse(call, Reason::mode);
   call.device_factors = pointer_mode != host;
   if (!can_be_redone(call)) return symbol.refuse(call, Reason::mode);
-  if (refuse_captured_by_xla(symbol, call)) return false;
   if (call.device_factors && call.routine != Routine::gemm) return symbol.refuse(call, Reason::factors);
   const Workspace workspace = workspace_of(handle);
   call.workspace = workspace.data;

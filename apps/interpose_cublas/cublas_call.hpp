@@ -28,10 +28,6 @@ bool is_zero(vernier_type type, const void* factor);
 // written.
 bool can_be_redone(const Call& call);
 
-// XLA captures each product of a command buffer by itself, makes it part of a larger graph, which must have no memory
-// nodes, and captures it anew when addresses change, which must give the same nodes: such a call is passed on.
-bool refuse_captured_by_xla(Symbol& symbol, const Call& call);  // true: it is refused, and counted
-
 // Offers a call, of sizes that concern, with the stream and the modes of the cuBLAS handle; true if it is done.
 bool offer(Symbol& symbol, Handle handle, Call& call);
 

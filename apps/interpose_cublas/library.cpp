@@ -11,6 +11,8 @@
 #include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
+#include "symbol.hpp"
+#include "xla_capture.hpp"
 
 namespace vernier::interpose {
 
@@ -175,6 +177,10 @@ Sizes largest_product(const Call& c) {
 
 // The handle has no workspace but during a product that fits into it: the next shape is planned for the pool's memory.
 vernier_status perform(vernier_handle h, const Call& c) {
+  if (cublas::is_captured_by_xla(c.stream)) {
+    this_thread.why = "XLA captures this product for a command buffer, of which each capture must have the same nodes";
+    return VERNIER_UNSUPPORTED;
+  }
   const Library& l = library();
   const bool workspace = c.workspace != nullptr && workspace_suffices(l, h, c);
   vernier_status status = l.set_stream(h, c.stream);

@@ -159,8 +159,7 @@ bool take(Symbol& symbol, const Product& p) {
   if (!type) return symbol.refuse(unknown, Reason::mode);
   const std::optional<Call> call = call_of(p, *type, d);
   if (!call || !can_be_redone(*call)) return symbol.refuse(unknown, Reason::mode);
-  if (!symbol.concerns(call->m, call->n, call->k) || refuse_captured_by_xla(symbol, *call)) return false;
-  return symbol.offer(*call);
+  return symbol.take(*call);
 }
 
 }  // namespace

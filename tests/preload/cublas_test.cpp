@@ -68,6 +68,7 @@ TEST_F(CublasPreload, WhatXlaCapturesIsPassedOn) {
     EXPECT_GT(not_captured.report["taken"], 0) << not_captured.report;
     EXPECT_EQ(captured.report["taken"], 0) << captured.report;
     EXPECT_GT(captured.report["passed_on"]["unsupported here"], 0) << captured.report;
+    EXPECT_NE(captured.report["last_message"].get<std::string>().find("XLA"), std::string::npos) << captured.report;
     EXPECT_EQ(captured.code, 0) << captured.text;
   }
 }
