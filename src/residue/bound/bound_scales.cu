@@ -4,6 +4,7 @@
 #include "cuda/ptx.cuh"
 #include "number/bound_byte.hpp"
 #include "number/bound_code.hpp"
+#include "product/plan/gpu_model.hpp"
 #include "residue/bound/bound_kernels.hpp"
 #include "residue/convert/digits.hpp"
 
@@ -167,7 +168,7 @@ void choose_bound_scales_on_device(const BoundTask& task, cudaStream_t stream) {
   EntryTable table{};
   for (int code = 0; code < 256; ++code)
     table.of[code] = static_cast<short>(bound_entry_16(task.product, task.k, code));
-  constexpr std::int64_t most_blocks = 132 * 8;  // that a Hopper GPU runs at once, half full
+  constexpr std::int64_t most_blocks = std::int64_t{h200_multiprocessors} * 8;  // at once, half full
   const ProductUnits units = product_units(task.operand[0].vectors, task.operand[1].vectors);
   const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(units.plane_bytes() / 16, threads)));
   launch("find_largest", find_largest, shape_of(blocks), stream, task, table, units);
