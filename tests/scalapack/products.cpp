@@ -67,7 +67,8 @@ class Comparison {
         a_(made(0, r)),
         b_(made(1, r)),
         c_whole_(made(2, r)) {
-    if (c.routine != gemm_routine && alpha_ == T{0}) alpha_ = T{1};
+    // Where alpha is zero PBLAS scales C itself, complex numbers in roundings of its own.
+    if (alpha_ == T{0} && (c.routine != gemm_routine || std::imag(beta_) != 0)) alpha_ = T{1};
   }
 
   // What one process has; the input where the contract does not hold the data.

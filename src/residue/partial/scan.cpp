@@ -95,6 +95,7 @@ struct RoundMessage {
         sums[span_words(k) * (offset + vector - step.first) + k_index / packed_deficits] +=
             static_cast<std::int64_t>(deficit_of(x, exponent)) << (8 * (k_index % packed_deficits));
         return;
+      case ScanRound::moduli:
       case ScanRound::done:
         return;
     }
@@ -130,7 +131,9 @@ void Scan::begin(const ScanStep& step) {
   step_ = step;
   const std::int64_t vectors = a_.count() + b_.count();
   const auto deep = static_cast<std::int64_t>(a_.deep.size() + b_.deep.size());
-  const std::int64_t maxima = 1 + (step.round == ScanRound::extremes ? extreme_words * vectors : 0);
+  const std::int64_t maxima = 1 + (step.round == ScanRound::extremes ? extreme_words * vectors
+                                   : step.round == ScanRound::moduli ? std::ssize(agreed_)
+                                                                     : 0);
   const std::int64_t sums = step.round == ScanRound::sums     ? sum_words * vectors
                             : step.round == ScanRound::depths ? depth_words * deep
                             : step.round == ScanRound::spans  ? span_words(k_) * step.count
@@ -141,7 +144,7 @@ void Scan::begin(const ScanStep& step) {
 
 template <class T>
 void Scan::add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads) {
-  if (step_.round == ScanRound::done) return;
+  if (step_.round == ScanRound::moduli || step_.round == ScanRound::done) return;
   const ScannedSide& scanned = this->side(side);
   const PartView<T> view{part, vectors_are_rows};
   const RoundMessage message{step_, scanned, offset_of(side), k_, maxima_.data() + 1, sums_.data()};
@@ -235,6 +238,11 @@ void Scan::want_spans() {
   begin(next_spans(0));
 }
 
+void Scan::agree(std::array<std::int64_t, 2> moduli) {
+  begin({ScanRound::moduli});
+  std::copy(moduli.begin(), moduli.end(), maxima_.begin() + 1);
+}
+
 void Scan::combine() {
   if (maxima_[0] != 0)
     fail(Status::out_of_memory, "DistributedProduct: a party has no memory; no party has written anything");
@@ -254,6 +262,9 @@ void Scan::combine() {
     case ScanRound::spans:
       combine_spans();
       return begin(next_spans(step_.first + step_.count));
+    case ScanRound::moduli:
+      std::copy_n(maxima_.begin() + 1, agreed_.size(), agreed_.begin());
+      return begin({ScanRound::done});
     case ScanRound::done:
       return;
   }

@@ -2,6 +2,7 @@
 // numbers are those of vector_statistics(), whoever holds which elements.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace vernier {
 
-enum class ScanRound { extremes, sums, depths, spans, done };
+enum class ScanRound { extremes, sums, depths, spans, moduli, done };
 
 // Which round, and of which of its vectors: block spans go some vectors at a time.
 struct ScanStep {
@@ -47,6 +48,9 @@ class Scan {
 
   void combine();     // to the next round; the messages are those of all parties
   void want_spans();  // goes on with block spans after `done`
+  // The last round: logarithms of different machines may ask for different numbers of moduli. All take the largest.
+  void agree(std::array<std::int64_t, 2> moduli);
+  const std::array<std::int64_t, 2>& agreed() const { return agreed_; }
   void refuse() { maxima_[0] = 1; }
 
   const ScannedSide& side(Side which) const { return which == Side::left ? a_ : b_; }
@@ -67,6 +71,7 @@ class Scan {
   ScannedSide a_, b_;
   ScanStep step_;
   std::vector<std::int64_t> maxima_, sums_;
+  std::array<std::int64_t, 2> agreed_{};
 };
 
 }  // namespace vernier

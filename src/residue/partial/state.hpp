@@ -31,6 +31,14 @@ struct DistributedState {
   using R = RealType<T>;
   static constexpr int parts = parts_of_type<T>;
 
+  // Of all vectors of a side, where all elements become integers: the largest exponent and norm; and where bits lie.
+  struct IntegerNeeds {
+    int exponent = 0;
+    double norm = 0;  // log2
+    int lowest = 0, highest = 0;
+    bool any = false;
+  };
+
   Op opa, opb;
   std::int64_t m, n, k;
   Contract contract;
@@ -41,6 +49,7 @@ struct DistributedState {
   Scan scan;
   Scaling scaling;
   std::vector<VectorProof> row_proofs, column_proofs;
+  IntegerNeeds row_needs, column_needs;  // under exact
   std::vector<PassData> passes;
 
   DistributedState(Op a, Op b, std::int64_t rows, std::int64_t columns, std::int64_t inner, const Options& options)
@@ -71,10 +80,12 @@ struct DistributedState {
   }
 
   void combine() {
-    const bool had_spans = scan.round() == ScanRound::spans;
+    const ScanRound round = scan.round();
     scan.combine();
     if (scan.round() != ScanRound::done) return;
-    if (had_spans)
+    if (round == ScanRound::moduli)
+      make_passes();
+    else if (round == ScanRound::spans)
       choose_with_spans();
     else
       choose();
@@ -86,13 +97,13 @@ struct DistributedState {
     if (exact) return choose_exact();
     scale({}, {});
     if (scaling.any_wide && parts * k <= longest_spanned_k) return scan.want_spans();
-    make_passes();
+    agree();
   }
 
   void choose_with_spans() {
     const SpanCostsOfSides costs = span_costs_of<R>(scan, parts * k, engine);
     scale(costs.rows, costs.columns);
-    make_passes();
+    agree();
   }
 
   void scale(BlockCosts row_costs, BlockCosts column_costs) {
@@ -103,13 +114,23 @@ struct DistributedState {
         choose_scales(rule, parts * k, a.statistics, b.statistics, row_proofs, column_proofs, row_costs, column_costs);
   }
 
+  static constexpr int beyond = max_moduli + 1;
+  static int moduli_or_beyond(double log2_bound, int exponent) {
+    const int count = exponent <= largest_exponent(max_limbs) ? moduli_for(log2_bound) : 0;
+    return count != 0 ? count : beyond;
+  }
+
+  void agree() {
+    scan.agree({scaling.any_ordinary ? ordinary_moduli<R>(contract, parts * k) : 0,
+                scaling.any_wide ? moduli_or_beyond(scaling.wide_log2, scaling.wide_exponent) : 0});
+  }
+
   void make_passes() {
-    if (scaling.any_ordinary) add_pass(ordinary_moduli<R>(contract, parts * k), rule.largest_exponent, true);
-    if (!scaling.any_wide) return;
-    const int count = moduli_for(scaling.wide_log2);
-    if (count == 0 || scaling.wide_exponent > largest_exponent(max_limbs))
-      fail_beyond_scheme(contract, scan.widest_span(Side::left), scan.widest_span(Side::right));
-    add_pass(count, scaling.wide_exponent, false);
+    const auto [ordinary, wide] = scan.agreed();
+    if (exact) return make_exact_pass(static_cast<int>(ordinary));
+    if (wide == beyond) fail_beyond_scheme(contract, scan.widest_span(Side::left), scan.widest_span(Side::right));
+    if (ordinary != 0) add_pass(static_cast<int>(ordinary), rule.largest_exponent, true);
+    if (wide != 0) add_pass(static_cast<int>(wide), scaling.wide_exponent, false);
   }
 
   PassData& add_pass(int moduli, int exponent, bool ordinary) {
@@ -130,14 +151,6 @@ struct DistributedState {
     return pass;
   }
 
-  // One vector of a side: largest exponents of scaled elements, and the norm, where all elements become integers.
-  struct IntegerNeeds {
-    int exponent = 0;
-    double norm = 0;  // log2
-    int lowest = 0, highest = 0;
-    bool any = false;
-  };
-
   IntegerNeeds make_integers(const ScannedSide& side, std::vector<VectorProof>& proofs) const {
     proofs.assign(side.statistics.size(), {.proofs = proof_sets - 1});
     IntegerNeeds needs;
@@ -157,17 +170,22 @@ struct DistributedState {
 
   // All elements become integers: the sums are exact, and one rounding is left.
   void choose_exact() {
-    const IntegerNeeds a = make_integers(scan.side(Side::left), row_proofs);
-    const IntegerNeeds b = make_integers(scan.side(Side::right), column_proofs);
-    const int exponent = std::max(a.exponent, b.exponent), count = moduli_for(a.norm + b.norm);
-    if (count != 0 && exponent <= largest_exponent(max_limbs)) {
-      add_pass(count, exponent, true);
+    row_needs = make_integers(scan.side(Side::left), row_proofs);
+    column_needs = make_integers(scan.side(Side::right), column_proofs);
+    scan.agree({moduli_or_beyond(row_needs.norm + column_needs.norm, integer_exponent()), 0});
+  }
+  int integer_exponent() const { return std::max(row_needs.exponent, column_needs.exponent); }
+
+  void make_exact_pass(int moduli) {
+    if (moduli != beyond) {
+      add_pass(moduli, integer_exponent(), true);
       return;
     }
-    PassData& pass = add_pass(0, 0, true);
-    pass.layout.lowest = a.lowest + b.lowest;
-    const int bits = a.highest + b.highest + 2 + std::bit_width(static_cast<std::uint64_t>(2 * k)) - pass.layout.lowest;
-    pass.layout.digits = bits / digit_bits + 2;
+    ElementLayout& layout = add_pass(0, 0, true).layout;
+    layout.lowest = row_needs.lowest + column_needs.lowest;
+    const int highest = row_needs.highest + column_needs.highest + 2;
+    const int bits = highest + std::bit_width(static_cast<std::uint64_t>(2 * k)) - layout.lowest;
+    layout.digits = bits / digit_bits + 2;
   }
 
   void check_scalars(T alpha, T beta) const {
