@@ -178,14 +178,14 @@ constexpr const char* papers = R"(<section id="papers">
 <li>H. Ootomo, R. Yokota: TensorCore を用いた精度補正単精度行列積 (a single-precision matrix product on Tensor Cores with
 corrected errors). IPSJ SIG Technical Reports, 2021. Its successor: Recovering single precision accuracy from Tensor Cores
 while surpassing the FP32 theoretical peak performance. Int. J. High Perform. Comput. Appl. 36, 2022,
-<a href="https://doi.org/10.1177/10943420221090256">doi:10.1177/10943420221090256</a></li>
+doi:10.1177/10943420221090256</li>
 <li>D. Mukunoki, K. Ozaki, T. Ogita, T. Imamura: DGEMM using Tensor Cores, and its accurate and reproducible versions. ISC High
-Performance 2020, <a href="https://doi.org/10.1007/978-3-030-50743-5_12">doi:10.1007/978-3-030-50743-5_12</a></li>
+Performance 2020, doi:10.1007/978-3-030-50743-5_12</li>
 <li>M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh: Numerical behavior of NVIDIA tensor cores. PeerJ Computer Science 7, 2021,
-<a href="https://doi.org/10.7717/peerj-cs.330">doi:10.7717/peerj-cs.330</a></li>
+doi:10.7717/peerj-cs.330</li>
 <li>T. Mary, P. Blanchard, N. J. Higham, F. Lopez, S. Pranesh: Performance and accuracy of mixed-precision matrix factorizations
 with GPU Tensor Cores. SIAM PP 2020; in full: Mixed precision block fused multiply-add: error analysis and application to GPU
-tensor cores. SIAM J. Sci. Comput. 42, 2020, <a href="https://doi.org/10.1137/19M1289546">doi:10.1137/19M1289546</a></li>
+tensor cores. SIAM J. Sci. Comput. 42, 2020, doi:10.1137/19M1289546</li>
 </ul>
 </section>
 )";

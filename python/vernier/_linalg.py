@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Iterator
 
 from . import _refuse, _vernier
@@ -24,7 +25,7 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
     report      True: returns (x, Certificate), also where the tolerance was not reached
 
     Raises ValueError for a singular matrix and for NaN or infinity; BoundNotMet where the tolerance was not reached
-    and nobody asked for the certificate.
+    and nobody asked for the certificate. A matrix that is singular to working precision is a RuntimeWarning.
     """
     space = _square("solve", a)
     _right_hand_side("solve", a, b)
@@ -36,7 +37,10 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
                           contract or "")
     if done.verdict == "singular":
         raise ValueError(f"solve: the matrix is singular: pivot {done.info} is zero")
-    if not report and not done.ok:
+    if done.verdict == "ill-conditioned":
+        warnings.warn("solve: the matrix is singular to working precision: no digit of x need be right", RuntimeWarning,
+                      stacklevel=2)
+    elif not report and not done.ok:
         raise _vernier.BoundNotMet(f"solve: the backward error is {done.backward_error:.1e}, above the tolerance "
                                    f"{done.tolerance:.1e}; ask for (x, certificate) with report=True")
     return (x, done) if report else x

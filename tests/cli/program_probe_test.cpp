@@ -33,7 +33,7 @@ TEST_F(Program, ProbeRefusesWrongUsageWith2) {
   refuses(2, "probe --engine volta-int4", "volta-fp16-fp32");
   refuses(2, "probe --engine gpu:abacus", "no hardware engine is called 'gpu:abacus'");
   refuses(2, "probe --engine cublas:abacus --json", "cublas:abacus");
-  refuses(2, "probe --file absent.json", "cannot read the engine description 'absent.json'");
+  refuses(1, "probe --file absent.json", "absent.json: No such file");
   folder.write("broken.json", R"({"name": "x", )");
   refuses(2, "probe --file broken.json", "broken.json: engine description: not JSON");
   folder.write("list.json", "[]");

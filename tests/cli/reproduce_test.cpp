@@ -168,6 +168,7 @@ TEST_F(Program, ReproduceWritesDataFiguresAndReport) {
 }
 
 TEST_F(Program, ReproduceOfOneExperimentLeavesTheReportOfAll) {
+  std::filesystem::create_directory(folder / "r");
   folder.write("r/report.html", "all");
   folder.write("r/summary.json", "{}");
   const Outcome outcome = run("reproduce significand --quick --out r");

@@ -65,7 +65,9 @@ double dot_oracle(const Engine& e, const Cases::Dot& x) {
     d = block_oracle(e, x, q, e.block, blocks, d, exponent);
     exponent = d == 0 || !std::isfinite(d) ? 0 : std::max(std::ilogb(d), shape_of(e.c).emin());
   }
-  return e.join == Join::first ? d : static_cast<double>(static_cast<float>(d) + static_cast<float>(c));
+  if (e.join == Join::first) return d;
+  if (e.c != Format::fp16) return static_cast<double>(static_cast<float>(d) + static_cast<float>(c));
+  return std::isfinite(d + c) ? nearest_half(d + c) : d + c;
 }
 
 // The model runs in the compiler too, which refuses undefined shifts.

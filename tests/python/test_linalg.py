@@ -92,6 +92,13 @@ def test_prepared_factors_have_the_bits_of_the_product():
     assert np.array_equal(left @ b, expected)
 
 
+def test_a_matrix_singular_to_working_precision_is_a_warning():
+    n = np.arange(25.0)
+    hilbert = 1 / (n[:, None] + n + 1)
+    with pytest.warns(RuntimeWarning, match="working precision"):
+        vernier.solve(hilbert, np.ones(25))
+
+
 @pytest.mark.parametrize("subscripts, shapes", [
     ("ij,jk->ik", [(3, 4), (4, 5)]), ("ij,kj", [(3, 4), (5, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
     ("ij,jk,kl->il", [(3, 4), (4, 5), (5, 2)]), ("i,j->ij", [(3,), (4,)]), ("i,i->", [(5,), (5,)]), ("ijk,k->ji", [(2, 3, 4), (4,)]),
