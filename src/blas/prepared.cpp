@@ -192,11 +192,7 @@ template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                     Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
-  check_shape("gemm", Op::none, opb, m, n, k);
-  check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
-  check_leading("gemm", "ldc", ldc, m);
-  check_options("gemm", options);
-  check_prepared("A", A, Side::left, m, k, options);
+  check_left_product(A, opb, m, n, k, ldb, ldc, options);
   return prepared_product<T>({&A.data(), nullptr, {}, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C, ldc,
                              options);
 }
@@ -205,11 +201,7 @@ template <class T>
 PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k,
                     Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
-  check_shape("gemm", opa, Op::none, m, n, k);
-  check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
-  check_leading("gemm", "ldc", ldc, m);
-  check_options("gemm", options);
-  check_prepared("B", B, Side::right, k, n, options);
+  check_right_product(opa, B, m, n, k, lda, ldc, options);
   return prepared_product<T>({nullptr, &B.data(), rows_of(opa, A, m, k, lda), {}}, {m, n, k}, alpha, beta, C, ldc,
                              options);
 }
@@ -217,12 +209,7 @@ PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::in
 template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
                     std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  check_shape("gemm", Op::none, Op::none, m, n, k);
-  check_leading("gemm", "ldc", ldc, m);
-  check_options("gemm", options);
-  check_prepared("A", A, Side::left, m, k, options);
-  check_prepared("B", B, Side::right, k, n, options);
-  check_same_engine(A, B);
+  check_prepared_product(A, B, m, n, k, ldc, options);
   return prepared_product<T>({&A.data(), &B.data(), {}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 

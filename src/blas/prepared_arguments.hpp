@@ -53,6 +53,38 @@ void check_same_engine(const Prepared& a, const Prepared& b) {
           b.engine());
 }
 
+// The arguments of products on a CPU: with A prepared, with B, with both.
+template <class Prepared>
+void check_left_product(const Prepared& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldb,
+                        std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, opb, m, n, k);
+  check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("A", A, Side::left, m, k, options);
+}
+
+template <class Prepared>
+void check_right_product(Op opa, const Prepared& B, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
+                         std::int64_t ldc, const Options& options) {
+  check_shape("gemm", opa, Op::none, m, n, k);
+  check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("B", B, Side::right, k, n, options);
+}
+
+template <class Prepared>
+void check_prepared_product(const Prepared& A, const Prepared& B, std::int64_t m, std::int64_t n, std::int64_t k,
+                            std::int64_t ldc, const Options& options) {
+  check_shape("gemm", Op::none, Op::none, m, n, k);
+  check_leading("gemm", "ldc", ldc, m);
+  check_options("gemm", options);
+  check_prepared("A", A, Side::left, m, k, options);
+  check_prepared("B", B, Side::right, k, n, options);
+  check_same_engine(A, B);
+}
+
 // "A is prepared for engine amx"
 inline std::string prepared_reason(bool a, bool b, const std::string& engine) {
   return fmt::format("{} prepared for engine {}", a && b ? "A and B are" : a ? "A is" : "B is", engine);
