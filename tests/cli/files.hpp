@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,40 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "temporary_name.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace vernier::cli::testing {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = temporary_name(std::filesystem::temp_directory_path() / "vernier-cli");
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder: " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return *this / name;
-  }
-  std::vector<std::string> names() const {
-    std::vector<std::string> result;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      result.push_back(entry.path().filename().string());
-    std::sort(result.begin(), result.end());
-    return result;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using vernier::test::TemporaryFolder;
 
 inline std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -4,31 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "base/status.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace vernier::test {
 namespace {
-
-class InAFolder : public testing::Test {
- protected:
-  InAFolder() {
-    std::string name = testing::TempDir() + "rates-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~InAFolder() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-
- private:
-  std::string folder_;
-};
-
-using MeasuredRatesFile = InAFolder;
 
 MeasuredTime time(const char* method, int threads, std::int64_t n, double seconds, int moduli = 0) {
   return {method, false, threads, n, moduli, seconds};
@@ -59,8 +41,9 @@ TEST(MeasuredRates, TakeTheNearestNumberOfThreads) {
   EXPECT_DOUBLE_EQ(factor(rates, "native", 500, 64), 3);
 }
 
-TEST_F(MeasuredRatesFile, KeepsTheTimesOfOtherMachines) {
-  const std::string file = path("new folder/rates.json");
+TEST(MeasuredRatesFile, KeepsTheTimesOfOtherMachines) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "new folder/rates.json";
   write_rates(file, {"one", "blas", "2026-01-01", {time("native", 2, 384, 0.5)}});
   write_rates(file, {"other", "blas", "2026-01-02", {time("amx", 4, 768, 0.25, 15)}});
   write_rates(file, {"one", "blas", "2026-01-03", {time("native", 2, 384, 0.75)}});
@@ -74,8 +57,9 @@ TEST_F(MeasuredRatesFile, KeepsTheTimesOfOtherMachines) {
   EXPECT_TRUE(read_rates(file, "one", "another blas").times.empty());
 }
 
-TEST_F(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {
-  const std::string file = path("rates.json");
+TEST(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "rates.json";
   EXPECT_TRUE(read_rates(file, "one", "blas").times.empty());
   for (const char* text :
        {"", "{", "[1, 2]", R"({"machines": 3})", R"({"machines": [4, {"processor": "one", "blas": "blas"}]})",
@@ -88,10 +72,11 @@ TEST_F(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {
   }
 }
 
-TEST_F(MeasuredRatesFile, ThatCannotBeWrittenIsAnError) {
-  std::ofstream(path("a file")) << "text";
-  EXPECT_THROW(write_rates(path("a file/rates.json"), {}), Error);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), {}), 1);
+TEST(MeasuredRatesFile, ThatCannotBeWrittenIsAnError) {
+  const TemporaryFolder folder;
+  folder.write("a file", "text");
+  EXPECT_THROW(write_rates(folder / "a file/rates.json", {}), Error);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a file"});
 }
 
 TEST(RatesFile, IsNamedByTheEnvironment) {
