@@ -130,14 +130,17 @@ TEST(QuadSolve, SolvesTheHilbertMatrixToAllDigits) {
         a[at(i, j, n)] = entry.get_d();
         sum += entry;
       }
-      b[static_cast<std::size_t>(i)] = rounded_to(sum, 0, Rounding::nearest, static_cast<const dd*>(nullptr));
+      b[static_cast<std::size_t>(i)] =
+          rounded_to(sum << unit_shift, exact_unit, Rounding::nearest, static_cast<const dd*>(nullptr));
     }
     const QuadSolveReport report = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n);
     EXPECT_TRUE(report.ok) << report.text();
     EXPECT_EQ(report.factors, factors) << n;
     for (const dd& e : x)
       EXPECT_LE(std::fabs((e.hi - 1) + e.lo), std::max(report.forward_error, 0x1p-104)) << report.text();
-    if (n < 18) EXPECT_LE(report.forward_error, 1e-28) << report.text();
+    if (n < 18) {
+      EXPECT_LE(report.forward_error, 1e-28) << report.text();
+    }
   }
 }
 

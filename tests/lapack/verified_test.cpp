@@ -76,7 +76,7 @@ std::vector<Family> families(std::int64_t n, std::uint64_t seed) {
       hilbert[at(i, j, n)] = 1 / static_cast<double>(i + j + 1);
     }
   for (std::int64_t i = 0; i < n; ++i)
-    near_singular[at(i, n - 1, n)] = near_singular[at(i, 0, n)] + std::ldexp(near_singular[at(i, 1, n)], -30);
+    near_singular[at(i, n - 1, n)] = near_singular[at(i, 0, n)] + std::ldexp(near_singular[at(i, n - 1, n)], -30);
   list.push_back({"graded", graded, true});
   list.push_back({"near singular", near_singular, true});
   list.push_back({"Vandermonde", vandermonde, n <= 8});
@@ -102,7 +102,9 @@ TEST(VerifiedSolve, EnclosesTheExactSolutionOrSaysNo) {
         }
         EXPECT_LE(mpq_class(low[e]), exact[e]) << f.name << ' ' << n;
         EXPECT_GE(mpq_class(high[e]), exact[e]) << f.name << ' ' << n;
-        if (f.name == std::string("random")) EXPECT_LE(high[e] - low[e], 0x1p-50 * std::fabs(exact[e].get_d())) << n;
+        if (f.name == std::string("random")) {
+          EXPECT_LE(high[e] - low[e], 0x1p-50 * std::fabs(exact[e].get_d())) << n;
+        }
       }
     }
 }
@@ -205,7 +207,9 @@ TEST(IntervalProducts, EncloseAllProductsAndAreAtMostTwiceAsWide) {
         const double best = mpq_class(high - low).get_d(), unit = std::fabs(mid) * 0x1p-52;
         EXPECT_LE(c_high - c_low, 2 * best + 4 * unit);
         EXPECT_LE(2 * rad, 2 * best + 60 * unit);
-        if (width == 0) EXPECT_LE(c_high, std::nextafter(c_low, 1e9));
+        if (width == 0) {
+          EXPECT_LE(c_high, std::nextafter(c_low, 1e9));
+        }
       }
   }
 }

@@ -62,23 +62,38 @@ Square inverse_triangle(Uplo uplo, std::int64_t n, const Square& factors, const 
   return x;
 }
 
-// The determinant of every matrix within the radii of a matrix near the identity: Ostrowski's bounds for diagonally
-// dominant rows (Proc. AMS 3, 1952). False where a row is not dominant.
+// The determinant of every matrix within the radii of a matrix B near the identity: Ostrowski's bounds for diagonally
+// dominant rows (Proc. AMS 3, 1952) of V^-1 B V, V = diag(v). False where no v is found for which rows are dominant.
 bool near_identity(std::int64_t n, const Square& mid, const Square& rad, Factors2& product) {
-  std::vector<double> beside(static_cast<std::size_t>(n), 0);
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i)
-      if (i != j) {
-        double& sum = beside[static_cast<std::size_t>(i)];
-        sum = above(sum + sum_up(std::fabs(mid[at(i, j, n)]), rad[at(i, j, n)]));
-      }
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double spread = sum_up(beside[static_cast<std::size_t>(i)], rad[at(i, i, n)]);
-    const double low = sum_down(mid[at(i, i, n)], -spread), high = sum_up(mid[at(i, i, n)], spread);
-    if (!(low > 0) || !std::isfinite(high)) return false;
-    product.multiply(low, high);
+  constexpr int attempts = 8;
+  std::vector<double> v(static_cast<std::size_t>(n), 1.0), beside(v.size());
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    std::fill(beside.begin(), beside.end(), 0.0);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i)
+        if (i != j) {
+          double& sum = beside[static_cast<std::size_t>(i)];
+          sum = above(sum +
+                      above(sum_up(std::fabs(mid[at(i, j, n)]), rad[at(i, j, n)]) * v[static_cast<std::size_t>(j)]));
+        }
+    Factors2 all;
+    bool dominant = true;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double own = above(beside[static_cast<std::size_t>(i)] / v[static_cast<std::size_t>(i)]),
+                   spread = sum_up(own, rad[at(i, i, n)]);
+      const double low = sum_down(mid[at(i, i, n)], -spread), high = sum_up(mid[at(i, i, n)], spread);
+      dominant = dominant && low > 0 && std::isfinite(high);
+      if (dominant) all.multiply(low, high);
+    }
+    if (dominant) {
+      product = all;
+      return true;
+    }
+    const double largest = *std::max_element(beside.begin(), beside.end());
+    if (!std::isfinite(largest)) return false;
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = beside[i] / largest + 0x1p-60;
   }
-  return true;
+  return false;
 }
 
 // Why not; empty on success.
