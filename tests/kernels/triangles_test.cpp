@@ -18,8 +18,8 @@ void invert_in_place(T* x, bool unit) {
   if (threadIdx.x < cuda::triangle_block)
     cuda::invert_by_warp(x, static_cast<int>(threadIdx.x) / 32 * cuda::inverse_step, unit);
   __syncthreads();
-  join_inverses<32>(x);
-  join_inverses<64>(x);
+  cuda::join_inverses<32>(x);
+  cuda::join_inverses<64>(x);
 }
 
 template <class T>
