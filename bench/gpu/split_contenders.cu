@@ -9,7 +9,7 @@ namespace bench {
 namespace {
 
 using namespace vernier;
-using cuda::DeviceBuffer;
+using namespace vernier::cuda;
 
 __global__ void to_halves(const float* x, std::int64_t count, unsigned short* out) {
   for (std::int64_t i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL)

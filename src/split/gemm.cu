@@ -15,10 +15,8 @@
 #include "split/cost.hpp"
 #include "split/verdict.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
-
-using cuda::SplitKernel;
 
 SplitForm form_of(SplitKernel kernel) {
   switch (kernel) {
@@ -42,7 +40,7 @@ SplitAttempt attempt(const char* scheme, SplitKernel kernel) { return {scheme, f
 constexpr std::int64_t multiprocessors = h200_multiprocessors;
 
 std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
-  const cuda::SplitTile tile = cuda::tile_of(kernel);
+  const SplitTile tile = tile_of(kernel);
   return plan.at_once * divide_up(plan.m, tile.rows) * divide_up(plan.n, tile.columns);
 }
 
@@ -88,7 +86,6 @@ SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
 bool by_mma(const GpuModel& gpu) { return gpu.half != 0; }
 
 SplitAttempt by_mma(std::string_view scheme) {
-  using cuda::MmaSplitKernel;
   const auto attempt = [&](SplitForm form, MmaSplitKernel kernel) {
     return SplitAttempt{.scheme = std::string(scheme), .form = form, .mma = kernel};
   };
@@ -141,7 +138,7 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = !t.mma && cuda::tile_of(t.kernel).blocks_sharing == 2 &&
+    t.paced = !t.mma && tile_of(t.kernel).blocks_sharing == 2 &&
               pace_pays(divide_up(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
@@ -239,25 +236,25 @@ namespace {
 
 // Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
 // nothing and alpha is known not to be 0: without a product nobody would split them.
-DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const cuda::SplitScalar& alpha,
+DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const SplitScalar& alpha,
                             std::uint32_t* progress) {
   const SplitAttempt& t = plan.attempts.front();
-  const int first = t.mma ? 0 : cuda::later_group(t.kernel, t.paced) * later_tile;
+  const int first = t.mma ? 0 : later_group(t.kernel, t.paced) * later_tile;
   const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
   const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
   if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
   return {first, progress};
 }
 
-void multiply(const SplitAttempt& t, const cuda::SplitProduct& product, cudaStream_t stream) {
+void multiply(const SplitAttempt& t, const SplitProduct& product, cudaStream_t stream) {
   t.mma ? multiply_split_mma(*t.mma, product, stream) : multiply_split(t.kernel, product, stream);
 }
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
-int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, cuda::SplitScalar alpha, cuda::SplitScalar beta,
-                     float* C, std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
+int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitScalar alpha, SplitScalar beta, float* C,
+                     std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   Layout w = lay_out_in(workspace, plan, x);
-  std::optional<cuda::HostMailbox> made;
+  std::optional<HostMailbox> made;
   if (patience > 0 && plan.judged && plan.attempts.size() > 1 &&
       split_gemm_seconds(plan.m, plan.n, plan.k, plan.products, plan.gpu) <= split_gemm_patience)
     made.emplace(stream);
@@ -295,10 +292,9 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, cuda::Sp
 
 }  // namespace
 
-int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, cuda::SplitScalar alpha,
-               cuda::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
-               double patience) {
-  const cuda::Device& device = cuda::current_device();
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitScalar alpha, SplitScalar beta, float* C,
+               std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
+  const Device& device = current_device();
   const int least = by_mma(plan.gpu) ? 80 : 90;
   if (least == 90 ? !device.hopper() : device.compute_capability < least)
     fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected {}.{}", device.name,
@@ -345,9 +341,9 @@ const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* w
 std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
   std::uint32_t verdict = 0;
   const auto* from = split_gemm_verdict(plan, workspace);
-  cuda::check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return plan.judged ? split_made(verdict) : plan.attempts.back().scheme;
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

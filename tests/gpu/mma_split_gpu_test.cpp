@@ -8,6 +8,9 @@
 namespace vernier::test {
 namespace {
 
+using cuda::SplitGemmPlan, cuda::plan_split_gemm, cuda::split_gemm, cuda::split_gemm_made, cuda::split_operands_of,
+    cuda::mma_split_schemes;
+
 const GpuModel any_gpu = derived_gpu_model({90, 132, 1.98e9, 3.35e12});
 
 // "" where the table has no row for mma.sync of this GPU.
