@@ -1,4 +1,4 @@
-#include "blas/measure_gpu.hpp"
+#include "blas/measure/measure_gpu.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -7,8 +7,8 @@
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "engine/int8_mma.hpp"
-#include "product/current_gpu.hpp"
 #include "product/device_memory.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "split/gemm.hpp"
 #include "vernier/cuda.hpp"
