@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -97,6 +98,13 @@ struct VERNIER_API Contract {
   bool operator==(const Contract&) const = default;
 };
 
+// Where products of matrices in memory of the host are made (offload.hpp).
+enum class Device {
+  cpu,
+  cuda,       // all GPUs of the host, but for products too small to be planned
+  automatic,  // "auto": GPUs where they are faster by estimate
+};
+
 struct VERNIER_API Options {
   Contract contract = {};  // fp64, for float data too: then default_contract<float>() is usual
   // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), of part_engines() for float under contract
@@ -112,6 +120,10 @@ struct VERNIER_API Options {
   // fractions of the work and 1 last. It should be quick, must not throw, and must not touch A, B and C
   // (docs/calls.md).
   std::function<void(double)> progress = {};
+
+  // Of gemm and all that is made of it; none: as DeviceScope or VERNIER_DEVICE says, or on the CPU. Products that name
+  // an engine of the CPU or bring a workspace stay there.
+  std::optional<Device> device = {};
 };
 
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;

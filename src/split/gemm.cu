@@ -15,10 +15,8 @@
 #include "split/cost.hpp"
 #include "split/verdict.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
-
-using cuda::SplitKernel;
 
 SplitForm form_of(SplitKernel kernel) {
   switch (kernel) {
@@ -42,7 +40,7 @@ SplitAttempt attempt(const char* scheme, SplitKernel kernel) { return {scheme, f
 constexpr std::int64_t multiprocessors = h200_multiprocessors;
 
 std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
-  const cuda::SplitTile tile = cuda::tile_of(kernel);
+  const SplitTile tile = tile_of(kernel);
   return plan.at_once * divide_up(plan.m, tile.rows) * divide_up(plan.n, tile.columns);
 }
 
@@ -122,7 +120,7 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = cuda::tile_of(t.kernel).blocks_sharing == 2 &&
+    t.paced = tile_of(t.kernel).blocks_sharing == 2 &&
               pace_pays(divide_up(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
@@ -212,10 +210,10 @@ namespace {
 
 // Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
 // nothing and alpha is known not to be 0: without a product nobody would split them.
-DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const cuda::SplitScalar& alpha,
+DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const SplitScalar& alpha,
                             std::uint32_t* progress) {
   const SplitAttempt& t = plan.attempts.front();
-  const int first = cuda::later_group(t.kernel, t.paced) * later_tile;
+  const int first = later_group(t.kernel, t.paced) * later_tile;
   const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
   const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
   if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
@@ -223,10 +221,10 @@ DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, c
 }
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
-int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, cuda::SplitScalar alpha, cuda::SplitScalar beta,
-                     float* C, std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
+int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitScalar alpha, SplitScalar beta, float* C,
+                     std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   Layout w = lay_out_in(workspace, plan, x);
-  std::optional<cuda::HostMailbox> made;
+  std::optional<HostMailbox> made;
   if (patience > 0 && plan.judged && plan.attempts.size() > 1 &&
       split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) <= split_gemm_patience)
     made.emplace(stream);
@@ -243,20 +241,20 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, cuda::Sp
                          .mark = split_mark(t.scheme)};
     const DeferredSplit later = later_columns(plan, x, alpha, w.progress);
     split_operands(t.form, w.a, w.b, gate, stream, later);
-    cuda::multiply_split(t.kernel,
-                         {.a = x.a,
-                          .b = x.b,
-                          .a_plane = w.a.plane,
-                          .b_plane = w.b.plane,
-                          .alpha = alpha,
-                          .beta = beta,
-                          .c = C,
-                          .ldc = ldc,
-                          .product_stride_c = x.product_stride_c,
-                          .gate = gate,
-                          .later = later,
-                          .steps = t.paced ? w.steps : nullptr},
-                         stream);
+    multiply_split(t.kernel,
+                   {.a = x.a,
+                    .b = x.b,
+                    .a_plane = w.a.plane,
+                    .b_plane = w.b.plane,
+                    .alpha = alpha,
+                    .beta = beta,
+                    .c = C,
+                    .ldc = ldc,
+                    .product_stride_c = x.product_stride_c,
+                    .gate = gate,
+                    .later = later,
+                    .steps = t.paced ? w.steps : nullptr},
+                   stream);
     if (made && i == 0 && made->is_yes_within(patience)) return 1;
   }
   return static_cast<int>(plan.attempts.size());
@@ -264,10 +262,9 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, cuda::Sp
 
 }  // namespace
 
-int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, cuda::SplitScalar alpha,
-               cuda::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
-               double patience) {
-  const cuda::Device& device = cuda::current_device();
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitScalar alpha, SplitScalar beta, float* C,
+               std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
+  const Device& device = current_device();
   if (!device.hopper())
     fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
          device.compute_capability / 10, device.compute_capability % 10);
@@ -290,17 +287,17 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
   w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
   return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
           [=] {
-            cuda::multiply_split(t.kernel,
-                                 {.a = x.a,
-                                  .b = x.b,
-                                  .a_plane = w.a.plane,
-                                  .b_plane = w.b.plane,
-                                  .alpha = {1, nullptr},
-                                  .beta = {0, nullptr},
-                                  .c = C,
-                                  .ldc = ldc,
-                                  .steps = t.paced ? w.steps : nullptr},
-                                 nullptr);
+            multiply_split(t.kernel,
+                           {.a = x.a,
+                            .b = x.b,
+                            .a_plane = w.a.plane,
+                            .b_plane = w.b.plane,
+                            .alpha = {1, nullptr},
+                            .beta = {0, nullptr},
+                            .c = C,
+                            .ldc = ldc,
+                            .steps = t.paced ? w.steps : nullptr},
+                           nullptr);
           },
           w.steps};
 }
@@ -313,9 +310,9 @@ const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* w
 std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream) {
   std::uint32_t verdict = 0;
   const auto* from = split_gemm_verdict(plan, workspace);
-  cuda::check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return plan.judged ? split_made(verdict) : plan.attempts.back().scheme;
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -14,15 +14,15 @@
 #include "split/product/sm90_split.hpp"
 #include "vernier/split.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 struct SplitAttempt {
   std::string scheme;
   SplitForm form = SplitForm::half_shifted;
-  cuda::SplitKernel kernel = cuda::SplitKernel::half_128x128;
+  SplitKernel kernel = SplitKernel::half_128x128;
   bool paced = false;  // blocks of a long product keep pace along k (cuda/pace.hpp)
 
-  int split_k() const { return cuda::tile_of(kernel).split_k; }  // of multiply() on the model
+  int split_k() const { return tile_of(kernel).split_k; }  // of multiply() on the model
 };
 
 struct SplitGemmPlan {
@@ -74,9 +74,8 @@ inline constexpr double split_gemm_patience = 60e-6;
 // 256. k > 0; the caller has checked the arguments. patience: the seconds that the host may wait behind such a short
 // product; where the GPU says meanwhile that an attempt is made, those behind it are not queued. Returns how many were,
 // of the last products.
-int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, cuda::SplitScalar alpha,
-               cuda::SplitScalar beta, float* C, std::int64_t ldc, void* workspace, cudaStream_t stream,
-               double patience = 0);
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitScalar alpha, SplitScalar beta, float* C,
+               std::int64_t ldc, void* workspace, cudaStream_t stream, double patience = 0);
 
 // The two stages of the first attempt, each queued on the default stream by itself, and the word in the workspace that
 // split_gemm() keeps pace by: for measurements and tests.
@@ -94,4 +93,4 @@ const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* w
 // the same workspace; waits for the stream.
 std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cudaStream_t stream);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

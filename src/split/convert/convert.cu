@@ -7,7 +7,7 @@
 #include "split/convert/kernels.hpp"
 #include "split/split.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k) {
   const int step_k = is_tf32(form) ? tf32_step_k : half_step_k;
@@ -65,4 +65,4 @@ void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const 
   }
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda
