@@ -104,12 +104,13 @@ void tell_at_exit() {
   if (record != nullptr) tell(*record);
 }
 
+// As the preload is loaded: a fork() before the first call may meet the journal's mutex held by another thread.
+[[maybe_unused]] const int forks_seen =
+    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
+
 // With the mutex held.
 Record& record_of(Journal& j) {
-  static const int registered = [] {
-    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
-    return std::atexit(tell_at_exit);
-  }();
+  static const int registered = std::atexit(tell_at_exit);
   static_cast<void>(registered);
   if (j.record == nullptr) j.record = new_record();
   return *j.record;
