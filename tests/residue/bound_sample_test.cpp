@@ -40,7 +40,7 @@ TEST(BoundSample, PlacesAreVectors) {
       }
 }
 
-// Rounding errors of 2^bits 0.01 sqrt(2 / 12) beside 0.9 of the native product's 1.
+// Rounding errors of 2^bits 0.01 sqrt(2 / 12) beside 0.95 of the native product's 1.
 TEST(BoundSample, GivesTheBitsThatErrorsLeave) {
   BoundRule rule{.rms = 0.001};
   BoundSample sample;
@@ -51,8 +51,8 @@ TEST(BoundSample, GivesTheBitsThatErrorsLeave) {
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, 6), 6);
   rule.rms = 0.3;  // which errors of other entries may reach: 0.6 with 2 bits, 0.95 with 3
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 2);
-  sample[5].native = 100;  // then the largest error may be so, but not the mean
-  EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 15);
+  sample[5].native = 50;  // then the largest error may be so, and the mean 1.05 less its uncertainty, 0.27
+  EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 14);
   sample.fill({.magnitude = 1, .native = 0, .last = 0});  // of numbers that are added without error
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 0);
 }

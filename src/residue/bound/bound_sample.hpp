@@ -12,7 +12,7 @@ namespace vernier {
 
 inline constexpr int bound_sampled = 32;      // vectors of each side; each pair of them is an entry
 inline constexpr int most_bound_slack = 24;   // bits of both sides together
-inline constexpr float bound_margin = 0.9f;   // of the native product's errors that ours may reach
+inline constexpr float bound_margin = 0.95f;  // of the native product's errors that ours may reach
 inline constexpr float rounding_rms = 0.41f;  // of a sum of any size, in units of u times its magnitude
 
 // Which vector of A (side 0) or B (1) is sampled t-th: four side by side at eight places, others on the other side, so
@@ -88,15 +88,21 @@ VERNIER_HD inline float bound_largest_error(const BoundRule& rule, float rows_co
 
 // Both products' errors, added up.
 struct BoundSampleErrors {
-  float sum = 0, native_sum = 0, native_largest = 0;
+  float count = 0, sum = 0, native_sum = 0, native_squares = 0, native_largest = 0;
 
   VERNIER_HD void add(float ours, float natives) {
+    count += 1;
     sum += ours;
     native_sum += natives;
+    native_squares += natives * natives;
     native_largest = natives > native_largest ? natives : native_largest;
   }
+  // The native mean less its own uncertainty: entries of a row or column are alike.
   VERNIER_HD bool ours_are_smaller(float our_largest) const {
-    return sum <= bound_margin * native_sum && our_largest <= bound_margin * native_largest;
+    if (!(count > 0)) return false;
+    const float mean = native_sum / count, variance = native_squares / count - mean * mean;
+    const float sure = mean - std::sqrt((variance > 0 ? variance : 0) / bound_sampled);
+    return sum <= bound_margin * sure * count && our_largest <= bound_margin * native_largest;
   }
 };
 

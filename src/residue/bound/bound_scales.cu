@@ -78,7 +78,9 @@ __device__ bool sample_allows(const BoundTask& task, const SharedSample& sample,
 #pragma unroll
   for (int d = 16; d > 0; d /= 2) {
     errors.sum += __shfl_xor_sync(~0u, errors.sum, d);
+    errors.count += __shfl_xor_sync(~0u, errors.count, d);
     errors.native_sum += __shfl_xor_sync(~0u, errors.native_sum, d);
+    errors.native_squares += __shfl_xor_sync(~0u, errors.native_squares, d);
     errors.native_largest = fmaxf(errors.native_largest, __shfl_xor_sync(~0u, errors.native_largest, d));
   }
   return errors.ours_are_smaller(bound_largest_error(task.rule, rows_coarser, columns_coarser));
