@@ -9,6 +9,7 @@
 #include "base/workspace.hpp"
 #include "blas/complex_copies.hpp"
 #include "blas/complex_expansion.hpp"
+#include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/update.hpp"
 #include "residue/complex_gemm.hpp"
@@ -75,8 +76,7 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
 template <class R>
 Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   const bool keep_t = p.alpha.imag() != 0 || p.beta.imag() != 0;
-  if (keep_t && options.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "gemm: contract exact: for complex matrices it is kept where alpha and beta are real");
+  if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors();
   Report report;
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first

@@ -97,7 +97,8 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, c
   if (!reads) {
     report.plan = plan_of<T>({m, n, 0}, options, true).printable;
     report.plan.k = k;
-    if (m > 0 && n > 0) scale_on_device<T>(m, n, b, C, ldc, static_cast<cudaStream_t>(options.stream));
+    if (m > 0 && n > 0)
+      scale_on_device<T>(m, n, b, C, ldc, options.contract.rounding, static_cast<cudaStream_t>(options.stream));
     return;
   }
   const ProductShape shape{m, n, k};

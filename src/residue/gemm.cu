@@ -15,13 +15,12 @@ bool without_host(const Options& options) {
 
 void check_without_host(const Options& options, bool single_precision) {
   if (!without_host(options) || options.contract.kind == Contract::Kind::normwise) return;
-  const std::string_view engine = find_device_int8_engine(options.engine).name();
-  if (engine != sm90_int8_engine().name())
+  const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
+  if (engine.sums_in_memory())
     fail(Status::unsupported,
          "gemm: contract {} by residues of engine {} cannot be captured in a graph or be had asynchronously, "
-         "since it depends on the data how many moduli they take; expected fp64-normwise, or engine sm90_int8 on a GPU "
-         "of compute capability 9.0",
-         options.contract.text(), engine);
+         "since it depends on the data how many moduli they take; expected fp64-normwise, or engine mma_int8",
+         options.contract.text(), engine.name());
   if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
     fail(Status::unsupported,
          "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "

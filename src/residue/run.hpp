@@ -8,7 +8,7 @@
 
 #include "cuda/status.hpp"
 #include "product/device_memory.hpp"
-#include "product/native/sm90_conventional.hpp"
+#include "product/native/conventional.hpp"
 #include "product/operand_blocks.hpp"
 #include "residue/bound/bound_run.hpp"
 #include "residue/convert/convert.hpp"

@@ -171,20 +171,35 @@ TEST(DevicePlan, OtherGpusTakeResiduesWhereTheirRatesSaySo) {
                       device_residue_seconds({8192, 8192, 8192}, 14, false, rtx4090);
   EXPECT_GT(gain, 10);
   EXPECT_LT(gain, 40);
-  EXPECT_THROW(plan(rtx4090, 512, Contract::exact()), Error);
+  EXPECT_TRUE(plan(rtx4090, 512, Contract::exact()).exact);
 }
 
 TEST(DevicePlan, SinglePrecisionStaysWithCublasWhereItsUnitsAreFast) {
   EXPECT_FALSE(plan_device_product<float>({8192, 8192, 8192}, {.contract = Contract::fp32(), .gpu = rtx4090}).residues);
 }
 
-// Only kernels of Hopper stand behind gates.
-TEST(DevicePlan, OtherGpusGoNativeWhereNoHostMayWait) {
-  const DeviceRequest request{.contract = Contract::fp64(), .gpu = rtx4090, .asynchronous = true};
-  EXPECT_TRUE(device_takes_native<double>({4096, 4096, 4096}, request));
-  DeviceRequest normwise = request;  // nothing is left to choose
-  normwise.contract = Contract::normwise();
-  EXPECT_FALSE(device_takes_native<double>({4096, 4096, 4096}, normwise));
+// cuBLAS's kernels stand behind no gate.
+TEST(DevicePlan, GpusOfCublasProductsGoNativeWhereNoHostMayWait) {
+  const GpuModel b200 = gpu_model({100, 148, 1.97e9, 8e12});
+  DeviceRequest request{.contract = Contract::bits(50), .gpu = rtx4090, .asynchronous = true};
+  EXPECT_FALSE(device_takes_native<double>({4096, 4096, 4096}, request));
+  request.gpu = b200;
+  EXPECT_TRUE(device_takes_native<double>({16384, 16384, 16384}, request));
+  request.contract = Contract::normwise();  // nothing is left to choose
+  EXPECT_FALSE(device_takes_native<double>({16384, 16384, 16384}, request));
+}
+
+TEST(DevicePlan, OtherGpusTakeStrassenWinogradWhereProductsAreLong) {
+  const auto strassen = [](std::int64_t n) {
+    return plan_device_product<double>({n, n, n}, {.gpu = a100,
+                                                   .int8_engine = "mma_int8",
+                                                   .limits = {.gpu = a100},
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true})
+        .ordinary.form.strassen;
+  };
+  EXPECT_FALSE(strassen(2048));
+  EXPECT_TRUE(strassen(32768));
 }
 
 TEST(DevicePlan, AGpuWithoutInt8EnginesIsNative) {
@@ -223,6 +238,25 @@ TEST(GpuModel, DerivesWhatWasMeasuredToAQuarter) {
     EXPECT_GT(ratio(n, measured), 0.75) << n;
     EXPECT_LT(ratio(n, measured), 1.25) << n;
   }
+}
+
+TEST(GpuModel, TakesTheRatesThatWereMeasuredOnTheCard) {
+  MeasuredRates rates{"a card", "cuBLAS", "2026-11-26", {}};
+  EXPECT_FALSE(gpu_model({89, 128, 2.52e9, 1.01e12}, rates).measured);
+  constexpr double n = 4096, operations = 2 * n * n * n;
+  rates.times = {{"native", false, 1, 4096, 0, operations / 1.2e12},
+                 {"native", true, 1, 4096, 0, operations / 7e13},
+                 {int8_rate, false, 1, 4096, 4, 4 * operations / 5e14},
+                 {half_rate, true, 1, 4096, 0, 3 * operations / 1.5e14},
+                 {copy_rate, false, 1, 4096, 0, 16 * n * n / 9e11}};
+  const GpuModel gpu = gpu_model({89, 128, 2.52e9, 1.01e12}, rates);
+  EXPECT_TRUE(gpu.measured);
+  EXPECT_DOUBLE_EQ(gpu.native_double, 1.2e12);
+  EXPECT_DOUBLE_EQ(gpu.native_single, 7e13);
+  EXPECT_DOUBLE_EQ(gpu.int8, 5e14);
+  EXPECT_DOUBLE_EQ(gpu.half, 1.5e14);
+  EXPECT_DOUBLE_EQ(gpu.conversion, 9e11);
+  EXPECT_EQ(gpu_model({90, 132, 1.98e9, 4.8e12}, rates).int8, GpuModel{}.int8) << "Hopper's kernels have their own";
 }
 
 TEST(GpuModel, KnowsHopperByMeasurement) {

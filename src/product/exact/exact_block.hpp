@@ -49,6 +49,7 @@ struct DeviceExactBlock {
   const RoundError *row_errors = nullptr, *column_errors = nullptr;
   DeviceLowestBitsLists row_lowest_bits, column_lowest_bits;  // none: nothing is looked at
   DeviceFactor<T> alpha, beta;
+  Rounding rounding = Rounding::nearest;
   T* c = nullptr;
   std::int64_t ldc = 0;
   bool specials = false;  // there are NaN or infinities

@@ -1,8 +1,8 @@
-// convert_scaled (resident.cuh) for contract `exact`: elements of two or three words, and counts of what
+// convert_scaled (scaled.cuh) for contract `exact`: elements of two or three words, and counts of what
 // the scale leaves of them. The elements are in shared memory anyway; a kernel of its own would read them once more.
 #pragma once
 
-#include "residue/convert/launch.cuh"
+#include "residue/convert/scaled.cuh"
 #include "residue/exact/exact_cuda.hpp"
 #include "residue/exact/lowest_bits.cuh"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "residue/convert/resident.cuh"
+#include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 #include "residue/convert/task.cuh"
 #include "residue/plan/plan_cuda.hpp"
@@ -51,20 +52,6 @@ void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream
          stream, task, digit_reductions<Words>(form));
 }
 
-template <class T, int Words>
-void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  constexpr int pieces = 2;
-  task.chunk = pieces * convert_k;
-  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  const dim3 grid = grid_in_turns(task);
-  launch("convert_scaled", convert_scaled<T, Words, pieces>,
-         {.grid = grid,
-          .block = dim3(convert_threads),
-          .shared_bytes = sizeof(ResidentStrip<pieces>),
-          .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form));
-}
-
 inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_cluster_blocks,
                               long_resident_k = 8 * convert_k * most_cluster_blocks;
 static_assert(long_resident_k == longest_resident_k);
@@ -89,17 +76,6 @@ void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStr
     for (int side = 0; side < 2; ++side) task.operand[side].planes = planes[side];
   }
   launch_scaled<T, Words>(task, form, stream);
-}
-
-template <class T>
-void launch_three_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  task.chunk = words_pieces * convert_k;
-  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  const dim3 grid = grid_in_turns(task);
-  launch(
-      "convert_three_words", convert_three_words<T>,
-      {.grid = grid, .block = dim3(convert_threads), .shared_bytes = sizeof(WordsStrip<3>), .overlap_previous = true},
-      stream, task, digit_reductions<3>(form));
 }
 
 template <class T>

@@ -119,7 +119,8 @@ std::optional<SpeculativeProduct> speculative_product(const Contract& contract, 
 
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k) {
-  if (contract.kind == Contract::Kind::exact) return -Ieee754<T>::precision;
+  if (contract.kind == Contract::Kind::exact)
+    return (contract.rounding == Rounding::nearest ? 0 : 1) - Ieee754<T>::precision;
   constexpr int precision = Ieee754<T>::precision;
   if (contract.bits_asked == precision) return std::log2(static_cast<double>(k + 1)) - precision;
   return std::log2(static_cast<double>(k) * std::ldexp(1.0, -contract.bits_asked) + std::ldexp(1.0, -precision));

@@ -88,7 +88,7 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
   Arena count;
   carve_device_complex<R>(count, plan);
   plan.bytes = count.used();
-  plan.seconds = device_complex_seconds(shape, plan.moduli);
+  plan.seconds = device_complex_seconds(shape, plan.moduli, limits.gpu);
   return plan;
 }
 

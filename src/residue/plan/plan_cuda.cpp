@@ -72,7 +72,7 @@ DeviceBlocking choose_ordinary_blocking(const ProductShape& shape, int moduli, c
     const std::int64_t blocks =
         divide_up(shape.m, b.m_block) * divide_up(shape.n, b.n_block) * divide_up(shape.k, b.k_block);
     return static_cast<double>(blocks) *
-           device_residue_seconds({b.m_block, b.n_block, b.k_block}, moduli, b.form.strassen);
+           device_residue_seconds({b.m_block, b.n_block, b.k_block}, moduli, b.form.strassen, limits.gpu);
   };
   return seconds(halved) < seconds(plain) ? halved : plain;
 }
@@ -114,13 +114,12 @@ Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
   e.native = device_native_seconds(shape, std::is_same_v<T, float>, gpu);
   // Where no host waits, the device must choose, if the contract leaves it a choice.
   const bool chooses = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
-  if (!gpu.residues || (chooses && !gpu.clusters)) return e;
+  if (!gpu.residues || (chooses && gpu.sums != 0)) return e;
   const ScalingRule rule = ordinary_rule<T>(shape, request);
   const int moduli = moduli_of(rule, shape.k);
   e.residues = device_residue_seconds(shape, moduli, false, gpu);
-  if (gpu.clusters &&
-      strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
-    e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true));
+  if (strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
+    e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true, gpu));
   // Few long vectors are converted more slowly than estimated: 98 us for 66, 1024 x 384 x 4096 in single precision,
   // which cuBLAS has in 82.
   constexpr double single_margin = 1.5;
@@ -184,8 +183,9 @@ void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
     const Estimates e = estimates<T>(plan.shape, request);
     plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
     p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
-                               : fmt::format("estimates: {} by residues, {} natively", duration_text(e.residues),
-                                             duration_text(e.native));
+                               : fmt::format("estimates{}: {} by residues, {} natively",
+                                             request.gpu.measured ? " by rates measured on this card" : "",
+                                             duration_text(e.residues), duration_text(e.native));
   }
 }
 
@@ -312,8 +312,6 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   plan.forced = forces_residues<T>(request);
   choose_scheme<T>(request, plan);
   if (plan.residues) {
-    if (plan.exact && !request.gpu.clusters)
-      fail(Status::unsupported, "gemm: contract exact: on a GPU it takes one of compute capability 9.0");
     const std::size_t least = device_workspace_bytes<T>(shape, request.contract, request.limits, 0, true);
     plan.residues = workspace_suffices(request, least, plan);
     if (plan.residues) plan_residues<T>(request, least, plan);

@@ -30,6 +30,7 @@ struct DeviceLimits {
   std::int64_t longest_k = 65536;  // of one int8 product
   bool int32_sums = false;         // the engine keeps a block of C in 32 bits
   bool strassen = true;            // there are kernels for it
+  GpuModel gpu = {};               // whose estimates choose between kernels
 };
 
 struct PassForm {
