@@ -11,6 +11,7 @@
 #include "product/progress.hpp"
 #include "product/update.hpp"
 #include "residue/gemm.hpp"
+#include "residue/plan/advice.hpp"
 
 namespace vernier {
 namespace {
@@ -73,7 +74,10 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
     done = residue_gemm(plan, problem, options, report);
   }
   if (!done) {
-    if (report.fallback) take_native(report.plan);
+    if (report.fallback) {
+      report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
+      take_native(report.plan);
+    }
     native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
   }
 }
