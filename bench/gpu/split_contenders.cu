@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "product/current_gpu.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "timing.hpp"
 
 namespace bench {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "engine/int8_engine_cuda.hpp"
-#include "product/current_gpu.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "vernier/cuda.hpp"
 

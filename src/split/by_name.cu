@@ -3,8 +3,8 @@
 
 #include "base/status.hpp"
 #include "cuda/device.hpp"
-#include "product/current_gpu.hpp"
 #include "product/device_memory.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "split/convert/reference.hpp"
 #include "split/gemm.hpp"
 #include "split/product/sm90_reference.hpp"

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "cuda/device.hpp"
-#include "product/current_gpu.hpp"
 #include "product/device_memory.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "split/gemm.hpp"
 #include "split/split.hpp"
 #include "support/bound.hpp"

@@ -9,7 +9,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bf16x6/engine.hpp"
-#include "blas/measure_gpu.hpp"
+#include "blas/measure/measure_gpu.hpp"
 #include "engine/int8_engine.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/measured_rates.hpp"

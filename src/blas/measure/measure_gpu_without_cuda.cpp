@@ -1,5 +1,5 @@
 // Where the CUDA part is left out of the build.
-#include "blas/measure_gpu.hpp"
+#include "blas/measure/measure_gpu.hpp"
 
 #if !VERNIER_HAS_CUDA
 namespace vernier {

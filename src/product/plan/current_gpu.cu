@@ -1,4 +1,4 @@
-#include "product/current_gpu.hpp"
+#include "product/plan/current_gpu.hpp"
 
 #include <map>
 #include <mutex>

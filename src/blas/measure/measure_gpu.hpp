@@ -1,4 +1,4 @@
-// Rates of the current GPU for the estimates (product/current_gpu.hpp).
+// Rates of the current GPU for the estimates (product/plan/current_gpu.hpp).
 #pragma once
 
 #include <string>
