@@ -9,8 +9,10 @@
 #include "blas/complex_copies.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
+#include "product/arguments.hpp"
 #include "product/device_memory.hpp"
 #include "product/elements.cuh"
+#include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "residue/residues.hpp"
 
@@ -166,9 +168,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   if (report.plan.scheme == "native") return native();
   if (report.plan.scheme == "residues") check_without_host(options, sizeof(R) == 4);  // before copies are queued
   const bool keep_t = !host || p.alpha->imag() != 0 || p.beta->imag() != 0;
-  if (keep_t && options.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported,
-         "gemm: contract exact: for complex matrices it is kept where alpha and beta are on the host, and real");
+  if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors("on the host, and ");
   const std::optional<bool> by_roots = multiply_by_roots(p, keep_t, options, report);
   if (by_roots == true) return report;
   Plan real = explain<R>(Op::none, Op::none, 2 * p.m, p.n, 2 * p.k, planned);
@@ -205,6 +205,12 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
 template <class R>
 void complex_scale(std::int64_t m, std::int64_t n, const std::complex<R>* beta, std::complex<R>* c, std::int64_t ldc,
                    const Options& options) {
+  if (options.contract.rounding != Rounding::nearest) {  // part by part; a beta in device memory is taken as real
+    if (options.pointer_mode == PointerMode::host && beta->imag() != 0) fail_exact_factors();
+    return scale_on_device<R>(2 * m, n, factor_of(reinterpret_cast<const R*>(beta), options.pointer_mode),
+                              reinterpret_cast<R*>(c), 2 * ldc, options.contract.rounding,
+                              static_cast<cudaStream_t>(options.stream));
+  }
   launch_elements("scale_elements", scale_elements<R>, {m, n}, static_cast<cudaStream_t>(options.stream),
                   factor_of(beta, options.pointer_mode), c, ldc);
 }

@@ -293,7 +293,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                                  options, queue)
                    .run();
     } else {
-      scale_on_device<T>(m, n, {.value = beta}, C, ldc, queue);
+      scale_on_device<T>(m, n, {.value = beta}, C, ldc, Rounding::nearest, queue);
       check(cudaStreamSynchronize(queue), "gemm_by_slices");
     }
   }

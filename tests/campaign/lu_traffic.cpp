@@ -74,7 +74,8 @@ int run(int argc, char** argv) {
   cuda::check(cudaDeviceSynchronize(), "LU");
   cuda::check(cudaProfilerStop(), "cudaProfilerStop");
   const bool left_looking = format->first == "fp16" || format->first == "bf16";
-  const double bytes = counted(static_cast<double>(n), left_looking, left_looking ? 2 * largest_block : largest_block);
+  const double bytes =
+      counted(static_cast<double>(n), left_looking, left_looking ? 2 * cuda::largest_block : cuda::largest_block);
   std::printf("{\"n\": %lld, \"factors\": \"%s\", \"counted_gb\": %s}\n", static_cast<long long>(n),
               format->first.c_str(), format->first == "tf32" ? "null" : std::to_string(1e-9 * bytes).c_str());
   return 0;

@@ -31,10 +31,11 @@ template <class T>
 class ExactRun {
  public:
   ExactRun(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
-           cudaStream_t stream, Arena arena)
+           Rounding rounding, cudaStream_t stream, Arena arena)
       : plan_(plan),
         engine_(engine),
         problem_(problem),
+        rounding_(rounding),
         stream_(stream),
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape, true)) {}
@@ -178,6 +179,7 @@ class ExactRun {
                                     .column_lowest_bits = from(vectors_.b_lowest_bits, columns.begin),
                                     .alpha = problem_.alpha,
                                     .beta = problem_.beta,
+                                    .rounding = rounding_,
                                     .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
                                     .ldc = problem_.ldc,
                                     .specials = specials,
@@ -196,6 +198,7 @@ class ExactRun {
   const DeviceProductPlan& plan_;
   const DeviceInt8Engine& engine_;
   const DeviceResidueProblem<T>& problem_;
+  Rounding rounding_;
   cudaStream_t stream_;
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
@@ -242,7 +245,7 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
          "gemm: contract exact cannot be captured in a graph or be had asynchronously, since the host chooses "
          "its moduli by the data");
   const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
-  ExactRun<T> run(plan, engine, problem, stream, workspace.arena());
+  ExactRun<T> run(plan, engine, problem, options.contract.rounding, stream, workspace.arena());
 
   const DeviceSample sample = run.measure();
   report.nonfinite_rows = sample.nonfinite[0];
