@@ -56,12 +56,13 @@ MeasuredTime native_time(const DeviceBuffer<std::byte>& a, const DeviceBuffer<st
                          const DeviceBuffer<std::byte>& c) {
   const T one = 1, zero = 0;
   const auto x = [](const DeviceBuffer<std::byte>& m) { return reinterpret_cast<T*>(m.data()); };
-  return {.method = "native", .single_precision = sizeof(T) == 4, .n = size, .seconds = seconds_of([&] {
-                                                                               cuda::gemm<T>(
-                                                                                   Op::none, Op::none, size, size, size,
-                                                                                   &one, x(a), size, x(b), size, &zero,
-                                                                                   x(c), size, {.engine = "native"});
-                                                                             })};
+  return {.method = "native",
+          .single_precision = sizeof(T) == 4,
+          .n = size,
+          .seconds = seconds_of([&] {
+            cuda::gemm<T>(Op::none, Op::none, size, size, size, &one, x(a), size, x(b), size, &zero, x(c), size,
+                          {.contract = default_contract<T>(), .engine = "native"});
+          })};
 }
 
 MeasuredTime int8_time(const DeviceBuffer<std::byte>& a, const DeviceBuffer<std::byte>& b,

@@ -22,7 +22,7 @@ constexpr Architecture architectures[] = {
     {120, 2048, 4, 256, 512},      // RTX 50; RTX PRO 6000 has twice the fp16
 };
 
-constexpr double int8_share = 0.7, half_share = 0.7, native_share = 0.9,
+constexpr double int8_share = 0.7, half_share = 0.5, native_share = 0.9,
                  memory_share = 0.8;                           // of the peak, in large products
 constexpr double least_clock = 1e9, least_memory_rate = 2e11;  // of GPUs whose driver does not tell
 constexpr double fp64_of_element = 10, fp64_of_entry = 80;     // instructions, by count
