@@ -31,6 +31,8 @@ __extension__ typedef __float128 binary128;  // NumPy's quaddtype stores the sam
 //   bits(n)  |T - AB| <= (k 2^-n + u) |A||B|              4 <= n <= 150; u of the output type
 //   exact    C = alpha AB + beta C, rounded once: to binary128; to dd: hi = RN(x), lo = x - hi rounded in the direction
 //
+// Of complex matrices it holds for each part, a sum of 2 k products of parts.
+//
 // Results are the same bits on every machine, for any engine and number of threads. Where elements become integers
 // without loss, as those of most matrices of doubles do, T of every contract is the exact product, rounded once.
 struct VERNIER_API QuadContract {
