@@ -2,7 +2,8 @@
 // algebra that stands on them. All matrices are column-major, as in vernier.hpp.
 //
 // A dd is the unevaluated sum hi + lo of two doubles, 106 bits and more, with double's range: u = 2^-106. Any hi and lo
-// are taken; results have |lo| at most half a unit in the last place of hi. binary128 has 113 bits: u = 2^-113.
+// are taken; results have |lo| at most half a unit in the last place of hi, and lo no bits below 2^-1074. binary128 has
+// 113 bits: u = 2^-113.
 #pragma once
 
 #include "vernier/level3.hpp"

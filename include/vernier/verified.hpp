@@ -9,7 +9,6 @@
 namespace vernier {
 
 // ---- interval matrices
-// -----------------------------------------------------------------------------------------------
 
 // op(A) op(B) of the matrices |A - Amid| <= Arad and |B - Bmid| <= Brad, all of them: |op(A) op(B) - Cmid| <= Crad.
 // Arad and Brad are not negative; null: zeros. Crad is at most 1.5 times the best possible radius and a unit in the
@@ -26,7 +25,6 @@ VERNIER_API void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t
                                     const Options& options = {});
 
 // ---- proved answers
-// --------------------------------------------------------------------------------------------------
 
 struct VERNIER_API VerifiedReport {
   bool verified = false;

@@ -76,6 +76,25 @@ TEST(QuadFactors, TakeAnyHighAndLow) {  // [1 2; 3 4], each number in the low pa
   EXPECT_EQ(x[0], dd(2));
 }
 
+TEST(QuadFactors, RefuseOptionsBeforeTheFirstWrite) {
+  const std::int64_t n = 60;  // more than one panel
+  const Entries a = random_entries(n * n, 8);
+  QuadOptions engine, bits, threads;
+  engine.engine = "no_such_engine", threads.threads = -1;
+  bits.contract = {.kind = QuadContract::Kind::bits, .bits_asked = 3};
+  for (const QuadOptions& options : {engine, bits, threads}) {
+    Entries x = a, b = a;
+    std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+    EXPECT_THROW(static_cast<void>(quad_getrf(n, n, x.data(), n, pivots.data(), options)), Error);
+    EXPECT_THROW(static_cast<void>(quad_potrf(Uplo::lower, n, x.data(), n, options)), Error);
+    EXPECT_THROW(static_cast<void>(quad_gesv(n, n, x.data(), n, pivots.data(), b.data(), n, options)), Error);
+    EXPECT_THROW(quad_trsm(Side::left, Uplo::lower, Op::none, Diag::unit, n, n, 1, a.data(), n, b.data(), n, options),
+                 Error);
+    EXPECT_EQ(x, a);
+    EXPECT_EQ(b, a);
+  }
+}
+
 TEST(QuadSolve, BoundsTheBackwardErrorWhereTheNormOverflows) {
   const double a[4] = {0x1.1p1023, 0x1.2p1023, 0x1.8p1022, 0x1.cp1023}, b[2] = {0x1.3p1022, 0x1.7p1021};
   Entries x(2);

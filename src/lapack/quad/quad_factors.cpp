@@ -4,6 +4,7 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "engine/int8_engine.hpp"
 #include "product/arguments.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 
@@ -16,6 +17,9 @@ constexpr std::int64_t syrk_block = 256;
 void check(const char* routine, const QuadOptions& options) {
   require(options.contract.kind != QuadContract::Kind::exact && options.contract.kind != QuadContract::Kind::fp128,
           "{}: contract {}: expected dd or bits(n)", routine, options.contract.text());
+  static_cast<void>(find_int8_engine(options.engine));
+  const dd* const none = nullptr;  // a product of no size checks the other options
+  quad_gemm(Op::none, Op::none, 0, 0, 0, 1, none, 1, none, 1, 0, static_cast<dd*>(nullptr), 1, options);
 }
 
 // C -= op(A) op(B)

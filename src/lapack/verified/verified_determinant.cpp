@@ -143,7 +143,6 @@ std::string enclose_determinant(std::int64_t n, const double* A, std::int64_t ld
 }
 
 // ---- definiteness
-// ------------------------------------------------------------------------------------------------------
 
 Square symmetric(std::int64_t n, const double* A, std::int64_t lda) {
   Square s(static_cast<std::size_t>(n * n));
