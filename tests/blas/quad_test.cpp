@@ -275,45 +275,6 @@ TEST(QuadProducts, ReachTheEndsOfTheRange) {
   EXPECT_EQ(product<dd>(a, b, options_of("dd"))(0, 0), dd(0x1.2p-1029));
 }
 
-#if defined(__SIZEOF_FLOAT128__)
-TEST(QuadProducts, RoundUndecidedSumsFarOutsideOfDoublesRange) {
-  // Half a unit in the last place of binary128 decides, and a third product far below it.
-  for (const auto& [leading, partner] : {std::pair{600, 600}, {-500, -550}}) {
-    Dense<double> a(1, 3), b(3, 1);
-    a(0, 0) = std::ldexp(1.0, leading), a(0, 1) = std::ldexp(1.0, leading - 113), a(0, 2) = std::ldexp(1.0, -1000);
-    b(0, 0) = b(1, 0) = std::ldexp(1.0, partner), b(2, 0) = std::ldexp(1.0, -1000);
-    for (const Rounding rounding : directions) {
-      QuadOptions options;
-      options.contract = {.kind = QuadContract::Kind::exact, .rounding = rounding};
-      QuadReport report;
-      const Dense<binary128> c = product<binary128>(a, b, options, &report);
-      EXPECT_EQ(report.summed, 1);
-      expect_rounded_once(a, b, c, rounding, options.contract.text());
-    }
-  }
-}
-#endif
-
-TEST(QuadProducts, TakeAnyHighAndLow) {
-  const Dense<dd> x(1, 1);
-  for (const dd& old : {dd(0.0, 1.0 / 3), dd(1.0, 0x1.234567p50 / 3), dd(1.0, -1.0 + 0x1p-40)}) {
-    dd c = old;
-    quad_gemm(Op::none, Op::none, 1, 1, 0, 1, x.entries.data(), 1, x.entries.data(), 1, 0.3, &c, 1);
-    const mpz_class exact = exact_value(0.3) * exact_value_of(old),
-                    error = abs((exact_value_of(c) << static_cast<unsigned long>(-exact_unit)) - exact);
-    EXPECT_LE(error << 106, 4 * abs(exact)) << old.hi << ' ' << old.lo;
-  }
-}
-
-TEST(QuadProducts, WithAnInfiniteAlphaDoNotReadC) {
-  const double x = -3;
-  for (const char* contract : {"dd", "exact"}) {
-    dd c(NAN, NAN);
-    quad_gemm(Op::none, Op::none, 1, 1, 1, INFINITY, &x, 1, &x, 1, 0, &c, 1, options_of(contract));
-    EXPECT_EQ(c.hi, INFINITY) << contract;
-  }
-}
-
 TEST(QuadProducts, RefuseWhatTheyCannotKeep) {
   std::vector<dd> x(4);
   const auto call = [&](const QuadOptions& options, std::int64_t ld) {
