@@ -22,7 +22,7 @@ struct ConvertTask {
   int products;        // the grid's second dimension
   std::int64_t pitch;  // of the planes
   int parts;           // blocks that share a strip
-  int blocks = 0;      // of a product, which fewer of a launch may take in turns (launch_in_turns)
+  int blocks = 0;      // of a product, which fewer of a launch may take in turns (grid_in_turns)
   std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
   bool measure, deep;
   ScaleChooser chooser, judge;  // of scales; of regularity
