@@ -323,6 +323,10 @@ void replays_follow_the_data(const Contract& contract, const std::string& engine
         EXPECT_LE(plain.plan.moduli, std::max(after.plan.moduli, after.wide_moduli)) << family;
         continue;
       }
+      if (plain.plan.moduli > after.plan.moduli) {  // residues by guessed scales, after irregular products
+        EXPECT_EQ(plain.plan.moduli, 15) << family;
+        continue;
+      }
       direct_c.read(direct);
       EXPECT_EQ(difference(c, direct), "") << family << ", the call that waits, n = " << n;
       EXPECT_EQ(after.plan.moduli, plain.wide_moduli == plain.plan.moduli ? after.wide_moduli : plain.plan.moduli)

@@ -54,7 +54,11 @@ TEST(MeasuredRatesFile, KeepsTheTimesOfOtherMachines) {
   ASSERT_EQ(other.times.size(), 1U);
   EXPECT_EQ(other.times[0].method, "amx");
   EXPECT_EQ(other.times[0].moduli, 15);
-  EXPECT_TRUE(read_rates(file, "one", "another blas").times.empty());
+  EXPECT_TRUE(read_rates(file, "one", "another blas").times.empty()) << "none but native";
+  const MeasuredRates with_another_blas = read_rates(file, "other", "another blas");
+  ASSERT_EQ(with_another_blas.times.size(), 1U);
+  EXPECT_EQ(with_another_blas.times[0].method, "amx");
+  EXPECT_EQ(with_another_blas.blas, "another blas");
 }
 
 TEST(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {

@@ -374,15 +374,23 @@ DeviceProductPlan asynchronous_plan(const Contract& contract, const std::string&
                                                  .asynchronous = true});
 }
 
+std::vector<int> moduli_of_classes(const DeviceRoutePlan& route) {
+  return {route.classes.moduli, route.classes.moduli + route.classes.count};
+}
+
 TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   const DeviceProductPlan plan = asynchronous_plan(Contract::fp64(), "", 4096);
   const DeviceRoutePlan route = plan_device_route(plan);
   EXPECT_TRUE(plan.by_sqrt_rule);
-  EXPECT_EQ(route.ordinary.blocking.moduli, 15);
-  EXPECT_TRUE(route.ordinary.blocking.whole(plan.shape));
-  EXPECT_EQ(route.classes.count, 0);
+  EXPECT_TRUE(route.bound);
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20}));
+  for (int c = 0; c < route.classes.count; ++c) EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape));
   EXPECT_FALSE(route.spans);
   EXPECT_TRUE(route.native);
+  const DeviceRoutePlan small = plan_device_route(asynchronous_plan(Contract::fp64(), "", 2048));
+  EXPECT_TRUE(small.bound);
+  EXPECT_EQ(small.classes.count, 0);
+  EXPECT_TRUE(small.native);
 }
 
 TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
@@ -391,8 +399,8 @@ TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
   const DeviceProductPlan plan = asynchronous_plan(contract, "", 1024);
   const DeviceRoutePlan route = plan_device_route(plan);
   EXPECT_FALSE(plan.by_sqrt_rule);
-  ASSERT_EQ(route.classes.count, cuda::most_route_classes);
-  EXPECT_EQ(route.classes.moduli[route.classes.count - 1], max_moduli);
+  EXPECT_FALSE(route.bound);
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{19, 26, max_moduli}));
   for (int c = 0; c < route.classes.count; ++c) {
     EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape)) << "a workspace of its own holds the largest pass";
     EXPECT_EQ(moduli_for(route.classes.log2_bound[c]), route.classes.moduli[c]);
@@ -400,6 +408,26 @@ TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
   }
   EXPECT_TRUE(route.spans);
   EXPECT_FALSE(route.native);
+}
+
+// Residues that lie beside the operands of the product of |A| and |B| until that tells whether they serve.
+TEST(DeviceBoundPlan, GuessesWhereOneKernelReadsAll) {
+  const auto plan = [](std::int64_t m, std::int64_t k, bool asynchronous = false) {
+    return plan_device_product<double>({m, m, k}, {.contract = Contract::fp64(),
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true,
+                                                   .asynchronous = asynchronous});
+  };
+  const DeviceProductPlan whole = plan(4096, 4096);
+  EXPECT_EQ(whole.guess_moduli, 15);
+  EXPECT_TRUE(guessed_device_pass(whole).blocking.whole(whole.shape));
+  EXPECT_TRUE(guess_pays(whole, 15));
+  EXPECT_TRUE(guess_pays(whole, 17));
+  EXPECT_FALSE(guess_pays(whole, 12));
+  EXPECT_EQ(plan(16384, 16384).guess_moduli, 0) << "by Strassen-Winograd, and too long for one read";
+  EXPECT_EQ(plan(4096, 8320).guess_moduli, 0) << "too long for one read";
+  EXPECT_EQ(plan(4096, 4096, true).guess_moduli, 0);
 }
 
 // Nothing is decided later about such products.
@@ -417,8 +445,12 @@ TEST(DeviceRoutePlan, TakesNoMemoryUnderFp64Normwise) {
 
 TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
   const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
-  EXPECT_EQ(route.classes.count, cuda::most_route_classes);
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20, 26}));
   EXPECT_TRUE(route.native);
+  Contract alone = Contract::fp64();
+  alone.fallback = Fallback::none;
+  EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "", 1024))),
+            (std::vector<int>{15, 17, 20, 26, max_moduli}));
   EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
   EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
 }

@@ -98,8 +98,16 @@ MeasuredRates read_rates(const std::string& file, const std::string& processor, 
   MeasuredRates none{processor, blas, "", {}};
   if (file.empty()) return none;
   try {
-    for (const Json& machine : machines_in(file))
+    const Json machines = machines_in(file);
+    for (const Json& machine : machines)
       if (is_of(machine, processor, blas)) return from_json(machine);
+    for (const Json& machine : machines) {
+      if (!machine.is_object() || machine.value("processor", Json()) != processor) continue;
+      none.date = machine.at("date");
+      for (const MeasuredTime& t : from_json(machine).times)
+        if (t.method != "native") none.times.push_back(t);
+      break;
+    }
   } catch (const std::exception&) {  // a file that is none: estimates are those of the table, and say so
   }
   return none;

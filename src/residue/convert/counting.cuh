@@ -69,10 +69,12 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                             .products = 1,
                             .pitch = pitch,
                             .parts = static_cast<int>(divide_up(pitch, chunk)),
+                            .blocks = 0,
                             .chunk = chunk,
                             .measure = false,
                             .deep = false,
                             .chooser = ScaleChooser(ScalingRule{}, a.x.k),
+                            .judge = ScaleChooser(ScalingRule{}, a.x.k),
                             .regularity = {},
                             .moduli = form.moduli,
                             .gate = {}};

@@ -5,6 +5,7 @@
 #include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 #include "residue/convert/task.cuh"
+#include "residue/plan/plan_cuda.hpp"
 
 namespace vernier::cuda {
 
@@ -53,6 +54,7 @@ void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream
 
 inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_cluster_blocks,
                               long_resident_k = 8 * convert_k * most_cluster_blocks;
+static_assert(long_resident_k == longest_resident_k);
 
 // Does a measuring kernel hold its strips whole? Statistics alone do not pay for waiting until a long one is there.
 template <class T>
@@ -84,8 +86,9 @@ void bound_bytes_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b,
   ConvertTask<T> task = Conversion<T>{.a = a, .b = b, .form = form, .gate = gate}.task();
   task.chunk = pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  const dim3 grid = grid_in_turns(task);
   launch("convert_bound_bytes", convert_bound_bytes<T, pieces>,
-         {.grid = conversion_grid(task),
+         {.grid = grid,
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(ResidentStrip<pieces>),
           .overlap_previous = true},

@@ -290,23 +290,4 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
   if (warp == 0) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
 }
 
-// bound_byte of each element, with the statistics that are there; a block takes Pieces pieces of a strip.
-template <class T, int Pieces>
-__global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
-  extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
-  const ConvertStrip<T> strip(task);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  fetch_strip(strip.part, warp, lane, elements);
-#pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    const int v = warp + convert_warps * g;
-    if (v >= strip.part.vectors) break;
-    write_bound_bytes<T>(elements, strip, v, chunk, strip.operand->statistics[strip.first + v].exponent, task.pitch);
-  }
-}
-
 }  // namespace vernier::cuda

@@ -214,18 +214,31 @@ double bound_pass_seconds(const DeviceProductPlan& plan, int moduli) {
   return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
 }
 
+// Moduli of residues that may be made before the product of |A| and |B|: their planes and its operands lie beside each
+// other, and one kernel writes both.
+int guessed_moduli(const DeviceProductPlan& plan, std::size_t bound_bytes) {
+  if (plan.ordinary.form.strassen || plan.shape.k > longest_resident_k || ordinary_words(plan.contract_rule) > 2)
+    return 0;
+  const int moduli = moduli_of(plan.contract_rule, plan.shape.k);
+  const DeviceBlocking blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
+  const bool fits = blocking.whole(plan.shape) && blocking.bytes + bound_bytes <= plan.pass_bytes;
+  return fits && moduli <= plan.most_bound_moduli ? moduli : 0;
+}
+
 // Scales by the product of |A| and |B| where the contract lets them and the workspace holds it; and room for as many
 // moduli as most data then take.
 template <class T>
 void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProductPlan& plan) {
   constexpr int usual_moduli = 19;
-  if (!request.may_use_sqrt_rule || !request.gpu.clusters || request.asynchronous) return;
+  if (!request.may_use_sqrt_rule || !request.gpu.clusters) return;
   Arena bytes;
   cuda::carve_device_bound(bytes, plan.shape);
   if (bytes.used() > (request.own_workspace ? plan.pass_bytes : available)) return;
   plan.bound = bound_rule<T>(request.contract, plan.shape.k, plan.shape.k);
   if (!plan.bound) return;
-  if (!request.own_workspace) {
+  if (!request.own_workspace && request.asynchronous) {
+    plan.pass_bytes = std::max(plan.pass_bytes, bytes.used());
+  } else if (!request.own_workspace) {
     const auto bytes_of = [&](int moduli, bool strassen) {
       return choose_device_blocking(plan.shape, moduli, plan.limits, available, {.strassen = strassen}).bytes;
     };
@@ -233,12 +246,14 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
     if (plan.ordinary.form.strassen) plan.pass_bytes = std::max(plan.pass_bytes, bytes_of(most_winograd_moduli, true));
   }
   plan.most_bound_moduli = max_moduli;
-  if (!native_is_allowed(plan)) return;
-  const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
-  const double bound = device_bound_seconds(plan.shape, plan.gpu);
-  while (plan.most_bound_moduli > 0 && bound + bound_pass_seconds(plan, plan.most_bound_moduli) >= native)
-    --plan.most_bound_moduli;
-  if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
+  if (native_is_allowed(plan)) {
+    const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+    const double bound = device_bound_seconds(plan.shape, plan.gpu);
+    while (plan.most_bound_moduli > 0 && bound + bound_pass_seconds(plan, plan.most_bound_moduli) >= native)
+      --plan.most_bound_moduli;
+    if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
+  }
+  if (!request.asynchronous) plan.guess_moduli = guessed_moduli(plan, bytes.used());
 }
 
 // The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.
