@@ -13,6 +13,7 @@
 #include "near_name.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/model.hpp"
+#include "vernier/quad.hpp"
 
 namespace vernier::cli {
 
@@ -42,7 +43,12 @@ CLI::Validator contract_validator() {
           Contract::parse(text);
           return {};
         } catch (const Error& error) {
-          return error.what();
+          try {
+            QuadContract::parse(text);  // of --type dd
+            return {};
+          } catch (const Error&) {
+            return error.what();
+          }
         }
       },
       "", "contract");
@@ -119,9 +125,11 @@ CLI::Validator unsigned_number() {
 
 void ProductOptions::add_to(CLI::App& command) {
   command
-      .add_option("--contract", contract,
-                  "fp64, fp64-normwise, fp32, bits(n) or exact, each with +reproducible and +no-fallback as wanted; "
-                  "fp64 for double and fp32 for float if not given")
+      .add_option(
+          "--contract", contract,
+          "fp64, fp64-normwise, fp32, bits(n) or exact, each with +reproducible and +no-fallback as wanted, exact "
+          "with +down, +up or +toward-zero; "
+          "fp64 for double and fp32 for float if not given")
       ->check(contract_validator())
       ->type_name("CONTRACT");
   command

@@ -13,6 +13,7 @@
 #include "exact_sample.hpp"
 #include "input_file.hpp"
 #include "matrix_file.hpp"
+#include "quad.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -24,6 +25,8 @@ struct GemmArguments {
   double alpha = 1, beta = 0;
   bool check = false;
   std::string slices;          // "", "dp" or "cr"
+  std::string rounding;        // "", or a direction of contract exact
+  std::string type;            // "", or "dd"
   std::string device = "cpu";  // or "cuda", or "auto"
   Transposes ops;
   ProductOptions product;
@@ -304,7 +307,35 @@ int run(Problem& problem, const GemmArguments& arguments, FileFormat format, con
   return exit_ok;
 }
 
-int multiply_files(const GemmArguments& arguments, const Console& console) {
+// --rounding is a part of the contract.
+void add_rounding(GemmArguments& arguments) {
+  if (arguments.rounding.empty()) return;
+  if (!arguments.slices.empty())
+    throw UsageError("--rounding is for products by residues; --slices cr rounds to nearest");
+  std::string& contract = arguments.product.contract;
+  if (contract.empty()) contract = "exact";
+  if (Contract::parse(contract).kind != Contract::Kind::exact)
+    throw UsageError(fmt::format("--rounding {}: only contract exact rounds in a direction; got --contract {}",
+                                 arguments.rounding, contract));
+  if (arguments.rounding != "nearest") contract += "+" + arguments.rounding;
+  Contract::parse(contract);
+}
+
+int multiply_in_quad(const GemmArguments& arguments, const Console& console) {
+  if (!arguments.slices.empty() || arguments.device != "cpu" || arguments.check)
+    throw UsageError("--type dd: --slices, --device and --check are for products of doubles");
+  std::string contract = arguments.product.contract;
+  if (!arguments.rounding.empty() && arguments.rounding != "nearest")
+    contract = (contract.empty() ? "exact" : contract) + "+" + arguments.rounding;
+  return multiply_quad(
+      {arguments.a, arguments.b, arguments.c_in, arguments.output, contract, arguments.product.engine, arguments.alpha,
+       arguments.beta, arguments.ops.a, arguments.ops.b, arguments.product.threads, arguments.product.workspace_limit},
+      console);
+}
+
+int multiply_files(GemmArguments arguments, const Console& console) {
+  if (arguments.type == "dd") return multiply_in_quad(arguments, console);
+  add_rounding(arguments);
   const FileFormat format = check_arguments(arguments, console);
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   Json inputs = Json::array();
@@ -337,6 +368,18 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
                    "--engine names an engine of the model, or blas; on a GPU cublas-fp16, cublas-bf16, cublas-int8 or "
                    "blas")
       ->check(CLI::IsMember({"dp", "cr"}));
+  command
+      ->add_option(
+          "--type", arguments->type,
+          "dd: C, and A and B where their files have more than doubles, in double-double (a .npy structure of hi "
+          "and lo); contracts dd, bits(n) up to 150, exact")
+      ->check(CLI::IsMember({"dd"}));
+  command
+      ->add_option(
+          "--rounding", arguments->rounding,
+          "of contract exact, which it makes the default: nearest, down, up or toward-zero; down and up enclose "
+          "the exact product")
+      ->check(CLI::IsMember({"nearest", "down", "up", "toward-zero"}));
   command
       ->add_option("--device", arguments->device,
                    "cpu, cuda, or auto: GPUs where they are faster; matrices move in blocks and may be larger than its "

@@ -11,6 +11,7 @@
 #include "input_file.hpp"
 #include "matrix_file.hpp"
 #include "npy_header.hpp"
+#include "quad_matrix.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -65,6 +66,11 @@ EntryType parse_type(const std::string& path, const std::string& descr) {
     const bool swapped = (descr[0] == '<' && !little) || (descr[0] == '>' && little);
     return {name[0], name[1] - '0', swapped};
   }
+  if (descr == npy_dd_descr || (has_order && name == "f16"))
+    throw FileError(path,
+                    fmt::format("its entries are wider than double ('{}'): vernier gemm --type dd and vernier solve "
+                                "--precision quad read them",
+                                descr));
   if (has_order && name.starts_with('c')) {
     throw FileError(path, fmt::format("its entries are complex ('{}'); the command line takes real matrices", descr));
   }
@@ -90,8 +96,9 @@ void append(const std::string& path, const char* raw, std::size_t count, bool sw
     if (swapped) std::reverse(bytes.begin(), bytes.end());
     const From value = std::bit_cast<From>(bytes);
     const auto converted = exactly<From, To>(value);
-    if (!converted)
-      throw FileError(path, fmt::format("entry {} is the integer {}, which no double holds", out.size(), value));
+    if constexpr (std::is_integral_v<From>)
+      if (!converted)
+        throw FileError(path, fmt::format("entry {} is the integer {}, which no double holds", out.size(), value));
     out.push_back(*converted);
   }
 }
@@ -162,18 +169,60 @@ void check_size(const InputFile& file, std::int64_t bytes, const NpyHeader& head
                                            fmt::join(header.shape, ", "), header.descr, bytes, held));
 }
 
+// The header of a matrix, or of a vector as one.
+NpyHeader read_matrix_header(InputFile& file, Vectors vectors, bool& vector) {
+  NpyHeader header = read_header(file);
+  vector = header.shape.size() == 1 && vectors != Vectors::refused;
+  if (vector) header.shape.insert(vectors == Vectors::columns ? header.shape.end() : header.shape.begin(), 1);
+  return header;
+}
+
+// Sizes of the data as the header has them.
+void check_data(InputFile& file, const NpyHeader& header, int bytes, std::int64_t bytes_in_memory) {
+  check_shape(file.path(), header.shape);
+  check_size(file, checked_bytes(file.path(), header.shape[0], header.shape[1], bytes), header);
+  checked_bytes(file.path(), header.shape[0], header.shape[1], bytes_in_memory);
+}
+
+// The 80 bits of x86 in 16 bytes, which a dd holds within double's range.
+constexpr bool reads_long_double = sizeof(long double) == 16 && std::numeric_limits<long double>::digits == 64;
+
+std::vector<dd> quad_entries(InputFile& file, std::int64_t count, const std::string& descr) {
+  if (descr == npy_dd_descr) return read_entries<dd, dd>(file, count, false);
+  std::vector<dd> entries;
+  if (reads_long_double && descr == "<f16") {
+    for (const long double x : read_entries<long double, long double>(file, count, false)) {
+      const auto hi = static_cast<double>(x);
+      entries.emplace_back(hi, std::isfinite(hi) ? static_cast<double>(x - hi) : 0);
+    }
+    return entries;
+  }
+  std::visit([&](const auto& x) { entries.assign(x.begin(), x.end()); },
+             read_entries(file, count, parse_type(file.path(), descr)));
+  return entries;
+}
+
 }  // namespace
+
+QuadMatrix read_quad_npy(const std::string& path, Vectors vectors) {
+  InputFile file(path);
+  QuadMatrix matrix;
+  const NpyHeader header = read_matrix_header(file, vectors, matrix.vector);
+  const bool wide = header.descr == npy_dd_descr || (reads_long_double && header.descr == "<f16");
+  check_data(file, header, wide ? 16 : parse_type(file.path(), header.descr).bytes, sizeof(dd));
+  matrix.rows = header.shape[0], matrix.columns = header.shape[1];
+  matrix.order = header.fortran_order ? Order::column_major : Order::row_major;
+  matrix.entries = quad_entries(file, matrix.rows * matrix.columns, header.descr);
+  return matrix;
+}
 
 Matrix read_npy(const std::string& path, Vectors vectors) {
   InputFile file(path);
-  NpyHeader header = read_header(file);
-  const bool vector = header.shape.size() == 1 && vectors != Vectors::refused;
-  if (vector) header.shape.insert(vectors == Vectors::columns ? header.shape.end() : header.shape.begin(), 1);
+  bool vector = false;
+  const NpyHeader header = read_matrix_header(file, vectors, vector);
   const EntryType type = parse_type(file.path(), header.descr);
-  check_shape(file.path(), header.shape);
+  check_data(file, header, type.bytes, sizeof(double));
   const std::int64_t rows = header.shape[0], columns = header.shape[1];
-  check_size(file, checked_bytes(file.path(), rows, columns, type.bytes), header);
-  checked_bytes(file.path(), rows, columns, sizeof(double));
   const Order order = header.fortran_order ? Order::column_major : Order::row_major;
   return {rows, columns, order, read_entries(file, rows * columns, type), vector};
 }

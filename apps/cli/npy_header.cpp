@@ -84,6 +84,23 @@ std::vector<std::int64_t> parse_shape(Literals& text) {
   return shape;
 }
 
+// Behind its first bracket: the one structure that is known, as NumPy writes it.
+std::string parse_structure(Literals& text) {
+  std::vector<std::string> words;
+  while (!text.accept("]")) {
+    text.expect("(");
+    words.push_back(text.string());
+    text.expect(",");
+    words.push_back(text.string());
+    text.expect(")");
+    text.accept(",");
+    if (words.size() > 4) break;
+  }
+  if (words != std::vector<std::string>{"hi", "<f8", "lo", "<f8"})
+    fail("its entries are structures; real numbers, or the fields hi and lo of type <f8, are expected");
+  return npy_dd_descr;
+}
+
 }  // namespace
 
 NpyHeader parse_npy_dictionary(std::string_view dictionary) {
@@ -96,8 +113,7 @@ NpyHeader parse_npy_dictionary(std::string_view dictionary) {
     if (!seen.insert(key).second) fail(fmt::format("its header holds '{}' twice", key));
     text.expect(":");
     if (key == "descr") {
-      if (text.accept("[")) fail("its entries are structures; real numbers are expected");
-      header.descr = text.string();
+      header.descr = text.accept("[") ? parse_structure(text) : text.string();
     } else if (key == "fortran_order") {
       header.fortran_order = text.boolean();
     } else if (key == "shape") {
@@ -119,7 +135,8 @@ NpyHeader parse_npy_dictionary(std::string_view dictionary) {
 
 std::string npy_preamble(const NpyHeader& header) {
   const char* comma = header.shape.size() == 1 ? "," : "";
-  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", header.descr,
+  const std::string descr = header.descr == npy_dd_descr ? header.descr : "'" + header.descr + "'";
+  std::string dictionary = fmt::format("{{'descr': {}, 'fortran_order': {}, 'shape': ({}{}), }}", descr,
                                        header.fortran_order ? "True" : "False", fmt::join(header.shape, ", "), comma);
   constexpr std::size_t fixed = 10;  // magic 6, version 2, length 2
   const std::size_t length = (fixed + dictionary.size() + 1 + 63) / 64 * 64 - fixed;

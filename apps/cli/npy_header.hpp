@@ -9,8 +9,10 @@
 
 namespace vernier::cli {
 
+inline constexpr const char* npy_dd_descr = "[('hi', '<f8'), ('lo', '<f8')]";
+
 struct NpyHeader {
-  std::string descr;  // "<f8": byte order, kind, bytes of one entry
+  std::string descr;  // "<f8": byte order, kind, bytes of one entry; or npy_dd_descr
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
 

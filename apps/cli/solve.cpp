@@ -12,6 +12,7 @@
 #include "device.hpp"
 #include "input_file.hpp"
 #include "matrix_file.hpp"
+#include "quad.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -27,6 +28,8 @@ struct SolveArguments {
   std::string a, b, output, contract;
   std::string factors = "auto", refinement = "auto", op = "N";
   std::string device = "cpu";  // or "cuda"
+  std::string precision;       // "", or "quad"
+  bool verified = false;
   SolveOptions options;
   bool no_fallback = false;
 };
@@ -136,6 +139,13 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
 }
 
 int solve_files(const SolveArguments& arguments, const Console& console) {
+  if (!arguments.precision.empty() || arguments.verified) {
+    if (arguments.device != "cpu" || arguments.op != "N" || (!arguments.precision.empty() && arguments.verified))
+      throw UsageError("--precision quad and --verified exclude each other, and are for op(A) = A on a CPU");
+    QuadArguments quad{.a = arguments.a, .b = arguments.b, .output = arguments.output};
+    quad.engine = arguments.options.products.engine, quad.threads = arguments.options.products.threads;
+    return arguments.verified ? solve_verified(quad, console) : solve_quad(quad, console);
+  }
   const FileFormat format = checked_output(arguments.output, console);
   check_inputs({arguments.a, arguments.b});
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
@@ -176,6 +186,12 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   command->add_flag("--forward-error", options.forward_error, "estimate the forward error, too");
   command->add_option("--contract", arguments->contract,
                       "of the products in the factorisation: see vernier gemm --help");
+  command->add_option("--precision", arguments->precision, "quad: X in double-double, every digit of it refined")
+      ->check(CLI::IsMember({"quad"}));
+  command->add_flag(
+      "--verified", arguments->verified,
+      "an interval that is proved for each entry of X: the output has two columns, low and high, for each of "
+      "B's; or a failure that says not verified");
   command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--engine", options.products.engine, "int8 engine (see vernier info), or native");

@@ -107,32 +107,33 @@ void sum(int context, char* letter, char* top, int m, int n, char* a, int lda, i
     receive_broadcast(context, letter, top, m, n, a, lda, scope.row_of(0), scope.column_of(0));
 }
 
-// to = alpha from + beta to, one of them turned where asked
-void combine(const char* alpha, const std::byte* from, const char* beta, std::byte* to) {
-  if (is_zero(beta))
-    std::memset(to, 0, bytes());
-  else
-    expect_one(beta);
-  if (is_zero(alpha)) return;
-  expect_one(alpha);
-  add(1, from, to);
+// to = alpha from + beta to for elements that lie side by side
+void combine(std::int64_t count, const char* alpha, const std::byte* from, const char* beta, std::byte* to) {
+  const std::size_t size = bytes() * static_cast<std::size_t>(count);
+  const bool adds = !is_zero(alpha), keeps = !is_zero(beta);
+  if (adds) expect_one(alpha);
+  if (keeps) expect_one(beta);
+  if (adds && keeps)
+    add(count, from, to);
+  else if (adds)
+    std::memcpy(to, from, size);
+  else if (!keeps)
+    std::memset(to, 0, size);
 }
 
 void madd(int* m, int* n, char* alpha, char* a, int* lda, char* beta, char* b, int* ldb) {
-  for (int j = 0; j < *n; ++j)
-    for (int i = 0; i < *m; ++i) combine(alpha, at(a, i, j, *lda), beta, at(b, i, j, *ldb));
+  for (int j = 0; j < *n; ++j) combine(*m, alpha, at(a, 0, j, *lda), beta, at(b, 0, j, *ldb));
 }
 void madd_turned(int* m, int* n, char* alpha, char* a, int* lda, char* beta, char* b, int* ldb) {
   for (int j = 0; j < *n; ++j)
-    for (int i = 0; i < *m; ++i) combine(alpha, at(a, i, j, *lda), beta, at(b, j, i, *ldb));
+    for (int i = 0; i < *m; ++i) combine(1, alpha, at(a, i, j, *lda), beta, at(b, j, i, *ldb));
 }
 void dda(int* m, int* n, char* alpha, char* a, int* lda, char* beta, char* b, int* ldb) {
-  for (int j = 0; j < *n; ++j)
-    for (int i = 0; i < *m; ++i) combine(beta, at(b, i, j, *ldb), alpha, at(a, i, j, *lda));
+  for (int j = 0; j < *n; ++j) combine(*m, beta, at(b, 0, j, *ldb), alpha, at(a, 0, j, *lda));
 }
 void dda_turned(int* m, int* n, char* alpha, char* a, int* lda, char* beta, char* b, int* ldb) {
   for (int j = 0; j < *n; ++j)
-    for (int i = 0; i < *m; ++i) combine(beta, at(b, j, i, *ldb), alpha, at(a, i, j, *lda));
+    for (int i = 0; i < *m; ++i) combine(1, beta, at(b, j, i, *ldb), alpha, at(a, i, j, *lda));
 }
 
 void pad(char*, char*, int* m, int* n, int*, char* alpha, char* beta, char* a, int* lda) {

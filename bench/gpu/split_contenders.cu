@@ -2,21 +2,32 @@
 
 #include <tuple>
 
+#include "product/plan/current_gpu.hpp"
 #include "timing.hpp"
 
 namespace bench {
 namespace {
 
 using namespace vernier;
-using cuda::DeviceBuffer;
+using namespace vernier::cuda;
 
 __global__ void to_halves(const float* x, std::int64_t count, unsigned short* out) {
   for (std::int64_t i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL)
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(out[i]) : "f"(x[i]));
 }
 
-SplitOperands operands(const Problem& p) {
-  return split_operands_of(Op::none, Op::none, p.m, p.n, p.k, p.a, p.m, p.b, p.k);
+cuda::SplitGemmPlan plan_of(const Problem& p, std::int64_t products = 1) {
+  return cuda::plan_split_gemm(p.m, p.n, p.k, products, cuda::current_gpu());
+}
+cuda::SplitGemmPlan plan_of(const std::string& scheme, const Problem& p) {
+  return cuda::plan_split_gemm(scheme, p.m, p.n, p.k, cuda::current_gpu());
+}
+bool pays(const Problem& p, std::int64_t products = 1) {
+  return cuda::split_gemm_pays(p.m, p.n, p.k, products, cuda::current_gpu());
+}
+
+cuda::SplitOperands operands(const Problem& p) {
+  return cuda::split_operands_of(Op::none, Op::none, p.m, p.n, p.k, p.a, p.m, p.b, p.k);
 }
 
 }  // namespace
@@ -57,36 +68,36 @@ std::byte* Contenders::workspace(std::size_t bytes) {
   return workspace_.data();
 }
 
-Contender Contenders::split(const std::string& name, const SplitGemmPlan& plan, const Problem& p) {
+Contender Contenders::split(const std::string& name, const cuda::SplitGemmPlan& plan, const Problem& p) {
   workspace(plan.workspace);
   return {name, [this, plan, p] {
-            split_gemm(plan, operands(p), {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr,
-                       split_gemm_patience);
+            cuda::split_gemm(plan, operands(p), {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr,
+                             cuda::split_gemm_patience);
           }};
 }
 
 Contender Contenders::halfhalf(const Problem& p) {
-  const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k);
-  return split("halfhalf", plan_split_gemm(plan.attempts.front().scheme, p.m, p.n, p.k), p);
+  const cuda::SplitGemmPlan plan = plan_of(p);
+  return split("halfhalf", plan_of(plan.attempts.front().scheme, p), p);
 }
 
 Contender Contenders::tf32tf32(const Problem& p) {
-  const bool folded = plan_split_gemm(p.m, p.n, p.k).attempts.front().scheme == "halfhalf_fold";
-  return split("tf32tf32", plan_split_gemm(folded ? "tf32tf32_fold" : "tf32tf32_sep", p.m, p.n, p.k), p);
+  const bool folded = plan_of(p).attempts.front().scheme == "halfhalf_fold";
+  return split("tf32tf32", plan_of(folded ? "tf32tf32_fold" : "tf32tf32_sep", p), p);
 }
 
 Contender Contenders::bf16x6(const Problem& p) {
-  return split("bf16x6", plan_split_gemm(plan_split_gemm(p.m, p.n, p.k).attempts.back().scheme, p.m, p.n, p.k), p);
+  return split("bf16x6", plan_of(plan_of(p).attempts.back().scheme, p), p);
 }
 
 Contender Contenders::contract(const Problem& p) {
-  Contender c = split_gemm_pays(p.m, p.n, p.k) ? split("", plan_split_gemm(p.m, p.n, p.k), p) : sgemm(p);
+  Contender c = pays(p) ? split("", plan_of(p), p) : sgemm(p);
   c.name = "contract fp32";
   return c;
 }
 
 std::vector<Contender> Contenders::batch(const Problem& p, std::int64_t count) {
-  const SplitGemmPlan plan = plan_split_gemm(p.m, p.n, p.k, count);
+  const cuda::SplitGemmPlan plan = plan_of(p, count);
   workspace(plan.workspace);
   const auto work = static_cast<double>(count);
   const Contender sgemm = {"cublas fp32",
@@ -99,23 +110,23 @@ std::vector<Contender> Contenders::batch(const Problem& p, std::int64_t count) {
                            work};
   const Contender split = {"split",
                            [this, plan, p, count] {
-                             split_gemm(plan, operands(p).batch(count, p.m * p.k, p.k * p.n, p.m * p.n), {1, nullptr},
-                                        {0, nullptr}, p.c, p.m, workspace_.data(), nullptr);
+                             cuda::split_gemm(plan, operands(p).batch(count, p.m * p.k, p.k * p.n, p.m * p.n),
+                                              {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr);
                            },
                            work};
-  Contender contract = split_gemm_pays(p.m, p.n, p.k, count) ? split : sgemm;
+  Contender contract = pays(p, count) ? split : sgemm;
   contract.name = "contract fp32";
   return {sgemm, split, contract};
 }
 
 std::vector<Contender> Contenders::stages(const std::string& scheme, const Problem& p) {
-  const SplitGemmPlan plan = plan_split_gemm(scheme, p.m, p.n, p.k);
+  const cuda::SplitGemmPlan plan = plan_of(scheme, p);
   std::vector<Contender> all = {split(scheme, plan, p)};
   for (const auto& [ops, opa, opb] :
        {std::tuple{"NN", Op::none, Op::none}, {"TN", Op::transpose, Op::none}, {"NT", Op::none, Op::transpose}}) {
-    const auto x =
-        split_operands_of(opa, opb, p.m, p.n, p.k, p.a, opa == Op::none ? p.m : p.k, p.b, opb == Op::none ? p.k : p.n);
-    const SplitStages s = split_gemm_stages(plan, x, p.c, p.m, workspace_.data());
+    const auto x = cuda::split_operands_of(opa, opb, p.m, p.n, p.k, p.a, opa == Op::none ? p.m : p.k, p.b,
+                                           opb == Op::none ? p.k : p.n);
+    const cuda::SplitStages s = cuda::split_gemm_stages(plan, x, p.c, p.m, workspace_.data());
     all.push_back({scheme + " split " + ops, s.split});
     if (opa == Op::none && opb == Op::none) all.push_back({scheme + " product", s.product});
   }
@@ -123,8 +134,8 @@ std::vector<Contender> Contenders::stages(const std::string& scheme, const Probl
 }
 
 std::string Contenders::made(const Problem& p) const {
-  if (!split_gemm_pays(p.m, p.n, p.k)) return "native";
-  return split_gemm_made(plan_split_gemm(p.m, p.n, p.k), workspace_.data(), nullptr);
+  if (!pays(p)) return "native";
+  return cuda::split_gemm_made(plan_of(p), workspace_.data(), nullptr);
 }
 
 }  // namespace bench

@@ -45,7 +45,7 @@ class Contenders {
   std::string made(const Problem& p) const;
 
  private:
-  Contender split(const std::string& name, const vernier::SplitGemmPlan& plan, const Problem& p);
+  Contender split(const std::string& name, const vernier::cuda::SplitGemmPlan& plan, const Problem& p);
   std::byte* workspace(std::size_t bytes);
 
   vernier::cuda::DeviceBuffer<float> a_, b_, c_;

@@ -16,6 +16,7 @@ namespace bench {
 namespace {
 
 using namespace vernier;
+using namespace vernier::cuda;
 using cuda::DeviceBuffer;
 
 struct Shape {
@@ -127,15 +128,16 @@ class Bench {
   }
 
   std::function<void()> error_corrected(const Shape& s) {
-    if (!split_gemm_serves(s.m, s.n, s.k, s.count)) return {};
-    const SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, s.count);
+    if (!cuda::split_gemm_serves(s.m, s.n, s.k, s.count)) return {};
+    const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(s.m, s.n, s.k, s.count);
     if (workspace_.bytes() < plan.workspace)
       workspace_ = DeviceBuffer<std::byte>(), workspace_ = DeviceBuffer<std::byte>(plan.workspace);
-    const SplitOperands x = split_operands_of(s.opa, s.opb, s.m, s.n, s.k, a_.data(), s.lda(), b_.data(), s.ldb())
-                                .batch(s.count, s.m * s.k, s.k * s.n, s.m * s.n);
+    const cuda::SplitOperands x =
+        cuda::split_operands_of(s.opa, s.opb, s.m, s.n, s.k, a_.data(), s.lda(), b_.data(), s.ldb())
+            .batch(s.count, s.m * s.k, s.k * s.n, s.m * s.n);
     return [this, plan, x, s] {
-      split_gemm(plan, x, {1, nullptr}, {s.beta, nullptr}, c_.data(), s.m, workspace_.data(), nullptr,
-                 split_gemm_patience);
+      cuda::split_gemm(plan, x, {1, nullptr}, {s.beta, nullptr}, c_.data(), s.m, workspace_.data(), nullptr,
+                       cuda::split_gemm_patience);
     };
   }
 

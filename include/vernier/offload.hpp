@@ -1,8 +1,11 @@
 // Matrices in memory of the host, multiplied on GPUs.
 //
+//     vernier::gemm(..., {.device = vernier::Device::automatic});  // level3.hpp and lapack.hpp too
+//
+// or for all that a thread calls:
+//
 //     #include <vernier/offload.hpp>
 //     const vernier::DeviceScope scope(vernier::Device::automatic);
-//     vernier::gemm(...);  // level3.hpp and lapack.hpp too
 //
 // Bits under reproducible contracts and `exact` are those of the CPU. docs/offload.md says how blocks move, and what
 // happens where a GPU fails: C is right, and the report says what the CPU did.
@@ -16,17 +19,11 @@
 
 namespace vernier {
 
-enum class Device {
-  cpu,
-  cuda,       // all GPUs of the host, but for products too small to be planned
-  automatic,  // "auto": GPUs where they are faster by estimate
-};
-
 VERNIER_API const char* to_string(Device device);
 VERNIER_API Device parse_device(std::string_view text);  // "cpu", "cuda", "auto"
 
-// Where products of the calling thread are made that name no engine of the CPU and bring no workspace: for the life of
-// the object, then as before. Without any: as VERNIER_DEVICE says, or on the CPU.
+// Where products of the calling thread are made that name no device, no engine of the CPU and bring no workspace: for
+// the life of the object, then as before. Without any: as VERNIER_DEVICE says, or on the CPU.
 class VERNIER_API DeviceScope {
  public:
   explicit DeviceScope(Device device);

@@ -13,11 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include "vernier/rounding.hpp"
 
 #if defined(__GNUC__)
 #define VERNIER_API __attribute__((visibility("default")))
@@ -67,7 +70,7 @@ enum class Fallback {
 //   fp32      |T - AB| <= (k + 1) u32 |A||B|                      the same with u32
 //   bits(n)   |T - AB| <= (k 2^-n + u) |A||B|                     u of the output type: the final rounding
 //   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
-//   exact     C = RN(alpha AB + beta C): the exact real number, rounded once to the type of C
+//   exact     C = alpha AB + beta C: the exact real number, rounded once to the type of C, in the contract's direction
 //
 // A float output adds u32 |T|. Then C = RN(alpha T + RN(beta C)). Residues give one definite set of bits, whatever
 // engine, threads, workspace or blocking; speculative and native products, bf16 parts and GPUs without `reproducible`
@@ -76,22 +79,30 @@ struct VERNIER_API Contract {
   enum class Kind { fp32, fp64, normwise, bits, exact };
 
   Kind kind = Kind::fp64;
-  int bits_asked = 53;                   // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise; 0 for exact
-  bool reproducible = false;             // always the integer scheme, also where the native product would be faster
-  Fallback fallback = Fallback::native;  // reproducible contracts never take the native product: they throw instead
+  int bits_asked = 53;                    // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise; 0 for exact
+  bool reproducible = false;              // always the integer scheme, also where the native product would be faster
+  Fallback fallback = Fallback::native;   // reproducible contracts never take the native product: they throw instead
+  Rounding rounding = Rounding::nearest;  // of exact; an exact zero is +0 in every direction
 
   static Contract fp32();
   static Contract fp64();
   static Contract normwise();   // of fp64
   static Contract bits(int n);  // 4 <= n <= 110
-  static Contract exact();
+  static Contract exact(Rounding rounding = Rounding::nearest);
 
   // "fp32", "fp64", "fp64-normwise", "bits(60)", "exact", each optionally followed by "+reproducible" and
-  // "+no-fallback".
+  // "+no-fallback"; "exact" by "+down", "+up" or "+toward-zero" too.
   static Contract parse(std::string_view text);
   std::string text() const;  // what parse() reads
 
   bool operator==(const Contract&) const = default;
+};
+
+// Where products of matrices in memory of the host are made (offload.hpp).
+enum class Device {
+  cpu,
+  cuda,       // all GPUs of the host, but for products too small to be planned
+  automatic,  // "auto": GPUs where they are faster by estimate
 };
 
 struct VERNIER_API Options {
@@ -109,6 +120,10 @@ struct VERNIER_API Options {
   // fractions of the work and 1 last. It should be quick, must not throw, and must not touch A, B and C
   // (docs/calls.md).
   std::function<void(double)> progress = {};
+
+  // Of gemm and all that is made of it; none: as DeviceScope or VERNIER_DEVICE says, or on the CPU. Products that name
+  // an engine of the CPU or bring a workspace stay there.
+  std::optional<Device> device = {};
 };
 
 inline constexpr std::size_t default_workspace_limit = std::size_t{1} << 30;

@@ -24,7 +24,7 @@ class record:
 
 
 def matmul(a: Any, b: Any, contract: str | None = None, *, out: Any = None, report: bool = False, engine: str = "",
-           threads: int = 0, progress: bool | Callable[[float], object] = False) -> Any:
+           threads: int = 0, progress: bool | Callable[[float], object] = False, rounding: str = "nearest") -> Any:
     """The matrix product a @ b under a contract, with the shapes and the broadcasting of numpy.matmul.
 
     a, b      arrays of one library, device and dtype (float32, float64, complex64, complex128): NumPy, CuPy, PyTorch,
@@ -37,12 +37,16 @@ def matmul(a: Any, b: Any, contract: str | None = None, *, out: Any = None, repo
     engine    "" chooses; or the name of an engine, or "native"
     threads   0 leaves the number to OpenMP
     progress  a function of the fraction that is done, or True for a bar of tqdm; on a CPU
+    rounding  of "exact": "nearest", "down", "up" or "toward-zero"; "down" and "up" enclose the exact product. Any but
+              "nearest" makes "exact" the default contract
 
     Every entry of the result T keeps |T - AB| <= (k + 1) u |A||B| under "fp64" (u = 2^-53) and "fp32" (u = 2^-24,
     with u |T| on top for float32 results). Batches go to the batched routines; many matrices a with one matrix b are one
     product, unless the contract is reproducible. Raises ValueError, TypeError, MemoryError or BoundNotMet; out is then
     as it was.
     """
+    if rounding != "nearest":
+        contract = f"{contract or 'exact'}+{rounding}"
     if progress is False:
         return _vernier.matmul(a, b, contract, out, report, engine, threads, None)
     if progress is not True:

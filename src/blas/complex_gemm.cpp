@@ -142,8 +142,7 @@ template <class R>
 Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   const double begin = seconds_now();
   const bool keep_t = p.alpha.imag() != 0 || p.beta.imag() != 0;
-  if (keep_t && options.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "gemm: contract exact: for complex matrices it is kept where alpha and beta are real");
+  if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors();
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0, planned.workspace_limit = 0;

@@ -9,8 +9,10 @@
 #include "blas/complex_copies.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
+#include "product/arguments.hpp"
 #include "product/device_memory.hpp"
 #include "product/elements.cuh"
+#include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "residue/residues.hpp"
 
@@ -94,8 +96,7 @@ Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& co
 template <class R>
 std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, Op opb, bool keep_t,
                                             const Options& options, const DeviceInt8Engine& engine) {
-  if (engine.form() != ByteForm::natural || !engine.takes_clusters() || options.contract.kind == Contract::Kind::exact)
-    return std::nullopt;
+  if (engine.form() != ByteForm::natural || options.contract.kind == Contract::Kind::exact) return std::nullopt;
   return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits_of(engine));
 }
 
@@ -142,7 +143,7 @@ bool native_is_allowed(const Options& options) {
 template <class R>
 bool irregular_real_product_loses(const ProductShape& shape, const Options& options) {
   const DeviceProductPlan plan = plan_of<R>(shape, options, true);
-  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract);
+  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract, plan.gpu);
 }
 
 }  // namespace
@@ -167,9 +168,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   if (report.plan.scheme == "native") return native();
   if (report.plan.scheme == "residues") check_without_host(options, sizeof(R) == 4);  // before copies are queued
   const bool keep_t = !host || p.alpha->imag() != 0 || p.beta->imag() != 0;
-  if (keep_t && options.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported,
-         "gemm: contract exact: for complex matrices it is kept where alpha and beta are on the host, and real");
+  if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors("on the host, and ");
   const std::optional<bool> by_roots = multiply_by_roots(p, keep_t, options, report);
   if (by_roots == true) return report;
   Plan real = explain<R>(Op::none, Op::none, 2 * p.m, p.n, 2 * p.k, planned);
@@ -206,6 +205,12 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
 template <class R>
 void complex_scale(std::int64_t m, std::int64_t n, const std::complex<R>* beta, std::complex<R>* c, std::int64_t ldc,
                    const Options& options) {
+  if (options.contract.rounding != Rounding::nearest) {  // part by part; a beta in device memory is taken as real
+    if (options.pointer_mode == PointerMode::host && beta->imag() != 0) fail_exact_factors();
+    return scale_on_device<R>(2 * m, n, factor_of(reinterpret_cast<const R*>(beta), options.pointer_mode),
+                              reinterpret_cast<R*>(c), 2 * ldc, options.contract.rounding,
+                              static_cast<cudaStream_t>(options.stream));
+  }
   launch_elements("scale_elements", scale_elements<R>, {m, n}, static_cast<cudaStream_t>(options.stream),
                   factor_of(beta, options.pointer_mode), c, ldc);
 }
@@ -214,12 +219,12 @@ template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   Plan plan = explain<R>(Op::none, Op::none, 2 * m, n, 2 * k, options);
   relabel(plan, m, n, k);
-  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native" || !current_gpu().clusters)
+  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native" || !current_gpu().residues)
     return plan;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({m, n, k}, Op::none, Op::none, false, options, engine);
   if (!roots || !fits(*roots, options)) return plan;
-  const double native = device_native_seconds({2 * m, n, 2 * k}, sizeof(R) == 4);
+  const double native = device_native_seconds({2 * m, n, 2 * k}, sizeof(R) == 4, current_gpu());
   if (plan.scheme == "native" && roots->seconds >= native) return plan;
   plan.reason = fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", roots->seconds * 1e3, native * 1e3);
   describe(*roots, engine, plan);

@@ -115,6 +115,8 @@ double gpu_seconds(const ProductShape& shape, const Options& options) {
   return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
 }
 
+Device device_of(const Options& options) { return options.device ? *options.device : current_device(); }
+
 bool may_leave_the_cpu(const Options& options) {
   return options.workspace == nullptr && requested_engine(options.engine).empty();
 }
@@ -168,7 +170,7 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
 
 template <class T>
 std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
-  const Device device = current_device();
+  const Device device = device_of(options);
   if (device == Device::cpu || shape.empty() || is_small_product(shape) || !may_leave_the_cpu(options)) return {};
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (device == Device::automatic && on_cpu < least_cpu_seconds) return {};
@@ -190,7 +192,7 @@ std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const 
 }
 
 std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) {
-  if (current_device() != Device::cuda || is_small_product(shape)) return "";
+  if (device_of(options) != Device::cuda || is_small_product(shape)) return "";
   if (!may_leave_the_cpu(options)) return "; on the CPU: its engine or workspace was named";
   const HostLink& link = measured_link();
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");

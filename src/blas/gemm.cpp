@@ -12,6 +12,7 @@
 #include "product/progress.hpp"
 #include "product/update.hpp"
 #include "residue/gemm.hpp"
+#include "residue/plan/advice.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
@@ -46,11 +47,12 @@ bool multiply_bf16x6(ProductPlan& plan, const GemmProblem<float>& problem, const
 }
 
 template <class T>
-void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
+void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, Rounding rounding) {
   if (beta == T{1}) return;
   const FloatingEnvironment environment;
   for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < m; ++i) c[i + j * ldc] = beta == T{0} ? T{0} : times(beta, c[i + j * ldc]);
+    for (std::int64_t i = 0; i < m; ++i)
+      c[i + j * ldc] = beta == T{0} ? T{0} : scaled_entry(beta, c[i + j * ldc], rounding);
 }
 
 template <class T>
@@ -84,7 +86,10 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
     }
   }
   if (!done) {
-    if (report.fallback) take_native(report.plan);
+    if (report.fallback) {
+      report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
+      take_native(report.plan);
+    }
     native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
   }
   observe_product<T>(plan, report, seconds_now() - begin);
@@ -123,7 +128,9 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   if (!reads) {
     report.plan = explain<T>(opa, opb, m, n, 0, options);
     report.plan.k = k;
-    scale_only(m, n, beta, C, ldc);
+    if constexpr (is_complex<T>)
+      if (options.contract.rounding != Rounding::nearest && beta.imag() != 0) fail_exact_factors();
+    scale_only(m, n, beta, C, ldc, options.contract.rounding);
     Progress(options.progress).finish();
   } else if constexpr (is_complex<T>) {
     report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);

@@ -14,6 +14,7 @@
 #include "product/scale.hpp"
 #include "residue/exact/exact_gemm.hpp"
 #include "residue/gemm_cuda.hpp"
+#include "residue/plan/advice.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
 #include "split/verdict.hpp"
@@ -82,6 +83,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
     report.plan.scheme = native_name;
     report.plan.engine = "cublas";
     report.plan.moduli = 0;
+    report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
   native();
 }
@@ -95,7 +97,8 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, c
   if (!reads) {
     report.plan = plan_of<T>({m, n, 0}, options, true).printable;
     report.plan.k = k;
-    if (m > 0 && n > 0) scale_on_device<T>(m, n, b, C, ldc, static_cast<cudaStream_t>(options.stream));
+    if (m > 0 && n > 0)
+      scale_on_device<T>(m, n, b, C, ldc, options.contract.rounding, static_cast<cudaStream_t>(options.stream));
     return;
   }
   const ProductShape shape{m, n, k};

@@ -318,8 +318,9 @@ template <class T>
 Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const OffloadTarget<T>& target,
                       OffloadSettings settings) {
   const auto start = std::chrono::steady_clock::now();
-  const DeviceScope on_cpu(Device::cpu);  // what is left of it
-  OffloadRun<T> run(call, options, target, std::move(settings));
+  Options left = options;  // what the CPU completes
+  left.device = Device::cpu;
+  OffloadRun<T> run(call, left, target, std::move(settings));
   Report report = target.devices == 0 ? run.on_cpu(target.missing) : run.run();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -37,7 +37,8 @@ Json to_json(const Plan& p) {
 }
 
 std::string bound_text(const Plan& p) {
-  if (p.contract.kind == Contract::Kind::exact) return "correctly rounded";
+  if (p.contract.kind == Contract::Kind::exact)
+    return p.contract.rounding == Rounding::nearest ? "correctly rounded" : "correctly rounded, in the direction asked";
   const bool normwise = p.contract.kind == Contract::Kind::normwise;
   const char* range = p.scheme == "native" ? ", where no product and no sum overflows or underflows on the way" : "";
   return fmt::format("2^{:.1f} {}{}", p.log2_bound, normwise ? "|A_i| |B_j|" : "|A||B|", range);

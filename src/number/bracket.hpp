@@ -27,24 +27,26 @@ constexpr int bit_width_of(Uint128 x) {
   return high != 0 ? 64 + bit_width(high) : bit_width(low);
 }
 
-// RN(x * 2^exponent)
+// x * 2^exponent, rounded once
 template <class T>
-constexpr T round_wide(Int128 x, int exponent) {
+constexpr T round_wide(Int128 x, int exponent, Rounding rounding = Rounding::nearest) {
   const Uint128 magnitude = magnitude_of(x);
   const int shift = bit_width_of(magnitude) - 64;
-  if (shift <= 0) return round_scaled<T>(x < 0, static_cast<std::uint64_t>(magnitude), exponent);
+  if (shift <= 0) return round_scaled<T>(x < 0, static_cast<std::uint64_t>(magnitude), exponent, rounding);
   const bool rest = (magnitude & ((Uint128{1} << shift) - 1)) != 0;
-  return round_scaled<T>(x < 0, static_cast<std::uint64_t>(magnitude >> shift) | (rest ? 1 : 0), exponent + shift);
+  return round_scaled<T>(x < 0, static_cast<std::uint64_t>(magnitude >> shift) | (rest ? 1 : 0), exponent + shift,
+                         rounding);
 }
 
 // The one floating-point number, sign of zero included, that everything in the bracket rounds to; nothing if there are
 // two.
 template <class T>
-constexpr std::optional<T> rounded(const Bracket& x) {
-  if (x.radius == 0) return round_wide<T>(x.value, x.exponent);
+constexpr std::optional<T> rounded(const Bracket& x, Rounding rounding = Rounding::nearest) {
+  if (x.radius == 0) return round_wide<T>(x.value, x.exponent, rounding);
   if (x.radius >> 125 != 0) return std::nullopt;
   const auto radius = static_cast<Int128>(x.radius);
-  const T low = round_wide<T>(x.value - radius, x.exponent), high = round_wide<T>(x.value + radius, x.exponent);
+  const T low = round_wide<T>(x.value - radius, x.exponent, rounding),
+          high = round_wide<T>(x.value + radius, x.exponent, rounding);
   using Bits = typename Ieee754<T>::Bits;
   if (std::bit_cast<Bits>(low) != std::bit_cast<Bits>(high)) return std::nullopt;
   return low;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "number/host_device.hpp"
+#include "vernier/rounding.hpp"
 
 namespace vernier {
 
@@ -68,10 +69,22 @@ constexpr int last_bit_exponent(int exponent) {
   return (exponent < F::min_exponent ? F::min_exponent : exponent) - (F::precision - 1);
 }
 
-// RN(+-significand * 2^exponent), ties to even, with overflow to infinity and gradual underflow. If bits below the
-// significand were cut off, its last bit must be set ("sticky") and it must have precision + 3 bits at least.
+// Does the rounding of a number that is not representable go away from zero, whatever it is? Not for nearest.
+VERNIER_HD constexpr bool rounds_away(Rounding rounding, bool negative) {
+  return rounding == (negative ? Rounding::down : Rounding::up);
+}
+
+// The direction of -x where x goes in that direction.
+VERNIER_HD constexpr Rounding mirrored(Rounding rounding) {
+  return rounding == Rounding::down ? Rounding::up : rounding == Rounding::up ? Rounding::down : rounding;
+}
+
+// +-significand * 2^exponent rounded once, with overflow (to infinity, or to the largest number where the direction
+// keeps below) and gradual underflow. If bits below the significand were cut off, its last bit must be set ("sticky")
+// and it must have precision + 3 bits at least.
 template <class T>
-VERNIER_HD constexpr T round_scaled(bool negative, std::uint64_t significand, int exponent) {
+VERNIER_HD constexpr T round_scaled(bool negative, std::uint64_t significand, int exponent,
+                                    Rounding rounding = Rounding::nearest) {
   using F = Ieee754<T>;
   using Bits = typename F::Bits;
   const Bits sign = static_cast<Bits>(negative ? 1 : 0) << (8 * sizeof(Bits) - 1);
@@ -80,13 +93,18 @@ VERNIER_HD constexpr T round_scaled(bool negative, std::uint64_t significand, in
   significand <<= shift;
   exponent -= shift;
   const int leading = exponent + 63;
-  if (leading > F::max_exponent) return std::bit_cast<T>(static_cast<Bits>(sign | infinity_bits<T>));
+  const bool away = rounds_away(rounding, negative);
+  if (leading > F::max_exponent) {
+    const Bits largest = infinity_bits<T> - (rounding == Rounding::nearest || away ? 0 : 1);
+    return std::bit_cast<T>(static_cast<Bits>(sign | largest));
+  }
   const int drop = last_bit_exponent<T>(leading) - exponent;  // at least 64 - precision
-  if (drop > 64) return std::bit_cast<T>(sign);               // below half of the smallest subnormal number
+  if (drop > 64)
+    return std::bit_cast<T>(static_cast<Bits>(sign | (away ? 1 : 0)));  // below half of the smallest number
   std::uint64_t kept = drop == 64 ? 0 : significand >> drop;
   const std::uint64_t half = std::uint64_t{1} << (drop - 1);
   const std::uint64_t rest = drop == 64 ? significand : significand & ((half << 1) - 1);
-  if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
+  if (rounding == Rounding::nearest ? rest > half || (rest == half && (kept & 1) != 0) : away && rest != 0) ++kept;
   // A carry out of the significand moves into the exponent field by itself, up to infinity.
   const Bits field = leading < F::min_exponent ? 0 : static_cast<Bits>(leading - F::min_exponent);
   return std::bit_cast<T>(static_cast<Bits>(sign | ((field << (F::precision - 1)) + static_cast<Bits>(kept))));

@@ -82,9 +82,9 @@ class LongAccumulator {
     return 0;
   }
 
-  // The sum rounded once, to nearest and ties to even; +0 if it is zero.
+  // The sum rounded once; +0 if it is zero.
   template <class T>
-  T rounded() const {
+  T rounded(Rounding rounding = Rounding::nearest) const {
     const int s = sign();
     if (s == 0) return T{0};
     const auto &large = sums_[s > 0 ? 0 : 1], &small = sums_[s > 0 ? 1 : 0];
@@ -104,7 +104,7 @@ class LongAccumulator {
       for (std::size_t i = 0; i + 1 < top; ++i) rest |= difference[i];
     }
     const int exponent = lowest + shift_ + 64 * static_cast<int>(top) - zeros;
-    return round_scaled<T>(s < 0, leading | (rest != 0 ? 1 : 0), exponent);
+    return round_scaled<T>(s < 0, leading | (rest != 0 ? 1 : 0), exponent, rounding);
   }
 
  private:

@@ -26,11 +26,20 @@ int integer_bits() {
 void check_contract(const char* routine, const Contract& c) {
   require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::exact, "{}: contract: unknown kind {}", routine,
           static_cast<int>(c.kind));
+  require(c.rounding >= Rounding::nearest && c.rounding <= Rounding::toward_zero, "{}: contract: unknown rounding {}",
+          routine, static_cast<int>(c.rounding));
+  require(c.rounding == Rounding::nearest || c.kind == Contract::Kind::exact,
+          "{}: contract {}: only contract exact rounds in a direction; expected Rounding::nearest", routine, c.text());
   const int n = c.bits_asked;
   if (c.kind == Contract::Kind::bits)
     require(n >= 4 && n <= 110, "{}: contract: bits({}): expected a number from 4 to 110", routine, n);
   else if (n != bits_of(c.kind))
     fail(Status::invalid_argument, "{}: contract: bits_asked = {} does not belong to {}", routine, n, c.text());
+}
+
+void fail_exact_factors(const char* where) {
+  fail(Status::unsupported, "gemm: contract exact: for complex matrices it is kept where alpha and beta are {}real",
+       where);
 }
 
 void check_options(const char* routine, const Options& o) {
@@ -53,6 +62,7 @@ void check_area(const char* routine, std::int64_t rows, std::int64_t columns) {
 void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows) {
   const std::int64_t least = rows > 1 ? rows : 1;
   require(value >= least, "{}: {} = {}: expected at least {}", routine, name, value, least);
+  require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
 }
 
 void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {

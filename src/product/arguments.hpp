@@ -24,6 +24,9 @@ void check_options(const char* routine, const Options& options);
 // Of data whose spans no number of moduli holds, where nothing else keeps the contract.
 [[noreturn]] void fail_beyond_scheme(const Contract& contract, int span_a, int span_b);
 
+// Of complex matrices under contract exact, where an entry of C is rounded part by part.
+[[noreturn]] void fail_exact_factors(const char* where = "");
+
 // In the order of the reference BLAS: transa, transb, m, n, k.
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k);
 // After them: lda, ldb, ldc of op(A), op(B) and C of these sizes.

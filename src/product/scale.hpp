@@ -6,12 +6,13 @@
 #include <cstdint>
 
 #include "product/scalars.hpp"
+#include "vernier/rounding.hpp"
 
 namespace vernier::cuda {
 
 // C = beta C; 0 if beta = 0.
 template <class T>
 void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
-                     cudaStream_t stream);
+                     Rounding rounding, cudaStream_t stream);
 
 }  // namespace vernier::cuda

@@ -6,6 +6,7 @@
 
 #include "number/complex.hpp"
 #include "number/host_device.hpp"
+#include "product/exact/entry.hpp"
 
 namespace vernier {
 
@@ -30,6 +31,17 @@ VERNIER_HD T times(T x, T y) {
   } else {
     return x * y;
   }
+}
+
+// beta c in a direction of contract exact, whose beta is real.
+template <class T>
+T scaled_entry(T beta, T c, Rounding rounding) {
+  if (rounding == Rounding::nearest) return times(beta, c);
+  if constexpr (is_complex<T>)
+    return {product_in_direction(beta.real(), c.real(), rounding),
+            product_in_direction(beta.real(), c.imag(), rounding)};
+  else
+    return product_in_direction(beta, c, rounding);
 }
 
 template <class T>

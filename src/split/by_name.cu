@@ -4,6 +4,7 @@
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "split/convert/reference.hpp"
 #include "split/gemm.hpp"
 #include "split/product/sm90_reference.hpp"
@@ -36,7 +37,7 @@ cuda::ReferenceInput input_of(const Scheme& s) {
                                         : cuda::ReferenceInput::tf32;
 }
 
-void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float beta, float* C, std::int64_t ldc,
+void multiply_plain(const Scheme& s, const cuda::SplitOperands& x, float alpha, float beta, float* C, std::int64_t ldc,
                     cudaStream_t stream) {
   const SplitRule rule = split_rule(s);
   std::int64_t unit = s.step;
@@ -58,7 +59,7 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
   const cuda::DeviceWorkspace b_scales(static_cast<std::size_t>(x.b.count) * 4, stream);
   const auto split_one = [&](const FloatVectors& v, std::byte* to, std::byte* scales) {
     auto* unscale = s.scaled ? reinterpret_cast<std::int32_t*>(scales) : nullptr;
-    split_reference(rule, v, g.padded_k, to, unscale, stream);
+    cuda::split_reference(rule, v, g.padded_k, to, unscale, stream);
     return cuda::ReferenceOperand{v, to, unscale};
   };
   g.a = split_one(x.a, a_words.data(), a_scales.data());
@@ -67,8 +68,10 @@ void multiply_plain(const Scheme& s, const SplitOperands& x, float alpha, float 
 }
 
 // A fast kernel is one scheme alone, whatever else goes by its name.
-bool has_kernel(const Scheme& s) {
-  return std::ranges::find(split_kernel_schemes, s.name) != std::end(split_kernel_schemes) && s == find_scheme(s.name);
+bool has_kernel(const Scheme& s, const GpuModel& gpu) {
+  const auto among = [&](const auto& names) { return std::ranges::find(names, s.name) != std::end(names); };
+  return (gpu.half != 0 ? among(cuda::mma_split_schemes) : among(cuda::split_kernel_schemes)) &&
+         s == find_scheme(s.name);
 }
 
 }  // namespace
@@ -77,19 +80,20 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
                      const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C,
                      std::int64_t ldc, void* stream_handle, bool plain) {
   const cuda::Device& device = cuda::current_device();
-  if (!device.hopper()) fail(Status::unsupported, "split: {} is no Hopper GPU", device.name);
+  const GpuModel gpu = cuda::current_gpu();
+  if (!gpu.residues) fail(Status::unsupported, "split: {} has no compute capability of 8.0 or later", device.name);
   require(m >= 0 && n >= 0 && k > 0, "split: m = {}, n = {}, k = {}: expected m, n >= 0 and k > 0", m, n, k);
-  require(k <= longest_split_k, "split: k = {}: expected at most {}", k, longest_split_k);
+  require(k <= cuda::longest_split_k, "split: k = {}: expected at most {}", k, cuda::longest_split_k);
   require(lda >= std::max<std::int64_t>(1, opa == Op::none ? m : k), "split: lda = {} is too small", lda);
   require(ldb >= std::max<std::int64_t>(1, opb == Op::none ? k : n), "split: ldb = {} is too small", ldb);
   require(ldc >= std::max<std::int64_t>(1, m), "split: ldc = {} is too small", ldc);
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
-  const SplitOperands x = split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
-  if (plain || !has_kernel(s)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
-  const SplitGemmPlan plan = plan_split_gemm(s.name, m, n, k);
+  const cuda::SplitOperands x = cuda::split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
+  if (plain || !has_kernel(s, gpu)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
+  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(s.name, m, n, k, gpu);
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
-  split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);
+  cuda::split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);
 }
 
 }  // namespace vernier::split

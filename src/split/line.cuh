@@ -10,7 +10,7 @@
 #include "split/plane.hpp"
 #include "split/scale.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 template <SplitForm Form>
 constexpr int step_k = is_tf32(Form) ? tf32_step_k : half_step_k;
@@ -115,4 +115,4 @@ __device__ __forceinline__ std::int32_t unscaling(std::uint32_t largest) {
   return largest >= 0x7f800000u ? excluded_vector : -split_scale(largest);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -37,6 +37,9 @@ TEST(DeviceChoice, TellsWhyTheCpuMultipliesWhatWasAskedOfAGpu) {
   const auto expected = multiply(call, options);
   EXPECT_EQ(expected.report.plan.reason.find("on the CPU"), std::string::npos);
   const DeviceScope scope(Device::cuda);
+  options.device = Device::cpu;
+  EXPECT_EQ(multiply(call, options).report.plan.reason.find("on the CPU"), std::string::npos);
+  options.device.reset();
   options.engine = default_engine();
   const auto named = multiply(call, options);
   EXPECT_NE(named.report.plan.reason.find("on the CPU: its engine or workspace was named"), std::string::npos);
@@ -45,6 +48,9 @@ TEST(DeviceChoice, TellsWhyTheCpuMultipliesWhatWasAskedOfAGpu) {
   EXPECT_EQ(difference(out.c, expected.c), "");
   const std::string why = offload::device_count() == 0 ? "on the CPU: " + host_link().missing : "matrices of the host";
   EXPECT_NE(out.report.plan.reason.find(why), std::string::npos) << out.report.plan.reason;
+  const DeviceScope cpu(Device::cpu);
+  options.device = Device::cuda;
+  EXPECT_EQ(multiply(call, options).report.plan.reason, out.report.plan.reason);
 }
 
 // A link of 20 GB/s: 8192 x 8192 doubles are 27 ms each.

@@ -6,6 +6,7 @@
 #include <vernier/vernier.h>
 #include <vernier/vernier_cuda.h>
 #include <vernier/vernier_distributed.h>
+#include <vernier/vernier_quad.h>
 
 static int failures = 0;
 
@@ -343,6 +344,31 @@ static void parties_multiply(int by_words) {
   vernier_destroy(handle);
 }
 
+/* Products that no double holds, and an interval around the solution of A x = (1, 1). */
+static void numbers_beyond_double_are_there(void) {
+  vernier_handle handle = made();
+  const double x[] = {1 + 0x1p-52, 1}, y[] = {1 + 0x1p-52, -1}, ones[] = {1, 1};
+  vernier_dd c = {7, 7}, square = {7, 7}, solution[2];
+  double low[2], high[2], errors[2], mid[1], radius[1];
+  EXPECT(vernier_quad_gemm_of_doubles(handle, NULL, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 2, 1, x, 1, y, 2, 0, &c, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(c.hi == 0x1p-51 + 0x1p-104 && c.lo == 0); /* (1 + u)^2 - 1 */
+  EXPECT(vernier_quad_gemm(handle, "exact", VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, 1, &c, 1, &c, 1, 0, &square, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(square.hi == 0x1p-102 + 0x1p-154 && square.lo == 0x1p-208);
+  EXPECT(vernier_quad_gemm(handle, "fp64", VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, 1, &c, 1, &c, 1, 0, &square, 1) ==
+         VERNIER_INVALID_ARGUMENT);
+  EXPECT(strstr(vernier_last_error(handle), "fp64") != NULL);
+  EXPECT(vernier_quad_solve(handle, 2, 1, a, 2, ones, 2, solution, 2, errors) == VERNIER_SUCCESS);
+  EXPECT(fabs(solution[0].hi + 1) < 1e-30 && fabs(solution[1].hi - 1) < 1e-30 && errors[0] < 1e-30);
+  EXPECT(vernier_verified_solve(handle, 2, 1, a, 2, ones, 2, low, high, 2) == VERNIER_SUCCESS);
+  EXPECT(low[0] <= -1 && high[0] >= -1 && low[1] <= 1 && high[1] >= 1 && high[1] - low[1] < 1e-15);
+  EXPECT(vernier_interval_gemm(handle, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 2, x, ones, 1, y, NULL, 2, mid, radius, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(mid[0] == 0x1p-51 && radius[0] >= 2 && radius[0] < 2.001);
+  EXPECT(vernier_destroy(handle) == VERNIER_SUCCESS);
+}
+
 int main(void) {
   parties_multiply(0);
   parties_multiply(1);
@@ -350,6 +376,7 @@ int main(void) {
   devices_are_named();
   prepared_operands_multiply();
   level_3_is_there();
+  numbers_beyond_double_are_there();
   errors_have_codes_and_words_and_leave_c_alone();
   data_too_wide_for_the_contract_are_an_error();
   a_contract_for_one_call_is_used_up();

@@ -3,6 +3,7 @@
 //
 //     exact_campaign --results 1e8 --engine avx512_vnni --output bench/results/exact_campaign.json
 //     exact_campaign --results 1e8 --device gpu --output bench/results/exact_campaign_gpu.json
+//     exact_campaign --results 1e8 --rounding all --output bench/results/exact_campaign_directed.json
 #include <fmt/core.h>
 
 #include <array>
@@ -37,6 +38,7 @@ struct Arguments {
   double results = 1e7;
   std::string engine, output, commit;
   std::string device = "cpu";  // or "gpu"
+  bool directed = false;       // all four directions in turn, and the boundaries of each; else to nearest
   std::uint64_t seed = 1;
 };
 
@@ -65,12 +67,16 @@ Operands<T> deeply_cancelling(std::int64_t k, std::uint64_t seed) {
 }
 
 template <class T>
-std::vector<Kind<T>> kinds() {
+std::vector<Kind<T>> kinds(bool directed) {
   std::vector<Kind<T>> list;
   for (const std::string& family : operand_families())
     list.push_back({family, [=](auto k, auto seed) { return make_operands<T>(family, m, n, k, seed); }});
   for (const std::string& family : boundary_families())
     list.push_back({family, [=](auto k, auto seed) { return make_boundary_operands<T>(family, m, n, k, seed); }});
+  if (directed)
+    for (const std::string& family : directed_boundary_families())
+      if (family != "overflow_ties")
+        list.push_back({family, [=](auto k, auto seed) { return make_boundary_operands<T>(family, m, n, k, seed); }});
   list.push_back(
       {"random_phi_8", [](auto k, auto seed) {
          const double phi = sizeof(T) == 4 ? 5 : 8;
@@ -97,9 +103,11 @@ class DeviceMatrices {
 
   // C of one product, in place.
   template <class T>
-  Report multiply(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c, const std::string& engine) {
+  Report multiply(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c, const std::string& engine,
+                  Rounding rounding) {
     T *x = to_device(0, a), *y = to_device(1, b), *z = to_device(2, c);
-    const cuda::Options options{.contract = Contract::exact(), .engine = engine, .stream = stream_, .count_open = true};
+    const cuda::Options options{
+        .contract = Contract::exact(rounding), .engine = engine, .stream = stream_, .count_open = true};
     const Report report = cuda::gemm(Op::none, Op::none, a.rows(), b.columns(), a.columns(), &alpha, x, a.ld(), y,
                                      b.ld(), &beta, z, c.ld(), options);
     check_cuda(cudaMemcpyAsync(c.data(), z, bytes(c), cudaMemcpyDeviceToHost, stream_));
@@ -129,14 +137,14 @@ class DeviceMatrices {
 };
 
 template <class T>
-Report multiply_on_gpu(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c,
-                       const std::string& engine) {
+Report multiply_on_gpu(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c, const std::string& engine,
+                       Rounding rounding) {
   thread_local DeviceMatrices device;
-  return device.multiply(alpha, a, b, beta, c, engine);
+  return device.multiply(alpha, a, b, beta, c, engine, rounding);
 }
 #else
 template <class T>
-Report multiply_on_gpu(T, const Matrix<T>&, const Matrix<T>&, T, Matrix<T>&, const std::string&) {
+Report multiply_on_gpu(T, const Matrix<T>&, const Matrix<T>&, T, Matrix<T>&, const std::string&, Rounding) {
   throw std::runtime_error("--device gpu: built without CUDA");
 }
 #endif
@@ -154,8 +162,9 @@ void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, 
     for (std::int64_t i = 0; i < m; ++i)
       if (!std::isfinite(c(i, j))) c(i, j) = std::numeric_limits<T>::max();
   const Matrix<T> before = c;
-  const Options options{.contract = Contract::exact(), .engine = arguments.engine, .threads = 1};
-  const Report report = arguments.device == "gpu" ? multiply_on_gpu(alpha, a, b, beta, c, arguments.engine)
+  const Rounding rounding = arguments.directed ? static_cast<Rounding>(seed / 8 % 4) : Rounding::nearest;
+  const Options options{.contract = Contract::exact(rounding), .engine = arguments.engine, .threads = 1};
+  const Report report = arguments.device == "gpu" ? multiply_on_gpu(alpha, a, b, beta, c, arguments.engine, rounding)
                                                   : gemm(Op::none, Op::none, m, n, k, alpha, a.data(), a.ld(), b.data(),
                                                          b.ld(), beta, c.data(), c.ld(), options);
   const mpz_class alpha_value = exact_value(static_cast<double>(alpha)),
@@ -163,7 +172,7 @@ void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, 
   const Matrix<T> expected = Matrix<T>::of(m, n, [&](auto i, auto j) {
     mpz_class value = alpha_value * exact.sum(i, j);
     if (beta != 0) value += beta_value * exact_value(static_cast<double>(before(i, j)));
-    return rounded<T>(value, 2 * exact_unit);
+    return rounded<T>(value, 2 * exact_unit, rounding);
   });
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < n; ++j)
@@ -181,7 +190,7 @@ void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, 
 
 template <class T>
 bool run(const char* type, const Arguments& arguments, Json& json) {
-  const std::vector<Kind<T>> list = kinds<T>();
+  const std::vector<Kind<T>> list = kinds<T>(arguments.directed);
   const auto products = static_cast<std::int64_t>(
       std::ceil(arguments.results / 2 / static_cast<double>(list.size()) / static_cast<double>(m * n)));
   bool right = true;
@@ -216,6 +225,8 @@ Arguments parse(int count, char** words) {
       arguments.engine = value;
     else if (name == "--device" && (value == "cpu" || value == "gpu"))
       arguments.device = value;
+    else if (name == "--rounding" && (value == "nearest" || value == "all"))
+      arguments.directed = value == "all";
     else if (name == "--output")
       arguments.output = value;
     else if (name == "--commit")
@@ -223,8 +234,10 @@ Arguments parse(int count, char** words) {
     else if (name == "--seed")
       arguments.seed = std::stoull(value);
     else
-      throw std::invalid_argument(name +
-                                  ": expected --results, --engine, --device (cpu, gpu), --seed, --commit or --output");
+      throw std::invalid_argument(
+          name +
+          ": expected --results, --engine, --device (cpu, gpu), --rounding (nearest, all), --seed, "
+          "--commit or --output");
   }
   return arguments;
 }
@@ -246,6 +259,7 @@ std::string engine_of(const Arguments& arguments) {
 int main_of(int count, char** words) {
   const Arguments arguments = parse(count, words);
   Json json = {{"contract", "exact"},
+               {"rounding", arguments.directed ? "nearest, down, up and toward zero in turn" : "nearest"},
                {"cpu", cpu_model()},
                {"version", version()},
                {"commit", arguments.commit},

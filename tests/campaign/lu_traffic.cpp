@@ -38,11 +38,11 @@ struct Task {
 
   template <class Word>
   void stored() const {
-    DeviceLu<Word> lu(n, n, nullptr);
+    cuda::DeviceLu<Word> lu(n, n, nullptr);
     (void)factor_stored_on_device<float>({{a.data(), n, n}, ones.data(), ones.data() + n}, lu, nullptr);
   }
-  void floats(const std::function<void(DeviceLu<float>&)>& factor) const {
-    DeviceLu<float> lu(n, n, nullptr);
+  void floats(const std::function<void(cuda::DeviceLu<float>&)>& factor) const {
+    cuda::DeviceLu<float> lu(n, n, nullptr);
     load_columns(lu, a.data(), n, nullptr);
     factor(lu);
     (void)read_info(lu, nullptr);
@@ -60,8 +60,9 @@ int run(int argc, char** argv) {
   const std::map<std::string, std::function<void(const Task&)>> formats = {
       {"fp16", [](const Task& t) { t.stored<__half>(); }},
       {"bf16", [](const Task& t) { t.stored<__nv_bfloat16>(); }},
-      {"tf32", [](const Task& t) { t.floats([](DeviceLu<float>& lu) { factor_by_tf32(lu, nullptr); }); }},
-      {"fp32", [](const Task& t) { t.floats([](DeviceLu<float>& lu) { factor_with_look_ahead(lu, nullptr); }); }}};
+      {"tf32", [](const Task& t) { t.floats([](cuda::DeviceLu<float>& lu) { cuda::factor_by_tf32(lu, nullptr); }); }},
+      {"fp32",
+       [](const Task& t) { t.floats([](cuda::DeviceLu<float>& lu) { cuda::factor_with_look_ahead(lu, nullptr); }); }}};
   const std::int64_t n = argc == 3 ? std::atoll(argv[1]) : 0;
   const auto format = formats.find(argc == 3 ? argv[2] : "");
   if (n <= 0 || format == formats.end()) return std::fprintf(stderr, "usage: lu_traffic N fp16|bf16|tf32|fp32\n"), 2;
@@ -73,7 +74,8 @@ int run(int argc, char** argv) {
   cuda::check(cudaDeviceSynchronize(), "LU");
   cuda::check(cudaProfilerStop(), "cudaProfilerStop");
   const bool left_looking = format->first == "fp16" || format->first == "bf16";
-  const double bytes = counted(static_cast<double>(n), left_looking, left_looking ? 2 * largest_block : largest_block);
+  const double bytes =
+      counted(static_cast<double>(n), left_looking, left_looking ? 2 * cuda::largest_block : cuda::largest_block);
   std::printf("{\"n\": %lld, \"factors\": \"%s\", \"counted_gb\": %s}\n", static_cast<long long>(n),
               format->first.c_str(), format->first == "tf32" ? "null" : std::to_string(1e-9 * bytes).c_str());
   return 0;

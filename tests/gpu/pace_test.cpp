@@ -19,7 +19,7 @@ namespace {
 using cuda::DeviceBuffer, cuda::DeviceInt8Product;
 
 TEST(Pace, LongProductsKeepIt) {
-  const auto paced = [](std::int64_t n, std::int64_t k) { return plan_split_gemm("tf32tf32_fold", n, n, k); };
+  const auto paced = [](std::int64_t n, std::int64_t k) { return cuda::plan_split_gemm("tf32tf32_fold", n, n, k); };
   EXPECT_TRUE(paced(16384, 16384).attempts.front().paced);
   EXPECT_FALSE(paced(8192, 8192).attempts.front().paced);
   EXPECT_FALSE(paced(65536, 512).attempts.front().paced);
@@ -144,13 +144,13 @@ TEST_P(PacedResidues, AreReplayedByGraphs) {
 
 // Steps of all producers after a product of that kernel: each as many as the one with most tiles; none where no pair of
 // blocks shares a tile.
-std::optional<std::uint32_t> all_steps(const SplitGemmPlan& plan) {
-  const SplitAttempt& t = plan.attempts.front();
+std::optional<std::uint32_t> all_steps(const cuda::SplitGemmPlan& plan) {
+  const cuda::SplitAttempt& t = plan.attempts.front();
   const cuda::SplitTile tile = cuda::tile_of(t.kernel);
   if (tile.blocks_sharing != 2) return std::nullopt;
   const std::int64_t pairs = divide_up(plan.n, 2 * tile.columns) * divide_up(plan.m, tile.rows);
   const std::int64_t clusters = std::min<std::int64_t>(pairs, cuda::current_device().multiprocessors / 2);
-  const std::int64_t a_tile = divide_up(split_line_count(t.form, plan.k), Pace::boxes);
+  const std::int64_t a_tile = divide_up(cuda::split_line_count(t.form, plan.k), Pace::boxes);
   return static_cast<std::uint32_t>(2 * clusters * divide_up(pairs, clusters) * a_tile);
 }
 
@@ -159,17 +159,17 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
   const std::int64_t m = 2304, n = 2500, k = 1152;
   const Operands<float> x = sample(0, m, n, k);
   const OnDevice a(x.a), b(x.b);
-  for (const char* scheme : split_kernel_schemes) {
-    SplitGemmPlan plan = plan_split_gemm(scheme, m, n, k);
-    const SplitOperands operands = split_operands_of(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k);
+  for (const char* scheme : cuda::split_kernel_schemes) {
+    cuda::SplitGemmPlan plan = cuda::plan_split_gemm(scheme, m, n, k);
+    const cuda::SplitOperands operands = cuda::split_operands_of(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k);
     const cuda::DeviceWorkspace workspace(plan.workspace, nullptr);
     const auto product = [&](bool paced, std::uint32_t expected_steps) {
       plan.attempts.front().paced = paced;
       Matrix<float> c(m, n);
       const OnDevice dc(c);
-      std::uint32_t* word = split_gemm_stages(plan, operands, dc.data(), m, workspace.data()).steps;
+      std::uint32_t* word = cuda::split_gemm_stages(plan, operands, dc.data(), m, workspace.data()).steps;
       check(cudaMemset(word, 0x55, sizeof *word), "poison");
-      split_gemm(plan, operands, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), nullptr);
+      cuda::split_gemm(plan, operands, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), nullptr);
       check(cudaDeviceSynchronize(), scheme);
       EXPECT_EQ(cuda::on_host(word, 1, nullptr)[0], expected_steps) << scheme;
       dc.fetch(c);

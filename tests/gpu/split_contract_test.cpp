@@ -15,23 +15,25 @@ struct Made {
   std::string scheme;
 };
 
-Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const SplitGemmPlan& plan) {
+Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const cuda::SplitGemmPlan& plan) {
   Matrix<float> c(a.rows(), b.columns());
   const OnDevice da(a), db(b), dc(c);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   check(cudaMemsetAsync(workspace.data(), 0xff, plan.workspace, stream), "poison");
-  const auto x = split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
-  split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
-  const std::string made = split_gemm_made(plan, workspace.data(), stream);
+  const auto x =
+      cuda::split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
+  cuda::split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
+  const std::string made = cuda::split_gemm_made(plan, workspace.data(), stream);
   dc.fetch(c);
   return {c, made};
 }
 
 // first: of large products, tried before the others.
-SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& first = "") {
-  SplitGemmPlan plan = plan_split_gemm(m, n, k);
-  if (!first.empty()) plan.attempts.insert(plan.attempts.begin(), plan_split_gemm(first, m, n, k).attempts.front());
+cuda::SplitGemmPlan chain(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& first = "") {
+  cuda::SplitGemmPlan plan = cuda::plan_split_gemm(m, n, k);
+  if (!first.empty())
+    plan.attempts.insert(plan.attempts.begin(), cuda::plan_split_gemm(first, m, n, k).attempts.front());
   return plan;
 }
 
@@ -57,19 +59,21 @@ TEST(SplitContract, TheDataChooseTheScheme) {
 }
 
 TEST(SplitContract, WideDataTakeShortRunsWhereRunsOrTilesAreFew) {
-  const auto last = [](std::int64_t n, std::int64_t k) { return plan_split_gemm(n, n, k).attempts.back().scheme; };
+  const auto last = [](std::int64_t n, std::int64_t k) {
+    return cuda::plan_split_gemm(n, n, k).attempts.back().scheme;
+  };
   EXPECT_EQ(last(4096, 64), "bf16x6_short");
   EXPECT_EQ(last(4096, 256), "bf16x6_sep");
   EXPECT_EQ(last(1024, 1024), "bf16x6_short");
   EXPECT_EQ(last(16384, 16384), "bf16x6_sep");
-  const SplitGemmPlan longest = plan_split_gemm(4096, 4096, 1 << 20);
+  const cuda::SplitGemmPlan longest = cuda::plan_split_gemm(4096, 4096, 1 << 20);
   EXPECT_EQ(longest.attempts[longest.attempts.size() - 2].scheme, "tf32tf32_sep");
 }
 
 TEST(SplitContract, LongAndLargeProductsTakeLongRuns) {
   const auto shifted = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    const SplitGemmPlan plan = plan_split_gemm(m, n, k);
-    return std::ranges::find(plan.attempts, SplitForm::half_shifted, &SplitAttempt::form)->scheme;
+    const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(m, n, k);
+    return std::ranges::find(plan.attempts, SplitForm::half_shifted, &cuda::SplitAttempt::form)->scheme;
   };
   EXPECT_EQ(shifted(2048, 2048, 2048), "halfhalf_long");
   EXPECT_EQ(shifted(16384, 16384, 16384), "halfhalf_long");
@@ -150,15 +154,15 @@ TEST(SplitContract, HoldsWhereTheLargeElementsMeetZeros) {
 TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
   const Operands<float> x = sample(0, 60, 50, 128);
   const Matrix<float> t = on_model(find_scheme("halfhalf_sep"), x.a, x.b), old = sample(1, 60, 50, 50).a;
-  const SplitGemmPlan plan = chain(60, 50, 128);
+  const cuda::SplitGemmPlan plan = chain(60, 50, 128);
   Matrix<float> c = padded(old, 0);
   Matrix<float> scalars(2, 1);
   scalars(0, 0) = 2.5f, scalars(1, 0) = -0.5f;
   const OnDevice da(x.a), db(x.b), dc(c), ds(scalars);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
-  const auto operands = split_operands_of(Op::none, Op::none, 60, 50, 128, da.data(), 60, db.data(), 128);
-  split_gemm(plan, operands, {0, ds.data()}, {0, ds.data() + 1}, dc.data(), c.ld(), workspace.data(), stream);
+  const auto operands = cuda::split_operands_of(Op::none, Op::none, 60, 50, 128, da.data(), 60, db.data(), 128);
+  cuda::split_gemm(plan, operands, {0, ds.data()}, {0, ds.data() + 1}, dc.data(), c.ld(), workspace.data(), stream);
   stream.wait();
   dc.fetch(c);
   const auto expected =
@@ -169,7 +173,7 @@ TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
 // Calls of a host that may wait, on one stream, with verdicts spoilt before each. One is made beforehand.
 class Waited {
  public:
-  explicit Waited(SplitGemmPlan plan) : plan_(std::move(plan)), workspace_(plan_.workspace, stream_) {
+  explicit Waited(cuda::SplitGemmPlan plan) : plan_(std::move(plan)), workspace_(plan_.workspace, stream_) {
     const std::int64_t n = plan_.n;
     const auto scattered = [&](double phi, int draw) { return scattered_matrix<float>(n, n, phi, draw); };
     data_.emplace("halfhalf_sep", Data{scattered(1.5, 1), scattered(1.5, 2)});
@@ -182,13 +186,14 @@ class Waited {
     const std::int64_t n = plan_.n;
     const Data& data = data_.at(scheme);
     check(cudaMemsetAsync(workspace_.data(), 0xff, plan_.workspace, stream_), "poison");
-    return split_gemm(
-        plan_, split_operands_of(Op::none, Op::none, n, n, n, data.on_device_a.data(), n, data.on_device_b.data(), n),
+    return cuda::split_gemm(
+        plan_,
+        cuda::split_operands_of(Op::none, Op::none, n, n, n, data.on_device_a.data(), n, data.on_device_b.data(), n),
         {1, nullptr}, {0, nullptr}, dc_.data(), n, workspace_.data(), stream_, patience);
   }
   int queue_patiently(const std::string& scheme) { return queue(scheme, 10); }
   void expect(const std::string& scheme) {
-    ASSERT_EQ(split_gemm_made(plan_, workspace_.data(), stream_), scheme);
+    ASSERT_EQ(cuda::split_gemm_made(plan_, workspace_.data(), stream_), scheme);
     dc_.fetch(c_);
     EXPECT_EQ(difference(c_, on_gpu(find_scheme(scheme), data_.at(scheme).a, data_.at(scheme).b)), "");
   }
@@ -207,7 +212,7 @@ class Waited {
     OnDevice on_device_a{a}, on_device_b{b};
   };
 
-  const SplitGemmPlan plan_;
+  const cuda::SplitGemmPlan plan_;
   std::map<std::string, Data> data_;
   Matrix<float> c_{plan_.m, plan_.n};
   const OnDevice dc_{c_};
@@ -230,10 +235,10 @@ TEST(SplitContract, AHostThatMayWaitQueuesNoAttemptBehindTheOneThatIsMade) {
 }
 
 TEST(SplitContract, WhatABusyStreamDoesNotAnswerInTimeIsQueued) {
-  Waited calls(plan_split_gemm(640, 640, 640));
+  Waited calls(cuda::plan_split_gemm(640, 640, 640));
   EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), 1);
   occupy(1, 100, calls.stream());
-  for (int i = 0; i < 7; ++i) EXPECT_EQ(calls.queue("halfhalf_sep", split_gemm_patience), calls.all());
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(calls.queue("halfhalf_sep", cuda::split_gemm_patience), calls.all());
   calls.expect("halfhalf_sep");
   EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), 1);
   calls.expect("halfhalf_sep");
@@ -243,23 +248,23 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   const std::int64_t m = 64, n = 64, k = 256;
   const auto even = scattered_matrix<float>(m, k, 0.1, 1), wide = scattered_matrix<float>(m, k, 5, 2),
              b = scattered_matrix<float>(k, n, 0.1, 3);
-  const SplitGemmPlan plan = plan_split_gemm(m, n, k);
+  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(m, n, k);
   Matrix<float> c(m, n);
   const OnDevice da(even), db(b), dc(c);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   stream.wait();
-  const auto x = split_operands_of(Op::none, Op::none, m, n, k, da.data(), m, db.data(), k);
+  const auto x = cuda::split_operands_of(Op::none, Op::none, m, n, k, da.data(), m, db.data(), k);
   cudaGraph_t graph;
   cudaGraphExec_t run;
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
+  cuda::split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
   check(cudaStreamEndCapture(stream, &graph), "capture");
   check(cudaGraphInstantiate(&run, graph, 0), "graph");
   for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "bf16x6_short"}, {&even, "halfhalf_sep"}}) {
     copy_to_device(da.data(), a->data(), static_cast<std::size_t>(m * k) * 4);
     check(cudaGraphLaunch(run, stream), "graph");
-    EXPECT_EQ(split_gemm_made(plan, workspace.data(), stream), scheme);
+    EXPECT_EQ(cuda::split_gemm_made(plan, workspace.data(), stream), scheme);
     dc.fetch(c);
     EXPECT_EQ(difference(c, on_model(find_scheme(scheme), *a, b)), "") << scheme;
   }

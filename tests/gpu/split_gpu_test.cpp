@@ -153,7 +153,7 @@ TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
   std::set<cuda::SplitKernel> seen;
   for (const auto& [m, n, k] :
        {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}, {300, 270, 2100}}) {
-    seen.insert(plan_split_gemm(s.name, m, n, k).attempts.front().kernel);
+    seen.insert(cuda::plan_split_gemm(s.name, m, n, k).attempts.front().kernel);
     const Operands<float> x = sample(0, m, n, k);
     EXPECT_EQ(difference(on_gpu(s, x.a, x.b), on_model(s, x.a, x.b)), "") << m << ' ' << n << ' ' << k;
   }
@@ -203,17 +203,17 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
       const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
       const OnDevice across(x), along(xt);
       const FloatVectors sources[2] = {{across.data(), vectors, k, 1, x.ld()}, {along.data(), vectors, k, xt.ld(), 1}};
-      SplitJob jobs[2];
-      const auto bytes = static_cast<std::size_t>(vectors * split_line_count(form, k) * split_line_bytes);
+      cuda::SplitJob jobs[2];
+      const auto bytes = static_cast<std::size_t>(vectors * cuda::split_line_count(form, k) * split_line_bytes);
       const cuda::DeviceBuffer<std::byte> lines(2 * bytes);
       const cuda::DeviceBuffer<std::uint32_t> words(static_cast<std::size_t>(vectors) * 4), maxima(vectors * 64);
       for (int i = 0; i < 2; ++i)
         jobs[i] = {
             sources[i],
-            {lines.data() + static_cast<std::size_t>(i) * bytes, split_line_count(form, k),
+            {lines.data() + static_cast<std::size_t>(i) * bytes, cuda::split_line_count(form, k),
              reinterpret_cast<std::int32_t*>(words.data()) + 2 * i * vectors, words.data() + (2 * i + 1) * vectors},
             maxima.data()};
-      split_operands(form, jobs[0], jobs[1], {.judged = true}, nullptr);
+      cuda::split_operands(form, jobs[0], jobs[1], {.judged = true}, nullptr);
       std::vector<std::uint32_t> got(words.size());
       check(cudaMemcpy(got.data(), words.data(), words.bytes(), cudaMemcpyDeviceToHost), "words");
       for (std::int64_t v = 0; v < vectors; ++v) {
@@ -246,7 +246,7 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
                              {130, 70, 100, 4, Op::transpose, Op::none},
                              {33, 257, 90, 3, Op::none, Op::transpose},
                              {256, 128, 300, 7, Op::none, Op::none}}) {
-    SplitGemmPlan plan = plan_split_gemm(c.m, c.n, c.k, c.count);
+    cuda::SplitGemmPlan plan = cuda::plan_split_gemm(c.m, c.n, c.k, c.count);
     const bool a_none = c.opa == Op::none, b_none = c.opb == Op::none;
     const std::int64_t gap = 12;
     const std::int64_t stride_a = c.m * c.k + gap, stride_b = c.k * c.n + 3 * gap, stride_c = c.m * c.n + 2 * gap;
@@ -259,15 +259,15 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
       }
     }
     const OnDevice da(a), db(b), dc(got);
-    const auto first =
-        split_operands_of(c.opa, c.opb, c.m, c.n, c.k, da.data(), a_none ? c.m : c.k, db.data(), b_none ? c.k : c.n);
+    const auto first = cuda::split_operands_of(c.opa, c.opb, c.m, c.n, c.k, da.data(), a_none ? c.m : c.k, db.data(),
+                                               b_none ? c.k : c.n);
     for (const std::int64_t at_once : {c.count, std::int64_t{2}}) {
       plan.at_once = at_once;
       const cuda::DeviceWorkspace workspace(4 * plan.workspace, nullptr);
       plan.workspace = workspace.bytes();
-      split_gemm(plan, first.batch(c.count, stride_a, stride_b, stride_c), {1, nullptr}, {0, nullptr}, dc.data(), c.m,
-                 workspace.data(), nullptr);
-      const std::string made = split_gemm_made(plan, workspace.data(), nullptr);
+      cuda::split_gemm(plan, first.batch(c.count, stride_a, stride_b, stride_c), {1, nullptr}, {0, nullptr}, dc.data(),
+                       c.m, workspace.data(), nullptr);
+      const std::string made = cuda::split_gemm_made(plan, workspace.data(), nullptr);
       dc.fetch(got);
       for (std::int64_t i = 0; i < c.count; ++i) {
         const auto ai = Matrix<float>::of(c.m, c.k, [&](auto r, auto l) { return y.a(i * c.m + r, l); });
@@ -279,7 +279,7 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(split_kernel_schemes),
+INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(cuda::split_kernel_schemes),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -27,14 +27,14 @@ struct Factor {
       : count(x.columns()),
         k(x.rows()),
         data(static_cast<std::size_t>(count * k)),
-        lines(static_cast<std::size_t>(count * split_line_count(form, k) * split_line_bytes)),
+        lines(static_cast<std::size_t>(count * cuda::split_line_count(form, k) * split_line_bytes)),
         unscale(static_cast<std::size_t>(count)),
         status(static_cast<std::size_t>(count)) {
     for (std::int64_t j = 0; j < count; ++j)
       cuda::copy_to_device(data.data() + j * k, x.data() + j * x.ld(), static_cast<std::size_t>(k) * sizeof(float));
   }
   FloatVectors vectors() const { return {data.data(), count, k, k, 1}; }
-  SplitPlane plane() const { return {lines.data(), split_line_count(form, k), unscale.data(), status.data()}; }
+  SplitPlane plane() const { return {lines.data(), cuda::split_line_count(form, k), unscale.data(), status.data()}; }
 };
 
 // C of the kernel that keeps it in registers, and of update_split, in pieces of some tiles where that is no triangle.
@@ -49,7 +49,7 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
   Both result;
   Random random(5);
   for (std::size_t i = 0; i < size; ++i) result.c.push_back(static_cast<float>(random.normal()));
-  split_operands(form, {fa.vectors(), fa.plane(), nullptr}, {fb.vectors(), fb.plane(), nullptr}, {}, nullptr);
+  cuda::split_operands(form, {fa.vectors(), fa.plane(), nullptr}, {fb.vectors(), fb.plane(), nullptr}, {}, nullptr);
   for (const bool staged : {false, true}) {
     const cuda::DeviceBuffer<float> c(size);
     cuda::copy_to_device(c.data(), result.c.data(), c.bytes());

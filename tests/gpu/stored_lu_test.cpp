@@ -16,7 +16,7 @@ struct Factored {
 
 // Row by row in device memory.
 template <class S>
-Factored read_factors(const DeviceLu<S>& lu) {
+Factored read_factors(const cuda::DeviceLu<S>& lu) {
   const std::int64_t n = lu.n;
   std::vector<S> rows(static_cast<std::size_t>(lu.rows * lu.columns));
   std::vector<int> pivots(static_cast<std::size_t>(n));
@@ -39,7 +39,7 @@ Factored factor_stored(const Matrix<float>& a, int exponent, bool& overflow) {
   cuda::check(cudaMemcpy(scales.data(), factors.data(), bytes, cudaMemcpyHostToDevice), "scales");
   cuda::check(cudaMemcpy(scales.data() + n, ones.data(), bytes, cudaMemcpyHostToDevice), "scales");
   cuda::check(cudaDeviceSynchronize(), "scales");
-  DeviceLu<Word> lu(n, n, nullptr);
+  cuda::DeviceLu<Word> lu(n, n, nullptr);
   overflow =
       !factor_stored_on_device<float>({{device.data(), n, a.ld()}, scales.data(), scales.data() + n}, lu, nullptr);
   return read_factors(lu);
@@ -47,9 +47,9 @@ Factored factor_stored(const Matrix<float>& a, int exponent, bool& overflow) {
 
 Factored factor_tf32(const Matrix<float>& a) {
   const DeviceCopy<float> device(a);
-  DeviceLu<float> lu(a.rows(), a.rows(), nullptr);
+  cuda::DeviceLu<float> lu(a.rows(), a.rows(), nullptr);
   load_columns(lu, device.data(), a.ld(), nullptr);
-  factor_by_tf32(lu, nullptr);
+  cuda::factor_by_tf32(lu, nullptr);
   return read_factors(lu);
 }
 

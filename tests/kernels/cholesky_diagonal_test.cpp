@@ -16,7 +16,7 @@ namespace {
 template <class T>
 class DiagonalBlock : public testing::Test {
  protected:
-  static constexpr int n = diagonal_order, ld = 2 * n, first = n;  // the second block of a matrix of two
+  static constexpr int n = cuda::diagonal_order, ld = 2 * n, first = n;  // the second block of a matrix of two
 
   // The upper triangle of a symmetric matrix; NaN below.
   DiagonalBlock() : given_(static_cast<std::size_t>(ld * ld), std::numeric_limits<T>::quiet_NaN()) {
@@ -30,7 +30,7 @@ class DiagonalBlock : public testing::Test {
 
   int factor(std::vector<T>& a, int order) {
     int info = INT_MAX;
-    factor_diagonal<T>({{a.data(), ld}, first, order, &info}, nullptr);
+    cuda::factor_diagonal<T>({{a.data(), ld}, first, order, &info}, nullptr);
     return info == INT_MAX ? 0 : info;
   }
 
@@ -42,7 +42,7 @@ TYPED_TEST_SUITE(DiagonalBlock, Types);
 
 TYPED_TEST(DiagonalBlock, HoldsTheFactorAndBelowItTheUnitTriangle) {
   using T = TypeParam;
-  constexpr int n = diagonal_order;
+  constexpr int n = cuda::diagonal_order;
   std::vector<T> a = this->given_;
   EXPECT_EQ(this->factor(a, 2 * n), 0);
   const double u = std::numeric_limits<T>::epsilon() / 2;
@@ -64,7 +64,7 @@ TYPED_TEST(DiagonalBlock, HoldsTheFactorAndBelowItTheUnitTriangle) {
 
 TYPED_TEST(DiagonalBlock, TellsTheFirstPivotThatIsNotPositiveAndLeavesTheRowsBeforeIt) {
   using T = TypeParam;
-  constexpr int n = diagonal_order;
+  constexpr int n = cuda::diagonal_order;
   std::vector<T> good = this->given_;
   ASSERT_EQ(this->factor(good, 2 * n), 0);
   for (const int bad : {0, 1, 31, 127})
@@ -81,7 +81,7 @@ TYPED_TEST(DiagonalBlock, TellsTheFirstPivotThatIsNotPositiveAndLeavesTheRowsBef
 // 1 / pivot overflows, and 0 times that would be no number.
 TYPED_TEST(DiagonalBlock, TakesPivotsBelowTheNormalRange) {
   using T = TypeParam;
-  constexpr int n = diagonal_order, small = 5;
+  constexpr int n = cuda::diagonal_order, small = 5;
   const T tiny = std::numeric_limits<T>::min() / 1024;
   std::vector<T> a = this->given_;
   for (int i = 0; i < n; ++i)
@@ -93,7 +93,7 @@ TYPED_TEST(DiagonalBlock, TakesPivotsBelowTheNormalRange) {
 }
 
 TYPED_TEST(DiagonalBlock, PaddingIsNotJudged) {
-  constexpr int n = diagonal_order;
+  constexpr int n = cuda::diagonal_order;
   auto a = this->given_;
   this->at(a, 100, 100) = 0;
   EXPECT_EQ(this->factor(a, n + 100), 0);

@@ -15,16 +15,17 @@ namespace {
 
 template <class T>
 void invert_in_place(T* x, bool unit) {
-  if (threadIdx.x < triangle_block) invert_by_warp(x, static_cast<int>(threadIdx.x) / 32 * inverse_step, unit);
+  if (threadIdx.x < cuda::triangle_block)
+    cuda::invert_by_warp(x, static_cast<int>(threadIdx.x) / 32 * cuda::inverse_step, unit);
   __syncthreads();
-  join_inverses<32>(x);
-  join_inverses<64>(x);
+  cuda::join_inverses<32>(x);
+  cuda::join_inverses<64>(x);
 }
 
 template <class T>
 class Triangles : public testing::Test {
  protected:
-  static constexpr int blocks = 3, n = blocks * triangle_block, vectors = 2;
+  static constexpr int blocks = 3, n = blocks * cuda::triangle_block, vectors = 2;
   static constexpr double u = std::numeric_limits<T>::epsilon() / 2;
 
   Triangles() : a_(static_cast<std::size_t>(n * n)) {
@@ -44,17 +45,18 @@ class Triangles : public testing::Test {
 
   // Of the diagonal blocks, one below the other, as the kernel has them.
   std::vector<T> inverses(bool upper) const {
-    std::vector<T> all(static_cast<std::size_t>(n * triangle_block)), x(triangle_block * inverse_pitch);
-    const auto turned = [&](int i) { return upper ? triangle_block - 1 - i : i; };
-    for (int first = 0; first < n; first += triangle_block) {
+    std::vector<T> all(static_cast<std::size_t>(n * cuda::triangle_block)),
+        x(cuda::triangle_block * cuda::inverse_pitch);
+    const auto turned = [&](int i) { return upper ? cuda::triangle_block - 1 - i : i; };
+    for (int first = 0; first < n; first += cuda::triangle_block) {
       const auto each = [&](auto f) {
-        for (int i = 0; i < triangle_block; ++i)
-          for (int j = 0; j < triangle_block; ++j)
-            f(x[static_cast<std::size_t>(turned(i) * inverse_pitch + turned(j))], first + i, j);
+        for (int i = 0; i < cuda::triangle_block; ++i)
+          for (int j = 0; j < cuda::triangle_block; ++j)
+            f(x[static_cast<std::size_t>(turned(i) * cuda::inverse_pitch + turned(j))], first + i, j);
       };
       each([&](T& e, int i, int j) { e = a_[place(i, first + j)]; });
-      emulated::Block(solve_threads, [&] { invert_in_place(x.data(), !upper); });
-      each([&](T e, int i, int j) { all[static_cast<std::size_t>(i * triangle_block + j)] = e; });
+      emulated::Block(cuda::solve_threads, [&] { invert_in_place(x.data(), !upper); });
+      each([&](T e, int i, int j) { all[static_cast<std::size_t>(i * cuda::triangle_block + j)] = e; });
     }
     return all;
   }
@@ -67,7 +69,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Triangles, Types);
 
 TYPED_TEST(Triangles, InversesTimesTheirBlocksAreOne) {
-  constexpr int n = TestFixture::n, order = triangle_block;
+  constexpr int n = TestFixture::n, order = cuda::triangle_block;
   for (const bool upper : {false, true}) {
     const auto inverses = this->inverses(upper);
     for (int i = 0; i < n; ++i)
@@ -85,12 +87,13 @@ TYPED_TEST(Triangles, InversesTimesTheirBlocksAreOne) {
 }
 
 template <class T, bool Transposed>
-void solve(std::vector<T>& a, const std::vector<T>& inverses, bool upper, int blocks, SolveVectors v) {
+void solve(std::vector<T>& a, const std::vector<T>& inverses, bool upper, int blocks, cuda::SolveVectors v) {
   int ticket = 0;
-  const int order = blocks * triangle_block;
+  const int order = blocks * cuda::triangle_block;
   gridDim.x = static_cast<unsigned>(blocks * v.count);
-  cuda::launch("triangle_kernel", triangle_kernel<T, Transposed>, {.grid = gridDim.x, .block = solve_threads}, nullptr,
-               RowMajor<T>{a.data(), order}, inverses.data(), blocks, upper != Transposed, v, &ticket);
+  cuda::launch("triangle_kernel", cuda::triangle_kernel<T, Transposed>,
+               {.grid = gridDim.x, .block = cuda::solve_threads}, nullptr, cuda::RowMajor<T>{a.data(), order},
+               inverses.data(), blocks, upper != Transposed, v, &ticket);
   EXPECT_EQ(ticket, 0);
 }
 
@@ -98,8 +101,8 @@ TYPED_TEST(Triangles, SolvesHaveSmallResidualsWhateverTheTriangleAndOp) {
   constexpr int n = TestFixture::n, blocks = TestFixture::blocks, vectors = TestFixture::vectors;
   for (const bool upper : {false, true})
     for (const bool transposed : {false, true}) {
-      std::vector<double> x(this->b_.size(), __longlong_as_double(absent));
-      const SolveVectors v{this->b_.data(), x.data(), n, vectors};
+      std::vector<double> x(this->b_.size(), __longlong_as_double(cuda::absent));
+      const cuda::SolveVectors v{this->b_.data(), x.data(), n, vectors};
       if (transposed)
         solve<TypeParam, true>(this->a_, this->inverses(upper), upper, blocks, v);
       else

@@ -1,7 +1,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # A room can include its own headers and those of the rooms that it stands on; no other header is found.
-set(number_may number)
+set(number_may number vernier)
 set(base_may number vernier base)
 set(cuda_may number vernier base cuda)
 set(model_may number vernier base cuda model)

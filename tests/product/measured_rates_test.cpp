@@ -70,7 +70,11 @@ TEST(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {
         R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [{"method": 1}]}]})",
         R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [
             {"method": "native", "type": "double", "threads": 0, "n": 1, "moduli": 0, "seconds": 1},
-            {"method": "native", "type": "double", "threads": 1, "n": 1, "moduli": 0, "seconds": -1}]}]})"}) {
+            {"method": "native", "type": "double", "threads": 1, "n": 1, "moduli": 0, "seconds": -1}]}]})",
+        R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [
+            {"method": "native", "type": "double", "threads": 1e30, "n": 1, "moduli": 0, "seconds": 1}]}]})",
+        R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [
+            {"method": "native", "type": "double", "threads": 1, "n": 1, "moduli": 0, "seconds": 1e300}]}]})"}) {
     std::ofstream(file) << text;
     EXPECT_TRUE(read_rates(file, "one", "blas").times.empty()) << text;
   }

@@ -39,8 +39,9 @@ LeadingSums<Limbs> leading_sums_of(const mpz_class& integer, const CrtTables<Lim
   return all_sums_of<LeadingSums<Limbs>>(integer, tables, system);
 }
 
-// Integers below P / 2 (1 - 2^-20): of any size, and near numbers where the rounding turns.
-mpz_class hard_integer(Random& random, double log2_product, int precision) {
+// Integers below P / 2 (1 - 2^-20): of any size, and near numbers where the rounding turns: midpoints, or numbers of
+// the type in directions other than the nearest.
+mpz_class hard_integer(Random& random, double log2_product, int precision, bool midpoints = true) {
   const auto most = static_cast<int>(log2_product) - 2;
   const auto bits = static_cast<int>(random.integer(random.integer(0, 1) == 0 ? 0 : most * 2 / 3, most));
   mpz_class c = 0;
@@ -48,7 +49,8 @@ mpz_class hard_integer(Random& random, double log2_product, int precision) {
   c >>= static_cast<unsigned long>((32 - bits % 32) % 32);
   if (bits > precision + 2 && random.integer(0, 1) == 0) {
     const int below = bits - precision - 1;  // bits from the midpoint's on
-    c = ((c >> static_cast<unsigned long>(below)) | 1) << static_cast<unsigned long>(below);
+    c >>= static_cast<unsigned long>(below);
+    c = (midpoints ? mpz_class(c | 1) : mpz_class(c >> 1 << 1)) << static_cast<unsigned long>(below);
     c += random.integer(-2, 2);
   }
   return random.sign() < 0 ? mpz_class(-c) : c;
@@ -59,7 +61,7 @@ struct Tally {
 };
 
 template <class T>
-T end_of_interval(const mpz_class& integer, double error, int scale, T alpha, T beta, T c) {
+T end_of_interval(const mpz_class& integer, double error, int scale, T alpha, T beta, T c, Rounding rounding) {
   // in units of 2^(2 exact_unit - |scale|)
   mpz_class value = ((integer << static_cast<unsigned long>(-exact_unit)) + exact_value(error)) *
                     exact_value(static_cast<double>(alpha));
@@ -67,7 +69,7 @@ T end_of_interval(const mpz_class& integer, double error, int scale, T alpha, T 
   const int reach = std::abs(scale);
   value <<= static_cast<unsigned long>(reach - scale);
   if (beta != 0) value += update << static_cast<unsigned long>(reach);
-  return rounded<T>(value, 2 * exact_unit - reach);
+  return rounded<T>(value, 2 * exact_unit - reach, rounding);
 }
 
 template <class T, int Limbs>
@@ -77,7 +79,8 @@ void check(int count, Tally& tally) {
   Random random(static_cast<std::uint64_t>(count));
   constexpr int precision = std::numeric_limits<T>::digits;
   for (int trial = 0; trial < 300; ++trial) {
-    const mpz_class integer = hard_integer(random, system.log2_product, precision);
+    const auto rounding = static_cast<Rounding>(trial / 2 % 4);
+    const mpz_class integer = hard_integer(random, system.log2_product, precision, rounding == Rounding::nearest);
     const CrtSums<Limbs> sums = sums_of(integer, tables, system);
     const int size = static_cast<int>(mpz_sizeinbase(integer.get_mpz_t(), 2));
     const double error =
@@ -86,14 +89,14 @@ void check(int count, Tally& tally) {
     const int scale = extremes[random.integer(0, 6)];
     const T alpha = trial % 4 == 0 ? static_cast<T>(random.exp_rand(-3, 3)) : trial % 4 == 1 ? T{-0.5} : T{1};
     const T beta = trial % 5 == 0 ? static_cast<T>(random.exp_rand(-3, 3)) : trial % 5 == 1 ? T{-1} : T{0};
-    const T product = end_of_interval<T>(integer, 0, scale, alpha, 0, 0);
+    const T product = end_of_interval<T>(integer, 0, scale, alpha, 0, 0, Rounding::nearest);
     const T c = trial % 2 == 0 && is_finite(product) ? product : static_cast<T>(random.exp_rand(-20, 20));
-    const T low = end_of_interval(integer, -error, scale, alpha, beta, c),
-            high = end_of_interval(integer, error, scale, alpha, beta, c);
-    const UpdateForm<T> form(alpha, beta);
+    const T low = end_of_interval(integer, -error, scale, alpha, beta, c, rounding),
+            high = end_of_interval(integer, error, scale, alpha, beta, c, rounding);
+    const UpdateForm<T> form(alpha, beta, rounding);
     const auto what = [&] {
       return joined(count, " moduli, trial ", trial, ", integer ", integer.get_str(), ", error ", error, ", scale ",
-                    scale, ", alpha ", alpha, ", beta ", beta, ", c ", c);
+                    scale, ", alpha ", alpha, ", beta ", beta, ", c ", c, ", rounding ", static_cast<int>(rounding));
     };
     ++tally.all;
     T result{};
@@ -184,6 +187,29 @@ TEST(DeviceRound, ErrorsAreNoLessThanThoseOfACpu) {
   }
   const VectorError exact{0, 10, 3};
   EXPECT_EQ(entry_error(round_error(exact, 0), round_error(exact, 0)), 0);
+}
+
+TEST(DeviceRound, DecidesOrdinaryEntriesByDoublesInEveryDirection) {
+  const ResidueSystem& system = residue_system(19);
+  const CrtTables<4> tables(system);
+  Random random(7);
+  int decided = 0;
+  constexpr int trials = 2000;
+  for (int trial = 0; trial < trials; ++trial) {
+    mpz_class integer = 1;
+    for (int b = 0; b < 128; b += 32)
+      integer = (integer << 32) + static_cast<unsigned long>(random.integer(0, (1ll << 32) - 1));
+    const auto rounding = static_cast<Rounding>(1 + trial % 3);
+    const UpdateForm<double> form(trial % 2 == 0 ? 1.0 : -2.0, 0.0, rounding);
+    double result = 0;
+    if (decided_by_doubles(leading_sums_of(integer, tables, system), 0x1p66, 128, form, &result, result) !=
+        Verdict::decided)
+      continue;
+    ++decided;
+    const mpz_class value = trial % 2 == 0 ? integer : mpz_class(-2 * integer);
+    ASSERT_EQ(bits_of(result), bits_of(rounded<double>(value, -128, rounding)));
+  }
+  EXPECT_GE(decided, trials * 99 / 100);
 }
 
 TEST(DeviceRound, LeavesNothingOpenWhereTheIntegerIsTheProduct) {

@@ -31,12 +31,19 @@ struct Family {
   int half_bit = 0;   // boundaries are odd multiples of 2^half_bit; 0: where the type's own are
   int row_shift = 0;  // of A
   int least_step = -1000;
+  bool numbers = false;  // boundaries are numbers of the type
   bool largest = false;  // the boundary above the largest number with the exponent 0
 };
 
 template <class T>
 Family family_of(const std::string& name) {
   using Limits = std::numeric_limits<T>;
+  if (name == "near_numbers") return {.beside = true, .scatter = 20, .numbers = true};
+  if (name == "subnormal_numbers") {
+    Family family = family_of<T>("subnormal_ties");
+    family.numbers = true;
+    return family;
+  }
   if (name == "ties") return {.scatter = 20};
   if (name == "near_ties") return {.beside = true, .on = false, .scatter = 20};
   if (name == "subnormal_ties") {
@@ -60,8 +67,9 @@ mpz_class boundary(const Family& f, Random& r) {
   constexpr int digits = std::numeric_limits<T>::digits;
   const auto below = [&](int bits) { return static_cast<unsigned long>(r.integer(0, (std::int64_t{1} << bits) - 1)); };
   if (f.largest) return (power(1) - power(-digits)) * (r.sign() < 0 ? -1 : 1);
-  if (f.half_bit != 0) return (2 * below(digits - 1) + 1) * power(f.half_bit) * (r.sign() < 0 ? -1 : 1);
-  const unsigned long odd = 2 * (below(digits - 1) + (1ul << (digits - 1))) + 1;
+  const unsigned long half = f.numbers ? 0 : 1;
+  if (f.half_bit != 0) return (2 * below(digits - 1) + half) * power(f.half_bit) * (r.sign() < 0 ? -1 : 1);
+  const unsigned long odd = 2 * (below(digits - 1) + (1ul << (digits - 1))) + half;
   return odd * power(static_cast<int>(r.integer(-3, 6)) - digits) * (r.sign() < 0 ? -1 : 1);
 }
 
@@ -69,6 +77,11 @@ mpz_class boundary(const Family& f, Random& r) {
 
 const std::vector<std::string>& boundary_families() {
   static const std::vector<std::string> names = {"ties", "near_ties", "subnormal_ties", "overflow_ties"};
+  return names;
+}
+
+const std::vector<std::string>& directed_boundary_families() {
+  static const std::vector<std::string> names = {"near_numbers", "subnormal_numbers", "overflow_ties"};
   return names;
 }
 

@@ -80,10 +80,12 @@ mpz_class exact_value(double x) {
 }
 
 template <class T>
-T rounded(const mpz_class& value, int unit) {
+T rounded(const mpz_class& value, int unit, Rounding rounding) {
   using Limits = std::numeric_limits<T>;
   if (value == 0) return T{0};
   mpz_class magnitude = abs(value);
+  const bool away = rounding == (sgn(value) < 0 ? Rounding::down : Rounding::up),
+             nearest = rounding == Rounding::nearest;
   const int leading = static_cast<int>(mpz_sizeinbase(magnitude.get_mpz_t(), 2)) - 1 + unit;
   const int last = std::max(leading, Limits::min_exponent - 1) - (Limits::digits - 1);  // of the bit kept last
   if (last > unit) {
@@ -91,12 +93,14 @@ T rounded(const mpz_class& value, int unit) {
     mpz_class kept = magnitude >> drop;
     const mpz_class twice_rest = (magnitude - (kept << drop)) << 1;
     const int against_half = cmp(twice_rest, mpz_class(mpz_class(1) << drop));
-    if (against_half > 0 || (against_half == 0 && mpz_odd_p(kept.get_mpz_t()) != 0)) ++kept;
+    const bool up = against_half > 0 || (against_half == 0 && mpz_odd_p(kept.get_mpz_t()) != 0);
+    if (nearest ? up : away && twice_rest != 0) ++kept;
     magnitude = kept;
     unit = last;
   }
   // At most 2^digits: the conversion is exact, and only the scaling can overflow, to infinity.
-  const T result = std::ldexp(static_cast<T>(magnitude.get_d()), unit);
+  T result = std::ldexp(static_cast<T>(magnitude.get_d()), unit);
+  if (std::isinf(result) && !nearest && !away) result = Limits::max();
   return sgn(value) < 0 ? -result : result;
 }
 
@@ -160,8 +164,8 @@ double largest_error(const ExactProduct<T>& exact, const Matrix<T>& result) {
   return largest;
 }
 
-template float rounded<float>(const mpz_class&, int);
-template double rounded<double>(const mpz_class&, int);
+template float rounded<float>(const mpz_class&, int, Rounding);
+template double rounded<double>(const mpz_class&, int, Rounding);
 template class ExactProduct<float>;
 template class ExactProduct<double>;
 template std::vector<mpz_class> squared_row_norms<float>(const Matrix<float>&);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/matrix.hpp"
+#include "vernier/rounding.hpp"
 
 namespace vernier::test {
 
@@ -18,10 +19,10 @@ inline constexpr int exact_unit = -2148;
 // x in units of 2^-2148; x must be finite.
 mpz_class exact_value(double x);
 
-// value * 2^unit, rounded once, to nearest and ties to even, with gradual underflow and overflow to infinity. Zero is
-// +0.
+// value * 2^unit, rounded once, with gradual underflow and overflow to infinity, or to the largest number where the
+// direction keeps below. Zero is +0.
 template <class T>
-T rounded(const mpz_class& value, int unit = exact_unit);
+T rounded(const mpz_class& value, int unit = exact_unit, Rounding rounding = Rounding::nearest);
 
 // AB and |A||B| in units of 2^-2148.
 template <class T>

@@ -11,7 +11,7 @@
 #include "split/convert/convert.hpp"
 #include "split/product/sm90_split.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr int block = diagonal_order;
@@ -91,22 +91,22 @@ class RightLooking : Factorisation<float> {
   void update(const ColumnRange& rows, bool beside) {
     if (rows.size() == 0) return;
     const int begin = static_cast<int>(rows.begin), count = size_ - begin;
-    const int all = cuda::current_device().multiprocessors;
-    cuda::update_split({.a = vectors(begin, count),
-                        .b = vectors(begin, static_cast<int>(rows.size())),
-                        .a_plane = plane(begin),
-                        .b_plane = plane(begin),
-                        .alpha = {-1, nullptr},
-                        .beta = {1, nullptr},
-                        .c = a_.a.at(begin, begin),
-                        .ldc = a_.a.ld,
-                        .beside_previous = beside,
-                        .multiprocessors = beside ? all - 2 : 0,  // clusters have two
-                        .triangle = true},
-                       stream_);
+    const int all = current_device().multiprocessors;
+    update_split({.a = vectors(begin, count),
+                  .b = vectors(begin, static_cast<int>(rows.size())),
+                  .a_plane = plane(begin),
+                  .b_plane = plane(begin),
+                  .alpha = {-1, nullptr},
+                  .beta = {1, nullptr},
+                  .c = a_.a.at(begin, begin),
+                  .ldc = a_.a.ld,
+                  .beside_previous = beside,
+                  .multiprocessors = beside ? all - 2 : 0,  // clusters have two
+                  .triangle = true},
+                 stream_);
   }
 
-  cuda::DeviceWorkspace memory_;
+  DeviceWorkspace memory_;
   SplitPlane plane_;
   int first_ = 0;  // rows that the plane holds
 };
@@ -156,12 +156,11 @@ class Recursive : Factorisation<T> {
   // column-major matrix.
   void subtract_product(int row, int row_end, const ColumnRange& range, int first, int end) {
     const T minus_one = -1, one = 1;
-    cuda::gemm(Op::none, Op::transpose, range.size(), row_end - row, end - first, &minus_one,
-               a_.a.at(first, range.begin), a_.a.ld, a_.a.at(first, row), a_.a.ld, &one, a_.a.at(row, range.begin),
-               a_.a.ld, options_);
+    gemm(Op::none, Op::transpose, range.size(), row_end - row, end - first, &minus_one, a_.a.at(first, range.begin),
+         a_.a.ld, a_.a.at(first, row), a_.a.ld, &one, a_.a.at(row, range.begin), a_.a.ld, options_);
   }
 
-  cuda::Options options_;
+  Options options_;
 };
 
 __global__ void begin_info(int* info) { *info = INT_MAX; }
@@ -230,26 +229,26 @@ dim3 tiles_of(std::int64_t n) {
 
 template <class T>
 void load_triangle(DeviceLu<T>& a, Uplo uplo, const T* A, std::int64_t lda, cudaStream_t stream) {
-  cuda::launch("load_triangle_kernel", load_triangle_kernel<T>, {.grid = tiles_of(a.rows), .block = dim3(side, lines)},
-               stream, uplo == Uplo::lower, a.n, A, lda, a.a);
+  launch("load_triangle_kernel", load_triangle_kernel<T>, {.grid = tiles_of(a.rows), .block = dim3(side, lines)},
+         stream, uplo == Uplo::lower, a.n, A, lda, a.a);
 }
 
 template <class T>
 void store_triangle(const DeviceLu<T>& a, Uplo uplo, T* A, std::int64_t lda, cudaStream_t stream) {
-  cuda::launch("store_triangle_kernel", store_triangle_kernel<T>,
-               {.grid = tiles_of(a.rows), .block = dim3(side, lines)}, stream, uplo == Uplo::lower, a.n, a.a, A, lda);
+  launch("store_triangle_kernel", store_triangle_kernel<T>, {.grid = tiles_of(a.rows), .block = dim3(side, lines)},
+         stream, uplo == Uplo::lower, a.n, a.a, A, lda);
 }
 
 template <class T>
 void fill_symmetric(Uplo uplo, std::int64_t n, const T* A, std::int64_t lda, T* to, cudaStream_t stream) {
   for (const bool other : {false, true})
-    cuda::launch("fill_symmetric_kernel", fill_symmetric_kernel<T>, {.grid = tiles_of(n), .block = dim3(side, lines)},
-                 stream, uplo == Uplo::lower, other, n, A, lda, to);
+    launch("fill_symmetric_kernel", fill_symmetric_kernel<T>, {.grid = tiles_of(n), .block = dim3(side, lines)}, stream,
+           uplo == Uplo::lower, other, n, A, lda, to);
 }
 
 template <class T>
 void factor_cholesky_on_device(DeviceLu<T>& a, const Contract& contract, cudaStream_t stream) {
-  cuda::launch("begin_info", begin_info, {.grid = 1, .block = 1}, stream, a.info);
+  launch("begin_info", begin_info, {.grid = 1, .block = 1}, stream, a.info);
   if constexpr (std::is_same_v<T, float>) {
     if (contract.kind == Contract::Kind::fp32 && !contract.reproducible) return RightLooking(a, stream).run();
   }
@@ -265,4 +264,4 @@ VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE
 
-}  // namespace vernier
+}  // namespace vernier::cuda

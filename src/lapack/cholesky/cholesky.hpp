@@ -7,7 +7,7 @@
 #include "vernier/cuda.hpp"
 #include "vernier/level3.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // Row by row, as in DeviceLu, whose memory serves: A = U^T U with U in the upper triangle. Below the diagonal lies what
 // was there, or nothing of meaning. info: the least column, counted from 1, whose leading minor is not positive.
@@ -25,4 +25,4 @@ void store_triangle(const DeviceLu<T>& a, Uplo uplo, T* A, std::int64_t lda, cud
 template <class T>
 void fill_symmetric(Uplo uplo, std::int64_t n, const T* A, std::int64_t lda, T* to, cudaStream_t stream);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

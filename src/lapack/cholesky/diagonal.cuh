@@ -10,7 +10,7 @@
 #include "cuda/ptx.cuh"
 #include "lapack/lu/panel.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int diagonal_order = 128, diagonal_threads = 512;
 
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(diagonal_threads, 1) diagonal_kernel(const __g
   constexpr int n = diagonal_order, down = 16, across = 32, rows = n / down, columns = n / across;
   __shared__ T pivot_row[2][n], pivots[n];
   const int y = threadIdx.x / across, x = threadIdx.x % across;
-  cuda::wait_for_previous_kernels();
-  cuda::allow_next_kernel();
+  wait_for_previous_kernels();
+  allow_next_kernel();
   T a[rows][columns];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(diagonal_threads, 1) diagonal_kernel(const __g
 
 template <class T>
 void factor_diagonal(const DiagonalTask<T>& task, cudaStream_t stream) {
-  cuda::launch("diagonal_kernel", diagonal_kernel<T>, {.grid = 1, .block = diagonal_threads, .overlap_previous = true},
-               stream, task);
+  launch("diagonal_kernel", diagonal_kernel<T>, {.grid = 1, .block = diagonal_threads, .overlap_previous = true},
+         stream, task);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -10,7 +10,7 @@
 #include "cuda/ptx.cuh"
 #include "lapack/lu/block_forms.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int step = 32;         // rows of a triangle that are solved before the rest is updated
 constexpr int pitch = step + 4;  // of rows of L in shared memory
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
   T* l = reinterpret_cast<T*>(raw);
   T* inverses = l + largest_block * pitch;  // behind l: update_below reads beyond its rows
   const Tile<T, Columns> tile{inverses + largest_block * pitch};
-  if (!t.beside_panel) cuda::wait_for_previous_kernels();
+  if (!t.beside_panel) wait_for_previous_kernels();
   int number = blockIdx.x;
   const bool solves = number < solved_tiles;
   if (!solves) number -= solved_tiles;
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
   if (t.reset.rows != nullptr)
     for (int i = t.first + t.order + threadIdx.x; i < t.reset_end; i += block_threads)
       t.reset.rows[i] = t.reset.places[i] = i;
-  if (t.beside_panel) cuda::wait_for_previous_kernels();  // who waits for this kernel waits for both
+  if (t.beside_panel) wait_for_previous_kernels();  // who waits for this kernel waits for both
 }
 
 template <class T>
@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(block_threads)
   extern __shared__ __align__(16) unsigned char raw[];
   T* l = reinterpret_cast<T*>(raw);
   const Tile<T, Columns> u{l + update_rows * pitch};
-  cuda::wait_for_previous_kernels();
+  wait_for_previous_kernels();
   const int row = first_row + blockIdx.x * update_rows;
   const std::int64_t column = range.begin + blockIdx.y * Columns + u.column;
   const bool inside = column < range.end;
@@ -333,7 +333,7 @@ void exchange_and_solve(const BlockTask<T>& task, cudaStream_t stream) {
                  stream, task, solved, others, second);
     return true;
   };
-  if (!launch(std::integral_constant<int, narrow_columns>{}, cuda::current_device().multiprocessors))
+  if (!launch(std::integral_constant<int, narrow_columns>{}, current_device().multiprocessors))
     launch(std::integral_constant<int, wide_columns>{}, INT_MAX);
 }
 
@@ -343,12 +343,12 @@ void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const
   if (rows <= first_row || columns.size() == 0) return;
   const dim3 grid(static_cast<unsigned>((rows - first_row + update_rows - 1) / update_rows),
                   static_cast<unsigned>((columns.size() + update_columns<T> - 1) / update_columns<T>));
-  cuda::launch("small_product_kernel", small_product_kernel<T>,
-               {.grid = grid,
-                .block = block_threads,
-                .shared_bytes = (update_rows * pitch + step * update_columns<T>)*sizeof(T),
-                .overlap_previous = true},
-               stream, a, rows, first_row, columns, first, depth);
+  launch("small_product_kernel", small_product_kernel<T>,
+         {.grid = grid,
+          .block = block_threads,
+          .shared_bytes = (update_rows * pitch + step * update_columns<T>)*sizeof(T),
+          .overlap_previous = true},
+         stream, a, rows, first_row, columns, first, depth);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

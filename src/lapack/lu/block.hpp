@@ -8,7 +8,7 @@
 #include "lapack/lu/panel.hpp"
 #include "split/plane.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 inline constexpr int largest_block = 256;  // rows of a triangle
 
@@ -65,4 +65,4 @@ template <class T>
 void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const ColumnRange& columns, int first,
                             int depth, cudaStream_t stream);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

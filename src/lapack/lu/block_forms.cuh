@@ -7,7 +7,7 @@
 #include "lapack/lu/block.hpp"
 #include "split/convert/emit.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int block_threads = 256;
 constexpr int rows_of_split = 64;  // of a block of threads
@@ -113,4 +113,4 @@ __device__ __forceinline__ void split_rows(const RowMajor<float>& a, int column,
   }
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -5,7 +5,7 @@
 #include "lapack/lu/lu.hpp"
 #include "lapack/solve/vectors.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
@@ -33,8 +33,8 @@ template <class T>
 void turn(const T* from, std::int64_t from_ld, std::int64_t from_rows, std::int64_t from_columns, T* to,
           std::int64_t to_ld, std::int64_t rows, std::int64_t columns, bool unit, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>((rows + side - 1) / side), static_cast<unsigned>((columns + side - 1) / side));
-  cuda::launch("turn_kernel", turn_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream, from, from_ld,
-               from_rows, from_columns, to, to_ld, rows, columns, unit);
+  launch("turn_kernel", turn_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream, from, from_ld, from_rows,
+         from_columns, to, to_ld, rows, columns, unit);
 }
 
 __global__ void widen_pivots(const int* from, std::int64_t* to, std::int64_t count) {
@@ -53,8 +53,8 @@ template <class From, class To>
 void copy(const From* from, std::int64_t from_ld, To* to, std::int64_t to_ld, std::int64_t n, std::int64_t padded,
           std::int64_t count, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>((padded + 255) / 256), static_cast<unsigned>(count));
-  cuda::launch("copy_vectors", copy_vectors<From, To>, {.grid = grid, .block = 256}, stream, from, from_ld, to, to_ld,
-               n, padded);
+  launch("copy_vectors", copy_vectors<From, To>, {.grid = grid, .block = 256}, stream, from, from_ld, to, to_ld, n,
+         padded);
 }
 
 }  // namespace
@@ -84,8 +84,8 @@ void store_columns(const DeviceLu<T>& lu, T* A, std::int64_t lda, cudaStream_t s
 template <class T>
 void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stream) {
   const std::int64_t count = std::min(lu.m, lu.n);
-  cuda::launch("widen_pivots", widen_pivots, {.grid = static_cast<unsigned>((count + 255) / 256), .block = 256}, stream,
-               lu.pivots, pivots, count);
+  launch("widen_pivots", widen_pivots, {.grid = static_cast<unsigned>((count + 255) / 256), .block = 256}, stream,
+         lu.pivots, pivots, count);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                            \
@@ -100,4 +100,4 @@ VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE
 
-}  // namespace vernier
+}  // namespace vernier::cuda

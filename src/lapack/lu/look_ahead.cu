@@ -11,7 +11,7 @@
 #include "split/convert/convert.hpp"  // split_line_count
 #include "split/product/sm90_split.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 class LookAhead final : Factorisation<float>, public BegunLu {
@@ -20,7 +20,7 @@ class LookAhead final : Factorisation<float>, public BegunLu {
       : Factorisation(lu, lu.a, stream),
         lines_(split_line_count(form, largest_block)),
         memory_(2 * plane_bytes(), stream),
-        beside_panels_(cuda::current_device().multiprocessors - panel_multiprocessors) {
+        beside_panels_(current_device().multiprocessors - panel_multiprocessors) {
     u_ = plane(memory_.data());
     l_ = plane(memory_.data() + plane_bytes());
   }
@@ -145,19 +145,19 @@ class LookAhead final : Factorisation<float>, public BegunLu {
 
   // A -= L U in these columns. Row by row, A is the transpose of a column-major matrix, and U^T comes first.
   void update(const ColumnRange& range, const Tiles& tiles) {
-    cuda::update_split({.a = u_columns(range),
-                        .b = l_rows(),
-                        .a_plane = u_from(range.begin),
-                        .b_plane = l_,
-                        .alpha = {-1, nullptr},
-                        .beta = {1, nullptr},
-                        .c = a_.at(end_, range.begin),
-                        .ldc = a_.ld,
-                        .beside_previous = tiles.beside_panel,
-                        .multiprocessors = tiles.beside_panel ? beside_panels_ : 0,
-                        .first_tile = tiles.first,
-                        .end_tile = tiles.end},
-                       stream_);
+    update_split({.a = u_columns(range),
+                  .b = l_rows(),
+                  .a_plane = u_from(range.begin),
+                  .b_plane = l_,
+                  .alpha = {-1, nullptr},
+                  .beta = {1, nullptr},
+                  .c = a_.at(end_, range.begin),
+                  .ldc = a_.ld,
+                  .beside_previous = tiles.beside_panel,
+                  .multiprocessors = tiles.beside_panel ? beside_panels_ : 0,
+                  .first_tile = tiles.first,
+                  .end_tile = tiles.end},
+                 stream_);
   }
 
   // As many tiles as multiprocessors beside a panel take in whole rounds; what is left in the end has all of them.
@@ -182,7 +182,7 @@ class LookAhead final : Factorisation<float>, public BegunLu {
   std::int64_t solved_beside() const { return std::int64_t{beside_panels_} * tile_of_solve; }
 
   std::int64_t lines_;
-  cuda::DeviceWorkspace memory_;
+  DeviceWorkspace memory_;
   int beside_panels_;
   SplitPlane u_, l_;
   int first_ = 0, end_ = 0;  // the block that the planes hold
@@ -206,4 +206,4 @@ void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) {
   factorisation.finish();
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

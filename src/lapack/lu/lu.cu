@@ -11,10 +11,8 @@
 #include "cuda/device.hpp"
 #include "lapack/lu/lu_blocks.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
-
-using cuda::check;
 
 template <class T>
 class Recursive : Factorisation<T> {
@@ -69,13 +67,13 @@ class Recursive : Factorisation<T> {
     if (row_end <= row) return;
     const T minus_one = -1, one = 1;
     if (tf32_) return subtract_tf32_product(row, row_end, range, first, end);
-    cuda::gemm(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one, a_.at(first, range.begin),
-               a_.ld, a_.at(row, first), a_.ld, &one, a_.at(row, range.begin), a_.ld, options_);
+    gemm(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one, a_.at(first, range.begin), a_.ld,
+         a_.at(row, first), a_.ld, &one, a_.at(row, range.begin), a_.ld, options_);
   }
 
   void subtract_tf32_product(int row, int row_end, const ColumnRange& range, int first, int end) {
     const float minus_one = -1, one = 1;
-    cuda::Cublas& cublas = cuda::thread_cublas();
+    Cublas& cublas = thread_cublas();
     cublas.set_stream(this->stream_);
     cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);  // a product of the caller's may have set the other
     cublas.gemm_ex(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one, a_.at(first, range.begin),
@@ -83,7 +81,7 @@ class Recursive : Factorisation<T> {
                    a_.ld, CUBLAS_COMPUTE_32F_FAST_TF32);
   }
 
-  cuda::Options options_;
+  Options options_;
   bool tf32_;
 };
 
@@ -114,7 +112,7 @@ LuRows::LuRows(std::int64_t m_, std::int64_t n_, cudaStream_t stream)
 void begin_rows(const LuRows& lu, cudaStream_t stream) {
   begin_orders<<<static_cast<unsigned>((lu.rows + 255) / 256), 256, 0, stream>>>(
       lu.orders[0], lu.orders[1], lu.permutation, static_cast<int>(lu.rows), lu.info);
-  cuda::check_launch("begin_orders");
+  check_launch("begin_orders");
 }
 
 template <class T>
@@ -161,4 +159,4 @@ VERNIER_INSTANTIATE(double)
 template struct DeviceLu<__half>;
 template struct DeviceLu<__nv_bfloat16>;
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -12,7 +12,7 @@
 #include "product/device_memory.hpp"
 #include "vernier/cuda.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 inline constexpr int device_padding = 128;  // rows and columns are multiples of this
 
@@ -21,7 +21,7 @@ struct LuRows {
   LuRows(std::int64_t m, std::int64_t n, cudaStream_t stream);
 
   std::int64_t m, n, rows, columns;  // the latter padded
-  cuda::DeviceWorkspace integers;
+  DeviceWorkspace integers;
   int *pivots, *permutation, *info;  // permutation[i]: the row of A that is row i now
   Exchanges exchanges;
   RowOrder orders[2];
@@ -32,7 +32,7 @@ template <class T>
 struct DeviceLu : LuRows {
   DeviceLu(std::int64_t m, std::int64_t n, cudaStream_t stream);
 
-  cuda::DeviceWorkspace matrix;
+  DeviceWorkspace matrix;
   RowMajor<T> a;
 };
 
@@ -81,4 +81,4 @@ void store_columns(const DeviceLu<T>& lu, T* A, std::int64_t lda, cudaStream_t s
 template <class T>
 void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stream);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -6,7 +6,7 @@
 
 #include "lapack/lu/lu.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 inline constexpr int panel_unit = 32;  // the widest panel
 
@@ -93,4 +93,4 @@ class Factorisation {
   ColumnRange block_;
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

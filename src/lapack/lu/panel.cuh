@@ -20,7 +20,7 @@
 #include "cuda/ptx.cuh"
 #include "lapack/lu/panel.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // |x| as an ordered pattern of bits, then ~position: among equals the first wins, as in isamax.
 struct PivotKey {
@@ -188,10 +188,9 @@ struct Panel {
   template <int Width, bool Pending>
   __device__ __forceinline__ void send(int j, const uint4& key, T mul, const T* u) {
     const int lane = threadIdx.x % 32, destination = lane % blocks, part = lane / blocks, box = j % Shape::mailboxes;
-    const std::uint32_t barrier = cuda::address_in_block(cuda::shared_address(&s.barrier[j]), destination);
-    const std::uint32_t row = cuda::address_in_block(cuda::shared_address(&s.row[box][block][0]), destination);
-    if (part == 0)
-      cuda::store_async(cuda::address_in_block(cuda::shared_address(&s.key[box][block]), destination), key, barrier);
+    const std::uint32_t barrier = address_in_block(shared_address(&s.barrier[j]), destination);
+    const std::uint32_t row = address_in_block(shared_address(&s.row[box][block][0]), destination);
+    if (part == 0) store_async(address_in_block(shared_address(&s.key[box][block]), destination), key, barrier);
 #pragma unroll
     for (int q0 = 0; q0 < Width / quads; q0 += 32 / blocks) {
       const int q = q0 + part;
@@ -210,7 +209,7 @@ struct Panel {
         if (Pending) x.x[e] = fma(mul, e + 1 < quads ? y.x[(e + 1) % quads] : beyond, x.x[e]);
         if (c >= columns - j) x.x[e] = 0;
       }
-      cuda::store_async(row + q * 16, x.bits, barrier);
+      store_async(row + q * 16, x.bits, barrier);
     }
   }
 
@@ -282,7 +281,7 @@ struct Panel {
   template <int Width>
   __device__ __forceinline__ void eliminate(int j) {
     const int lane = threadIdx.x % 32, box = j % Shape::mailboxes;
-    cuda::barrier_wait_cluster(cuda::shared_address(&s.barrier[j]), 0);
+    barrier_wait_cluster(shared_address(&s.barrier[j]), 0);
     uint4 v = make_uint4(0, 0, 0, 0);
     if (lane < blocks) v = s.key[box][lane];
     const int source = __ffs(static_cast<int>(elect({v.x, v.y, v.z}, __reduce_max_sync(~0u, v.x)))) - 1;
@@ -339,27 +338,26 @@ template <class T, class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1) panel_kernel(const __grid_constant__ PanelTask<T> task) {
   using Shared = typename Shape::Shared;
   __shared__ Shared s;
-  const int rank = cuda::cluster_rank();
+  const int rank = cluster_rank();
   if (threadIdx.x == 0) {
-    for (int j = 0; j < Shape::columns; ++j) cuda::barrier_init(cuda::shared_address(&s.barrier[j]), 1);
-    cuda::fence_barrier_init();
+    for (int j = 0; j < Shape::columns; ++j) barrier_init(shared_address(&s.barrier[j]), 1);
+    fence_barrier_init();
     for (int j = 0; j < Shape::columns; ++j) {
       const int before = j == 0 ? 0 : j - 1, width = Shape::columns - before / Shape::chunk * Shape::chunk;
-      cuda::barrier_expect(cuda::shared_address(&s.barrier[j]),
-                           Shape::blocks * (16 + width * static_cast<int>(sizeof(T))));
+      barrier_expect(shared_address(&s.barrier[j]), Shape::blocks * (16 + width * static_cast<int>(sizeof(T))));
     }
   }
-  cuda::wait_for_previous_kernels();
-  cuda::allow_next_kernel();
+  wait_for_previous_kernels();
+  allow_next_kernel();
   Panel<T, Shape> panel(s, task, rank);
   panel.load();
-  cuda::cluster_arrive();  // barriers are ready everywhere
-  cuda::cluster_wait();
+  cluster_arrive();  // barriers are ready everywhere
+  cluster_wait();
   panel.template search_and_send<Shape::columns, false>(0, nullptr, [] {});
   panel.eliminate_all(std::make_integer_sequence<int, Shape::columns / Shape::chunk>{});
   panel.store();
-  cuda::cluster_arrive();  // no block leaves while stores to it are on their way
-  cuda::cluster_wait();
+  cluster_arrive();  // no block leaves while stores to it are on their way
+  cluster_wait();
 }
 
 // Shapes in the order of the rows that they take.
@@ -388,4 +386,4 @@ struct PanelShapes {
   static constexpr std::int64_t capacity = std::int64_t{Shape::rows} * Shape::threads* Shape::blocks;
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace vernier {
+namespace vernier::cuda {
 
 // Matrices of the factorisation lie in device memory row by row: exchanging rows, which LU does all the time, then
 // moves whole lines of memory. Rows and columns are counted from 0.
@@ -47,4 +47,4 @@ void factor_panel(const PanelTask<T>& task, cudaStream_t stream);
 
 inline constexpr int panel_multiprocessors = 16;
 
-}  // namespace vernier
+}  // namespace vernier::cuda

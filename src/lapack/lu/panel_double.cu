@@ -1,6 +1,6 @@
 #include "lapack/lu/panel.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 template <int Columns, int Rows, int Threads>
@@ -23,4 +23,4 @@ void factor_panel(const PanelTask<double>& task, cudaStream_t stream) {
   Shapes::launch(task, stream);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

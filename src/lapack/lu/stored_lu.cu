@@ -6,10 +6,8 @@
 #include "cuda/launch.hpp"
 #include "lapack/lu/lu_blocks.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
-
-using cuda::check;
 
 constexpr int buffer_columns = 2 * largest_block;
 constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
@@ -75,7 +73,7 @@ class Stored : Factorisation<float> {
         buffer_(reinterpret_cast<float*>(memory_.data())),
         diagonal_{buffer_ + lu.rows * buffer_columns, largest_block},
         overflow_(reinterpret_cast<int*>(diagonal_.data + lu.rows * largest_block)),
-        cublas_(cuda::thread_cublas()) {
+        cublas_(thread_cublas()) {
     cublas_.set_stream(stream);
     cublas_.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
   }
@@ -95,8 +93,8 @@ class Stored : Factorisation<float> {
     const ColumnRange all = {begin, std::min(begin + buffer_columns, rows_)};
     a_ = {buffer_ - begin, buffer_columns};  // so that columns keep their numbers
     const dim3 grid(static_cast<unsigned>(rows_ / side), static_cast<unsigned>(all.size() / side));
-    cuda::launch("load_block_kernel", load_block_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream_,
-                 matrix_, lu_.permutation, begin, a_);
+    launch("load_block_kernel", load_block_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream_, matrix_,
+           lu_.permutation, begin, a_);
     update(0, begin, all);
     subtract_product(begin, rows_, all, 0, begin);
     for (int first = begin; first < all.end; first += largest_block) {
@@ -108,10 +106,9 @@ class Stored : Factorisation<float> {
 
   // Rounds the block, and does to the columns before and behind it, in the buffer, what follows from it.
   void finish_block(int first, int end, const ColumnRange& behind) {
-    cuda::launch(
-        "round_block_kernel", round_block_kernel<Word>,
-        {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
-        RoundTask<Word>{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
+    launch("round_block_kernel", round_block_kernel<Word>,
+           {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
+           RoundTask<Word>{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
     if (behind.size() > 0) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {})), stream_);
     BlockTask<float> task = outside(first, end, {}, {0, first / 2}, {});
     task.a = pairs_;  // two stored numbers move as one float
@@ -152,11 +149,11 @@ class Stored : Factorisation<float> {
   ScaledMatrix<T> matrix_;
   RowMajor<Word> stored_;
   RowMajor<float> pairs_;  // the same memory
-  cuda::DeviceWorkspace memory_;
+  DeviceWorkspace memory_;
   float* buffer_;
   RowMajor<float> diagonal_;  // blocks on the diagonal, one below the other
   int* overflow_;
-  cuda::Cublas& cublas_;
+  Cublas& cublas_;
 };
 
 }  // namespace
@@ -171,4 +168,4 @@ template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__ha
 template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
 template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -15,7 +15,7 @@
 #include "lapack/solve/factors.hpp"
 #include "lapack/solve/vectors.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // Of the words that numbers are stored in.
 template <class Word>
@@ -49,4 +49,4 @@ struct ScaledMatrix {
 template <class T, class Word>
 bool factor_stored_on_device(const ScaledMatrix<T>& matrix, DeviceLu<Word>& lu, cudaStream_t stream);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -5,7 +5,7 @@
 #include "cuda/status.hpp"
 #include "lapack/solve/vectors.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 DeviceCorrections::DeviceCorrections(const ResidentSystem& system, Solve solve, std::int64_t size,
                                      const RefinementVectors& host)
@@ -18,14 +18,13 @@ DeviceCorrections::DeviceCorrections(const ResidentSystem& system, Solve solve, 
   for (double** vector : {&b_, &x_, &r_, &d_, &work_}) *vector = std::exchange(next, next + size);
   work_of_residual_ = next;
   if (size > system.n)
-    cuda::check(cudaMemsetAsync(b_, 0, static_cast<std::size_t>(5 * size) * sizeof(double), system.stream()),
-                "cudaMemsetAsync");
+    check(cudaMemsetAsync(b_, 0, static_cast<std::size_t>(5 * size) * sizeof(double), system.stream()),
+          "cudaMemsetAsync");
 }
 
 void DeviceCorrections::first(const Columns& columns) {
   offset_ = columns.front() * system_.n;
-  cuda::check(cudaMemcpyAsync(b_, host_.b + offset_, bytes_, cudaMemcpyHostToDevice, system_.stream()),
-              "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(b_, host_.b + offset_, bytes_, cudaMemcpyHostToDevice, system_.stream()), "cudaMemcpyAsync");
   solve_(b_, x_, work_);
   take_residual();
 }
@@ -44,9 +43,8 @@ void DeviceCorrections::add(const Columns&, const std::vector<double>& lengths) 
 void DeviceCorrections::take_residual() {
   system_.queue_residual(x_, b_, r_, work_of_residual_);
   for (const auto& [to, from] : {std::pair(host_.x, x_), std::pair(host_.r, r_)})
-    cuda::check(cudaMemcpyAsync(to + offset_, from, bytes_, cudaMemcpyDeviceToHost, system_.stream()),
-                "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(to + offset_, from, bytes_, cudaMemcpyDeviceToHost, system_.stream()), "cudaMemcpyAsync");
   done_.record(system_.stream());
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

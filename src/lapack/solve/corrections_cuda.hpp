@@ -9,7 +9,7 @@
 #include "lapack/solve/system_cuda.hpp"
 #include "product/device_memory.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 class DeviceCorrections final : public Corrections {
  public:
@@ -30,11 +30,11 @@ class DeviceCorrections final : public Corrections {
   Solve solve_;
   RefinementVectors host_;
   std::size_t bytes_;  // of n numbers
-  cuda::DeviceWorkspace memory_;
+  DeviceWorkspace memory_;
   double *b_, *x_, *r_, *d_, *work_, *work_of_residual_;
   std::int64_t offset_ = 0;  // of the column in the host's vectors
   bool begun_ = false;       // F^-1 r is queued
-  cuda::Event done_;
+  Event done_;
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

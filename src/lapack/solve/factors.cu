@@ -14,7 +14,7 @@
 #include "lapack/solve/vectors.hpp"
 #include "product/staging_memory.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr std::size_t columns_together = 64;  // of right-hand sides, in device memory
@@ -65,11 +65,10 @@ class DeviceFactors final : public LuFactors {
   void solve_some(Op op, const Columns& columns, double* x) const {
     const auto count = static_cast<std::int64_t>(columns.size());
     const auto bytes = 3 * static_cast<std::size_t>(count * lu_->rows) * sizeof(double);
-    if (memory_ == nullptr || memory_->bytes() < bytes)
-      memory_ = std::make_unique<cuda::DeviceWorkspace>(bytes, stream_);
+    if (memory_ == nullptr || memory_->bytes() < bytes) memory_ = std::make_unique<DeviceWorkspace>(bytes, stream_);
     auto* device = reinterpret_cast<double*>(memory_->data());
     if (row_factors_.empty()) return solve_copied(op, columns, x, device);
-    const cuda::StagingMemory staged(static_cast<std::size_t>(count * lu_->n) * sizeof(double));
+    const StagingMemory staged(static_cast<std::size_t>(count * lu_->n) * sizeof(double));
     auto* host = reinterpret_cast<double*>(staged.data());
     Columns places(columns.size());
     std::iota(places.begin(), places.end(), 0);
@@ -87,19 +86,19 @@ class DeviceFactors final : public LuFactors {
     const std::int64_t n = lu_->n, apart = lu_->rows, count = static_cast<std::int64_t>(columns.size());
     const auto column = static_cast<std::size_t>(n) * sizeof(double);
     if (apart > n)
-      cuda::check(cudaMemsetAsync(device, 0, static_cast<std::size_t>(count * apart) * sizeof(double), stream_),
-                  "cudaMemsetAsync");
+      check(cudaMemsetAsync(device, 0, static_cast<std::size_t>(count * apart) * sizeof(double), stream_),
+            "cudaMemsetAsync");
     for (std::int64_t q = 0; q < count; ++q)
-      cuda::check(cudaMemcpyAsync(device + q * apart, x + columns[static_cast<std::size_t>(q)] * n, column,
-                                  cudaMemcpyHostToDevice, stream_),
-                  "cudaMemcpyAsync");
+      check(cudaMemcpyAsync(device + q * apart, x + columns[static_cast<std::size_t>(q)] * n, column,
+                            cudaMemcpyHostToDevice, stream_),
+            "cudaMemcpyAsync");
     double* out = device + count * apart;
     queue(op, count, device, out, out + count * apart);
     for (std::int64_t q = 0; q < count; ++q)
-      cuda::check(cudaMemcpyAsync(x + columns[static_cast<std::size_t>(q)] * n, out + q * apart, column,
-                                  cudaMemcpyDeviceToHost, stream_),
-                  "cudaMemcpyAsync");
-    cuda::check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
+      check(cudaMemcpyAsync(x + columns[static_cast<std::size_t>(q)] * n, out + q * apart, column,
+                            cudaMemcpyDeviceToHost, stream_),
+            "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream_), "triangular solves on the GPU");
   }
 
   static void scale(const std::vector<double>& factors, const double* from, double* to) {
@@ -111,7 +110,7 @@ class DeviceFactors final : public LuFactors {
   std::vector<double> row_factors_, column_factors_;
   cudaStream_t stream_;
   std::unique_ptr<DeviceTriangles<S>> triangles_;
-  mutable std::unique_ptr<cuda::DeviceWorkspace> memory_;
+  mutable std::unique_ptr<DeviceWorkspace> memory_;
 };
 
 // Cholesky rounds alike whatever powers of two scale rows and columns alike: one for all keeps to the range.
@@ -137,7 +136,7 @@ std::unique_ptr<DeviceLu<S>> take_matrix(DeviceSystem<T>& system, const Equilibr
 }
 
 template <class S, class T>
-std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const cuda::Options& options) {
+std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const Options& options) {
   const Equilibration scales = equilibrate(system, 0);
   auto lu = take_matrix<S>(system, scales);
   if (const auto begun = std::move(system.begun_lu))
@@ -157,7 +156,7 @@ std::unique_ptr<LuFactors> factorise_by_tf32(DeviceSystem<T>& system) {
 }
 
 template <class S, class T>
-std::unique_ptr<LuFactors> factorise_definite_in(DeviceSystem<T>& system, const cuda::Options& options) {
+std::unique_ptr<LuFactors> factorise_definite_in(DeviceSystem<T>& system, const Options& options) {
   const Equilibration scales = scale_all(system);
   auto lu = take_matrix<S>(system, scales);
   factor_cholesky_on_device(*lu, options.contract, system.stream());
@@ -175,17 +174,16 @@ class DeviceScales {
     auto* to = reinterpret_cast<double*>(staged_.data());
     for (const std::vector<int>* exponents : {&e.rows, &e.columns})
       to = std::transform(exponents->begin(), exponents->end(), to, power_of_two_double);
-    cuda::check(
-        cudaMemcpyAsync(memory_.data(), staged_.data(), 2 * size_ * sizeof(double), cudaMemcpyHostToDevice, stream),
-        "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(memory_.data(), staged_.data(), 2 * size_ * sizeof(double), cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync");
   }
   const double* rows() const { return reinterpret_cast<const double*>(memory_.data()); }
   const double* columns() const { return rows() + size_; }
 
  private:
   std::size_t size_;
-  cuda::DeviceWorkspace memory_;
-  cuda::StagingMemory staged_;
+  DeviceWorkspace memory_;
+  StagingMemory staged_;
 };
 
 // With room for growth where the format is narrow: the largest entries at about 2^-headroom, then smaller.
@@ -225,8 +223,7 @@ void solve_with_device_lu(const DeviceLu<T>& lu, const DeviceTriangles<T>& trian
 }
 
 template <class T>
-std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision,
-                                               const cuda::Options& options) {
+std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors precision, const Options& options) {
   switch (precision) {
     case Factors::bf16:
       return factorise_stored<__nv_bfloat16>(system);
@@ -243,7 +240,7 @@ std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors 
 
 template <class T>
 std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system, Factors precision,
-                                                        const cuda::Options& options) {
+                                                        const Options& options) {
   if (precision == Factors::fp64) return factorise_definite_in<double>(system, options);
   return factorise_definite_in<float>(system, options);
 }
@@ -258,11 +255,11 @@ void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_
 #define VERNIER_INSTANTIATE(T)                                                                                       \
   template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, const double*, \
                                      double*, double*, cudaStream_t);                                                \
-  template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const cuda::Options&);          \
-  template std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>&, Factors, const cuda::Options&); \
+  template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const Options&);                \
+  template std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>&, Factors, const Options&);       \
   template void solve_with_device_cholesky(const DeviceTriangles<T>&, std::int64_t, const double*, double*, double*);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE
 
-}  // namespace vernier
+}  // namespace vernier::cuda

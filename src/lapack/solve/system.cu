@@ -9,27 +9,25 @@
 #include "cuda/device.hpp"
 #include "cuda/status.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 // In the time of a panel of many rows, on the multiprocessors that it leaves.
 constexpr std::int64_t tiles_beside_panel = 2560;
 
 void upload(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
-  cuda::check(
-      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice, stream),
-      "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
 }
 
 void queue_download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
-  cuda::check(
-      cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
-      "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
+        "cudaMemcpyAsync");
 }
 
 void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
   queue_download(from, to, count, stream);
-  cuda::check(cudaStreamSynchronize(stream), "system on the GPU");
+  check(cudaStreamSynchronize(stream), "system on the GPU");
 }
 
 }  // namespace
@@ -47,7 +45,7 @@ DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std:
     if (largest == 0) return;
     const int e = std::ilogb(largest);
     if (e >= smallest_exponent && e <= largest_exponent) return;
-    copy_ = std::make_unique<cuda::DeviceWorkspace>(static_cast<std::size_t>(n * n) * sizeof(T), stream);
+    copy_ = std::make_unique<DeviceWorkspace>(static_cast<std::size_t>(n * n) * sizeof(T), stream);
     scale_matrix(matrix(), -e, reinterpret_cast<T*>(copy_->data()), stream);
     exponent = e;
     a_ = reinterpret_cast<T*>(copy_->data());
@@ -59,8 +57,7 @@ DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std:
 template <class T>
 double* DeviceSystem<T>::vectors(std::int64_t count) const {
   const auto bytes = static_cast<std::size_t>(count * n) * sizeof(double);
-  if (vectors_ == nullptr || vectors_->bytes() < bytes)
-    vectors_ = std::make_unique<cuda::DeviceWorkspace>(bytes, stream_);
+  if (vectors_ == nullptr || vectors_->bytes() < bytes) vectors_ = std::make_unique<DeviceWorkspace>(bytes, stream_);
   return reinterpret_cast<double*>(vectors_->data());
 }
 
@@ -87,17 +84,17 @@ void DeviceSystem<T>::read_matrix(const TileFigures& tiles) {
 template <class T>
 void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
-  const cuda::DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
+  const DeviceWorkspace memory(static_cast<std::size_t>(4 * part_size + 4 * n) * sizeof(double), stream_);
   auto* base = reinterpret_cast<double*>(memory.data());
   const TileFigures tiles{base, base + part_size, base + 2 * part_size, base + 3 * part_size};
   double* all = base + 4 * part_size;
   read_matrix(tiles);
   join_figures(tiles, n, parts, all, stream_);
-  const cuda::StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
+  const StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
   auto* host = reinterpret_cast<double*>(staged.data());
   meanwhile();
   queue_download(all, host, 4 * n, stream_);
-  const cuda::Event there;
+  const Event there;
   there.record(stream_);
   if (begun_lu) begun_lu->update_second_block();
   there.wait();
@@ -117,7 +114,7 @@ void DeviceSystem<T>::refuse_nonfinite() const {
   if (found < 0) return;
   T value = 0;
   std::int64_t i = found % n, j = found / n;
-  cuda::check(cudaMemcpy(&value, a_ + i + j * lda_, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  check(cudaMemcpy(&value, a_ + i + j * lda_, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
   if (filled_from_ && (*filled_from_ == Uplo::upper) != (i <= j)) std::swap(i, j);
   fail(Status::invalid_argument, "solve: A({}, {}) is {}: expected a finite number", i + 1, j + 1,
        std::isnan(value) ? "a NaN" : "an infinity");
@@ -168,7 +165,7 @@ void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::
   upload(rows.data(), d, n, stream_);
   upload(columns.data(), d + n, n, stream_);
   convert_scaled<T, S>(matrix(), d, d + n, lu.a, lu.rows, stream_);
-  cuda::check(cudaStreamSynchronize(stream_), "convert_scaled");  // the host's vectors are read until here
+  check(cudaStreamSynchronize(stream_), "convert_scaled");  // the host's vectors are read until here
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                      \
@@ -179,4 +176,4 @@ VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE
 
-}  // namespace vernier
+}  // namespace vernier::cuda

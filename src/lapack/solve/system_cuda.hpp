@@ -14,7 +14,7 @@
 #include "product/device_memory.hpp"
 #include "product/staging_memory.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // What refinement in device memory asks, whatever A is kept in.
 class ResidentSystem : public LinearSystem {
@@ -42,7 +42,7 @@ class DeviceSystem final : public ResidentSystem {
   void add_magnitudes(const double* x, double* y) const override;
   std::vector<double> largest_of_scaled_columns(const std::vector<int>& exponents) const override;
 
-  std::pmr::memory_resource* memory() const override { return &cuda::staging_resource(); }
+  std::pmr::memory_resource* memory() const override { return &staging_resource(); }
 
   // 2^rows[i] a_ij 2^columns[j] into lu.a.
   template <class S>
@@ -64,8 +64,8 @@ class DeviceSystem final : public ResidentSystem {
   std::optional<Uplo> filled_from_;
   const T* a_;  // the caller's, or in copy_
   std::int64_t lda_;
-  std::unique_ptr<cuda::DeviceWorkspace> copy_;
-  mutable std::unique_ptr<cuda::DeviceWorkspace> vectors_;
+  std::unique_ptr<DeviceWorkspace> copy_;
+  mutable std::unique_ptr<DeviceWorkspace> vectors_;
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -6,7 +6,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 256;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads)
                [](T x, std::int64_t, std::int64_t) { return static_cast<float>(x); });
   __syncthreads();
   // Who waits for this kernel waits for both.
-  if (range.beside_panel && blockIdx.x + blockIdx.y + threadIdx.x == 0) cuda::wait_for_previous_kernels();
+  if (range.beside_panel && blockIdx.x + blockIdx.y + threadIdx.x == 0) wait_for_previous_kernels();
   if (group >= 2) return;
   Figure all = parts[group][0][lane];
   for (int g = 1; g < apart; ++g) all.join(parts[group][g][lane]);
@@ -280,13 +280,12 @@ template <class Sum, class T>
 void products(const DeviceMatrix<T>& a, bool transposed, const double* x, const double* b, double* out, double* work,
               cudaStream_t stream) {
   if (transposed)
-    return cuda::launch("column_products_kernel", column_products_kernel<Sum, T>,
-                        {.grid = static_cast<unsigned>(a.n), .block = threads}, stream, a, x, b, out);
+    return launch("column_products_kernel", column_products_kernel<Sum, T>,
+                  {.grid = static_cast<unsigned>(a.n), .block = threads}, stream, a, x, b, out);
   const dim3 grid(pieces(a.n, threads), pieces(a.n, product_columns));
-  cuda::launch("row_products_kernel", row_products_kernel<Sum, T>, {.grid = grid, .block = threads}, stream, a, x,
-               work);
-  cuda::launch("join_products_kernel", join_products_kernel<Sum>, {.grid = grid.x, .block = threads}, stream, work, a.n,
-               static_cast<int>(grid.y), b, out);
+  launch("row_products_kernel", row_products_kernel<Sum, T>, {.grid = grid, .block = threads}, stream, a, x, work);
+  launch("join_products_kernel", join_products_kernel<Sum>, {.grid = grid.x, .block = threads}, stream, work, a.n,
+         static_cast<int>(grid.y), b, out);
 }
 
 }  // namespace
@@ -296,45 +295,45 @@ void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, Row
                        std::int64_t padded, const TileColumns& range, cudaStream_t stream) {
   if (range.count == 0) return;
   const unsigned tiles = pieces(floats.data != nullptr ? padded : a.n, figure_tile);
-  cuda::launch("tile_figures_kernel", tile_figures_kernel<T>,
-               {.grid = dim3(tiles, static_cast<unsigned>(range.count)),
-                .block = threads,
-                .overlap_previous = range.beside_panel},
-               stream, a, figures, floats, padded, range);
+  launch("tile_figures_kernel", tile_figures_kernel<T>,
+         {.grid = dim3(tiles, static_cast<unsigned>(range.count)),
+          .block = threads,
+          .overlap_previous = range.beside_panel},
+         stream, a, figures, floats, padded, range);
 }
 
 void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream) {
-  cuda::launch("join_figures_kernel", join_figures_kernel, {.grid = dim3(pieces(n, 32), 2), .block = threads}, stream,
-               figures, n, parts, joined);
+  launch("join_figures_kernel", join_figures_kernel, {.grid = dim3(pieces(n, 32), 2), .block = threads}, stream,
+         figures, n, parts, joined);
 }
 
 template <class T>
 std::int64_t find_nonfinite(const DeviceMatrix<T>& a, cudaStream_t stream) {
-  const cuda::DeviceBuffer<unsigned long long> first(1);
-  cuda::check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), stream), "cudaMemsetAsync");
-  cuda::launch("nonfinite_kernel", nonfinite_kernel<T>, {.grid = 1024, .block = threads}, stream, a, first.data());
+  const DeviceBuffer<unsigned long long> first(1);
+  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), stream), "cudaMemsetAsync");
+  launch("nonfinite_kernel", nonfinite_kernel<T>, {.grid = 1024, .block = threads}, stream, a, first.data());
   unsigned long long found = 0;
-  cuda::check(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream), "nonfinite_kernel");
+  check(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "nonfinite_kernel");
   return found == ULLONG_MAX ? -1 : static_cast<std::int64_t>(found);
 }
 
 void scale_matrix(const DeviceMatrix<double>& a, int exponent, double* to, cudaStream_t stream) {
-  cuda::launch("scale_kernel", scale_kernel, {.grid = 1024, .block = threads}, stream, a, exponent, to);
+  launch("scale_kernel", scale_kernel, {.grid = 1024, .block = threads}, stream, a, exponent, to);
 }
 
 template <class T>
 void scaled_column_largest(const DeviceMatrix<T>& a, const double* factors, double* largest, cudaStream_t stream) {
-  cuda::launch("scaled_columns_kernel", scaled_columns_kernel<T>,
-               {.grid = static_cast<unsigned>(a.n), .block = threads}, stream, a, factors, largest);
+  launch("scaled_columns_kernel", scaled_columns_kernel<T>, {.grid = static_cast<unsigned>(a.n), .block = threads},
+         stream, a, factors, largest);
 }
 
 template <class T, class S>
 void convert_scaled(const DeviceMatrix<T>& a, const double* row_factors, const double* column_factors,
                     const RowMajor<S>& to, std::int64_t padded, cudaStream_t stream) {
   const unsigned tiles = pieces(padded, figure_tile);
-  cuda::launch("convert_kernel", convert_kernel<T, S>, {.grid = dim3(tiles, tiles), .block = threads}, stream, a,
-               row_factors, column_factors, to, padded);
+  launch("convert_kernel", convert_kernel<T, S>, {.grid = dim3(tiles, tiles), .block = threads}, stream, a, row_factors,
+         column_factors, to, padded);
 }
 
 template <class T>
@@ -351,15 +350,15 @@ void magnitudes(const DeviceMatrix<T>& a, bool transposed, const double* x, doub
 }
 
 void add_scaled(std::int64_t n, double factor, const double* d, double* x, cudaStream_t stream) {
-  cuda::launch("add_scaled_kernel", add_scaled_kernel, {.grid = pieces(n, threads), .block = threads}, stream, n,
-               factor, d, x);
+  launch("add_scaled_kernel", add_scaled_kernel, {.grid = pieces(n, threads), .block = threads}, stream, n, factor, d,
+         x);
 }
 
 void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::int64_t count, const double* in,
              double* out, bool back, cudaStream_t stream) {
-  cuda::launch("permute_kernel", permute_kernel,
-               {.grid = dim3(pieces(padded, threads), static_cast<unsigned>(count)), .block = threads}, stream,
-               permutation, n, padded, in, out, back);
+  launch("permute_kernel", permute_kernel,
+         {.grid = dim3(pieces(padded, threads), static_cast<unsigned>(count)), .block = threads}, stream, permutation,
+         n, padded, in, out, back);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                        \
@@ -377,4 +376,4 @@ VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE
 
-}  // namespace vernier
+}  // namespace vernier::cuda

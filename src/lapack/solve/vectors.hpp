@@ -7,7 +7,7 @@
 
 #include "lapack/lu/panel.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // Column-major.
 template <class T>
@@ -80,4 +80,4 @@ template <class T>
 void narrow_vectors(const double* from, std::int64_t n, std::int64_t padded, std::int64_t count, T* to, std::int64_t ld,
                     cudaStream_t stream);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

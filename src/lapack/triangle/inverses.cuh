@@ -4,7 +4,7 @@
 #include "cuda/ptx.cuh"
 #include "lapack/triangle/pieces.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int inverse_pitch = triangle_block + 4;  // of rows, for reads of four neighbours
 constexpr int inverse_step = 32;                   // of triangles that a warp inverts
@@ -66,4 +66,4 @@ __device__ __forceinline__ void join_inverses(S* x) {
   __syncthreads();
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

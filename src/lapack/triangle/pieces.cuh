@@ -12,7 +12,7 @@
 #include "lapack/lu/panel.hpp"
 #include "lapack/triangle/triangle_block.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int solve_threads = 512, solve_warps = 16, warp_rows = triangle_block / solve_warps;
 
@@ -125,4 +125,4 @@ struct ByColumns {
   }
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -9,7 +9,7 @@
 #include "cuda/ptx.cuh"
 #include "lapack/triangle/pieces.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int neighbours = 4;     // blocks that look for a solution all the time
 constexpr long long absent = -1;  // a NaN that no operation makes
@@ -25,7 +25,7 @@ struct SolveVectors {
 __device__ __forceinline__ double2 await(const double* x, bool far) {
   longlong2 bits;
   for (;;) {
-    bits = cuda::load_volatile(reinterpret_cast<const longlong2*>(x));
+    bits = load_volatile(reinterpret_cast<const longlong2*>(x));
     if (bits.x != absent && bits.y != absent) break;
     if (far) __nanosleep(500);
   }
@@ -93,4 +93,4 @@ __global__ void __launch_bounds__(solve_threads)
   if (mine >= 0) publish(out + first + mine, x);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-namespace vernier {
+namespace vernier::cuda {
 
 inline constexpr int triangle_block = 128;
 
@@ -11,4 +11,4 @@ inline constexpr int triangle_block = 128;
 template <class T>
 using InverseOf = std::conditional_t<(sizeof(T) < sizeof(float)), float, T>;
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -6,7 +6,7 @@
 #include "lapack/triangle/solves.cuh"
 #include "lapack/triangle/triangles.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // Inverses of triangles of order 128. An upper triangle is turned round, rows and columns, which makes a lower one of
 // it.
@@ -37,12 +37,12 @@ DeviceTriangles<T>::DeviceTriangles(const RowMajor<T>& a, std::int64_t order, cu
       order_(order),
       stream_(stream),
       memory_(2 * static_cast<std::size_t>(order) * triangle_block * sizeof(InverseOf<T>) + sizeof(int), stream) {
-  cuda::check(cudaMemsetAsync(inverses(true) + order * triangle_block, 0, sizeof(int), stream), "cudaMemsetAsync");
-  cuda::launch("invert_blocks_kernel", invert_blocks_kernel<T>,
-               {.grid = dim3(static_cast<unsigned>(order / triangle_block), 2),
-                .block = solve_threads,
-                .shared_bytes = triangle_block * inverse_pitch * sizeof(InverseOf<T>)},
-               stream, a, inverses(false), inverses(true));
+  check(cudaMemsetAsync(inverses(true) + order * triangle_block, 0, sizeof(int), stream), "cudaMemsetAsync");
+  launch("invert_blocks_kernel", invert_blocks_kernel<T>,
+         {.grid = dim3(static_cast<unsigned>(order / triangle_block), 2),
+          .block = solve_threads,
+          .shared_bytes = triangle_block * inverse_pitch * sizeof(InverseOf<T>)},
+         stream, a, inverses(false), inverses(true));
 }
 
 template <class T>
@@ -55,12 +55,12 @@ void DeviceTriangles<T>::solve(bool upper, Op op, std::int64_t count, const doub
   if (count == 0) return;
   int* ticket = reinterpret_cast<int*>(inverses(true) + order_ * triangle_block);
   const auto bytes = static_cast<std::size_t>(count * order_) * sizeof(double);
-  cuda::check(cudaMemsetAsync(out, 0xff, bytes, stream_), "cudaMemsetAsync");  // absent
+  check(cudaMemsetAsync(out, 0xff, bytes, stream_), "cudaMemsetAsync");  // absent
   const auto blocks = static_cast<int>(order_ / triangle_block);
   const bool transposed = op != Op::none;
-  cuda::launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
-               {.grid = static_cast<unsigned>(blocks * count), .block = solve_threads}, stream_, a_, inverses(upper),
-               blocks, upper != transposed, SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
+  launch("triangle_kernel", transposed ? triangle_kernel<T, true> : triangle_kernel<T, false>,
+         {.grid = static_cast<unsigned>(blocks * count), .block = solve_threads}, stream_, a_, inverses(upper), blocks,
+         upper != transposed, SolveVectors{in, out, order_, static_cast<int>(count)}, ticket);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -10,7 +10,7 @@
 #include "product/device_memory.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // The unit lower triangle L and the upper triangle U of an order x order matrix, order a multiple of triangle_block.
 template <class T>
@@ -29,7 +29,7 @@ class DeviceTriangles {
   RowMajor<T> a_;
   std::int64_t order_;
   cudaStream_t stream_;
-  cuda::DeviceWorkspace memory_;  // inverses of L's blocks, of U's; a ticket
+  DeviceWorkspace memory_;  // inverses of L's blocks, of U's; a ticket
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

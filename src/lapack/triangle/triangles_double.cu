@@ -1,7 +1,7 @@
 #include "lapack/triangle/triangles.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 
 template class DeviceTriangles<double>;
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(threads) accumulate_entries(const __grid_const
       T* c = task.c + i + j * task.ldc;
       *c = rounded_digits(
           range, [&](int d) -> std::int64_t& { return memory.total[d]; }, value_of(task.alpha), value_of(task.beta), c,
-          [&](int d) -> std::int64_t& { return memory.result[d]; });
+          [&](int d) -> std::int64_t& { return memory.result[d]; }, task.rounding);
     }
     __syncthreads();
   }

@@ -8,7 +8,8 @@
 namespace vernier {
 
 template <class T>
-std::optional<T> combined_interval(LongAccumulator sum, Uint128 radius, int exponent, T alpha, T beta, const T* c) {
+std::optional<T> combined_interval(LongAccumulator sum, Uint128 radius, int exponent, T alpha, T beta, const T* c,
+                                   Rounding rounding) {
   using Bits = typename Ieee754<T>::Bits;
   std::array<T, 2> ends;
   for (const bool up : {false, true}) {
@@ -21,7 +22,7 @@ std::optional<T> combined_interval(LongAccumulator sum, Uint128 radius, int expo
     }
     end.multiply(static_cast<double>(alpha));
     if (beta != 0) end.add_product(static_cast<double>(beta), static_cast<double>(*c));
-    ends[up ? 1 : 0] = end.rounded<T>();
+    ends[up ? 1 : 0] = end.rounded<T>(rounding);
     if (radius == 0) return ends[0];
   }
   if (std::bit_cast<Bits>(ends[0]) != std::bit_cast<Bits>(ends[1])) return std::nullopt;
@@ -29,14 +30,14 @@ std::optional<T> combined_interval(LongAccumulator sum, Uint128 radius, int expo
 }
 
 template <class T>
-T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c) {
+T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c, Rounding rounding) {
   if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
-  return *combined_interval(sum, 0, 0, alpha, beta, c);
+  return *combined_interval(sum, 0, 0, alpha, beta, c, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                \
-  template std::optional<T> combined_interval(LongAccumulator, Uint128, int, T, T, const T*); \
-  template T combined_sum(const LongAccumulator&, T, T, const T*);
+#define VERNIER_INSTANTIATE(T)                                                                          \
+  template std::optional<T> combined_interval(LongAccumulator, Uint128, int, T, T, const T*, Rounding); \
+  template T combined_sum(const LongAccumulator&, T, T, const T*, Rounding);
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)
 #undef VERNIER_INSTANTIATE

@@ -23,10 +23,11 @@ bool finite_update(T beta, const T* c) {
 // The one number that every sum within `radius` units of 2^exponent gives, or nothing where there are several. Finite
 // beta and c.
 template <class T>
-std::optional<T> combined_interval(LongAccumulator sum, Uint128 radius, int exponent, T alpha, T beta, const T* c);
+std::optional<T> combined_interval(LongAccumulator sum, Uint128 radius, int exponent, T alpha, T beta, const T* c,
+                                   Rounding rounding = Rounding::nearest);
 
 // The same for a sum that is exact, and any beta and c.
 template <class T>
-T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c);
+T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c, Rounding rounding = Rounding::nearest);
 
 }  // namespace vernier

@@ -83,7 +83,8 @@ VERNIER_HD T combined_special(T special, T alpha, T beta, const T* c) {
 // alpha * product + beta * c rounded once, with the NaN and infinities of alpha, beta and c as IEEE 754 has them; +0
 // where it is zero exactly; nothing where the bracket holds more than one result. c is not read if beta = 0.
 template <class T>
-VERNIER_HD std::optional<T> combined(const Bracket& product, T alpha, T beta, const T* c) {
+VERNIER_HD std::optional<T> combined(const Bracket& product, T alpha, T beta, const T* c,
+                                     Rounding rounding = Rounding::nearest) {
   if (!is_finite(alpha)) {
     const std::optional<int> sign = sign_of(product);
     if (!sign) return std::nullopt;
@@ -94,11 +95,18 @@ VERNIER_HD std::optional<T> combined(const Bracket& product, T alpha, T beta, co
     Bracket scaled = product;
     if (alpha < 0) scaled.value = -scaled.value;
     scaled.exponent += exponent_of_value(alpha);
-    return rounded<T>(scaled);
+    return rounded<T>(scaled, rounding);
   }
   Bracket sum = multiplied(product, static_cast<double>(alpha));
   if (beta != 0) sum = sum_of(sum, product_of(static_cast<double>(beta), static_cast<double>(*c)));
-  return rounded<T>(sum);
+  return rounded<T>(sum, rounding);
+}
+
+// beta c of real numbers, rounded once; c's own bits for beta = 1.
+template <class T>
+VERNIER_HD T product_in_direction(T beta, T c, Rounding rounding) {
+  if (rounding == Rounding::nearest || c == 0) return beta == T{1} ? c : beta * c;
+  return *combined(Bracket{}, T{1}, beta, &c, rounding);  // nothing but exact products: always one number
 }
 
 }  // namespace vernier

@@ -9,15 +9,16 @@
 
 namespace vernier {
 
-// alpha and beta, and what can be said about them before any entry is seen.
+// alpha, beta and the direction, and what can be said about them before any entry is seen.
 template <class T>
 struct UpdateForm {
   T alpha, beta;
   bool only_rounded;   // beta = 0, alpha = +-2^alpha_exponent
   bool moderate;       // finite, and far enough from the ends of the range for products of doubles
   int alpha_exponent;  // floor(log2 |alpha|)
+  Rounding rounding;
 
-  VERNIER_HD UpdateForm(T a, T b) : alpha(a), beta(b) {
+  VERNIER_HD UpdateForm(T a, T b, Rounding r = Rounding::nearest) : alpha(a), beta(b), rounding(r) {
     constexpr int most = 300;
     const auto is_moderate = [&](T x) {
       return is_finite(x) && x != 0 && exponent_of_value(x) <= most && exponent_of_value(x) >= -most;
@@ -50,13 +51,14 @@ inline constexpr int result_lowest = LongAccumulator::lowest, result_digits = 2 
 // alpha * sum + beta * c, rounded once, as combined(). The sum's digits are put in order; result(d): result_digits
 // words that are overwritten.
 template <class T, class Word, class Result>
-VERNIER_HD inline T rounded_digits(const DigitRange& range, Word word, T alpha, T beta, const T* c, Result result) {
+VERNIER_HD inline T rounded_digits(const DigitRange& range, Word word, T alpha, T beta, const T* c, Result result,
+                                   Rounding rounding = Rounding::nearest) {
   const bool negative = order_digits(range.digits, word);
   const LeadingBits x = leading_bits(negative, range.lowest, range.digits, word);
   if (!is_finite(alpha)) return combined_special(static_cast<T>(x.value == 0 ? 0 : negative ? -1 : 1), alpha, beta, c);
   if (beta != 0 && !(is_finite(beta) && is_finite(*c))) return beta * *c;
   if (beta == 0 && is_power_of_two(alpha))
-    return round_wide<T>(alpha < 0 ? -x.value : x.value, x.exponent + exponent_of_value(alpha));
+    return round_wide<T>(alpha < 0 ? -x.value : x.value, x.exponent + exponent_of_value(alpha), rounding);
   for (int d = 0; d < result_digits; ++d) result(d) = 0;
   multiply_digits(negative, range.lowest, range.digits, word, static_cast<double>(alpha), result_lowest, result_digits,
                   result);
@@ -66,7 +68,7 @@ VERNIER_HD inline T rounded_digits(const DigitRange& range, Word word, T alpha, 
                   f.exponent + g.exponent - result_lowest, 0, result_digits, result);
   }
   const LeadingBits y = leading_bits(order_digits(result_digits, result), result_lowest, result_digits, result);
-  return round_wide<T>(y.value, y.exponent);
+  return round_wide<T>(y.value, y.exponent, rounding);
 }
 
 }  // namespace vernier

@@ -8,7 +8,9 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view expected =
-    "fp32, fp64, fp64-normwise, exact or bits(n) with n from 4 to 110, then +reproducible, +no-fallback";
+    "fp32, fp64, fp64-normwise, exact or bits(n) with n from 4 to 110, then +reproducible, +no-fallback; after exact "
+    "also "
+    "+down, +up, +toward-zero";
 
 std::optional<Contract> parse_kind(std::string_view text) {
   if (text == "fp32") return Contract::fp32();
@@ -23,12 +25,27 @@ std::optional<Contract> parse_kind(std::string_view text) {
   return Contract::bits(n);
 }
 
+constexpr std::pair<const char*, Rounding> directions[] = {
+    {"+down", Rounding::down}, {"+up", Rounding::up}, {"+toward-zero", Rounding::toward_zero}};
+
+std::optional<Rounding> parse_direction(std::string_view word) {
+  for (const auto& [name, rounding] : directions)
+    if (word == name) return rounding;
+  return std::nullopt;
+}
+
+const char* direction(Rounding rounding) {
+  for (const auto& [name, other] : directions)
+    if (rounding == other) return name;
+  return "";
+}
+
 }  // namespace
 
 Contract Contract::fp32() { return {.kind = Kind::fp32, .bits_asked = 24}; }
 Contract Contract::fp64() { return {.kind = Kind::fp64, .bits_asked = 53}; }
 Contract Contract::normwise() { return {.kind = Kind::normwise, .bits_asked = 53}; }
-Contract Contract::exact() { return {.kind = Kind::exact, .bits_asked = 0}; }
+Contract Contract::exact(Rounding rounding) { return {.kind = Kind::exact, .bits_asked = 0, .rounding = rounding}; }
 
 Contract Contract::bits(int n) {
   require(n >= 4 && n <= 110, "contract bits({}): expected a number from 4 to 110", n);
@@ -45,6 +62,9 @@ Contract Contract::parse(std::string_view text) {
       contract->reproducible = true;
     else if (word == "+no-fallback")
       contract->fallback = Fallback::none;
+    else if (const std::optional<Rounding> rounding = parse_direction(word);
+             rounding && contract->kind == Kind::exact && contract->rounding == Rounding::nearest)
+      contract->rounding = *rounding;
     else
       contract.reset();
   }
@@ -68,7 +88,7 @@ std::string Contract::text() const {
       name = fmt::format("bits({})", bits_asked);
       break;
     case Kind::exact:
-      name = "exact";
+      name = std::string("exact") + direction(rounding);
       break;
   }
   if (reproducible) name += "+reproducible";

@@ -49,6 +49,7 @@ struct ExactTile {
   std::uint32_t rows, columns;
   const int *row_scales, *column_scales;
   TileErrors errors;
+  Rounding rounding = Rounding::nearest;
 };
 
 using EntryMask = std::array<std::uint32_t, strip_size>;  // of a block: bit i of [j]
@@ -88,10 +89,10 @@ RoundingResidual residual_avx512(const VectorPair<T>& pair);
 inline constexpr int least_residual_exponent = -400;
 template <class T>
 std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
-                               int product_scale, T alpha, T beta, const T* c);
+                               int product_scale, T alpha, T beta, const T* c, Rounding rounding);
 
 // The last: all products, added exactly. Operands, alpha and beta are finite.
 template <class T>
-T accumulated_entry(const VectorPair<T>& pair, T alpha, T beta, const T* c);
+T accumulated_entry(const VectorPair<T>& pair, T alpha, T beta, const T* c, Rounding rounding);
 
 }  // namespace vernier

@@ -11,24 +11,29 @@ namespace {
 
 inline __m512i set1(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
 
-// The bits of high : low from the bit that decides the rounding on, at the top of a word.
+// The bits of high : low that are rounded off, at the top of a word.
 template <class T>
 inline __m512i rounding_bits(__m512i high, __m512i low) {
   return _mm512_shldi_epi64(high, low, Ieee754<T>::precision + 1);
 }
 
+// Mode: of _MM_FROUND.
+template <int Mode>
 inline void store(__m512i significand, __m512i exponent, __m512i sign, __mmask8 mask, double* out) {
-  const __m512d x = _mm512_scalef_pd(_mm512_cvtepi64_pd(significand), _mm512_cvtepi64_pd(exponent));
+  const __m512d x = _mm512_scalef_pd(_mm512_cvt_roundepi64_pd(significand, Mode), _mm512_cvtepi64_pd(exponent));
   _mm512_mask_storeu_pd(out, mask, _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(x), sign)));
 }
 
+template <int Mode>
 inline void store(__m512i significand, __m512i exponent, __m512i sign, __mmask8 mask, float* out) {
-  const __m256 x = _mm256_scalef_ps(_mm512_cvtepi64_ps(significand), _mm512_cvtepi64_ps(exponent));
+  const __m256 x = _mm256_scalef_ps(_mm512_cvt_roundepi64_ps(significand, Mode), _mm512_cvtepi64_ps(exponent));
   const __m256i sign32 = _mm512_cvtepi64_epi32(_mm512_srli_epi64(sign, 32));
   _mm256_mask_storeu_ps(out, mask, _mm256_castsi256_ps(_mm256_xor_si256(_mm256_castps_si256(x), sign32)));
 }
 
-template <class T>
+inline constexpr int no_exceptions = _MM_FROUND_NO_EXC, to_nearest = _MM_FROUND_TO_NEAREST_INT | no_exceptions;
+
+template <class T, int Mode>
 class FastTile {
  public:
   FastTile(const ExactTile<T>& tile, const LeadingTile& integers)
@@ -61,8 +66,8 @@ class FastTile {
     const __mmask8 fast = clear & normal & mask;
     const __mmask8 nonzero = _mm512_test_epi64_mask(high, high);
     const __mmask8 inexact = _mm512_test_epi64_mask(low, low);
-    store(_mm512_mask_or_epi64(high, inexact, high, set1(1)), exponent, _mm512_maskz_mov_epi64(nonzero, negate_), fast,
-          tile_.c + i + j * tile_.ldc);
+    store<Mode>(_mm512_mask_or_epi64(high, inexact, high, set1(1)), exponent, _mm512_maskz_mov_epi64(nonzero, negate_),
+                fast, tile_.c + i + j * tile_.ldc);
     const auto slow = static_cast<__mmask8>(mask & (~normal | (~clear & ~normalised)));
     const auto undecided = static_cast<__mmask8>(mask & ~fast & ~slow);
     return slow == 0 ? undecided : static_cast<__mmask8>(undecided | one_by_one(i, j, slow));
@@ -73,13 +78,13 @@ class FastTile {
     return _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
 
-  // Theorem 7: no midpoint of two neighbours lies within the error.
+  // Theorem 7: no midpoint of two neighbours lies within the error; under other directions no number of the type.
   static __mmask8 clear_of_boundaries(__m512i high, __m512i low, __m512i unit, __m512d error) {
     const __m512i shift = _mm512_sub_epi64(_mm512_set1_epi64(Ieee754<T>::precision + 1), unit);
     const __m512d scaled = _mm512_scalef_pd(error, _mm512_cvtepi64_pd(shift));
     const __m512i bound = _mm512_add_epi64(_mm512_cvtpd_epu64(scaled), set1(3));
-    const __m512i distance =
-        _mm512_abs_epi64(_mm512_xor_si512(rounding_bits<T>(high, low), set1(std::uint64_t{1} << 63)));
+    constexpr std::uint64_t boundary = Mode == to_nearest ? std::uint64_t{1} << 63 : 0;
+    const __m512i distance = _mm512_abs_epi64(_mm512_xor_si512(rounding_bits<T>(high, low), set1(boundary)));
     return _mm512_mask_cmpgt_epu64_mask(_mm512_cmp_pd_mask(scaled, _mm512_set1_pd(0x1p61), _CMP_LT_OQ), distance,
                                         bound);
   }
@@ -101,6 +106,19 @@ class FastTile {
   __m512i negate_;
   int alpha_exponent_;
 };
+
+template <class T, int Mode>
+void round_fast(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided) {
+  const FastTile<T, Mode> fast(tile, integers);
+  undecided.fill(0);
+  for (int j = 0; j < strip_size; ++j) {
+    if ((tile.columns >> j & 1) == 0) continue;
+    for (int i = 0; i < strip_size; i += 8) {
+      const auto mask = static_cast<__mmask8>(tile.rows >> i & 0xff);
+      if (mask != 0) undecided[static_cast<std::size_t>(j)] |= static_cast<std::uint32_t>(fast.round(i, j, mask)) << i;
+    }
+  }
+}
 
 // Eight elements of a vector, scaled.
 template <class T>
@@ -147,14 +165,15 @@ RoundingResidual residual_avx512(const VectorPair<T>& pair) {
 template <class T>
 void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided) {
   if (tile.beta != 0 || !is_power_of_two(tile.alpha)) return round_tile_portable(tile, integers, undecided);
-  const FastTile<T> fast(tile, integers);
-  undecided.fill(0);
-  for (int j = 0; j < strip_size; ++j) {
-    if ((tile.columns >> j & 1) == 0) continue;
-    for (int i = 0; i < strip_size; i += 8) {
-      const auto mask = static_cast<__mmask8>(tile.rows >> i & 0xff);
-      if (mask != 0) undecided[static_cast<std::size_t>(j)] |= static_cast<std::uint32_t>(fast.round(i, j, mask)) << i;
-    }
+  switch (tile.alpha < 0 ? mirrored(tile.rounding) : tile.rounding) {  // the sign is turned after the rounding
+    case Rounding::nearest:
+      return round_fast<T, to_nearest>(tile, integers, undecided);
+    case Rounding::down:
+      return round_fast<T, _MM_FROUND_TO_NEG_INF | no_exceptions>(tile, integers, undecided);
+    case Rounding::up:
+      return round_fast<T, _MM_FROUND_TO_POS_INF | no_exceptions>(tile, integers, undecided);
+    case Rounding::toward_zero:
+      return round_fast<T, _MM_FROUND_TO_ZERO | no_exceptions>(tile, integers, undecided);
   }
 }
 

@@ -31,7 +31,7 @@ template <class T>
 std::optional<T> decided_entry(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j) {
   const bool only_rounded = tile.beta == 0 && is_power_of_two(tile.alpha);
   const std::optional<Bracket> product = product_bracket(tile, integers, i, j, only_rounded);
-  return product ? combined(*product, tile.alpha, tile.beta, tile.c + i + j * tile.ldc) : std::nullopt;
+  return product ? combined(*product, tile.alpha, tile.beta, tile.c + i + j * tile.ldc, tile.rounding) : std::nullopt;
 }
 
 template <class T>
@@ -72,7 +72,7 @@ constexpr int residual_unit = -64;
 
 template <class T>
 std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
-                               int product_scale, T alpha, T beta, const T* c) {
+                               int product_scale, T alpha, T beta, const T* c, Rounding rounding) {
   if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
   // The residual to the last bit that its error leaves standing, with enough of them for the error itself.
   const double error = residual_error(residual, k);
@@ -85,15 +85,15 @@ std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResid
   LongAccumulator sum;
   sum.add(integer.negative, integer.magnitude.limb, -product_scale);
   add_fixed(sum, value < 0, magnitude_of(value), unit - product_scale);
-  return combined_interval(sum, radius, unit - product_scale, alpha, beta, c);
+  return combined_interval(sum, radius, unit - product_scale, alpha, beta, c, rounding);
 }
 
 template <class T>
-T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
+T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c, Rounding rounding) {
   LongAccumulator sum;
   for (std::int64_t l = 0; l < p.k; ++l)
     sum.add_product(static_cast<double>(p.row[l * p.row_stride]), static_cast<double>(p.column[l * p.column_stride]));
-  return combined_sum(sum, alpha, beta, c);
+  return combined_sum(sum, alpha, beta, c, rounding);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                    \
@@ -102,8 +102,8 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c) {
   template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
   template std::optional<T> decided_entry(const ExactTile<T>&, const LeadingTile&, int, int);                     \
   template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
-                                          const T*);                                                              \
-  template T accumulated_entry(const VectorPair<T>&, T, T, const T*);
+                                          const T*, Rounding);                                                    \
+  template T accumulated_entry(const VectorPair<T>&, T, T, const T*, Rounding);
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)
 #undef VERNIER_INSTANTIATE

@@ -131,7 +131,8 @@ void ExactStage<T>::round(const RecombineTables& tables, const std::int8_t* resi
        .columns = wanted(b, columns, true),
        .row_scales = vectors_.a_scales + i,
        .column_scales = vectors_.b_scales + j,
-       .errors = {errors_at(vectors_.a_errors, plan_.shape.m, i), errors_at(vectors_.b_errors, plan_.shape.n, j)}},
+       .errors = {errors_at(vectors_.a_errors, plan_.shape.m, i), errors_at(vectors_.b_errors, plan_.shape.n, j)},
+       .rounding = rounding()},
       integers, mask_at(i / strip_size, j / strip_size));
   if (report_.nonfinite_rows + report_.nonfinite_columns > 0)
     special_entries(i, j, wanted(a, rows, false), wanted(b, columns, false));
@@ -237,13 +238,13 @@ bool ExactStage<T>::decide_entry(const RecombineTables& tables, const std::int8_
   if (std::min(a.lowest + pair.row_scale, b.lowest + pair.column_scale) >= least_residual_exponent) {
     const std::optional<T> result =
         refined_entry(recombine_entry(tables, residues, plane_bytes), backend_.residual(pair), pair.k,
-                      pair.row_scale + pair.column_scale, problem_.alpha, problem_.beta, c);
+                      pair.row_scale + pair.column_scale, problem_.alpha, problem_.beta, c, rounding());
     if (result) {
       *c = *result;
       return true;
     }
   }
-  *c = accumulated_entry(pair, problem_.alpha, problem_.beta, c);
+  *c = accumulated_entry(pair, problem_.alpha, problem_.beta, c, rounding());
   return false;
 }
 

@@ -61,6 +61,7 @@ class ExactStage {
     std::int64_t undecided = 0, accumulated = 0;
   };
 
+  Rounding rounding() const { return plan_.printable.contract.rounding; }
   EntryMask& mask_at(std::int64_t row_strip, std::int64_t column_strip) const {
     return vectors_.undecided[column_strip * divide_up(plan_.shape.m, strip_size) + row_strip];
   }

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(refine_threads, refine_blocks_of_a_multiproces
   allow_next_kernel();
   const unsigned long long count = task.counts->open;
   if (count == 0 || !task.refines(count)) return;
-  const UpdateForm<T> form(value_of(task.alpha), value_of(task.beta));
+  const UpdateForm<T> form(value_of(task.alpha), value_of(task.beta), task.rounding);
   const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * together;
   // Both entries of a warp go round together.
   for (unsigned long long e = first + threadIdx.x / refine_lanes; e / 2 * 2 < count;

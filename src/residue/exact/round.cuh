@@ -146,7 +146,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
         decided[x] = rows.exists[x] && columns.exists[y];
         if (!decided[x]) continue;
         if (!Plain && form.alpha == 0) {  // the product is not looked at
-          result[x] = form.beta == 0 ? T{0} : form.beta == 1 ? c[x] : form.beta * c[x];
+          result[x] = form.beta == 0 ? T{0} : product_in_direction(form.beta, c[x], form.rounding);
           continue;
         }
         decided[x] = rows.finite[x] && columns.finite[y];
@@ -166,7 +166,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
 }
 
 // Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number. Plain: beta = 0 and alpha is a power of two, both
-// known to the host.
+// known to the host, and rounding is to nearest.
 template <class T, int Limbs, int Pairs, bool Plain>
 __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
     round_product(const __grid_constant__ DeviceExactBlock<T> task, const __grid_constant__ CrtTables<Limbs> tables,
@@ -178,7 +178,8 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
   wait_for_previous_kernels();
   allow_next_kernel();
   __syncthreads();
-  const UpdateForm<T> form = Plain ? plain_form : UpdateForm<T>(value_of(task.alpha), value_of(task.beta));
+  const UpdateForm<T> form =
+      Plain ? plain_form : UpdateForm<T>(value_of(task.alpha), value_of(task.beta), task.rounding);
   Undecided undecided;
   if (at.j0 < task.n && at.i0 < task.m)
     undecided = round_entries_of<T, Limbs, Pairs, Plain>(task, tables, form, at, plane);
@@ -214,14 +215,15 @@ bool launch_usual_rounding(const DeviceExactBlock<T>& block, const UpdateForm<T>
   constexpr int limbs = exact_limbs(2 * Pairs - 1);
   if ((block.moduli + 1) / 2 != Pairs || exact_limbs(block.moduli) != limbs) return false;
   const bool known = block.alpha.in_device_memory == nullptr && block.beta.in_device_memory == nullptr;
-  known&& form.only_rounded ? launch_rounding<T, limbs, Pairs, true>(block, form, stream)
-                            : launch_rounding<T, limbs, Pairs, false>(block, form, stream);
+  known&& form.only_rounded&& form.rounding == Rounding::nearest
+      ? launch_rounding<T, limbs, Pairs, true>(block, form, stream)
+      : launch_rounding<T, limbs, Pairs, false>(block, form, stream);
   return true;
 }
 
 template <class T>
 void round_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream) {
-  const UpdateForm<T> form(block.alpha.value, block.beta.value);
+  const UpdateForm<T> form(block.alpha.value, block.beta.value, block.rounding);
   if constexpr (sizeof(T) == 8) {
     if (launch_usual_rounding<T, 9>(block, form, stream) || launch_usual_rounding<T, 10>(block, form, stream)) return;
   } else {

@@ -93,17 +93,47 @@ VERNIER_HD inline TwoSumOfLimbs leading_sum(const LeadingSums<Limbs>& c) {
 // What doubles say about an interval: it rounds to one number, or to more than one, or they cannot tell.
 enum class Verdict { decided, open, unclear };
 
+// Bits of 2^exponent x where the exponent is in range; x's own exponent field, moved.
+template <class T>
+VERNIER_HD inline bool ordinary_field(std::uint64_t bits, int exponent) {
+  const int own_field = static_cast<int>(bits >> 52 & 0x7ff), field = own_field + exponent;
+  constexpr int bias = Ieee754<double>::max_exponent;
+  // A bit off either end, so that neighbours and the rounding to float stay inside as well.
+  return own_field != 0 && field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
+}
+
+// The number that all of [high + (low - radius), high + (low + radius)] 2^exponent becomes in a direction, if there is
+// one: high + low = x + rest exactly, |rest| at most half a unit of x, and no number of the type lies within the
+// radius.
+template <class T>
+VERNIER_HD inline Verdict directed_interval(double high, double low, double radius, int exponent, Rounding rounding,
+                                            T& result) {
+  const double x = high + low, v = x - high, rest = (high - (x - v)) + (low - v);
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  if (x == 0 && rest == 0 && radius == 0) {
+    result = T{0};
+    return Verdict::decided;
+  }
+  if (!ordinary_field<T>(bits, exponent)) return Verdict::unclear;
+  constexpr std::uint64_t below = sizeof(T) == 8 ? 0 : 0x1fffffff;  // bits of a double that the type lacks
+  const bool on_number = (bits & below) == 0;
+  if (on_number && !(fabs(rest) > radius) && (rest != 0 || radius != 0)) return Verdict::open;
+  if (!on_number && radius >= fabs(x) * 0x1p-54) return Verdict::open;
+  const bool negative = (bits >> 63) != 0, inexact = !on_number || rest != 0;
+  std::uint64_t magnitude = (bits & ~below) + (static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent)) << 52);
+  if (on_number && rest != 0 && (rest < 0) != negative) magnitude -= below + 1;  // the number next to zero
+  if (inexact && rounds_away(rounding, negative)) magnitude += below + 1;
+  result = static_cast<T>(std::bit_cast<double>(magnitude));
+  return Verdict::decided;
+}
+
 // The number that all of [high + (low - radius), high + (low + radius)] 2^exponent rounds to, if there is one. Rounding
 // is monotonic, so the ends decide.
 template <class T>
 VERNIER_HD inline Verdict rounded_interval(double high, double low, double radius, int exponent, T& result) {
   const double up = high + (low + radius), down = high + (low - radius);
   const auto bits = std::bit_cast<std::uint64_t>(up), other = std::bit_cast<std::uint64_t>(down);
-  const int own_field = static_cast<int>(bits >> 52 & 0x7ff), field = own_field + exponent;
-  constexpr int bias = Ieee754<double>::max_exponent;
-  // A bit off either end, so that `down` and the rounding to float stay inside as well.
-  const bool inside =
-      own_field != 0 && field > Ieee754<T>::min_exponent + bias && field < Ieee754<T>::max_exponent + bias;
+  const bool inside = ordinary_field<T>(bits, exponent);
   bool decided = inside;
   const auto moved = static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent)) << 52;
   if constexpr (sizeof(T) == 8) {
@@ -128,7 +158,8 @@ struct TwoProduct {
 };
 
 // alpha Ct 2^-scale + beta c rounded once, where doubles decide it. error: of Ct; where it is no more than what doubles
-// add to it, integers may decide what they leave open. c is read if beta is not 0. Plain: the form is only_rounded.
+// add to it, integers may decide what they leave open. c is read if beta is not 0. Plain: the form is only_rounded, to
+// nearest.
 template <bool Plain = false, class T, class Sums>
 VERNIER_HD inline Verdict decided_by_doubles(const Sums& sums, double error, int scale, const UpdateForm<T>& form,
                                              const T* c, T& result) {
@@ -137,10 +168,15 @@ VERNIER_HD inline Verdict decided_by_doubles(const Sums& sums, double error, int
   const TwoSumOfLimbs x = leading_sum(sums);
   // With the roundings of the few operations from here on.
   const double own = x.slack + 0x1p-50 * fabs(x.low), radius = error * one * (1 + 0x1p-48) + own;
-  const auto verdict = [&](Verdict v) { return v == Verdict::open && error * one <= own ? Verdict::unclear : v; };
+  const auto decide = [&](double high, double low, double width, int exponent) {
+    const Verdict v = Plain || form.rounding == Rounding::nearest
+                          ? rounded_interval<T>(high, low, width, exponent, result)
+                          : directed_interval<T>(high, low, width, exponent, form.rounding, result);
+    return v == Verdict::open && error * one <= own ? Verdict::unclear : v;
+  };
   if (Plain || form.only_rounded)
-    return verdict(rounded_interval<T>(form.alpha < 0 ? -x.high : x.high, form.alpha < 0 ? -x.low : x.low, radius,
-                                       unit - scale + form.alpha_exponent, result));
+    return decide(form.alpha < 0 ? -x.high : x.high, form.alpha < 0 ? -x.low : x.low, radius,
+                  unit - scale + form.alpha_exponent);
   if (!form.moderate) return Verdict::unclear;
   const auto alpha = static_cast<double>(form.alpha);
   const TwoProduct p(alpha, x.high);
@@ -157,8 +193,7 @@ VERNIER_HD inline Verdict decided_by_doubles(const Sums& sums, double error, int
   const double z = p.high + added.high, v = z - p.high, t = (p.high - (z - v)) + (added.high - v);
   const double q = alpha * x.low, rest = (t + p.low) + (added.low + q);
   const double magnitude = (fabs(t) + fabs(p.low)) + (fabs(added.low) + fabs(q));
-  return verdict(
-      rounded_interval<T>(z, rest, fabs(alpha) * radius * (1 + 0x1p-48) + 0x1p-49 * magnitude, unit - scale, result));
+  return decide(z, rest, fabs(alpha) * radius * (1 + 0x1p-48) + 0x1p-49 * magnitude, unit - scale);
 }
 
 // The same by integers, for any exponents, NaN and infinities of alpha, beta and c included; nothing where the
@@ -177,7 +212,7 @@ VERNIER_HD inline std::optional<T> decided_by_integers(const CrtSums<Limbs>& sum
   std::optional<Bracket> product = error_bracket(x.value, x.exponent, x.cut, error, form.only_rounded);
   if (!product) return std::nullopt;
   product->exponent -= scale;
-  return combined(*product, form.alpha, form.beta, c);
+  return combined(*product, form.alpha, form.beta, c, form.rounding);
 }
 
 // ---- what rounding lost --------------------------------------------------------------------------------------------

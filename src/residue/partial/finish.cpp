@@ -111,15 +111,16 @@ class FinishedTile {
     constexpr int bracket_bits = 124;
     if (x.magnitude.bit_width() <= bracket_bits) {
       const auto magnitude = static_cast<Int128>(static_cast<Uint128>(x.magnitude.limb[1]) << 64 | x.magnitude.limb[0]);
-      if (const auto result = combined(Bracket{x.negative ? -magnitude : magnitude, 0, exponent}, alpha, beta, c))
+      if (const auto result =
+              combined(Bracket{x.negative ? -magnitude : magnitude, 0, exponent}, alpha, beta, c, f_.rounding))
         return *result;
     }
     LongAccumulator sum;
     sum.add(x.negative, x.magnitude.limb, exponent);
-    return combined_sum(sum, alpha, beta, c);
+    return combined_sum(sum, alpha, beta, c, f_.rounding);
   }
 
-  static R exact_of_digits(const ElementLayout& layout, const std::byte* from, int part, R alpha, R beta, const R* c) {
+  R exact_of_digits(const ElementLayout& layout, const std::byte* from, int part, R alpha, R beta, const R* c) const {
     const auto* words = reinterpret_cast<const std::int64_t*>(from) + part * layout.digits;
     std::array<std::int64_t, most_digits> digits;
     std::copy_n(words, layout.digits, digits.begin());
@@ -127,7 +128,7 @@ class FinishedTile {
     return rounded_digits(
         DigitRange{layout.lowest, layout.digits},
         [&](int d) -> std::int64_t& { return digits[static_cast<std::size_t>(d)]; }, alpha, beta, c,
-        [&](int d) -> std::int64_t& { return result[static_cast<std::size_t>(d)]; });
+        [&](int d) -> std::int64_t& { return result[static_cast<std::size_t>(d)]; }, f_.rounding);
   }
 
   const Finish<T>& f_;
@@ -149,19 +150,19 @@ void finish_part(const Finish<T>& finish) {
 }
 
 template <class T>
-void scale_part(T beta, const MatrixPart<T>& c) {
+void scale_part(T beta, const MatrixPart<T>& c, Rounding rounding) {
   if (beta == T{1}) return;
   const FloatingEnvironment environment;
   for (std::int64_t j = 0; j < c.column_count; ++j)
     for (std::int64_t i = 0; i < c.row_count; ++i) {
       T& entry = c.X[i + j * c.ldx];
-      entry = beta == T{0} ? T{0} : times(beta, entry);
+      entry = beta == T{0} ? T{0} : scaled_entry(beta, entry, rounding);
     }
 }
 
 #define VERNIER_INSTANTIATE(T)                 \
   template void finish_part(const Finish<T>&); \
-  template void scale_part(T, const MatrixPart<T>&);
+  template void scale_part(T, const MatrixPart<T>&, Rounding);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

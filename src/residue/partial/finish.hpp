@@ -12,6 +12,7 @@ struct Finish {
   const std::byte* const* elements;  // of each pass
   std::int64_t ld;
   bool exact;
+  Rounding rounding;                                       // of exact
   std::span<const VectorProof> row_proofs, column_proofs;  // of all rows and columns: which entries are ordinary
   T alpha, beta;
   MatrixPart<T> c;
@@ -22,6 +23,6 @@ void finish_part(const Finish<T>& finish);
 
 // C = beta C
 template <class T>
-void scale_part(T beta, const MatrixPart<T>& c);
+void scale_part(T beta, const MatrixPart<T>& c, Rounding rounding);
 
 }  // namespace vernier

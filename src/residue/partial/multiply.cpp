@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -30,7 +31,12 @@ struct Planes {
 class ResidueBlock {
  public:
   ResidueBlock(const PassData& pass, const ElementProduct& product, std::int64_t k_begin, std::int64_t k_count)
-      : pass_(pass), product_(product), k_begin_(k_begin), k_count_(k_count), planes_(planes_of(pass)) {
+      : pass_(pass),
+        product_(product),
+        k_begin_(k_begin),
+        k_count_(k_count),
+        planes_(planes_of(pass)),
+        sums_(pass.layout) {
     Arena count;
     carve(count);
     memory_.emplace(count.used());
@@ -100,7 +106,7 @@ class ResidueBlock {
     for (int q = own; q < planes_; ++q) {
       const int p = moduli[static_cast<std::size_t>(q - own)];
       to[static_cast<std::size_t>(q) * stride] =
-          static_cast<std::int8_t>(reduced(from[q - own] + from[q - own + moduli_count], p));
+          static_cast<std::int8_t>(reduced<2>(from[q - own] + from[q - own + moduli_count], p));
     }
   }
 
@@ -126,38 +132,44 @@ class ResidueBlock {
     }
   }
 
+  // A column of a strip of rows becomes elements first, which are then added as they lie.
   void accumulate(std::int64_t first, std::int64_t strips) const {
     const std::int64_t end = std::min((first + strips) * strip_size, product_.n);
+    const std::size_t bytes = product_.a.bytes;
+    std::array<std::int8_t, strip_size * ResidueSums::most_bytes> elements{};
 #pragma omp for schedule(static)
     for (std::int64_t j = first * strip_size; j < end; ++j)
-      for (std::int64_t i = 0; i < product_.m; ++i) {
+      for (std::int64_t i = 0; i < product_.m; i += strip_size) {
         const std::int64_t block = (j / strip_size - first) * a_.layout.strips + i / strip_size;
-        const int within = residue_index(static_cast<int>(i % strip_size), static_cast<int>(j % strip_size));
-        add_entry(c_ + block * block_elements + within,
-                  product_.c + static_cast<std::size_t>(i + j * product_.ldc) * product_.a.bytes);
+        const int within = residue_index(0, static_cast<int>(j % strip_size));
+        make_elements(c_ + block * block_elements + within, bytes, elements.data());
+        sums_.add(std::min<std::int64_t>(strip_size, product_.m - i), elements.data(),
+                  reinterpret_cast<std::int8_t*>(product_.c) + static_cast<std::size_t>(i + j * product_.ldc) * bytes);
       }
   }
 
-  void add_entry(const std::int8_t* products, std::byte* element) const {
-    auto* sum = reinterpret_cast<std::int8_t*>(element);
+  void make_elements(const std::int8_t* products, std::size_t bytes, std::int8_t* elements) const {
     const auto count = static_cast<std::size_t>(pass_.layout.moduli);
     const std::size_t part = count * c_stride_;
-    for (std::size_t q = 0; q < count; ++q, products += c_stride_) {
-      const int p = moduli[q];
-      if (pass_.layout.parts == 1) {
-        sum[q] = static_cast<std::int8_t>(reduced(sum[q] + *products, p));
-      } else {
-        const int xu = products[0], yv = products[part], all = products[2 * part];
-        sum[q] = static_cast<std::int8_t>(reduced(sum[q] + xu - yv, p));
-        sum[count + q] = static_cast<std::int8_t>(reduced(sum[count + q] + all - xu - yv, p));
+    for (std::size_t q = 0; q < count; ++q, products += c_stride_)
+      for (int v = 0; v < strip_size; ++v) {
+        const std::int8_t* from = products + residue_index(v, 0);
+        std::int8_t* to = elements + static_cast<std::size_t>(v) * bytes + q;
+        if (pass_.layout.parts == 1) {
+          *to = *from;
+        } else {
+          const int xu = from[0], yv = from[part], all = from[2 * part], p = moduli[q];
+          to[0] = static_cast<std::int8_t>(reduced<2>(xu - yv, p));
+          to[count] = static_cast<std::int8_t>(reduced<3>(all - xu - yv, p));
+        }
       }
-    }
   }
 
   const PassData& pass_;
   const ElementProduct& product_;
   const std::int64_t k_begin_, k_count_;
   const int planes_;
+  const ResidueSums sums_;
   std::optional<Workspace> memory_;
   Planes a_, b_;
   std::int8_t* c_ = nullptr;
@@ -206,16 +218,35 @@ void multiply_classes(const PassData& pass, const ElementProduct& p) {
 
 void add_elements(const PassData& pass, std::int64_t count, const std::byte* from, std::byte* to) {
   const ElementLayout& layout = pass.layout;
-  const auto residues = static_cast<std::size_t>(layout.parts * layout.moduli);
+  if (layout.moduli > 0)
+    ResidueSums(layout).add(count, reinterpret_cast<const std::int8_t*>(from), reinterpret_cast<std::int8_t*>(to));
   for (std::int64_t e = 0; e < count; ++e, from += layout.bytes(), to += layout.bytes()) {
-    const auto* x = reinterpret_cast<const std::int8_t*>(from);
-    auto* sum = reinterpret_cast<std::int8_t*>(to);
-    for (std::size_t r = 0; r < residues; ++r)
-      sum[r] = static_cast<std::int8_t>(reduced(sum[r] + x[r], moduli[r % static_cast<std::size_t>(layout.moduli)]));
     auto* words = reinterpret_cast<std::int64_t*>(to);
     for (int d = 0; d < layout.parts * layout.digits; ++d) words[d] += reinterpret_cast<const std::int64_t*>(from)[d];
     for (std::size_t p = layout.class_offset(); p < layout.bytes(); ++p) to[p] |= from[p];
   }
+}
+
+ResidueSums::ResidueSums(const ElementLayout& layout) : bytes_(layout.bytes()) {
+  largest_.fill(INT8_MAX), smallest_.fill(INT8_MIN);
+  for (std::size_t r = 0; r < layout.class_offset(); ++r) {
+    const int p = moduli[r % static_cast<std::size_t>(layout.moduli)];
+    modulus_[r] = static_cast<std::int16_t>(p);
+    largest_[r] = static_cast<std::int16_t>(largest_residue(p));
+    smallest_[r] = static_cast<std::int16_t>(smallest_residue(p));
+    mask_[r] = -1;
+  }
+}
+
+void ResidueSums::add(std::int64_t elements, const std::int8_t* from, std::int8_t* to) const {
+  for (std::int64_t e = 0; e < elements; ++e, from += bytes_, to += bytes_)
+    for (std::size_t first = 0; first < bytes_; first += lanes)
+      for (std::size_t r = first; r < first + lanes; ++r) {
+        auto x = static_cast<std::int16_t>(to[r] + (from[r] & mask_[r]));
+        x = static_cast<std::int16_t>(x - (x > largest_[r] ? modulus_[r] : 0));
+        x = static_cast<std::int16_t>(x + (x < smallest_[r] ? modulus_[r] : 0));
+        to[r] = static_cast<std::int8_t>(x);
+      }
 }
 
 }  // namespace vernier

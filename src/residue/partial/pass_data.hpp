@@ -71,11 +71,30 @@ std::size_t element_words(const PassData& pass);
 void elements_to_words(const PassData& pass, std::int64_t count, const std::byte* elements, std::int64_t* words);
 void words_to_elements(const PassData& pass, std::int64_t count, const std::int64_t* words, std::byte* elements);
 
-// x modulo p, symmetric, for x of a few residues.
-inline int reduced(int x, int p) {
-  while (x > largest_residue(p)) x -= p;
-  while (x < smallest_residue(p)) x += p;
+// x modulo p, symmetric, for x a sum of so many residues. Without branches: signs are as good as random.
+template <int Terms>
+constexpr int reduced(int x, int p) {
+  for (int t = 1; t < Terms; t += 2) {
+    x -= x > largest_residue(p) ? p : 0;
+    x += x < smallest_residue(p) ? p : 0;
+  }
   return x;
 }
+
+// Adds the residues of elements, byte by byte; bytes that are no residues stay.
+class ResidueSums {
+ public:
+  static constexpr std::size_t most_bytes = (2 * max_moduli + 2 + 7) / 8 * 8;
+
+  explicit ResidueSums(const ElementLayout& layout);
+
+  void add(std::int64_t elements, const std::int8_t* from, std::int8_t* to) const;
+
+ private:
+  static constexpr std::size_t lanes = 8;
+
+  std::size_t bytes_;
+  std::array<std::int16_t, most_bytes> modulus_{}, largest_{}, smallest_{}, mask_{};
+};
 
 }  // namespace vernier

@@ -175,10 +175,11 @@ void DistributedProduct<T>::finish(const std::byte* const* elements, std::int64_
   const DistributedState<T>& s = *state_;
   check("C", c, s.m, s.n);
   if (c.row_count == 0 || c.column_count == 0) return;
-  if (alpha == T{0} || s.k == 0) return scale_part(beta, c);
+  if (alpha == T{0} || s.k == 0) return scale_part(beta, c, s.contract.rounding);
   s.check_scalars(alpha, beta);
   s.pass(0);
-  finish_part(Finish<T>{s.passes, elements, ld, s.exact, s.row_proofs, s.column_proofs, alpha, beta, c});
+  finish_part(
+      Finish<T>{s.passes, elements, ld, s.exact, s.contract.rounding, s.row_proofs, s.column_proofs, alpha, beta, c});
 }
 
 template class DistributedProduct<float>;

@@ -95,6 +95,7 @@ std::optional<BoundRule> bound_rule(const Contract& contract, std::int64_t k, st
   const ScalingRule rule = scaling_rule<T>(contract, k);
   return BoundRule{.unit_bits = rule.unit_bits,
                    .rms = contract.kind == Contract::Kind::bits ? 0 : bound_rms(k, chain),
+                   .chain = chain,
                    .precision = rule.precision,
                    .last_bit = rule.last_bit,
                    .largest_exponent = largest_exponent(max_limbs)};
@@ -118,7 +119,8 @@ std::optional<SpeculativeProduct> speculative_product(const Contract& contract, 
 
 template <class T>
 double log2_promised_bound(const Contract& contract, std::int64_t k) {
-  if (contract.kind == Contract::Kind::exact) return -Ieee754<T>::precision;
+  if (contract.kind == Contract::Kind::exact)
+    return (contract.rounding == Rounding::nearest ? 0 : 1) - Ieee754<T>::precision;
   constexpr int precision = Ieee754<T>::precision;
   if (contract.bits_asked == precision) return std::log2(static_cast<double>(k + 1)) - precision;
   return std::log2(static_cast<double>(k) * std::ldexp(1.0, -contract.bits_asked) + std::ldexp(1.0, -precision));

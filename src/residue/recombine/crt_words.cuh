@@ -3,7 +3,7 @@
 
 #include "residue/recombine/crt.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // Four entries from one word of every plane, load(modulus): bytes 0 and 1 are rows of one column, 2 and 3 of another.
 // Pairs: how many pairs of moduli there are, or 0 for tables.pairs. Sums are not reduced: whoever rounds them does that
@@ -27,4 +27,4 @@ __device__ __forceinline__ void sum_four(const Tables& tables, int moduli, Load 
   }
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

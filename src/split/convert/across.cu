@@ -5,7 +5,7 @@
 #include "split/convert/emit.cuh"
 #include "split/convert/kernels.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 256;
@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(threads, 4)
     across_kernel(const __grid_constant__ AcrossJob first, const __grid_constant__ AcrossJob second,
                   const SplitGate gate) {
   __shared__ Tile tile;
-  cuda::allow_next_kernel();
-  cuda::wait_for_previous_kernels();
+  allow_next_kernel();
+  wait_for_previous_kernels();
   if (gate_closed(gate)) return;
   const std::int64_t items = first.items + second.items;
   const std::int64_t item = items - 1 - blockIdx.x;  // what the survey read last is still in the cache
@@ -143,9 +143,9 @@ void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
   const AcrossJob first = across_job<Form>(a), second = across_job<Form>(b);
   const std::int64_t blocks = first.items + second.items;
   if (blocks == 0) return;
-  cuda::launch("across_kernel", across_kernel<Form>,
-               {.grid = static_cast<unsigned>(blocks), .block = threads, .overlap_previous = true}, stream, first,
-               second, gate);
+  launch("across_kernel", across_kernel<Form>,
+         {.grid = static_cast<unsigned>(blocks), .block = threads, .overlap_previous = true}, stream, first, second,
+         gate);
 }
 
 template void split_across<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
@@ -154,4 +154,4 @@ template void split_across<SplitForm::tf32_shifted>(const SplitJob&, const Split
 template void split_across<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_across<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -7,7 +7,7 @@
 #include "split/convert/emit.cuh"
 #include "split/convert/kernels.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 constexpr int split_threads = 512, split_warps = split_threads / 32;
 constexpr int held_elements = 32;                                            // for a thread
@@ -46,18 +46,18 @@ __device__ __forceinline__ std::uint32_t over_vector(std::uint32_t mine, int sha
 // beyond k. Copies wait for nothing and hold no registers, so that three blocks fit a multiprocessor.
 __device__ __forceinline__ void fetch_held(const float* from, int begin, int k, bool aligned, float* held) {
   const int lane = threadIdx.x % 32;
-  const std::uint32_t to = cuda::shared_address(held);
+  const std::uint32_t to = shared_address(held);
   if (aligned && begin + 32 * held_elements <= k) {
 #pragma unroll
-    for (int i = 4 * lane; i < 32 * held_elements; i += 128) cuda::copy_quad_async(to + 4 * i, from + begin + i);
+    for (int i = 4 * lane; i < 32 * held_elements; i += 128) copy_quad_async(to + 4 * i, from + begin + i);
   } else {
 #pragma unroll 4
     for (int i = lane; i < 32 * held_elements; i += 32) {
       const bool exists = begin + i < k;
-      cuda::copy_word_async(to + 4 * i, exists ? from + begin + i : from, exists);
+      copy_word_async(to + 4 * i, exists ? from + begin + i : from, exists);
     }
   }
-  cuda::wait_for_copies();
+  wait_for_copies();
   __syncwarp();
 }
 
@@ -123,4 +123,4 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
   if (warp % s.share == 0 && lane == 0 && exists) describe_vector(s.job, vector, largest, word);
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

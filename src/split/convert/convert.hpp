@@ -8,7 +8,7 @@
 
 #include "split/plane.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k);  // of a vector of k
 
@@ -33,4 +33,4 @@ inline constexpr std::int64_t longest_split_once = 16384;
 void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream,
                     const DeferredSplit& later = {});
 
-}  // namespace vernier
+}  // namespace vernier::cuda

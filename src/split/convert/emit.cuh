@@ -6,7 +6,7 @@
 #include "split/convert/convert.hpp"
 #include "split/line.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // SplitThresholds for the elements of one vector as they are: powers of two too, if not subnormal or below.
 struct SplitLimits {
@@ -62,4 +62,4 @@ __device__ __forceinline__ bool gate_closed(const SplitGate& gate) {
   return gate.before != nullptr && *gate.before != 0;
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

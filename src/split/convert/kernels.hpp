@@ -3,7 +3,7 @@
 
 #include "split/convert/convert.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 // One kernel, where k is at most 1024 and all strips of eight vectors run at once. Not tf32, whose runs of eight would
 // fill sectors by halves (n = 1024: 41 us in place of 35).
@@ -25,4 +25,4 @@ void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
 
 inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -16,7 +16,7 @@
 #include "split/convert/contiguous.cuh"
 #include "split/convert/strips.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -49,18 +49,18 @@ __device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace
   const float* from = place.data + r + (begin + row) * x.k_stride;
   float* const mine = tile + tile_words<Form, Strip>(row) + r;
   const std::int64_t step = rows * x.k_stride;
-  std::uint32_t to = cuda::shared_address(mine);
+  std::uint32_t to = shared_address(mine);
   int l = begin + row;
   if (s.aligned && place.vectors == Strip) {
 #pragma unroll 4
-    for (; l < min(end, k); l += rows, from += step, to += 4 * advance) cuda::copy_quad_async(to, from);
+    for (; l < min(end, k); l += rows, from += step, to += 4 * advance) copy_quad_async(to, from);
   }
   for (; l < end; l += rows, from += step, to += 4 * advance)
     for (int i = 0; i < 4; ++i) {
       const bool exists = l < k && r + i < place.vectors;
-      cuda::copy_word_async(to + 4 * i, exists ? from + i : s.job.x.data, exists);
+      copy_word_async(to + 4 * i, exists ? from + i : s.job.x.data, exists);
     }
-  cuda::wait_for_copies();
+  wait_for_copies();
   float4 largest{};
   const float* v = mine;
 #pragma unroll 4
@@ -87,7 +87,7 @@ __device__ __forceinline__ void meet(const float4& largest, Meeting& m) {
   __syncthreads();
   const int vector = threadIdx.x % Strip, rank = threadIdx.x / Strip;
   cg::cluster_group cluster = cg::this_cluster();
-  cuda::cluster_wait();
+  cluster_wait();
   if (rank < static_cast<int>(cluster.num_blocks())) {
     std::uint32_t v = 0;
 #pragma unroll
@@ -144,9 +144,9 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& 
 template <SplitForm Form, int Strip>
 __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t product, int block, int part_k,
                                             bool counted, float* tile, Meeting& m) {
-  const int blocks = static_cast<int>(cg::this_cluster().num_blocks()), rank = cuda::cluster_rank();
+  const int blocks = static_cast<int>(cg::this_cluster().num_blocks()), rank = cluster_rank();
   if (threadIdx.x < Strip) m.largest[threadIdx.x] = m.large[threadIdx.x] = m.tiny[threadIdx.x] = 0;
-  cuda::cluster_arrive();
+  cluster_arrive();
   const StripPlace place(s, product, static_cast<std::int64_t>(block / blocks) * Strip, Strip);
   const int padded = static_cast<int>(padded_k<Form>(s.job.plane));
   const int begin = rank * part_k, end = min(begin + part_k, padded);
@@ -168,8 +168,8 @@ __global__ void __launch_bounds__(split_threads, 3)
                       const DeferredSplit later, int later_words) {
   extern __shared__ __align__(16) float tile[];
   __shared__ Meeting meeting;
-  cuda::allow_next_kernel();
-  cuda::wait_for_previous_kernels();
+  allow_next_kernel();
+  wait_for_previous_kernels();
   if (gate_closed(gate)) return;
   if (blockIdx.x == 0)
     for (int i = threadIdx.x; i < later_words; i += split_threads) later.progress[i] = 0;
@@ -193,14 +193,13 @@ int cluster_limit() {
   static std::mutex mutex;
   static std::map<int, int> limits;  // of each device
   const std::lock_guard lock(mutex);
-  int& limit = limits[cuda::current_device().number];
+  int& limit = limits[current_device().number];
   if (limit == 0)
-    limit = cuda::resident_clusters(
-                "split_once_kernel", split_once_kernel<Form, wide_strip>,
-                {.grid = largest_cluster,
-                 .block = split_threads,
-                 .shared_bytes = tile_words<Form, wide_strip>(part_elements / wide_strip) * sizeof(float),
-                 .cluster = largest_cluster}) > 0
+    limit = resident_clusters("split_once_kernel", split_once_kernel<Form, wide_strip>,
+                              {.grid = largest_cluster,
+                               .block = split_threads,
+                               .shared_bytes = tile_words<Form, wide_strip>(part_elements / wide_strip) * sizeof(float),
+                               .cluster = largest_cluster}) > 0
                 ? largest_cluster
                 : 8;
   return limit;
@@ -241,13 +240,13 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
     clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
   const std::size_t strip_bytes =
       strips.blocks() > 0 ? tile_words<Form, Strip>(part_k) * sizeof(float) : std::size_t{0};
-  cuda::launch("split_once_kernel", split_once_kernel<Form, Strip>,
-               {.grid = dim3(static_cast<unsigned>(clusters * cluster), static_cast<unsigned>(products)),
-                .block = split_threads,
-                .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
-                .cluster = static_cast<unsigned>(cluster),
-                .overlap_previous = gate.before != nullptr},
-               stream, contiguous, strips, part_k, gate, later, later_words);
+  launch("split_once_kernel", split_once_kernel<Form, Strip>,
+         {.grid = dim3(static_cast<unsigned>(clusters * cluster), static_cast<unsigned>(products)),
+          .block = split_threads,
+          .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
+          .cluster = static_cast<unsigned>(cluster),
+          .overlap_previous = gate.before != nullptr},
+         stream, contiguous, strips, part_k, gate, later, later_words);
 }
 
 }  // namespace
@@ -278,4 +277,4 @@ template void split_once<SplitForm::tf32_unshifted>(const SplitJob&, SplitJob, c
 template void split_once<SplitForm::bf16_three>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
                                                 cudaStream_t);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

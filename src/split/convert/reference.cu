@@ -2,7 +2,7 @@
 
 #include "cuda/status.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 256;
@@ -42,7 +42,7 @@ __global__ void split_reference_kernel(SplitRule rule, FloatVectors x, std::int6
 void split_reference(const SplitRule& rule, const FloatVectors& x, std::int64_t padded_k, void* words,
                      std::int32_t* unscale, cudaStream_t stream) {
   split_reference_kernel<<<static_cast<unsigned>(x.count), threads, 0, stream>>>(rule, x, padded_k, words, unscale);
-  cuda::check_launch("split_reference_kernel");
+  check_launch("split_reference_kernel");
 }
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -7,7 +7,7 @@
 #include "cuda/ptx.cuh"
 #include "split/convert/strips.cuh"
 
-namespace vernier {
+namespace vernier::cuda {
 namespace {
 
 constexpr int strip = 8;                 // vectors
@@ -166,8 +166,8 @@ template <SplitForm Form, int Threads>
 __global__ void __launch_bounds__(Threads, threads_at_once / Threads)
     split_short_kernel(const __grid_constant__ TwoJobs<StripJob> strips, const SplitGate gate) {
   __shared__ Meeting meeting;
-  cuda::allow_next_kernel();
-  cuda::wait_for_previous_kernels();
+  allow_next_kernel();
+  wait_for_previous_kernels();
   if (gate_closed(gate)) return;
   std::int64_t block = blockIdx.x;
   const StripJob& s = strips.take(block);
@@ -186,11 +186,11 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
   };
   const TwoJobs<StripJob> strips{job(a), job(b)};
   const std::int64_t products = a.x.count / a.x.of_product();
-  cuda::launch("split_short_kernel", split_short_kernel<Form, Threads>,
-               {.grid = dim3(static_cast<unsigned>(strips.blocks()), static_cast<unsigned>(products)),
-                .block = Threads,
-                .overlap_previous = gate.before != nullptr},
-               stream, strips, gate);
+  launch("split_short_kernel", split_short_kernel<Form, Threads>,
+         {.grid = dim3(static_cast<unsigned>(strips.blocks()), static_cast<unsigned>(products)),
+          .block = Threads,
+          .overlap_previous = gate.before != nullptr},
+         stream, strips, gate);
 }
 
 int threads_of(std::int64_t k) { return k <= longest_k(64) ? 64 : k <= longest_k(128) ? 128 : 256; }
@@ -201,7 +201,7 @@ bool split_short_serves(const SplitJob& a, const SplitJob& b) {
   const std::int64_t products = a.x.count / a.x.of_product();
   const std::int64_t strips = products * (pieces(a.x.of_product(), strip) + pieces(b.x.of_product(), strip));
   return a.x.k <= longest_k(256) &&
-         strips * threads_of(a.x.k) <= std::int64_t{threads_at_once} * cuda::current_device().multiprocessors;
+         strips * threads_of(a.x.k) <= std::int64_t{threads_at_once} * current_device().multiprocessors;
 }
 
 template <SplitForm Form>
@@ -220,4 +220,4 @@ template void split_short<SplitForm::half_shifted>(const SplitJob&, const SplitJ
 template void split_short<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 template void split_short<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
 
-}  // namespace vernier
+}  // namespace vernier::cuda

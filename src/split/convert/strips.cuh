@@ -4,7 +4,7 @@
 #include "split/convert/emit.cuh"
 #include "split/convert/kernels.hpp"
 
-namespace vernier {
+namespace vernier::cuda {
 
 struct StripJob {
   SplitJob job;
@@ -38,4 +38,4 @@ struct StripPlace {
         vectors(static_cast<int>(min(static_cast<std::int64_t>(size), s.vectors - vector))) {}
 };
 
-}  // namespace vernier
+}  // namespace vernier::cuda

@@ -11,6 +11,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bf16x6/engine.hpp"
+#include "blas/measure/measure_gpu.hpp"
 #include "engine/int8_engine.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/measured_rates.hpp"
@@ -133,6 +134,7 @@ std::string measure_rates(int threads) {
   for (const int count : thread_counts(usable_threads(threads))) measure_all(count, rates.times);
   write_rates(file, rates);
   forget_rates();
+  measure_gpu(file, rates.date);
   return file;
 }
 

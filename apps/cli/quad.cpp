@@ -1,0 +1,180 @@
+#include "quad.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <vernier/verified.hpp>
+
+#include "input_file.hpp"
+#include "quad_matrix.hpp"
+
+namespace vernier::cli {
+namespace {
+
+// A matrix by rows is its transpose by columns.
+Op turned(const QuadMatrix& x, Op op) {
+  if (x.order == Order::column_major) return op;
+  return op == Op::none ? Op::transpose : Op::none;
+}
+
+QuadOptions options_of(const QuadArguments& arguments) {
+  QuadOptions options;
+  options.contract = QuadContract::parse(arguments.contract);
+  options.engine = arguments.engine;
+  options.threads = arguments.threads;
+  options.workspace_limit = arguments.workspace_limit;
+  return options;
+}
+
+bool any_low(const QuadMatrix& x) {
+  for (const dd& e : x.entries)
+    if (e.lo != 0) return true;
+  return false;
+}
+
+std::vector<double> leading(const QuadMatrix& x) {
+  std::vector<double> out;
+  out.reserve(x.entries.size());
+  for (const dd& e : x.entries) out.push_back(e.hi);
+  return out;
+}
+
+QuadMatrix by_columns(const QuadMatrix& x) {
+  if (x.order == Order::column_major) return x;
+  QuadMatrix y{x.rows, x.columns, Order::column_major, std::vector<dd>(x.entries.size()), x.vector};
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    for (std::int64_t j = 0; j < x.columns; ++j)
+      y.entries[static_cast<std::size_t>(i + j * x.rows)] = x.entries[static_cast<std::size_t>(j + i * x.columns)];
+  return y;
+}
+
+void print(const std::string& text, const std::string& json_text, const QuadArguments& arguments,
+           const Console& console) {
+  if (!console.json) return console.report(text, arguments.output);
+  Json json = Json::parse(json_text);
+  json["output"] = arguments.output.empty() ? Json() : Json(arguments.output);
+  print_json(json);
+}
+
+// The product in the narrower types where no entry has a low part: the exact product of doubles takes fewer moduli.
+QuadReport multiply(const QuadMatrix& a, Op opa, const QuadMatrix& b, Op opb, std::int64_t m, std::int64_t n,
+                    std::int64_t k, const QuadArguments& arguments, QuadMatrix& c) {
+  const auto call = [&](const auto* x, const auto* y) {
+    return quad_gemm(opa, opb, m, n, k, arguments.alpha, x, a.leading_dimension(), y, b.leading_dimension(),
+                     arguments.beta, c.entries.data(), c.leading_dimension(), options_of(arguments));
+  };
+  const bool wide_a = any_low(a), wide_b = any_low(b);
+  if (wide_a && wide_b) return call(a.entries.data(), b.entries.data());
+  const std::vector<double> x = wide_a ? std::vector<double>() : leading(a),
+                            y = wide_b ? std::vector<double>() : leading(b);
+  if (wide_a) return call(a.entries.data(), y.data());
+  if (wide_b) return call(x.data(), b.entries.data());
+  return call(x.data(), y.data());
+}
+
+QuadMatrix read_finite(const std::string& path, Vectors vectors) {
+  QuadMatrix x = read_quad_matrix(path, vectors);
+  for (const dd& e : x.entries)
+    if (!std::isfinite(e.hi) || !std::isfinite(e.lo))
+      throw FileError(path, "holds NaN or infinite entries: a system needs finite numbers");
+  return x;
+}
+
+struct System {
+  QuadMatrix a, b;
+};
+
+System read_system(const QuadArguments& arguments) {
+  System s{by_columns(read_finite(arguments.a, Vectors::refused)),
+           by_columns(read_finite(arguments.b, Vectors::columns))};
+  if (s.a.rows != s.a.columns)
+    throw FileError(arguments.a, fmt::format("is {} x {}, not square", s.a.rows, s.a.columns));
+  if (s.b.rows != s.a.rows)
+    throw FileError(arguments.b, fmt::format("has {} rows, and A has {} ({})", s.b.rows, s.a.rows, arguments.a));
+  return s;
+}
+
+}  // namespace
+
+int multiply_quad(const QuadArguments& arguments, const Console& console) {
+  const FileFormat format = checked_output(arguments.output, console);
+  check_inputs({arguments.a, arguments.b, arguments.c_in});
+  if (arguments.beta != 0 && arguments.c_in.empty())
+    throw UsageError("--beta needs a matrix to scale: give it by --c-in");
+  options_of(arguments);
+  const QuadMatrix a = read_quad_matrix(arguments.a, Vectors::rows),
+                   b = read_quad_matrix(arguments.b, Vectors::columns);
+  if ((a.vector && arguments.opa != Op::none) || (b.vector && arguments.opb != Op::none))
+    throw FileError(a.vector ? arguments.a : arguments.b, "is a vector, which has no transpose");
+  const bool plain_a = arguments.opa == Op::none, plain_b = arguments.opb == Op::none;
+  const std::int64_t m = plain_a ? a.rows : a.columns, k = plain_a ? a.columns : a.rows,
+                     n = plain_b ? b.columns : b.rows;
+  if ((plain_b ? b.rows : b.columns) != k)
+    throw FileError(arguments.b, fmt::format("op(B) has {} rows and cannot follow op(A), which is {} x {} ({})",
+                                             plain_b ? b.rows : b.columns, m, k, arguments.a));
+  QuadMatrix c{m, n, Order::column_major, {}, a.vector || b.vector};
+  if (!arguments.c_in.empty()) {
+    c.entries = by_columns(read_quad_matrix(arguments.c_in, m == 1 ? Vectors::rows : Vectors::columns)).entries;
+    if (c.entries.size() != static_cast<std::size_t>(m * n))
+      throw FileError(arguments.c_in, fmt::format("has {} entries, the product is {} x {}", c.entries.size(), m, n));
+  }
+  checked_bytes("the product", m, n, sizeof(dd));
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty()) file.emplace(arguments.output);
+  c.entries.resize(static_cast<std::size_t>(m * n));
+  const QuadReport report = multiply(a, turned(a, arguments.opa), b, turned(b, arguments.opb), m, n, k, arguments, c);
+  if (file) write_quad_matrix(*file, format, c);
+  print(report.text(), report.json(), arguments, console);
+  if (file) file->commit();
+  return exit_ok;
+}
+
+int solve_quad(const QuadArguments& arguments, const Console& console) {
+  const FileFormat format = checked_output(arguments.output, console);
+  check_inputs({arguments.a, arguments.b});
+  const System s = read_system(arguments);
+  const std::int64_t n = s.a.rows, nrhs = s.b.columns, ld = s.a.leading_dimension();
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty()) file.emplace(arguments.output);
+  QuadMatrix x{n, nrhs, Order::column_major, std::vector<dd>(s.b.entries.size()), s.b.vector};
+  const QuadOptions options = options_of(arguments);
+  const QuadSolveReport report =
+      any_low(s.a)
+          ? quad_solve(n, nrhs, s.a.entries.data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options)
+          : quad_solve(n, nrhs, leading(s.a).data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options);
+  if (!report.ok) {
+    console.json ? print_json(Json::parse(report.json())) : console.note(report.text());
+    throw std::runtime_error(report.reason + ": nothing was written");
+  }
+  if (file) write_quad_matrix(*file, format, x);
+  print(report.text(), report.json(), arguments, console);
+  if (file) file->commit();
+  return exit_ok;
+}
+
+int solve_verified(const QuadArguments& arguments, const Console& console) {
+  const FileFormat format = checked_output(arguments.output, console);
+  check_inputs({arguments.a, arguments.b});
+  const System s = read_system(arguments);
+  if (any_low(s.a) || any_low(s.b)) throw UsageError("--verified takes matrices of doubles");
+  const std::int64_t n = s.a.rows, nrhs = s.b.columns, ld = s.a.leading_dimension();
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty()) file.emplace(arguments.output);
+  Options options;
+  options.engine = arguments.engine, options.threads = arguments.threads;
+  std::vector<double> ends(static_cast<std::size_t>(2 * n * nrhs));  // columns: low, high of the first, and so on
+  const std::vector<double> a = leading(s.a), b = leading(s.b);
+  const VerifiedReport report =
+      verified_solve(n, nrhs, a.data(), ld, b.data(), ld, ends.data(), ends.data() + n, 2 * ld, options);
+  if (!report.verified) {
+    console.json ? print_json(Json::parse(report.json())) : console.note(report.text());
+    throw std::runtime_error("not verified: " + report.reason + "; nothing was written");
+  }
+  if (file) write_matrix(*file, format, Matrix{n, 2 * nrhs, Order::column_major, std::move(ends)}, Order::column_major);
+  print(report.text(), report.json(), arguments, console);
+  if (file) file->commit();
+  return exit_ok;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,23 @@
+// vernier gemm --type dd, vernier solve --precision quad and --verified.
+#pragma once
+
+#include <string>
+
+#include "command.hpp"
+
+namespace vernier::cli {
+
+struct QuadArguments {
+  std::string a, b, c_in, output, contract, engine;
+  double alpha = 1, beta = 0;
+  Op opa = Op::none, opb = Op::none;
+  int threads = 0;
+  std::size_t workspace_limit = 0;
+};
+
+int multiply_quad(const QuadArguments& arguments, const Console& console);
+int solve_quad(const QuadArguments& arguments, const Console& console);
+int solve_verified(const QuadArguments& arguments,
+                   const Console& console);  // the output holds two columns for each of B
+
+}  // namespace vernier::cli

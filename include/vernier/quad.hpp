@@ -1,0 +1,124 @@
+// Products beyond double: matrices of double-double (dd) and IEEE binary128, exact products of doubles, and the linear
+// algebra that stands on them. All matrices are column-major, as in vernier.hpp.
+//
+// A dd is the unevaluated sum hi + lo of two doubles, 106 bits and more, with double's range: u = 2^-106. Any hi and lo
+// are taken; results have |lo| at most half a unit in the last place of hi. binary128 has 113 bits: u = 2^-113.
+#pragma once
+
+#include "vernier/level3.hpp"
+
+namespace vernier {
+
+struct dd {
+  double hi = 0, lo = 0;
+  constexpr dd() = default;
+  constexpr dd(double high, double low = 0) : hi(high), lo(low) {}
+  bool operator==(const dd&) const = default;
+};
+
+struct complex_dd {
+  dd real, imag;
+};
+
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 binary128;  // NumPy's quaddtype stores the same 16 bytes
+#endif
+
+// The promise about every entry of T = op(A) op(B), before alpha and beta:
+//
+//   dd       |T - AB| <= (k + 1) 2^-106 |A||B|
+//   fp128    |T - AB| <= (k + 1) 2^-113 |A||B|            of binary128
+//   bits(n)  |T - AB| <= (k 2^-n + u) |A||B|              4 <= n <= 150; u of the output type
+//   exact    C = alpha AB + beta C, rounded once: to binary128; to dd: hi = RN(x), lo = x - hi rounded in the direction
+//
+// Results are the same bits on every machine, for any engine and number of threads. Where elements become integers
+// without loss, as those of most matrices of doubles do, T of every contract is the exact product, rounded once.
+struct VERNIER_API QuadContract {
+  enum class Kind { by_type, dd, fp128, bits, exact };
+
+  Kind kind = Kind::by_type;  // dd for dd, fp128 for binary128
+  int bits_asked = 0;         // of bits(n)
+  Rounding rounding = Rounding::nearest;
+
+  static QuadContract parse(std::string_view text);  // "", "dd", "fp128", "bits(120)", "exact", "exact+down", ...
+  std::string text() const;
+  bool operator==(const QuadContract&) const = default;
+};
+
+struct VERNIER_API QuadOptions {
+  QuadContract contract = {};
+  std::string engine = {};          // an int8 engine, as Options::engine
+  int threads = 0;                  // 0: OpenMP's choice
+  std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit
+};
+
+struct VERNIER_API QuadReport {
+  std::string type, contract, engine;
+  std::int64_t m = 0, n = 0, k = 0;
+  int threads = 1, moduli = 0;
+  int bits_a = 0, bits_b = 0;  // of the widest scaled row of op(A), column of op(B)
+  bool integers = false;       // all elements became integers: T is exact until its one rounding
+  std::int64_t looked_at = 0;  // entries whose bound took |A||B|
+  std::int64_t summed = 0;     // ... and whose products were added exactly
+  double seconds = 0;
+
+  std::string text() const;
+  std::string json() const;
+};
+
+// C = alpha op(A) op(B) + beta C, shapes as gemm's. TC is dd with TA and TB double or dd; binary128 with TA and TB
+// double or binary128; complex_dd with TA and TB both std::complex<double> or both complex_dd.
+//
+// Unless contract exact rounds once, T is rounded to TC, and alpha T + beta C is computed in TC: within
+// 4 u (|alpha T| + |beta C|). alpha = 0 or k = 0: A and B are not read. beta = 0: C is not read. NaN and infinities go
+// where a product in double sends them. exact with binary128 or complex_dd: beta = 0 and alpha a power of two, or
+// unsupported; so are rows of A or columns of B in binary128 whose elements lie more than 2^900 apart.
+// Throws Error with C untouched, as gemm.
+template <class TA, class TB, class TC>
+VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
+                                 const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C,
+                                 std::int64_t ldc, const QuadOptions& options = {});
+
+// ---- linear algebra in dd -----------------------------------------------------------------------------------------
+//
+// As the routines of level3.hpp and lapack.hpp that have the same names: blocked, their products by quad_gemm under
+// options.contract (exact is an error), their diagonal blocks in dd arithmetic. Errors are those of the usual bounds
+// with u = 2^-104. What is returned by the last three is LAPACK's info.
+
+VERNIER_API void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const dd* A,
+                           std::int64_t lda, double beta, dd* C, std::int64_t ldc, const QuadOptions& options = {});
+VERNIER_API void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha,
+                           const dd* A, std::int64_t lda, dd* B, std::int64_t ldb, const QuadOptions& options = {});
+[[nodiscard]] VERNIER_API std::int64_t quad_getrf(std::int64_t m, std::int64_t n, dd* A, std::int64_t lda,
+                                                  std::int64_t* pivots, const QuadOptions& options = {});
+[[nodiscard]] VERNIER_API std::int64_t quad_potrf(Uplo uplo, std::int64_t n, dd* A, std::int64_t lda,
+                                                  const QuadOptions& options = {});
+[[nodiscard]] VERNIER_API std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, dd* A, std::int64_t lda,
+                                                 std::int64_t* pivots, dd* B, std::int64_t ldb,
+                                                 const QuadOptions& options = {});
+
+struct VERNIER_API QuadSolveReport {
+  bool ok = false;                         // the backward error of every column is at most the tolerance
+  std::string reason;                      // why not
+  std::string factors;                     // "fp64", or "dd" where corrections by fp64 factors do not converge
+  std::int64_t n = 0, nrhs = 0, info = 0;  // info: U(info, info) of dd factors is zero; X was not written
+  int corrections = 0;
+  double tolerance = 0;
+  // max |b - A x| / (|A|_inf max |x| + max |b|), an upper bound from exact residuals; and an estimate of
+  // max |x - x^| / max |x| from the last corrections: of the worst column each.
+  double backward_error = 0, forward_error = 0;
+  double seconds = 0;
+
+  std::string text() const;
+  std::string json() const;
+};
+
+// A X = B for matrices of double or dd, X in dd: LU in fp64, residuals exact and rounded once to dd, corrections until
+// they no longer shrink. Where the condition is beyond fp64 factors (some 1e15), factors are computed in dd (some
+// 1e30). tolerance: sqrt(n) 2^-103. NaN and infinities are invalid_argument. A and B are only read; X may be B.
+template <class TA, class TB>
+[[nodiscard]] VERNIER_API QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda,
+                                                     const TB* B, std::int64_t ldb, dd* X, std::int64_t ldx,
+                                                     const QuadOptions& options = {});
+
+}  // namespace vernier

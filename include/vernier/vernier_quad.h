@@ -1,0 +1,48 @@
+/* Beyond double from C: quad.hpp and verified.hpp, whose names these are. A handle's engine, threads and workspace
+ * limit hold here, its contract does not; messages are those of vernier_last_error. */
+#ifndef VERNIER_VERNIER_QUAD_H
+#define VERNIER_VERNIER_QUAD_H
+
+#include "vernier/vernier.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vernier_dd {
+  double hi, lo; /* the number is their sum */
+} vernier_dd;
+
+/* C = alpha op(A) op(B) + beta C. contract: "dd", "bits(n)", "exact", "exact+down", ...; null: dd. The second takes the
+ * product of matrices of doubles, which is exact until its one rounding for all but the widest data. */
+VERNIER_C_API vernier_status vernier_quad_gemm(vernier_handle handle, const char* contract, vernier_op opa,
+                                               vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,
+                                               const vernier_dd* A, int64_t lda, const vernier_dd* B, int64_t ldb,
+                                               double beta, vernier_dd* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_quad_gemm_of_doubles(vernier_handle handle, const char* contract, vernier_op opa,
+                                                          vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,
+                                                          const double* A, int64_t lda, const double* B, int64_t ldb,
+                                                          double beta, vernier_dd* C, int64_t ldc);
+
+/* A X = B with X in dd. BOUND_NOT_MET: the corrections do not converge, or A is singular. errors: null, or two numbers:
+ * the backward error, and an estimate of the forward error. */
+VERNIER_C_API vernier_status vernier_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
+                                                int64_t lda, const double* B, int64_t ldb, vernier_dd* X, int64_t ldx,
+                                                double* errors);
+
+/* Cmid and Crad from midpoints and radii; null radii are zeros. */
+VERNIER_C_API vernier_status vernier_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m,
+                                                   int64_t n, int64_t k, const double* Amid, const double* Arad,
+                                                   int64_t lda, const double* Bmid, const double* Brad, int64_t ldb,
+                                                   double* Cmid, double* Crad, int64_t ldc);
+
+/* Xlow <= X <= Xhigh for the exact solution of A X = B; BOUND_NOT_MET: not verified, nothing was written. */
+VERNIER_C_API vernier_status vernier_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
+                                                    int64_t lda, const double* B, int64_t ldb, double* Xlow,
+                                                    double* Xhigh, int64_t ldx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* VERNIER_VERNIER_QUAD_H */

@@ -1,0 +1,247 @@
+// quad_gemm: arguments, complex matrices as real ones, and the report.
+#include "base/fmt.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "product/arguments.hpp"
+#include "residue/quad/quad_entry.hpp"
+#include "residue/quad/quad_gemm.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int least_bits = 4, most_bits = 150;
+constexpr const char* expected_contract =
+    "dd, fp128, exact or bits(n) with n from 4 to 150; after exact +down, +up or +toward-zero";
+
+std::optional<QuadContract> parse_quad(std::string_view text) {
+  using Kind = QuadContract::Kind;
+  if (text.empty()) return QuadContract{};
+  if (text == "dd") return QuadContract{.kind = Kind::dd};
+  if (text == "fp128") return QuadContract{.kind = Kind::fp128};
+  if (text.starts_with("exact")) {
+    try {
+      const Contract exact = Contract::parse(text);
+      if (!exact.reproducible && exact.fallback == Fallback::native)
+        return QuadContract{.kind = Kind::exact, .rounding = exact.rounding};
+    } catch (const Error&) {
+    }
+    return std::nullopt;
+  }
+  if (!text.starts_with("bits(") || !text.ends_with(")")) return std::nullopt;
+  text = text.substr(5, text.size() - 6);
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < least_bits || n > most_bits) return std::nullopt;
+  return QuadContract{.kind = Kind::bits, .bits_asked = n};
+}
+
+template <class T>
+constexpr bool is_complex_entry = sizeof(T) == sizeof(complex_dd);
+
+template <class T>
+const char* type_name() {
+  return is_complex_entry<T> ? "complex_dd" : std::is_same_v<T, dd> ? "dd" : "binary128";
+}
+
+template <class TC>
+QuadGoal goal_of(const QuadContract& c) {
+  using Kind = QuadContract::Kind;
+  require(c.kind >= Kind::by_type && c.kind <= Kind::exact, "quad_gemm: contract: unknown kind {}",
+          static_cast<int>(c.kind));
+  if (c.kind != Kind::exact)
+    require(c.rounding == Rounding::nearest, "quad_gemm: contract {}: only contract exact rounds in a direction",
+            c.text());
+  constexpr bool is_128 = sizeof(TC) == 16 && !std::is_same_v<TC, dd>;
+  if (c.kind == Kind::exact) return {0};
+  if (c.kind == Kind::bits) {
+    require(c.bits_asked >= least_bits && c.bits_asked <= most_bits,
+            "quad_gemm: contract bits({}): expected a number from {} to {}", c.bits_asked, least_bits, most_bits);
+    return {c.bits_asked};
+  }
+  if (c.kind == Kind::fp128) {
+    require(is_128, "quad_gemm: contract fp128: a {} has 106 bits; expected dd, bits(n) or exact", type_name<TC>());
+    return {113};
+  }
+  return {c.kind == Kind::by_type && is_128 ? 113 : 106};
+}
+
+template <class TC>
+void check_exact(const QuadContract& contract, double alpha, double beta) {
+  if (contract.kind != QuadContract::Kind::exact || std::is_same_v<TC, dd>) return;
+  if (beta != 0 || (alpha != 0 && !is_power_of_two(alpha)))
+    fail(Status::unsupported,
+         "quad_gemm: contract exact, C of {}: alpha = {}, beta = {}: expected a power of two and 0", type_name<TC>(),
+         alpha, beta);
+}
+
+template <class TC>
+void scale_quad(std::int64_t m, std::int64_t n, double beta, TC* c, std::int64_t ldc, const QuadContract& contract) {
+  if (beta == 1) return;
+  const FloatingEnvironment environment;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i) {
+      TC& x = c[i + j * ldc];
+      if constexpr (std::is_same_v<TC, dd>) {
+        if (contract.kind == QuadContract::Kind::exact && beta != 0 && std::isfinite(beta) && std::isfinite(x.hi)) {
+          LongAccumulator sum;
+          sum.add_product(beta, x.hi);
+          sum.add_product(beta, x.lo);
+          x = rounded_sum(sum, contract.rounding, static_cast<dd*>(nullptr));
+          continue;
+        }
+      }
+      x = beta == 0 ? from_double(0, static_cast<TC*>(nullptr)) : x * beta;
+    }
+}
+
+// op(X) of a complex matrix as a real one: rows [re -im; im re] of A, or columns [re; im] of B.
+template <class R, class T>
+std::vector<R> expanded(Op op, const T* x, std::int64_t rows, std::int64_t columns, std::int64_t ld, bool left) {
+  std::vector<R> out(static_cast<std::size_t>((left ? 4 : 2) * rows * columns));
+  const auto part = [](const T& z, bool imaginary) -> R {
+    if constexpr (std::is_same_v<T, complex_dd>)
+      return imaginary ? z.imag : z.real;
+    else
+      return imaginary ? z.imag() : z.real();
+  };
+  for (std::int64_t l = 0; l < columns; ++l)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const T& z = op == Op::none ? x[i + l * ld] : x[l + i * ld];
+      const R re = part(z, false), im = op == Op::conjugate_transpose ? -part(z, true) : part(z, true);
+      R* to = out.data() + 2 * i + (left ? 2 * l : l) * 2 * rows;
+      to[0] = re, to[1] = im;
+      if (left) to[2 * rows] = -im, to[2 * rows + 1] = re;
+    }
+  return out;
+}
+
+template <class TA, class TB, class TC>
+void multiply(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const TA* A,
+              std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
+              const QuadMachine& machine, const QuadContract& contract, QuadReport& report) {
+  if constexpr (is_complex_entry<TC>) {
+    using R = std::conditional_t<std::is_same_v<TA, complex_dd>, dd, double>;
+    const std::vector<R> a = expanded<R>(opa, A, m, k, lda, true), b = expanded<R>(opb, B, k, n, ldb, false);
+    multiply<R, R, dd>(Op::none, Op::none, 2 * m, n, 2 * k, alpha, a.data(), 2 * m, b.data(), 2 * k, beta,
+                       reinterpret_cast<dd*>(C), 2 * ldc, machine, contract, report);
+  } else {
+    const QuadOperandOf<TA> a(rows_of(opa, A, m, k, lda));
+    const QuadOperandOf<TB> b(columns_of(opb, B, n, k, ldb));
+    quad_product(QuadProblem<TC>{a, b, alpha, beta, C, ldc, goal_of<TC>(contract), contract.rounding}, machine, report);
+  }
+}
+
+}  // namespace
+
+QuadContract QuadContract::parse(std::string_view text) {
+  const std::optional<QuadContract> contract = parse_quad(text);
+  require(contract.has_value(), "contract \"{}\": expected {}", text, expected_contract);
+  return *contract;
+}
+
+std::string QuadContract::text() const {
+  switch (kind) {
+    case Kind::by_type:
+      return "";
+    case Kind::dd:
+      return "dd";
+    case Kind::fp128:
+      return "fp128";
+    case Kind::bits:
+      return fmt::format("bits({})", bits_asked);
+    case Kind::exact:
+      break;
+  }
+  return Contract::exact(rounding).text();
+}
+
+std::string QuadReport::text() const {
+  std::string out = fmt::format("quad_gemm {}, m = {}, n = {}, k = {}, contract {}\n", type, m, n, k, contract);
+  if (moduli == 0) return out;
+  out += fmt::format("  moduli     {} on {}, {} thread{}\n", moduli, engine, threads, threads == 1 ? "" : "s");
+  out += fmt::format("  integers   {} and {} bits{}\n", bits_a, bits_b,
+                     integers ? ": the product is exact until its rounding" : "");
+  if (looked_at + summed > 0)
+    out += fmt::format("  entries    {} were held against |A||B|, {} were summed exactly\n", looked_at, summed);
+  return out + fmt::format("  seconds    {:.3g}\n", seconds);
+}
+
+std::string QuadReport::json() const {
+  const nlohmann::ordered_json j = {{"routine", "quad_gemm"},
+                                    {"type", type},
+                                    {"contract", contract},
+                                    {"engine", engine},
+                                    {"m", m},
+                                    {"n", n},
+                                    {"k", k},
+                                    {"threads", threads},
+                                    {"moduli", moduli},
+                                    {"bits_a", bits_a},
+                                    {"bits_b", bits_b},
+                                    {"integers", integers},
+                                    {"looked_at", looked_at},
+                                    {"summed", summed},
+                                    {"seconds", seconds}};
+  return j.dump();
+}
+
+template <class TA, class TB, class TC>
+QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const TA* A,
+                     std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
+                     const QuadOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  constexpr const char* routine = "quad_gemm";
+  check_shape(routine, opa, opb, m, n, k);
+  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
+  check_pointer(routine, "A", reads, A);
+  check_pointer(routine, "B", reads, B);
+  check_pointer(routine, "C", m > 0 && n > 0, C);
+  require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
+  goal_of<TC>(options.contract);
+  check_exact<TC>(options.contract, alpha, beta);
+  QuadReport report;
+  report.type = type_name<TC>();
+  report.contract = options.contract.kind == QuadContract::Kind::by_type
+                        ? (std::string(report.type) == "binary128" ? "fp128" : "dd")
+                        : options.contract.text();
+  report.m = m, report.n = n, report.k = k;
+  if (reads) {
+    const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
+    const QuadMachine machine{find_int8_engine(options.engine), usable_threads(options.threads), limit};
+    report.engine = machine.engine.name(), report.threads = machine.threads;
+    multiply(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, machine, options.contract, report);
+  } else if constexpr (is_complex_entry<TC>) {
+    scale_quad(2 * m, n, beta, reinterpret_cast<dd*>(C), 2 * ldc, options.contract);
+  } else {
+    scale_quad(m, n, beta, C, ldc, options.contract);
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+#define VERNIER_INSTANTIATE(TA, TB, TC)                                                                            \
+  template QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, \
+                                const TB*, std::int64_t, double, TC*, std::int64_t, const QuadOptions&);
+VERNIER_INSTANTIATE(double, double, dd)
+VERNIER_INSTANTIATE(dd, double, dd)
+VERNIER_INSTANTIATE(double, dd, dd)
+VERNIER_INSTANTIATE(dd, dd, dd)
+VERNIER_INSTANTIATE(std::complex<double>, std::complex<double>, complex_dd)
+VERNIER_INSTANTIATE(complex_dd, complex_dd, complex_dd)
+#if defined(__SIZEOF_FLOAT128__)
+VERNIER_INSTANTIATE(double, double, binary128)
+VERNIER_INSTANTIATE(binary128, double, binary128)
+VERNIER_INSTANTIATE(double, binary128, binary128)
+VERNIER_INSTANTIATE(binary128, binary128, binary128)
+#endif
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

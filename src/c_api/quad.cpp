@@ -1,0 +1,89 @@
+// The C interface of quadruple products and enclosures.
+#include "vernier/quad.hpp"
+
+#include "c_api/c_api.hpp"
+#include "vernier/verified.hpp"
+#include "vernier/vernier_quad.h"
+
+using namespace vernier::c_api;
+using vernier::dd;
+using vernier::Error;
+using vernier::Op;
+using vernier::Status;
+
+namespace {
+
+static_assert(sizeof(vernier_dd) == sizeof(dd) && alignof(vernier_dd) == alignof(dd));
+
+const dd* in_dd(const vernier_dd* x) { return reinterpret_cast<const dd*>(x); }
+dd* out_dd(vernier_dd* x) { return reinterpret_cast<dd*>(x); }
+
+vernier::QuadOptions options_of(vernier_handle handle, const char* contract) {
+  vernier::QuadOptions options;
+  options.contract = vernier::QuadContract::parse(contract == nullptr ? "" : contract);
+  options.engine = handle->options.engine;
+  options.threads = handle->options.threads;
+  options.workspace_limit = handle->options.workspace_limit;
+  return options;
+}
+
+// Of the products inside, which are exact.
+vernier::Options products_of(vernier_handle handle) {
+  vernier::Options options;
+  options.engine = handle->options.engine;
+  options.threads = handle->options.threads;
+  options.workspace_limit = handle->options.workspace_limit;
+  return options;
+}
+
+}  // namespace
+
+extern "C" {
+
+vernier_status vernier_quad_gemm(vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb, int64_t m,
+                                 int64_t n, int64_t k, double alpha, const vernier_dd* A, int64_t lda,
+                                 const vernier_dd* B, int64_t ldb, double beta, vernier_dd* C, int64_t ldc) {
+  return with_handle(handle, [&] {
+    vernier::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, in_dd(A), lda, in_dd(B), ldb, beta,
+                       out_dd(C), ldc, options_of(handle, contract));
+  });
+}
+
+vernier_status vernier_quad_gemm_of_doubles(vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb,
+                                            int64_t m, int64_t n, int64_t k, double alpha, const double* A, int64_t lda,
+                                            const double* B, int64_t ldb, double beta, vernier_dd* C, int64_t ldc) {
+  return with_handle(handle, [&] {
+    vernier::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, A, lda, B, ldb, beta, out_dd(C), ldc,
+                       options_of(handle, contract));
+  });
+}
+
+vernier_status vernier_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,
+                                  const double* B, int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {
+  return with_handle(handle, [&] {
+    const vernier::QuadSolveReport report =
+        vernier::quad_solve(n, nrhs, A, lda, B, ldb, out_dd(X), ldx, options_of(handle, nullptr));
+    if (errors != nullptr) errors[0] = report.backward_error, errors[1] = report.forward_error;
+    if (!report.ok) throw Error(Status::bound_not_met, "quad_solve: " + report.reason);
+  });
+}
+
+vernier_status vernier_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
+                                     int64_t k, const double* Amid, const double* Arad, int64_t lda, const double* Bmid,
+                                     const double* Brad, int64_t ldb, double* Cmid, double* Crad, int64_t ldc) {
+  return with_handle(handle, [&] {
+    vernier::interval_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Amid, Arad, lda, Bmid, Brad, ldb, Cmid,
+                           Crad, ldc, products_of(handle));
+  });
+}
+
+vernier_status vernier_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,
+                                      const double* B, int64_t ldb, double* Xlow, double* Xhigh, int64_t ldx) {
+  return with_handle(handle, [&] {
+    const vernier::VerifiedReport report =
+        vernier::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, products_of(handle));
+    if (!report.verified) throw Error(Status::bound_not_met, "verified_solve: " + report.reason);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,243 @@
+// Factorisations and triangles in dd: diagonal blocks element by element, all else by quad_gemm.
+#include <algorithm>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "product/arguments.hpp"
+#include "residue/quad/dd_arithmetic.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t block = 48;  // of a panel
+constexpr std::int64_t syrk_block = 256;
+
+void check(const char* routine, const QuadOptions& options) {
+  require(options.contract.kind != QuadContract::Kind::exact && options.contract.kind != QuadContract::Kind::fp128,
+          "{}: contract {}: expected dd or bits(n)", routine, options.contract.text());
+}
+
+// C -= op(A) op(B)
+void subtract(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const dd* a, std::int64_t lda,
+              const dd* b, std::int64_t ldb, dd* c, std::int64_t ldc, const QuadOptions& options) {
+  if (m > 0 && n > 0 && k > 0) quad_gemm(opa, opb, m, n, k, -1, a, lda, b, ldb, 1, c, ldc, options);
+}
+
+// One triangle of op(A), as its solves read it.
+struct Triangle {
+  const dd* a;
+  std::int64_t lda;
+  bool lower, transposed, unit;
+
+  const dd* element(std::int64_t i, std::int64_t l) const { return transposed ? a + l + i * lda : a + i + l * lda; }
+  Op op() const { return transposed ? Op::transpose : Op::none; }
+};
+
+// Rows begin .. end - 1 of X from the same rows of B.
+void solve_diagonal(const Triangle& t, std::int64_t begin, std::int64_t end, std::int64_t columns, dd* b,
+                    std::int64_t ldb, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const FloatingEnvironment environment;
+    dd* x = b + j * ldb;
+    for (std::int64_t s = begin; s < end; ++s) {
+      const std::int64_t i = t.lower ? s : begin + end - 1 - s;
+      dd sum = x[i];
+      for (std::int64_t l = t.lower ? begin : i + 1; l < (t.lower ? i : end); ++l) sum = sum - *t.element(i, l) * x[l];
+      x[i] = t.unit ? sum : sum / *t.element(i, i);
+    }
+  }
+}
+
+void solve_left(const Triangle& t, std::int64_t m, std::int64_t n, dd* b, std::int64_t ldb,
+                const QuadOptions& options) {
+  const int threads = usable_threads(options.threads);
+  for (std::int64_t done = 0; done < m; done += block) {
+    const std::int64_t count = std::min(block, m - done), begin = t.lower ? done : m - done - count,
+                       end = begin + count;
+    solve_diagonal(t, begin, end, n, b, ldb, threads);
+    if (t.lower)
+      subtract(t.op(), Op::none, m - end, n, count, t.element(end, begin), t.lda, b + begin, ldb, b + end, ldb,
+               options);
+    else
+      subtract(t.op(), Op::none, begin, n, count, t.element(0, begin), t.lda, b + begin, ldb, b, ldb, options);
+  }
+}
+
+// Columns first .. first + count - 1 of an LU with partial pivoting; info as LAPACK has it, or 0.
+std::int64_t factor_panel(std::int64_t m, std::int64_t first, std::int64_t count, dd* a, std::int64_t lda,
+                          std::int64_t* pivots) {
+  std::int64_t info = 0;
+  for (std::int64_t j = first; j < std::min(first + count, m); ++j) {
+    std::int64_t pivot = j;
+    for (std::int64_t i = j + 1; i < m; ++i)
+      if (magnitude(a[i + j * lda]) > magnitude(a[pivot + j * lda])) pivot = i;
+    pivots[j] = pivot + 1;
+    if (pivot != j)
+      for (std::int64_t l = first; l < first + count; ++l) std::swap(a[j + l * lda], a[pivot + l * lda]);
+    const dd top = a[j + j * lda];
+    if (top == dd(0.0)) {
+      if (info == 0) info = j + 1;
+      continue;
+    }
+    for (std::int64_t i = j + 1; i < m; ++i) a[i + j * lda] = a[i + j * lda] / top;
+    for (std::int64_t l = j + 1; l < first + count; ++l) {
+      const dd factor = a[j + l * lda];
+      for (std::int64_t i = j + 1; i < m; ++i) a[i + l * lda] = a[i + l * lda] - a[i + j * lda] * factor;
+    }
+  }
+  return info;
+}
+
+void swap_rows(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t last, dd* a, std::int64_t lda,
+               const std::int64_t* pivots) {
+  for (std::int64_t l = begin; l < end; ++l)
+    for (std::int64_t j = first; j < last; ++j)
+      if (pivots[j] - 1 != j) std::swap(a[j + l * lda], a[pivots[j] - 1 + l * lda]);
+}
+
+// Of a lower triangle; info as LAPACK has it.
+std::int64_t factor_diagonal(std::int64_t n, dd* a, std::int64_t lda, std::int64_t first) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    dd pivot = a[j + j * lda];
+    for (std::int64_t l = 0; l < j; ++l) pivot = pivot - a[j + l * lda] * a[j + l * lda];
+    if (!(pivot.hi > 0)) return first + j + 1;
+    a[j + j * lda] = root(pivot);
+    for (std::int64_t i = j + 1; i < n; ++i) {
+      dd sum = a[i + j * lda];
+      for (std::int64_t l = 0; l < j; ++l) sum = sum - a[i + l * lda] * a[j + l * lda];
+      a[i + j * lda] = sum / a[j + j * lda];
+    }
+  }
+  return 0;
+}
+
+std::vector<dd> transposed(std::int64_t rows, std::int64_t columns, const dd* x, std::int64_t ld) {
+  std::vector<dd> y(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) y[static_cast<std::size_t>(j + i * columns)] = x[i + j * ld];
+  return y;
+}
+
+}  // namespace
+
+void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const dd* A, std::int64_t lda,
+               double beta, dd* C, std::int64_t ldc, const QuadOptions& options) {
+  constexpr const char* routine = "quad_syrk";
+  check_shape(routine, op, op, n, n, k);
+  check_leading(routine, "lda", lda, op == Op::none ? n : k);
+  check_leading(routine, "ldc", ldc, n);
+  check_pointer(routine, "A", alpha != 0 && n > 0 && k > 0, A);
+  check_pointer(routine, "C", n > 0, C);
+  check(routine, options);
+  const Op other = op == Op::none ? Op::transpose : Op::none;
+  const auto rows = [&](std::int64_t i) { return op == Op::none ? A + i : A + i * lda; };
+  std::vector<dd> diagonal(static_cast<std::size_t>(std::min(n, syrk_block) * std::min(n, syrk_block)));
+  for (std::int64_t j = 0; j < n; j += syrk_block) {
+    const std::int64_t count = std::min(syrk_block, n - j), begin = uplo == Uplo::lower ? j + count : 0,
+                       end = uplo == Uplo::lower ? n : j;
+    quad_gemm(op, other, count, count, k, alpha, rows(j), lda, rows(j), lda, 0, diagonal.data(), count, options);
+    for (std::int64_t l = 0; l < count; ++l)
+      for (std::int64_t i = uplo == Uplo::lower ? l : 0; i < (uplo == Uplo::lower ? count : l + 1); ++i) {
+        dd& c = C[j + i + (j + l) * ldc];
+        const dd product = diagonal[static_cast<std::size_t>(i + l * count)];
+        c = beta == 0 ? product : product + c * beta;
+      }
+    quad_gemm(op, other, end - begin, count, k, alpha, rows(begin), lda, rows(j), lda, beta, C + begin + j * ldc, ldc,
+              options);
+  }
+}
+
+void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha, const dd* A,
+               std::int64_t lda, dd* B, std::int64_t ldb, const QuadOptions& options) {
+  constexpr const char* routine = "quad_trsm";
+  check_shape(routine, op, Op::none, m, n, 0);
+  check_leading(routine, "lda", lda, side == Side::left ? m : n);
+  check_leading(routine, "ldb", ldb, m);
+  check_pointer(routine, "A", m > 0 && n > 0, A);
+  check_pointer(routine, "B", m > 0 && n > 0, B);
+  check(routine, options);
+  const FloatingEnvironment environment;
+  std::vector<dd> turned;
+  if (side == Side::right) turned = transposed(m, n, B, ldb);  // X op(A) = B is op(A)^T X^T = B^T
+  dd* x = side == Side::left ? B : turned.data();
+  const std::int64_t rows = side == Side::left ? m : n, columns = side == Side::left ? n : m,
+                     ld = side == Side::left ? ldb : std::max<std::int64_t>(1, n);
+  if (alpha != 1)
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) x[i + j * ld] = alpha == 0 ? dd() : x[i + j * ld] * alpha;
+  const bool transpose = (op != Op::none) != (side == Side::right);
+  const Triangle triangle{A, lda, (uplo == Uplo::lower) != transpose, transpose, diag == Diag::unit};
+  solve_left(triangle, rows, columns, x, ld, options);
+  if (side == Side::right)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) B[i + j * ldb] = turned[static_cast<std::size_t>(j + i * n)];
+}
+
+std::int64_t quad_getrf(std::int64_t m, std::int64_t n, dd* A, std::int64_t lda, std::int64_t* pivots,
+                        const QuadOptions& options) {
+  constexpr const char* routine = "quad_getrf";
+  check_shape(routine, Op::none, Op::none, m, n, 0);
+  check_leading(routine, "lda", lda, m);
+  check_pointer(routine, "A", m > 0 && n > 0, A);
+  check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
+  check(routine, options);
+  const FloatingEnvironment environment;
+  const std::int64_t size = std::min(m, n);
+  std::int64_t info = 0;
+  for (std::int64_t j = 0; j < size; j += block) {
+    const std::int64_t count = std::min(block, size - j), end = j + count;
+    const std::int64_t found = factor_panel(m, j, count, A, lda, pivots);
+    if (info == 0) info = found;
+    swap_rows(0, j, j, end, A, lda, pivots);
+    swap_rows(end, n, j, end, A, lda, pivots);
+    if (end == n) continue;
+    solve_left({A + j + j * lda, lda, true, false, true}, count, n - end, A + j + end * lda, lda, options);
+    subtract(Op::none, Op::none, m - end, n - end, count, A + end + j * lda, lda, A + j + end * lda, lda,
+             A + end + end * lda, lda, options);
+  }
+  return info;
+}
+
+std::int64_t quad_potrf(Uplo uplo, std::int64_t n, dd* A, std::int64_t lda, const QuadOptions& options) {
+  constexpr const char* routine = "quad_potrf";
+  check_shape(routine, Op::none, Op::none, n, n, 0);
+  check_leading(routine, "lda", lda, n);
+  check_pointer(routine, "A", n > 0, A);
+  check(routine, options);
+  const FloatingEnvironment environment;
+  if (uplo == Uplo::upper) {  // A = U^T U: the lower factor of the transpose
+    std::vector<dd> lower = transposed(n, n, A, lda);
+    const std::int64_t info = quad_potrf(Uplo::lower, n, lower.data(), std::max<std::int64_t>(1, n), options);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i <= j; ++i) A[i + j * lda] = lower[static_cast<std::size_t>(j + i * n)];
+    return info;
+  }
+  for (std::int64_t j = 0; j < n; j += block) {
+    const std::int64_t count = std::min(block, n - j), end = j + count, rest = n - end;
+    if (const std::int64_t info = factor_diagonal(count, A + j + j * lda, lda, j); info != 0) return info;
+    if (rest == 0) continue;
+    quad_trsm(Side::right, Uplo::lower, Op::transpose, Diag::non_unit, rest, count, 1, A + j + j * lda, lda,
+              A + end + j * lda, lda, options);
+    quad_syrk(Uplo::lower, Op::none, rest, count, -1, A + end + j * lda, lda, 1, A + end + end * lda, lda, options);
+  }
+  return 0;
+}
+
+std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, dd* A, std::int64_t lda, std::int64_t* pivots, dd* B,
+                       std::int64_t ldb, const QuadOptions& options) {
+  constexpr const char* routine = "quad_gesv";
+  check_shape(routine, Op::none, Op::none, n, nrhs, 0);
+  check_leading(routine, "lda", lda, n);
+  check_leading(routine, "ldb", ldb, n);
+  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
+  const std::int64_t info = quad_getrf(n, n, A, lda, pivots, options);
+  if (info != 0) return info;
+  swap_rows(0, nrhs, 0, n, B, ldb, pivots);
+  quad_trsm(Side::left, Uplo::lower, Op::none, Diag::unit, n, nrhs, 1, A, lda, B, ldb, options);
+  quad_trsm(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, nrhs, 1, A, lda, B, ldb, options);
+  return 0;
+}
+
+}  // namespace vernier

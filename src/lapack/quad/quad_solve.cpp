@@ -1,0 +1,276 @@
+// Linear systems in dd: fp64 factors, exact residuals, corrections.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "product/arguments.hpp"
+#include "residue/quad/dd_arithmetic.hpp"
+#include "vernier/lapack.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int most_corrections = 40;
+constexpr double least_gain = 0.25;  // corrections that shrink by less do not converge
+
+double leading(double x) { return x; }
+double leading(const dd& x) { return x.hi + x.lo; }
+
+template <class T>
+void check_finite(const char* name, std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld) {
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i)
+      require(std::isfinite(leading(x[i + j * ld])), "quad_solve: {}({}, {}) = {}: expected finite numbers", name, i, j,
+              leading(x[i + j * ld]));
+}
+
+// Solves with the factors at hand, right-hand sides in fp64 or dd.
+class QuadFactors {
+ public:
+  template <class TA>
+  std::int64_t factor(bool in_dd, std::int64_t n, const TA* A, std::int64_t lda, const QuadOptions& options) {
+    in_dd_ = in_dd, n_ = n, options_ = options;
+    options_.contract = {};
+    fp64_.threads = options.threads;
+    pivots_.resize(static_cast<std::size_t>(n));
+    if (in_dd) {
+      wide_.resize(static_cast<std::size_t>(n * n));
+      copy(A, lda, wide_, [](const TA& x) { return dd(x); });
+      return quad_getrf(n, n, wide_.data(), n, pivots_.data(), options_);
+    }
+    lu_.resize(static_cast<std::size_t>(n * n));
+    copy(A, lda, lu_, [](const TA& x) { return leading(x); });
+    return getrf<double>(n, n, lu_.data(), n, pivots_.data(), fp64_);
+  }
+
+  // r becomes the correction.
+  void solve(std::int64_t columns, std::vector<dd>& r) const {
+    if (!in_dd_) return solve_fp64(columns, r);
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t i = 0; i < n_; ++i)
+        std::swap(r[static_cast<std::size_t>(i + c * n_)],
+                  r[static_cast<std::size_t>(pivots_[static_cast<std::size_t>(i)] - 1 + c * n_)]);
+    quad_trsm(Side::left, Uplo::lower, Op::none, Diag::unit, n_, columns, 1, wide_.data(), n_, r.data(), n_, options_);
+    quad_trsm(Side::left, Uplo::upper, Op::none, Diag::non_unit, n_, columns, 1, wide_.data(), n_, r.data(), n_,
+              options_);
+  }
+
+ private:
+  template <class TA, class T, class Convert>
+  void copy(const TA* A, std::int64_t lda, std::vector<T>& to, const Convert& convert) const {
+    for (std::int64_t j = 0; j < n_; ++j)
+      for (std::int64_t i = 0; i < n_; ++i) to[static_cast<std::size_t>(i + j * n_)] = convert(A[i + j * lda]);
+  }
+
+  // Scaled so that residuals far below 1 keep their digits.
+  void solve_fp64(std::int64_t columns, std::vector<dd>& r) const {
+    std::vector<double> x(r.size());
+    std::vector<int> shift(static_cast<std::size_t>(columns), 0);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double largest = 0;
+      for (std::int64_t i = 0; i < n_; ++i)
+        largest = std::max(largest, std::fabs(r[static_cast<std::size_t>(i + c * n_)].hi));
+      if (largest > 0) shift[static_cast<std::size_t>(c)] = std::ilogb(largest);
+      for (std::int64_t i = 0; i < n_; ++i)
+        x[static_cast<std::size_t>(i + c * n_)] =
+            std::ldexp(r[static_cast<std::size_t>(i + c * n_)].hi, -shift[static_cast<std::size_t>(c)]);
+    }
+    getrs<double>(Op::none, n_, columns, lu_.data(), n_, pivots_.data(), x.data(), n_, fp64_);
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t i = 0; i < n_; ++i)
+        r[static_cast<std::size_t>(i + c * n_)] =
+            dd(std::ldexp(x[static_cast<std::size_t>(i + c * n_)], shift[static_cast<std::size_t>(c)]));
+  }
+
+  bool in_dd_ = false;
+  std::int64_t n_ = 0;
+  QuadOptions options_;
+  Options fp64_;
+  std::vector<double> lu_;
+  std::vector<dd> wide_;
+  std::vector<std::int64_t> pivots_;
+};
+
+template <class TA, class TB>
+class QuadSolver {
+ public:
+  QuadSolver(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb,
+             const QuadOptions& options, QuadSolveReport& report)
+      : n_(n), nrhs_(nrhs), a_(A), lda_(lda), b_(B), ldb_(ldb), options_(options), report_(report) {
+    norm_a_ = norm_of_a();
+    report.n = n, report.nrhs = nrhs;
+    report.tolerance = std::sqrt(static_cast<double>(n)) * 0x1p-103;
+  }
+
+  // X, n x nrhs; empty where A is singular.
+  std::vector<dd> run() {
+    std::vector<dd> x;
+    for (const bool in_dd : {false, true}) {
+      QuadFactors factors;
+      report_.factors = in_dd ? "dd" : "fp64";
+      report_.info = factors.factor(in_dd, n_, a_, lda_, options_);
+      if (report_.info != 0) continue;
+      x = refine(factors);
+      if (report_.ok) return x;
+    }
+    if (report_.info != 0)
+      report_.reason = fmt::format("U({0}, {0}) of the factorisation in dd is zero", report_.info);
+    else if (!report_.ok)
+      report_.reason = "corrections do not converge: the condition is beyond factors in dd";
+    return report_.info != 0 ? std::vector<dd>() : x;
+  }
+
+ private:
+  double norm_of_a() const {
+    std::vector<double> sums(static_cast<std::size_t>(n_), 0);
+    for (std::int64_t j = 0; j < n_; ++j)
+      for (std::int64_t i = 0; i < n_; ++i) sums[static_cast<std::size_t>(i)] += std::fabs(leading(a_[i + j * lda_]));
+    return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()) * (1 - static_cast<double>(n_) * 0x1p-52);
+  }
+
+  // B - A X, rounded once.
+  std::vector<dd> residual(const std::vector<dd>& x) const {
+    std::vector<dd> r(static_cast<std::size_t>(n_ * nrhs_));
+    for (std::int64_t c = 0; c < nrhs_; ++c)
+      for (std::int64_t i = 0; i < n_; ++i) r[static_cast<std::size_t>(i + c * n_)] = dd(b_[i + c * ldb_]);
+    QuadOptions exact = options_;
+    exact.contract = {.kind = QuadContract::Kind::exact};
+    quad_gemm(Op::none, Op::none, n_, nrhs_, n_, -1, a_, lda_, x.data(), n_, 1, r.data(), n_, exact);
+    return r;
+  }
+
+  double largest(const std::vector<dd>& x, std::int64_t column) const {
+    double most = 0;
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const double size = magnitude(x[static_cast<std::size_t>(i + column * n_)]);
+      if (!(size <= most)) most = size;  // NaN shows
+    }
+    return most;
+  }
+
+  double backward_error(const std::vector<dd>& x, const std::vector<dd>& r) const {
+    double worst = 0;
+    for (std::int64_t c = 0; c < nrhs_; ++c) {
+      double size_b = 0;
+      for (std::int64_t i = 0; i < n_; ++i) size_b = std::max(size_b, std::fabs(leading(b_[i + c * ldb_])));
+      const double size = norm_a_ * largest(x, c) + size_b,
+                   error = size == 0 ? 0 : largest(r, c) / size * (1 + 0x1p-45);
+      if (!(error <= worst)) worst = error;
+    }
+    return worst;
+  }
+
+  // The largest quotient of a correction and its solution.
+  double relative_size(const std::vector<dd>& d, const std::vector<dd>& x) const {
+    double worst = 0;
+    for (std::int64_t c = 0; c < nrhs_; ++c) {
+      const double size = largest(x, c), own = largest(d, c), quotient = size == 0 ? (own == 0 ? 0 : 1) : own / size;
+      if (!(quotient <= worst)) worst = quotient;
+    }
+    return worst;
+  }
+
+  std::vector<dd> refine(const QuadFactors& factors) {
+    std::vector<dd> x(static_cast<std::size_t>(n_ * nrhs_)), best;
+    double last = 1, best_error = std::numeric_limits<double>::infinity();
+    report_.ok = false, report_.corrections = 0;
+    for (;; ++report_.corrections) {
+      std::vector<dd> d = residual(x);
+      const double error = backward_error(x, d);
+      if (error < best_error || best.empty()) best = x, best_error = error;
+      factors.solve(nrhs_, d);
+      std::vector<dd> next = x;
+      for (std::size_t e = 0; e < next.size(); ++e) next[e] = next[e] + d[e];
+      const double size = relative_size(d, next);
+      // What is left of the error after a correction is some `gain` of it.
+      const double gain = report_.corrections == 0 ? least_gain : std::min(least_gain, size / last);
+      const bool shrinks = report_.corrections == 0 || size <= least_gain * last;
+      if (report_.corrections > 0) report_.forward_error = size / (1 - gain);
+      constexpr double unit = 0x1p-105;
+      if (size <= unit || !shrinks || report_.corrections == most_corrections) {
+        if (shrinks || size <= 8 * unit) best = x, best_error = error;
+        break;
+      }
+      x = std::move(next);
+      last = size;
+    }
+    report_.backward_error = best_error;
+    report_.ok = best_error <= report_.tolerance && report_.forward_error < least_gain;
+    return best;
+  }
+
+  const std::int64_t n_, nrhs_;
+  const TA* a_;
+  const std::int64_t lda_;
+  const TB* b_;
+  const std::int64_t ldb_;
+  const QuadOptions& options_;
+  QuadSolveReport& report_;
+  double norm_a_ = 0;
+};
+
+}  // namespace
+
+template <class TA, class TB>
+QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda, const TB* B,
+                           std::int64_t ldb, dd* X, std::int64_t ldx, const QuadOptions& options) {
+  constexpr const char* routine = "quad_solve";
+  const auto start = std::chrono::steady_clock::now();
+  check_shape(routine, Op::none, Op::none, n, nrhs, 0);
+  check_leading(routine, "lda", lda, n);
+  check_leading(routine, "ldb", ldb, n);
+  check_leading(routine, "ldx", ldx, n);
+  check_pointer(routine, "A", n > 0, A);
+  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
+  check_pointer(routine, "X", n > 0 && nrhs > 0, X);
+  check_finite("A", n, n, A, lda);
+  check_finite("B", n, nrhs, B, ldb);
+  const FloatingEnvironment environment;
+  QuadSolveReport report;
+  if (n == 0 || nrhs == 0) {
+    report.ok = true;
+    return report;
+  }
+  const std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, A, lda, B, ldb, options, report).run();
+  for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
+                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
+template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
+                                    dd*, std::int64_t, const QuadOptions&);
+template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const dd*, std::int64_t, const dd*, std::int64_t, dd*,
+                                    std::int64_t, const QuadOptions&);
+
+std::string QuadSolveReport::text() const {
+  std::string out = fmt::format("quad_solve n = {}, nrhs = {}: {}\n", n, nrhs, ok ? "ok" : "NOT ok");
+  if (!ok) out += fmt::format("  because    {}\n", reason);
+  out += fmt::format("  factors    {}, {} corrections\n", factors, corrections);
+  return out +
+         fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward about {:.2g}\n  seconds    {:.3g}\n",
+                     backward_error, tolerance, forward_error, seconds);
+}
+
+std::string QuadSolveReport::json() const {
+  const nlohmann::ordered_json j = {{"routine", "quad_solve"},
+                                    {"ok", ok},
+                                    {"reason", reason},
+                                    {"factors", factors},
+                                    {"n", n},
+                                    {"nrhs", nrhs},
+                                    {"info", info},
+                                    {"corrections", corrections},
+                                    {"tolerance", tolerance},
+                                    {"backward_error", backward_error},
+                                    {"forward_error", forward_error},
+                                    {"seconds", seconds}};
+  return j.dump();
+}
+
+}  // namespace vernier

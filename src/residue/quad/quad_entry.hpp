@@ -1,0 +1,90 @@
+// One entry of a quadruple product: from Ct, its integer, to C.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "product/exact/entry.hpp"
+#include "residue/quad/dd_arithmetic.hpp"
+#include "residue/quad/wide_round.hpp"
+
+namespace vernier {
+
+struct QuadUpdate {
+  double alpha, beta;
+  bool only_rounded;  // beta = 0, alpha a power of two
+  QuadUpdate(double a, double b) : alpha(a), beta(b), only_rounded(b == 0 && is_power_of_two(a)) {}
+};
+
+inline std::optional<dd> round_wide_to(const WideNumber& x, Rounding rounding, dd*) { return round_to_dd(x, rounding); }
+inline dd from_double(double x, dd*) { return dd(x); }
+inline double leading_double(const dd& x) { return x.hi; }
+#if defined(__SIZEOF_FLOAT128__)
+inline std::optional<binary128> round_wide_to(const WideNumber& x, Rounding rounding, binary128*) {
+  return round_to_binary128(x, rounding);
+}
+inline binary128 from_double(double x, binary128*) { return x; }
+inline double leading_double(const binary128& x) { return static_cast<double>(x); }
+#endif
+
+// The sum's leading bits by three cuts, each toward zero: 159 bits, of which the last stands for what is left.
+inline WideNumber leading_bits_of(LongAccumulator sum) {
+  WideNumber r;
+  int raised = 0;
+  for (; sum.sign() != 0 && sum.rounded<double>(Rounding::toward_zero) == 0; raised += 600) sum.multiply(0x1p600);
+  double cut[3];
+  for (double& part : cut) {
+    part = sum.rounded<double>(Rounding::toward_zero);
+    sum.add_product(-part, 1);
+  }
+  if (cut[0] == 0) return r;
+  const DoubleParts high = parts_of(cut[0]);
+  constexpr int room = 72;  // below the last bit of the first part
+  r.exponent = high.exponent - room;
+  r.value = static_cast<Int128>(static_cast<Uint128>(high.significand) << room);
+  for (const double part : {cut[1], cut[2]}) {
+    if (part == 0) continue;
+    const DoubleParts low = parts_of(part);
+    const int shift = low.exponent - r.exponent;
+    const auto whole = static_cast<Uint128>(low.significand);
+    r.value += static_cast<Int128>(shift >= 0 ? whole << shift : shift > -64 ? whole >> -shift : 0);
+    r.cut = r.cut || (shift < 0 && (shift <= -64 || (whole & ((Uint128{1} << -shift) - 1)) != 0));
+  }
+  r.cut = r.cut || sum.sign() != 0;
+  if (r.cut) r.value |= 1;
+  r.exponent -= raised;
+  if (high.negative) r.value = -r.value;
+  return r;
+}
+
+inline dd rounded_sum(LongAccumulator sum, Rounding rounding, dd*) {
+  const double hi = sum.rounded<double>();
+  if (std::isinf(hi)) return *round_to_dd(leading_bits_of(sum), rounding);
+  sum.add_product(-hi, 1);
+  const double lo = sum.sign() == 0 ? 0 : sum.rounded<double>(rounding);
+  return std::fabs(hi) < 0x1p-1022 ? dd(hi + lo) : dd(hi, lo);
+}
+#if defined(__SIZEOF_FLOAT128__)
+// times 2^exponent
+inline binary128 rounded_sum(const LongAccumulator& sum, int exponent, Rounding rounding, binary128*) {
+  WideNumber x = leading_bits_of(sum);
+  x.exponent += exponent;
+  return round_to_binary128(x, rounding);
+}
+#endif
+inline dd rounded_sum(const LongAccumulator& sum, int exponent, Rounding rounding, dd* type) {
+  if (exponent == 0) return rounded_sum(sum, rounding, type);
+  WideNumber x = leading_bits_of(sum);
+  x.exponent += exponent;
+  return *round_to_dd(x, rounding);
+}
+
+template <class TC>
+void update_quad(const QuadUpdate& u, const TC& t, TC& c) {
+  TC product = t;
+  if (u.alpha != 1) product = t * u.alpha;
+  c = u.beta == 0 ? product : product + c * u.beta;
+}
+
+}  // namespace vernier

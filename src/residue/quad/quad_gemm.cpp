@@ -1,0 +1,242 @@
+#include "residue/quad/quad_gemm.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/workspace.hpp"
+#include "product/range.hpp"
+#include "residue/backend.hpp"
+#include "residue/gemm.hpp"
+#include "residue/product_items.hpp"
+#include "residue/quad/quad_writer.hpp"
+#include "residue/quad/residue_sums.hpp"
+
+namespace vernier {
+namespace {
+
+// Memory of one thread.
+struct ThreadMemory {
+  double* strip;        // parts of a strip's slice
+  std::int8_t* planes;  // residues of one part of it
+  void* scratch;
+  EntryMemory entry;
+};
+
+struct Blocks {
+  std::int64_t m, n;
+};
+
+Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, int moduli, std::size_t limit) {
+  const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
+    return static_cast<double>(moduli) *
+           (static_cast<double>(rows + columns) * static_cast<double>(round_up(k, step_size)) +
+            static_cast<double>(rows) * static_cast<double>(columns));
+  };
+  Blocks b{round_up(m, strip_size), round_up(n, strip_size)};
+  while (bytes(b.m, b.n) > static_cast<double>(limit) && (b.m > strip_size || b.n > strip_size))
+    (b.m >= b.n ? b.m : b.n) = round_up((std::max(b.m, b.n) + 1) / 2, strip_size);
+  return b;
+}
+
+template <class TC>
+class QuadRun {
+ public:
+  QuadRun(const QuadProblem<TC>& problem, const QuadMachine& machine, QuadReport& report)
+      : p_(problem),
+        machine_(machine),
+        report_(report),
+        backend_(backend_of<double>(machine.engine)),
+        a_(measure_side(problem.a, backend_, machine.threads)),
+        b_(measure_side(problem.b, backend_, machine.threads)),
+        plan_(plan_quad(a_, b_, problem.a.k, problem.goal, sample_product(problem.a, a_, problem.b, b_))),
+        tables_(residue_system(plan_.moduli)),
+        k_(problem.a.k) {}
+
+  void run() {
+    describe();
+    const Blocks blocks = choose_blocks(p_.a.vectors, p_.b.vectors, k_, plan_.moduli, machine_.limit);
+    const ResidueSystem& system = residue_system(plan_.moduli);
+    const Tables rows(system, PanelSide::rows, a_), columns(system, PanelSide::columns, b_);
+    const Workspace memory(carve(Arena{}, blocks).used());
+    Arena arena = memory.arena();
+    carve(arena, blocks);
+    for (std::int64_t i = 0; i < p_.a.vectors; i += blocks.m) {
+      const Range row_range{i, std::min(blocks.m, p_.a.vectors - i)};
+      for (std::int64_t j = 0; j < p_.b.vectors; j += blocks.n)
+        run_block(row_range, {j, std::min(blocks.n, p_.b.vectors - j)}, j == 0, rows, columns);
+    }
+    for (const ThreadMemory& t : threads_) report_.looked_at += t.entry.looked_at, report_.summed += t.entry.summed;
+  }
+
+ private:
+  struct Tables {
+    std::vector<DigitTables> part;
+    Tables(const ResidueSystem& system, PanelSide side, const QuadSide& x) {
+      for (int p = 0; p < x.parts; ++p) {
+        int limbs = 1;
+        while (x.part_exponent[p] > largest_exponent(limbs)) ++limbs;
+        part.emplace_back(system, side, false, limbs);
+      }
+    }
+  };
+
+  void describe() {
+    for (QuadSide* side : {&a_, &b_}) {
+      int most = 0;
+      for (const QuadScale& s : side->scales) most = std::max(most, s.exponent);
+      for (int p = 0; p < side->parts; ++p) side->part_exponent[p] = most;
+      (side == &a_ ? report_.bits_a : report_.bits_b) = most + 1;
+    }
+    report_.moduli = plan_.moduli;
+    report_.integers = plan_.integers;
+  }
+
+  // ---- memory
+  Arena carve(Arena arena, const Blocks& blocks) {
+    const auto moduli = static_cast<std::size_t>(plan_.moduli);
+    a_stride_ = static_cast<std::size_t>(panel_layout(blocks.m, k_).bytes());
+    b_stride_ = static_cast<std::size_t>(panel_layout(blocks.n, k_).bytes());
+    c_stride_ = static_cast<std::size_t>(blocks.m * blocks.n);
+    a_planes_ = arena.take<std::int8_t>(moduli * a_stride_);
+    b_planes_ = arena.take<std::int8_t>(moduli * b_stride_);
+    c_planes_ = arena.take<std::int8_t>(moduli * c_stride_);
+    threads_.resize(static_cast<std::size_t>(machine_.threads));
+    for (ThreadMemory& t : threads_) {
+      t.strip = arena.take<double>(static_cast<std::size_t>(most_parts * strip_size * longest_slice));
+      t.planes = arena.take<std::int8_t>(moduli * static_cast<std::size_t>(longest_slice * strip_size));
+      for (int p = 0; p < most_parts; ++p) {
+        t.entry.row[p] = arena.take<double>(static_cast<std::size_t>(k_));
+        t.entry.column[p] = arena.take<double>(static_cast<std::size_t>(k_));
+      }
+      t.scratch = arena.take<std::byte>(machine_.engine.scratch_bytes());
+    }
+    return arena;
+  }
+
+  // ---- one block of C
+  void run_block(Range rows, Range columns, bool convert_rows, const Tables& row_tables, const Tables& column_tables) {
+#pragma omp parallel num_threads(machine_.threads)
+    {
+      const FloatingEnvironment environment;
+      machine_.engine.enter_thread();
+      ThreadMemory& own = threads_[static_cast<std::size_t>(omp_get_thread_num())];
+      if (convert_rows) convert(p_.a, a_, rows, row_tables, a_planes_, a_stride_, own);
+      convert(p_.b, b_, columns, column_tables, b_planes_, b_stride_, own);
+#pragma omp barrier
+      multiply(rows, columns, own);
+      const std::int64_t row_strips = divide_up(rows.count, strip_size),
+                         tiles = row_strips * divide_up(columns.count, strip_size);
+#pragma omp for schedule(dynamic, 4)
+      for (std::int64_t t = 0; t < tiles; ++t) finish_tile(rows, columns, t % row_strips, t / row_strips, own.entry);
+      machine_.engine.leave_thread();
+    }
+  }
+
+  void convert(const QuadOperand& x, const QuadSide& side, Range vectors, const Tables& tables, std::int8_t* planes,
+               std::size_t stride, ThreadMemory& own) const {
+    const PanelLayout layout = panel_layout(vectors.count, k_);
+#pragma omp for schedule(dynamic, 1) nowait
+    for (std::int64_t strip = 0; strip < layout.strips; ++strip) {
+      const std::int64_t first = vectors.begin + strip * strip_size,
+                         count = std::min<std::int64_t>(strip_size, x.vectors - first);
+      const QuadVector* facts = side.vectors.data() + first;
+      int scales[strip_size] = {};
+      bool nonfinite = false;
+      for (std::int64_t v = 0; v < count; ++v) {
+        scales[v] = side.scales[static_cast<std::size_t>(first + v)].scale;
+        nonfinite = nonfinite || facts[v].nonfinite;
+      }
+      for (std::int64_t slice = 0; slice < layout.slices(); ++slice) {
+        const std::int64_t begin = slice * layout.slice_steps, steps = layout.steps_of(slice),
+                           k_begin = begin * step_size;
+        const PartStrip parts = x.strip(first, k_begin, std::min(steps * step_size, k_ - k_begin), facts, own.strip);
+        DecomposeTask task{.scales = scales,
+                           .planes = planes + layout.offset(strip, begin),
+                           .plane_bytes = stride,
+                           .layout = {1, steps, steps},
+                           .has_nonfinite = nonfinite,
+                           .cached = true};
+        std::int8_t* const sums = task.planes;
+        backend_.decompose(parts.part[0], tables.part[0], task);
+        task.planes = own.planes, task.plane_bytes = static_cast<std::size_t>(steps * step_bytes);
+        for (int p = 1; p < parts.parts; ++p) {
+          backend_.decompose(parts.part[p], tables.part[static_cast<std::size_t>(p)], task);
+          add_residues(plan_.moduli, task.plane_bytes, own.planes, task.plane_bytes, sums, stride);
+        }
+      }
+    }
+  }
+
+  void multiply(Range rows, Range columns, ThreadMemory& own) const {
+    const PanelLayout a = panel_layout(rows.count, k_), b = panel_layout(columns.count, k_);
+    constexpr std::int64_t strips_of_an_item = 8;
+    const ProductItems items(plan_.moduli, a.strips, strips_of_an_item, omp_get_num_threads());
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t index = 0; index < items.count(); ++index) {
+      const ProductItem item = items.at(index);
+      const auto q = static_cast<std::size_t>(item.plane);
+      for (std::int64_t slice = 0; slice < a.slices(); ++slice) {
+        const std::int64_t begin = slice * a.slice_steps;
+        machine_.engine.multiply({.columns = b_planes_ + q * b_stride_ + b.offset(0, begin),
+                                  .column_strips = b.strips,
+                                  .rows = a_planes_ + q * a_stride_ + a.offset(item.first, begin),
+                                  .row_strips = item.strips,
+                                  .steps = a.steps_of(slice),
+                                  .modulus = moduli[q],
+                                  .accumulate = slice > 0,
+                                  .out = c_planes_ + q * c_stride_ + item.first * block_elements,
+                                  .out_strips = a.strips,
+                                  .scratch = own.scratch});
+      }
+    }
+  }
+
+  // ---- entries
+  void finish_tile(Range rows, Range columns, std::int64_t v, std::int64_t t, EntryMemory& own) const {
+    const QuadState state{a_, b_, tables_, c_stride_};
+    QuadWriter<TC> writer(p_, state);
+    const std::int8_t* residues = c_planes_ + (t * divide_up(rows.count, strip_size) + v) * block_elements;
+    LeadingTile tile;
+    backend_.recombine_leading(tables_, residues, c_stride_, tile);
+    const std::int64_t i0 = rows.begin + v * strip_size, j0 = columns.begin + t * strip_size;
+    for (std::int64_t y = 0; y < std::min<std::int64_t>(strip_size, p_.b.vectors - j0); ++y)
+      for (std::int64_t x = 0; x < std::min<std::int64_t>(strip_size, p_.a.vectors - i0); ++x) {
+        const auto e = static_cast<std::size_t>(y * strip_size + x);
+        const int unit = tile.exponent[e] - 64;
+        const WideNumber leading{
+            static_cast<Int128>(static_cast<Uint128>(static_cast<std::uint64_t>(tile.high[e])) << 64 | tile.low[e]),
+            unit, unit > 0 && (tile.low[e] & 1) != 0};
+        writer.write(i0 + x, j0 + y, leading, residues + residue_index(static_cast<int>(x), static_cast<int>(y)), own);
+      }
+  }
+
+  const QuadProblem<TC>& p_;
+  const QuadMachine& machine_;
+  QuadReport& report_;
+  const SchemeBackend<double>& backend_;
+  QuadSide a_, b_;
+  const QuadPlan plan_;
+  const RecombineTables tables_;
+  const std::int64_t k_;
+  std::size_t a_stride_ = 0, b_stride_ = 0, c_stride_ = 0;
+  std::int8_t *a_planes_ = nullptr, *b_planes_ = nullptr, *c_planes_ = nullptr;
+  std::vector<ThreadMemory> threads_;
+};
+
+}  // namespace
+
+template <class TC>
+void quad_product(const QuadProblem<TC>& problem, const QuadMachine& machine, QuadReport& report) {
+  const FloatingEnvironment environment;
+  QuadRun<TC>(problem, machine, report).run();
+}
+
+template void quad_product(const QuadProblem<dd>&, const QuadMachine&, QuadReport&);
+#if defined(__SIZEOF_FLOAT128__)
+template void quad_product(const QuadProblem<binary128>&, const QuadMachine&, QuadReport&);
+#endif
+
+}  // namespace vernier

@@ -1,0 +1,123 @@
+#include "residue/quad/quad_operand.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "product/strip.hpp"
+
+namespace vernier {
+namespace {
+
+void split(double x, int, double* out) { out[0] = x; }
+void split(const dd& x, int, double* out) {
+  out[0] = x.hi;
+  out[1] = std::isfinite(x.hi) ? x.lo : 0;
+}
+
+#if defined(__SIZEOF_FLOAT128__)
+// Exponent field and fraction of a binary128.
+struct QuadBits {
+  int field;
+  Uint128 fraction;
+  bool negative;
+  explicit QuadBits(binary128 x) {
+    const auto bits = std::bit_cast<Uint128>(x);
+    field = static_cast<int>(static_cast<std::uint64_t>(bits >> 112) & 0x7fff);
+    fraction = bits & ((Uint128{1} << 112) - 1);
+    negative = (bits >> 127) != 0;
+  }
+  bool finite() const { return field != 0x7fff; }
+  bool zero() const { return field == 0 && fraction == 0; }
+  Uint128 significand() const { return field == 0 ? fraction : fraction | Uint128{1} << 112; }
+  int unit() const { return std::max(field, 1) - 16383 - 112; }  // of the last bit
+  int exponent() const { return unit() + bit_width_of(significand()) - 1; }
+};
+
+// Three doubles of 38, 38 and 37 bits: exact, whatever lies between.
+void split(binary128 x, int shift, double* out) {
+  const QuadBits bits(x);
+  if (!bits.finite()) {
+    out[0] = bits.fraction != 0 ? std::nan("") : bits.negative ? -INFINITY : INFINITY;
+    out[1] = out[2] = 0;
+    return;
+  }
+  constexpr int width = 38;
+  const Uint128 significand = bits.significand();
+  for (int p = 0; p < 3; ++p) {
+    const auto digit = static_cast<std::uint64_t>(significand >> (width * (2 - p))) & ((std::uint64_t{1} << width) - 1);
+    const double value = std::ldexp(static_cast<double>(digit), bits.unit() - shift + width * (2 - p));
+    out[p] = bits.negative ? -value : value;
+  }
+}
+#endif
+
+}  // namespace
+
+template <class T>
+void QuadOperandOf<T>::find_shifts(std::int64_t first, std::int64_t count, QuadVector* out) const {
+  std::fill(out, out + count, QuadVector{});
+#if defined(__SIZEOF_FLOAT128__)
+  if constexpr (std::is_same_v<T, binary128>) {
+    int least[strip_size];
+    bool any[strip_size] = {};
+    for (std::int64_t l = 0; l < k; ++l)
+      for (std::int64_t v = 0; v < count; ++v) {
+        const QuadBits bits(*x_.at(first + v, l));
+        if (!bits.finite() || bits.zero()) continue;
+        const int exponent = bits.exponent();
+        out[v].shift = any[v] ? std::max(out[v].shift, exponent) : exponent;
+        least[v] = any[v] ? std::min(least[v], exponent) : exponent;
+        any[v] = true;
+      }
+    for (std::int64_t v = 0; v < count; ++v) out[v].span = any[v] ? out[v].shift - least[v] : 0;
+  }
+#endif
+}
+
+template <class T>
+PartStrip QuadOperandOf<T>::strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
+                                  const QuadVector* shifts, double* buffer) const {
+  constexpr int parts = parts_of_element<T>;
+  PartStrip strip;
+  strip.parts = parts;
+  if constexpr (parts == 1) {
+    strip.part[0] = gather_strip(x_, first, k_begin, k_count, buffer);
+    return strip;
+  }
+  const std::int64_t count = std::min<std::int64_t>(strip_size, vectors - first),
+                     ld = x_.k_contiguous ? k_count : strip_size;
+  for (int p = 0; p < parts; ++p)
+    strip.part[p] = {buffer + p * strip_size * k_count, count, k_count, ld, x_.k_contiguous};
+  const auto put = [&](std::int64_t v, std::int64_t l) {
+    double split_parts[most_parts];
+    split(*x_.at(first + v, k_begin + l), shifts[v].shift, split_parts);
+    const std::int64_t at = x_.k_contiguous ? l + v * ld : v + l * ld;
+    for (int p = 0; p < parts; ++p) buffer[p * strip_size * k_count + at] = split_parts[p];
+  };
+  if (x_.k_contiguous) {
+    for (std::int64_t v = 0; v < count; ++v)
+      for (std::int64_t l = 0; l < k_count; ++l) put(v, l);
+  } else {
+    for (std::int64_t l = 0; l < k_count; ++l)
+      for (std::int64_t v = 0; v < count; ++v) put(v, l);
+  }
+  return strip;
+}
+
+template <class T>
+void QuadOperandOf<T>::vector(std::int64_t index, int shift, double* const* parts) const {
+  for (std::int64_t l = 0; l < k; ++l) {
+    double split_parts[most_parts];
+    split(*x_.at(index, l), shift, split_parts);
+    for (int p = 0; p < parts_of_element<T>; ++p) parts[p][l] = split_parts[p];
+  }
+}
+
+template class QuadOperandOf<double>;
+template class QuadOperandOf<dd>;
+#if defined(__SIZEOF_FLOAT128__)
+template class QuadOperandOf<binary128>;
+#endif
+
+}  // namespace vernier

@@ -1,0 +1,77 @@
+// Operands of quadruple products: vectors whose elements are sums of one to three doubles.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "product/operand.hpp"
+#include "residue/exact/exact.hpp"
+#include "vernier/quad.hpp"
+
+namespace vernier {
+
+inline constexpr int most_parts = 3;
+
+template <class T>
+inline constexpr int parts_of_element = sizeof(T) / 8;  // double, dd
+#if defined(__SIZEOF_FLOAT128__)
+template <>
+inline constexpr int parts_of_element<binary128> = 3;
+#endif
+
+// What scales and bounds need of one vector. Elements are those of op(A) or op(B) times 2^-shift.
+struct QuadVector {
+  int shift = 0;                   // binary128: the exponent of the largest element; else 0
+  int exponent = 0;                // of the largest part
+  int lowest_bit = no_lowest_bit;  // exponent of the lowest bit that is set in any part
+  int span = 0;                    // of exponents of the elements, of binary128
+  double norm_1 = 0, norm_2 = 0;   // bounds of the norms, in units of 2^exponent
+  double largest = 0;              // bound of an element, likewise
+  bool nonfinite = false;
+
+  bool zero() const { return norm_1 == 0; }
+};
+
+// The scale of a vector, and what rounding its parts to integers costs (product/exact/entry.hpp).
+struct QuadScale {
+  int scale = 0;     // elements of the parts times 2^scale are rounded to integers
+  int exponent = 0;  // of the largest scaled part
+  VectorError error;
+};
+
+// Some vectors of an operand over some k, as doubles: part p of element (vector, l) is part[p].at(vector, l).
+struct PartStrip {
+  int parts = 0;
+  Operand<double> part[most_parts];
+};
+
+class QuadOperand {
+ public:
+  virtual ~QuadOperand() = default;
+  virtual int parts() const = 0;
+  // Vectors first .. first + count - 1, at most 32, over all of k: shift and span of each.
+  virtual void find_shifts(std::int64_t first, std::int64_t count, QuadVector* out) const = 0;
+  // shifts: of the 32 vectors; buffer: most_parts * 32 * k_count doubles
+  virtual PartStrip strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count, const QuadVector* shifts,
+                          double* buffer) const = 0;
+  // One vector over all of k, parts[p][l].
+  virtual void vector(std::int64_t index, int shift, double* const* parts) const = 0;
+
+  std::int64_t vectors = 0, k = 0;
+};
+
+template <class T>
+class QuadOperandOf final : public QuadOperand {
+ public:
+  explicit QuadOperandOf(const Operand<T>& x) : x_(x) { vectors = x.vectors, k = x.k; }
+  int parts() const override { return parts_of_element<T>; }
+  void find_shifts(std::int64_t first, std::int64_t count, QuadVector* out) const override;
+  PartStrip strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count, const QuadVector* shifts,
+                  double* buffer) const override;
+  void vector(std::int64_t index, int shift, double* const* parts) const override;
+
+ private:
+  Operand<T> x_;
+};
+
+}  // namespace vernier

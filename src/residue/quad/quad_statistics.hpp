@@ -1,0 +1,25 @@
+// What is known of the operands of a quadruple product before its scales are chosen.
+#pragma once
+
+#include "residue/backend.hpp"
+#include "residue/quad/quad_plan.hpp"
+
+namespace vernier {
+
+inline constexpr std::int64_t longest_slice = 16 * step_size;  // k (engine/panel.hpp)
+
+// One read of all elements. Throws Error(Status::unsupported) on binary128 whose exponents no vector of doubles holds.
+QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend, int threads);
+
+// A few entries of the product.
+std::vector<QuadSample> sample_product(const QuadOperand& a, const QuadSide& rows, const QuadOperand& b,
+                                       const QuadSide& columns);
+
+// Of two vectors of k elements in parts: at most sum |x_l| |y_l|, in units of 2^(x_exponent + y_exponent).
+struct PartVector {
+  double* const* parts;
+  int count, exponent;
+};
+double magnitude_product(const PartVector& x, const PartVector& y, std::int64_t k);
+
+}  // namespace vernier

@@ -1,0 +1,177 @@
+// The entries of a quadruple product: each from its integer to C, or from its products where the integer does not do.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "residue/quad/quad_entry.hpp"
+#include "residue/quad/quad_gemm.hpp"
+#include "residue/quad/quad_statistics.hpp"
+
+namespace vernier {
+
+// Both sides at their scales, and the planes of C.
+struct QuadState {
+  const QuadSide &a, &b;
+  const RecombineTables& tables;
+  std::size_t plane_bytes;
+};
+
+// Of one thread: the vectors of an entry that is looked at, k doubles each.
+struct EntryMemory {
+  double *row[most_parts] = {}, *column[most_parts] = {};
+  std::int64_t row_held = -1, column_held = -1;
+  std::int64_t looked_at = 0, summed = 0;
+};
+
+template <class TC>
+class QuadWriter {
+ public:
+  QuadWriter(const QuadProblem<TC>& problem, const QuadState& state)
+      : p_(problem), s_(state), update_(problem.alpha, problem.beta), k_(problem.a.k) {}
+
+  // leading: the entry's integer; residues: its own, plane_bytes apart.
+  void write(std::int64_t i, std::int64_t j, const WideNumber& leading, const std::int8_t* residues,
+             EntryMemory& memory) {
+    TC& c = p_.c[i + j * p_.ldc];
+    if (row(i).nonfinite || column(j).nonfinite) {
+      const TC special = from_double(special_sum(i, j, memory), type());
+      return update_quad(update_, special, c);
+    }
+    const QuadScale &r = s_.a.scales[static_cast<std::size_t>(i)], &s = s_.b.scales[static_cast<std::size_t>(j)];
+    const int exponent = row(i).shift + column(j).shift - r.scale - s.scale;  // of Ct's unit
+    const double error = quad_error(r, s);
+    if (p_.goal.exact() && !update_.only_rounded)
+      return write_sum(exact_total(i, j, error, residues, exponent, memory), c);
+    std::optional<TC> t;
+    if (p_.goal.exact() ? error == 0 : error == 0 || holds(leading, error))
+      t = rounded_leading(leading, residues, exponent);
+    else if (p_.goal.exact())
+      t = rounded_interval_of(leading, error, exponent);
+    else if (holds_by_magnitude(i, j, error, r, s, memory))
+      t = rounded_leading(leading, residues, exponent);
+    if (!t) {
+      ++memory.summed;
+      LongAccumulator sum = exact_sum_of(i, j, memory);
+      if (update_.only_rounded) sum.multiply(p_.alpha);
+      t = rounded_sum(sum, row(i).shift + column(j).shift, direction(), type());
+    }
+    if (update_.only_rounded)
+      c = *t;
+    else
+      update_quad(update_, *t, c);
+  }
+
+ private:
+  const QuadVector& row(std::int64_t i) const { return s_.a.vectors[static_cast<std::size_t>(i)]; }
+  const QuadVector& column(std::int64_t j) const { return s_.b.vectors[static_cast<std::size_t>(j)]; }
+  static TC* type() { return nullptr; }
+  Rounding direction() const { return p_.goal.exact() ? p_.rounding : Rounding::nearest; }
+
+  // |Ct| error is within what the contract allows of |Ct| itself.
+  bool holds(const WideNumber& x, double error) const {
+    const double size =
+        std::ldexp(std::fabs(static_cast<double>(static_cast<std::int64_t>(x.value >> 64))), x.exponent + 64);
+    return error <= allowed_share() * (size * (1 - 0x1p-40) - 2 * error);
+  }
+  bool holds_by_magnitude(std::int64_t i, std::int64_t j, double error, const QuadScale& r, const QuadScale& s,
+                          EntryMemory& memory) {
+    ++memory.looked_at;
+    fetch(i, j, memory);
+    const double magnitude = magnitude_product({memory.row, s_.a.parts, row(i).exponent},
+                                               {memory.column, s_.b.parts, column(j).exponent}, k_);
+    return error <= allowed_share() * std::ldexp(magnitude, r.exponent + s.exponent);
+  }
+  double allowed_share() const { return std::ldexp(static_cast<double>(k_), -p_.goal.bits) * (1 - 0x1p-30); }
+
+  void fetch(std::int64_t i, std::int64_t j, EntryMemory& memory) const {
+    if (memory.row_held != i) p_.a.vector(i, row(i).shift, memory.row);
+    if (memory.column_held != j) p_.b.vector(j, column(j).shift, memory.column);
+    memory.row_held = i, memory.column_held = j;
+  }
+
+  std::optional<TC> rounded_leading(WideNumber x, const std::int8_t* residues, int exponent) const {
+    x.exponent += exponent;
+    turn(x);
+    if (auto t = round_wide_to(x, direction(), type())) return t;
+    const SignedInteger whole = recombine_entry(s_.tables, residues, s_.plane_bytes);
+    LongAccumulator sum;  // of dd in its own unit
+    const int unit = std::is_same_v<TC, dd> ? exponent : -1500;
+    sum.add(whole.negative, whole.magnitude.limb, unit);
+    if (update_.only_rounded) sum.multiply(p_.alpha);
+    return rounded_sum(sum, exponent - unit, direction(), type());
+  }
+
+  // The one number that all of the interval rounds to.
+  std::optional<TC> rounded_interval_of(const WideNumber& x, double error, int exponent) const {
+    const double radius = std::ceil(std::ldexp(error, -x.exponent)) + (x.cut ? 2 : 1);
+    if (radius >= 0x1p100) return std::nullopt;
+    std::optional<TC> ends[2];
+    for (const int side : {0, 1}) {
+      WideNumber end{x.value + (side == 0 ? -1 : 1) * static_cast<Int128>(radius), x.exponent + exponent, false};
+      turn(end);
+      ends[side] = round_wide_to(end, direction(), type());
+    }
+    return ends[0] && ends[1] && same_bits(*ends[0], *ends[1]) ? ends[0] : std::nullopt;
+  }
+
+  // Times alpha, a power of two, where nothing else follows.
+  void turn(WideNumber& x) const {
+    if (!update_.only_rounded) return;
+    if (p_.alpha < 0) x.value = -x.value;
+    x.exponent += exponent_of_value(p_.alpha);
+  }
+
+  LongAccumulator exact_sum_of(std::int64_t i, std::int64_t j, EntryMemory& memory) const {
+    fetch(i, j, memory);
+    LongAccumulator sum;
+    for (int p = 0; p < s_.a.parts; ++p)
+      for (int q = 0; q < s_.b.parts; ++q)
+        for (std::int64_t l = 0; l < k_; ++l) sum.add_product(memory.row[p][l], memory.column[q][l]);
+    return sum;
+  }
+
+  // alpha AB + beta C, for dd.
+  LongAccumulator exact_total(std::int64_t i, std::int64_t j, double error, const std::int8_t* residues, int exponent,
+                              EntryMemory& memory) const {
+    LongAccumulator sum;
+    if (error == 0) {
+      const SignedInteger whole = recombine_entry(s_.tables, residues, s_.plane_bytes);
+      sum.add(whole.negative, whole.magnitude.limb, exponent);
+    } else {
+      ++memory.summed;
+      sum = exact_sum_of(i, j, memory);
+    }
+    sum.multiply(p_.alpha);
+    if constexpr (std::is_same_v<TC, dd>) {
+      const dd& c = p_.c[i + j * p_.ldc];
+      if (p_.beta != 0) sum.add_product(p_.beta, c.hi), sum.add_product(p_.beta, c.lo);
+    }
+    return sum;
+  }
+  void write_sum(const LongAccumulator& sum, TC& c) const {
+    const bool finite = p_.beta == 0 || (std::isfinite(p_.beta) && std::isfinite(leading_double(c)));
+    c = finite && std::isfinite(p_.alpha) ? rounded_sum(sum, 0, direction(), type())
+                                          : from_double(p_.beta * leading_double(c), type());
+  }
+
+  // Of the products with a NaN or an infinity.
+  double special_sum(std::int64_t i, std::int64_t j, EntryMemory& memory) const {
+    fetch(i, j, memory);
+    double sum = 0;
+    for (std::int64_t l = 0; l < k_; ++l) {
+      double x = memory.row[0][l], y = memory.column[0][l];
+      if (s_.a.parts == 2) x += memory.row[1][l];
+      if (s_.b.parts == 2) y += memory.column[1][l];
+      if (!std::isfinite(x) || !std::isfinite(y)) sum += x * y;
+    }
+    return sum;
+  }
+
+  const QuadProblem<TC>& p_;
+  const QuadState& s_;
+  const QuadUpdate update_;
+  const std::int64_t k_;
+};
+
+}  // namespace vernier

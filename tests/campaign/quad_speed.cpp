@@ -1,0 +1,167 @@
+// Times of quadruple products, of linear systems in dd and of proved ones, beside fp64 in the same process: medians, in
+// turns. Writes one JSON object.
+//
+//     quad_speed --n 1024,2048 --threads 2 --output bench/results/quad_speed.json
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/quad_values.hpp"
+#include "vernier/lapack.hpp"
+#include "vernier/verified.hpp"
+
+namespace vernier::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::vector<std::int64_t> sizes = {256};
+  int threads = 1, repetitions = 3;
+  std::string output, commit;
+};
+
+template <class Call>
+double seconds_of(const Call& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+// Median seconds of each call, in turns.
+Json times_of(const std::vector<std::pair<const char*, std::function<void()>>>& calls, int repetitions) {
+  std::vector<std::vector<double>> seconds(calls.size());
+  for (int r = 0; r <= repetitions; ++r)
+    for (std::size_t c = 0; c < calls.size(); ++c) {
+      const double s = seconds_of(calls[c].second);
+      if (r > 0) seconds[c].push_back(s);
+    }
+  Json json;
+  for (std::size_t c = 0; c < calls.size(); ++c) json[calls[c].first] = median(seconds[c]);
+  return json;
+}
+
+template <class T>
+std::vector<T> random_matrix(std::int64_t n, std::uint64_t seed) {
+  Random r(seed);
+  std::vector<T> x(static_cast<std::size_t>(n * n));
+  for (T& e : x) e = random_quad(r, 0.5, static_cast<const T*>(nullptr));
+  return x;
+}
+
+Json measure(std::int64_t n, const Arguments& arguments) {
+  const std::vector<double> a = random_matrix<double>(n, 1), b = random_matrix<double>(n, 2);
+  const std::vector<dd> wa = random_matrix<dd>(n, 3), wb = random_matrix<dd>(n, 4);
+  std::vector<double> c(a.size()), low(b.size()), high(b.size());
+  std::vector<dd> wc(a.size()), x(b.size());
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  QuadOptions quad;
+  quad.threads = arguments.threads;
+  const auto product = [&](const char* contract, const char* engine) {
+    Options options{.contract = Contract::parse(contract), .engine = engine, .threads = arguments.threads};
+    gemm<double>(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n, options);
+  };
+  QuadReport doubles, wide;
+  QuadSolveReport solved;
+  VerifiedReport proved;
+  Options plain{.contract = Contract::fp64(), .threads = arguments.threads};
+  Json json = times_of(
+      {{"native_fp64", [&] { product("fp64", "native"); }},
+       {"fp64_reproducible", [&] { product("fp64+reproducible", ""); }},
+       {"exact", [&] { product("exact", ""); }},
+       {"exact_down", [&] { product("exact+down", ""); }},
+       {"double_double_to_dd",
+        [&] { doubles = quad_gemm(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, wc.data(), n, quad); }},
+       {"dd_dd_to_dd",
+        [&] { wide = quad_gemm(Op::none, Op::none, n, n, n, 1, wa.data(), n, wb.data(), n, 0, wc.data(), n, quad); }},
+       {"gesv_fp64_native",
+        [&] {
+          std::vector<double> factors = a, right(b.begin(), b.begin() + n);
+          Options native = plain;
+          native.engine = "native";
+          (void)gesv<double>(n, 1, factors.data(), n, pivots.data(), right.data(), n, native);
+        }},
+       {"quad_solve", [&] { solved = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, quad); }},
+       {"verified_solve",
+        [&] { proved = verified_solve(n, 1, a.data(), n, b.data(), n, low.data(), high.data(), n, plain); }}},
+      arguments.repetitions);
+  json["n"] = n;
+  json["moduli_of_doubles"] = doubles.moduli;
+  json["moduli_of_dd"] = wide.moduli;
+  json["looked_at_dd"] = wide.looked_at;
+  json["summed_dd"] = wide.summed;
+  json["quad_solve_ok"] = solved.ok;
+  json["quad_solve_corrections"] = solved.corrections;
+  json["verified"] = proved.verified;
+  return json;
+}
+
+Arguments parse(int count, char** words) {
+  Arguments arguments;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string name = words[i], value = words[i + 1];
+    if (name == "--n") {
+      arguments.sizes.clear();
+      std::stringstream list(value);
+      for (std::string item; std::getline(list, item, ',');) arguments.sizes.push_back(std::stoll(item));
+    } else if (name == "--threads") {
+      arguments.threads = std::stoi(value);
+    } else if (name == "--repetitions") {
+      arguments.repetitions = std::stoi(value);
+    } else if (name == "--output") {
+      arguments.output = value;
+    } else if (name == "--commit") {
+      arguments.commit = value;
+    } else {
+      throw std::invalid_argument(name + ": expected --n, --threads, --repetitions, --commit or --output");
+    }
+  }
+  return arguments;
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+int main_of(int count, char** words) {
+  const Arguments arguments = parse(count, words);
+  Json json = {{"processor", processor()},
+               {"engine", default_engine()},
+               {"blas", native_blas()},
+               {"version", version()},
+               {"commit", arguments.commit},
+               {"threads", arguments.threads},
+               {"unit", "seconds, medians in turns"}};
+  for (const std::int64_t n : arguments.sizes) json["sizes"].push_back(measure(n, arguments));
+  if (arguments.output.empty())
+    std::cout << json.dump(1) << '\n';
+  else
+    std::ofstream(arguments.output) << json.dump(1) << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace vernier::test
+
+int main(int count, char** words) {
+  try {
+    return vernier::test::main_of(count, words);
+  } catch (const std::exception& error) {
+    std::cerr << "quad_speed: " << error.what() << '\n';
+    return 2;
+  }
+}

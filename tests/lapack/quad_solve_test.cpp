@@ -1,0 +1,177 @@
+// Linear algebra in dd against exact integers.
+#include <gmpxx.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "support/quad_values.hpp"
+#include "vernier/quad.hpp"
+
+namespace vernier::test {
+namespace {
+
+using Entries = std::vector<dd>;
+
+std::size_t at(std::int64_t i, std::int64_t j, std::int64_t ld) { return static_cast<std::size_t>(i + j * ld); }
+
+Entries random_entries(std::int64_t count, std::uint64_t seed, double phi = 0.5) {
+  Random r(seed);
+  Entries x(static_cast<std::size_t>(count));
+  for (dd& e : x) e = random_quad(r, phi, static_cast<const dd*>(nullptr));
+  return x;
+}
+
+const auto unit_shift = static_cast<unsigned long>(-exact_unit);
+
+// sum_l a_l b_l - c in units of 2^(2 exact_unit), as a double relative to the sum of magnitudes.
+class Difference {
+ public:
+  void add(const dd& a, const dd& b) {
+    const mpz_class term = exact_value_of(a) * exact_value_of(b);
+    sum_ += term, size_ += abs(term);
+  }
+  void subtract(const dd& c) { sum_ -= exact_value_of(c) << unit_shift; }
+  double relative() const {
+    if (sum_ == 0) return 0;
+    const mpq_class quotient(abs(sum_), size_);
+    return quotient.get_d();
+  }
+
+ private:
+  mpz_class sum_ = 0, size_ = 0;
+};
+
+TEST(QuadFactors, LuMultipliesBackToThePermutedMatrix) {
+  const std::int64_t n = 110;  // three panels
+  const Entries a = random_entries(n * n, 1);
+  Entries lu = a;
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  ASSERT_EQ(quad_getrf(n, n, lu.data(), n, pivots.data()), 0);
+  Entries permuted = a;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t l = 0; l < n; ++l)
+      std::swap(permuted[at(j, l, n)], permuted[at(pivots[static_cast<std::size_t>(j)] - 1, l, n)]);
+  for (std::int64_t j = 0; j < n; j += 7)
+    for (std::int64_t i = 0; i < n; i += 5) {
+      Difference d;
+      for (std::int64_t l = 0; l <= std::min(i, j); ++l) d.add(l == i ? dd(1) : lu[at(i, l, n)], lu[at(l, j, n)]);
+      d.subtract(permuted[at(i, j, n)]);
+      EXPECT_LE(d.relative(), static_cast<double>(n) * 0x1p-104) << i << ' ' << j;
+    }
+}
+
+TEST(QuadFactors, CholeskyMultipliesBack) {
+  const std::int64_t n = 100;
+  const Entries g = random_entries(n * n, 2);
+  Entries a(g.size());
+  quad_syrk(Uplo::lower, Op::none, n, n, 1, g.data(), n, 0, a.data(), n);
+  for (std::int64_t i = 0; i < n; ++i) a[at(i, i, n)].hi += static_cast<double>(n);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < j; ++i) a[at(i, j, n)] = a[at(j, i, n)];
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    Entries factor = a;
+    ASSERT_EQ(quad_potrf(uplo, n, factor.data(), n), 0);
+    for (std::int64_t j = 0; j < n; j += 9)
+      for (std::int64_t i = j; i < n; i += 4) {
+        Difference d;
+        for (std::int64_t l = 0; l <= j; ++l)
+          d.add(factor[uplo == Uplo::lower ? at(i, l, n) : at(l, i, n)],
+                factor[uplo == Uplo::lower ? at(j, l, n) : at(l, j, n)]);
+        d.subtract(a[at(i, j, n)]);
+        EXPECT_LE(d.relative(), static_cast<double>(n) * 0x1p-104) << i << ' ' << j;
+      }
+  }
+  a[at(60, 60, n)] = dd(-1);
+  Entries factor = a;
+  EXPECT_EQ(quad_potrf(Uplo::lower, n, factor.data(), n), 61);
+}
+
+TEST(QuadFactors, TrianglesSolveOnBothSides) {
+  const std::int64_t m = 60, n = 53;
+  for (const Side side : {Side::left, Side::right})
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper})
+      for (const Op op : {Op::none, Op::transpose})
+        for (const Diag diag : {Diag::non_unit, Diag::unit}) {
+          const std::int64_t size = side == Side::left ? m : n;
+          Entries t = random_entries(size * size, 3), b = random_entries(m * n, 4), x = b;
+          for (dd& e : t) e = dd(e.hi / 64, e.lo / 64);
+          for (std::int64_t i = 0; i < size; ++i) t[at(i, i, size)] = dd(2 + static_cast<double>(i % 3));
+          quad_trsm(side, uplo, op, diag, m, n, -2, t.data(), size, x.data(), m);
+          const auto element = [&](std::int64_t i, std::int64_t l) -> dd {
+            if (op != Op::none) std::swap(i, l);
+            if (i == l) return diag == Diag::unit ? dd(1) : t[at(i, i, size)];
+            return (uplo == Uplo::lower) == (i > l) ? t[at(i, l, size)] : dd();
+          };
+          for (std::int64_t j = 0; j < n; j += 8)
+            for (std::int64_t i = 0; i < m; i += 7) {
+              Difference d;
+              for (std::int64_t l = 0; l < size; ++l)
+                side == Side::left ? d.add(element(i, l), x[at(l, j, m)]) : d.add(x[at(i, l, m)], element(l, j));
+              d.subtract(dd(-2 * b[at(i, j, m)].hi, -2 * b[at(i, j, m)].lo));
+              EXPECT_LE(d.relative(), static_cast<double>(size) * 0x1p-103);
+            }
+        }
+}
+
+// A = the Hilbert matrix times the least common multiple of its denominators, X = ones: both exact.
+TEST(QuadSolve, SolvesTheHilbertMatrixToAllDigits) {
+  for (const auto& [n, factors] : {std::pair<std::int64_t, const char*>{8, "fp64"}, {14, "dd"}, {18, "dd"}}) {
+    mpz_class multiple = 1;
+    for (unsigned long d = 2; d < static_cast<unsigned long>(2 * n); ++d)
+      mpz_lcm_ui(multiple.get_mpz_t(), multiple.get_mpz_t(), d);
+    std::vector<double> a(static_cast<std::size_t>(n * n));
+    Entries b(static_cast<std::size_t>(n)), x(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) {
+      mpz_class sum = 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        const mpz_class entry = multiple / static_cast<unsigned long>(i + j + 1);
+        ASSERT_LT(entry, mpz_class(1) << 53);
+        a[at(i, j, n)] = entry.get_d();
+        sum += entry;
+      }
+      b[static_cast<std::size_t>(i)] =
+          rounded_to(sum << unit_shift, exact_unit, Rounding::nearest, static_cast<const dd*>(nullptr));
+    }
+    const QuadSolveReport report = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n);
+    EXPECT_TRUE(report.ok) << report.text();
+    EXPECT_EQ(report.factors, factors) << n;
+    for (const dd& e : x)
+      EXPECT_LE(std::fabs((e.hi - 1) + e.lo), std::max(report.forward_error, 0x1p-104)) << report.text();
+    if (n < 18) {
+      EXPECT_LE(report.forward_error, 1e-28) << report.text();
+    }
+  }
+}
+
+TEST(QuadSolve, ReachesTheLastDigitOfManyRightHandSides) {
+  const std::int64_t n = 90, columns = 5;
+  const Entries a = random_entries(n * n, 6), b = random_entries(n * columns, 7);
+  Entries x(b.size());
+  const QuadSolveReport report = quad_solve(n, columns, a.data(), n, b.data(), n, x.data(), n);
+  ASSERT_TRUE(report.ok) << report.text();
+  EXPECT_EQ(report.factors, "fp64");
+  EXPECT_LE(report.forward_error, 0x1p-103);
+  for (std::int64_t c = 0; c < columns; ++c)
+    for (std::int64_t i = 0; i < n; i += 11) {
+      Difference d;
+      for (std::int64_t l = 0; l < n; ++l) d.add(a[at(i, l, n)], x[at(l, c, n)]);
+      d.subtract(b[at(i, c, n)]);
+      EXPECT_LE(d.relative(), 0x1p-103);
+    }
+}
+
+TEST(QuadSolve, SaysWhereAMatrixIsSingular) {
+  const double a[4] = {1, 2, 2, 4};
+  const dd b[2] = {dd(1), dd(1)};
+  dd x[2] = {dd(7), dd(7)};
+  const QuadSolveReport report = quad_solve(2, 1, a, 2, b, 2, x, 2);
+  EXPECT_FALSE(report.ok);
+  EXPECT_EQ(report.info, 2);
+  EXPECT_EQ(x[0], dd(7));
+  const double bad[1] = {NAN};
+  EXPECT_THROW((void)quad_solve(1, 1, bad, 1, b, 1, x, 1), Error);
+}
+
+}  // namespace
+}  // namespace vernier::test

@@ -1,0 +1,225 @@
+// Enclosures against rational arithmetic: none may miss the exact answer.
+#include "vernier/verified.hpp"
+
+#include <gmpxx.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "support/exact.hpp"
+#include "support/random.hpp"
+
+namespace vernier::test {
+namespace {
+
+using Square = std::vector<double>;
+using Rationals = std::vector<mpq_class>;
+
+std::size_t at(std::int64_t i, std::int64_t j, std::int64_t ld) { return static_cast<std::size_t>(i + j * ld); }
+
+Square scattered(std::int64_t count, std::uint64_t seed, double phi = 0.5) {
+  Random r(seed);
+  Square x(static_cast<std::size_t>(count));
+  for (double& e : x) e = r.scattered(phi);
+  return x;
+}
+
+// Gauss and Jordan on [A B], and the determinant of A.
+Rationals exact_solution(std::int64_t n, std::int64_t columns, const Square& a, const Square& b,
+                         mpq_class& determinant) {
+  Rationals m(static_cast<std::size_t>(n * (n + columns)));
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) m[at(i, j, n)] = a[at(i, j, n)];
+    for (std::int64_t j = 0; j < columns; ++j) m[at(i, n + j, n)] = b[at(i, j, n)];
+  }
+  determinant = 1;
+  for (std::int64_t j = 0; j < n; ++j) {
+    std::int64_t pivot = j;
+    while (m[at(pivot, j, n)] == 0) ++pivot;
+    if (pivot != j) {
+      determinant = -determinant;
+      for (std::int64_t l = 0; l < n + columns; ++l) std::swap(m[at(j, l, n)], m[at(pivot, l, n)]);
+    }
+    determinant *= m[at(j, j, n)];
+    const mpq_class inverse = 1 / m[at(j, j, n)];
+    for (std::int64_t l = j; l < n + columns; ++l) m[at(j, l, n)] *= inverse;
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i == j || m[at(i, j, n)] == 0) continue;
+      const mpq_class factor = m[at(i, j, n)];
+      for (std::int64_t l = j; l < n + columns; ++l) m[at(i, l, n)] -= factor * m[at(j, l, n)];
+    }
+  }
+  return {m.begin() + static_cast<std::ptrdiff_t>(n * n), m.end()};
+}
+
+Square identity(std::int64_t n) {
+  Square x(static_cast<std::size_t>(n * n));
+  for (std::int64_t i = 0; i < n; ++i) x[at(i, i, n)] = 1;
+  return x;
+}
+
+struct Family {
+  const char* name;
+  Square a;
+  bool verifiable;
+};
+
+std::vector<Family> families(std::int64_t n, std::uint64_t seed) {
+  std::vector<Family> list{{"random", scattered(n * n, seed), true}, {"wide", scattered(n * n, seed + 1, 4), true}};
+  Square graded = scattered(n * n, seed + 2), vandermonde(graded.size()), hilbert(graded.size()),
+         near_singular = graded;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      graded[at(i, j, n)] = std::ldexp(graded[at(i, j, n)], static_cast<int>(3 * i - 2 * j));
+      vandermonde[at(i, j, n)] = std::pow(1 + static_cast<double>(i) / static_cast<double>(n), static_cast<double>(j));
+      hilbert[at(i, j, n)] = 1 / static_cast<double>(i + j + 1);
+    }
+  for (std::int64_t i = 0; i < n; ++i)
+    near_singular[at(i, n - 1, n)] = near_singular[at(i, 0, n)] + std::ldexp(near_singular[at(i, n - 1, n)], -30);
+  list.push_back({"graded", graded, true});
+  list.push_back({"near singular", near_singular, true});
+  list.push_back({"Vandermonde", vandermonde, n <= 8});
+  list.push_back({"Hilbert", hilbert, n <= 8});
+  return list;
+}
+
+TEST(VerifiedSolve, EnclosesTheExactSolutionOrSaysNo) {
+  for (const std::int64_t n : {1, 7, 24})
+    for (const Family& f : families(n == 1 ? 2 : n, 100 + static_cast<std::uint64_t>(n))) {
+      const std::int64_t size = n == 1 ? 2 : n, columns = 2;
+      const Square b = scattered(size * columns, 7);
+      mpq_class determinant;
+      const Rationals exact = exact_solution(size, columns, f.a, b, determinant);
+      Square low(b.size(), 3), high(b.size(), -3);
+      const VerifiedReport report =
+          verified_solve(size, columns, f.a.data(), size, b.data(), size, low.data(), high.data(), size);
+      EXPECT_TRUE(report.verified || !f.verifiable) << f.name << ' ' << n << report.text();
+      for (std::size_t e = 0; e < exact.size(); ++e) {
+        if (!report.verified) {
+          EXPECT_EQ(low[e], 3) << "outputs are untouched";
+          continue;
+        }
+        EXPECT_LE(mpq_class(low[e]), exact[e]) << f.name << ' ' << n;
+        EXPECT_GE(mpq_class(high[e]), exact[e]) << f.name << ' ' << n;
+        if (f.name == std::string("random")) {
+          EXPECT_LE(high[e] - low[e], 0x1p-50 * std::fabs(exact[e].get_d())) << n;
+        }
+      }
+    }
+}
+
+TEST(VerifiedInverse, EnclosesTheExactInverse) {
+  for (const Family& f : families(12, 200)) {
+    mpq_class determinant;
+    const Rationals exact = exact_solution(12, 12, f.a, identity(12), determinant);
+    Square low(144), high(144);
+    const VerifiedReport report = verified_inverse(12, f.a.data(), 12, low.data(), high.data(), 12);
+    EXPECT_TRUE(report.verified || !f.verifiable) << f.name << report.text();
+    for (std::size_t e = 0; report.verified && e < 144; ++e) {
+      EXPECT_LE(mpq_class(low[e]), exact[e]) << f.name;
+      EXPECT_GE(mpq_class(high[e]), exact[e]) << f.name;
+    }
+  }
+}
+
+mpq_class scaled(double x, std::int64_t exponent) {
+  mpq_class value = x;
+  return exponent < 0 ? mpq_class(value >> static_cast<unsigned long>(-exponent))
+                      : mpq_class(value << static_cast<unsigned long>(exponent));
+}
+
+TEST(VerifiedDeterminant, EnclosesTheExactDeterminant) {
+  for (const std::int64_t n : {3, 20})
+    for (const Family& f : families(n, 300)) {
+      mpq_class exact;
+      exact_solution(n, 0, f.a, {}, exact);
+      DeterminantInterval d;
+      const VerifiedReport report = verified_determinant(n, f.a.data(), n, d);
+      EXPECT_TRUE(report.verified || !f.verifiable) << f.name << report.text();
+      if (!report.verified) continue;
+      EXPECT_LE(scaled(d.low, d.exponent), exact) << f.name;
+      EXPECT_GE(scaled(d.high, d.exponent), exact) << f.name;
+      EXPECT_LT(d.high - d.low, 1e-3) << f.name;
+    }
+  const double singular[4] = {1, 2, 2, 4};
+  DeterminantInterval d;
+  EXPECT_FALSE(verified_determinant(2, singular, 2, d).verified);
+}
+
+TEST(VerifiedDefinite, BoundsTheLeastEigenvalue) {
+  // The second difference matrix: least eigenvalue 2 - 2 cos(pi / (n + 1)).
+  const std::int64_t n = 60;
+  Square a(static_cast<std::size_t>(n * n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    a[at(i, i, n)] = 2;
+    if (i + 1 < n) a[at(i + 1, i, n)] = -1;
+  }
+  const double least = 2 - 2 * std::cos(M_PI / 61);
+  double bound = -1;
+  EXPECT_TRUE(verified_definite(n, a.data(), n, bound).verified);
+  EXPECT_GT(bound, 0.2 * least);
+  EXPECT_LE(bound, least * (1 + 1e-12));
+  for (std::int64_t i = 0; i < n; ++i) a[at(i, i, n)] -= least * 1.0001;
+  const VerifiedReport report = verified_definite(n, a.data(), n, bound);
+  EXPECT_FALSE(report.verified);
+  EXPECT_EQ(bound, 0);
+  EXPECT_NE(report.reason, "");
+}
+
+// The sharp product of interval matrices, entry by entry: the sum of the ranges of the products.
+void exact_range(std::int64_t k, const double* al, const double* ah, std::int64_t a_step, const double* bl,
+                 const double* bh, mpq_class& low, mpq_class& high) {
+  low = high = 0;
+  for (std::int64_t l = 0; l < k; ++l) {
+    const mpq_class p[4] = {mpq_class(al[l * a_step]) * bl[l], mpq_class(al[l * a_step]) * bh[l],
+                            mpq_class(ah[l * a_step]) * bl[l], mpq_class(ah[l * a_step]) * bh[l]};
+    low += *std::min_element(p, p + 4), high += *std::max_element(p, p + 4);
+  }
+}
+
+TEST(IntervalProducts, EncloseAllProductsAndAreAtMostTwiceAsWide) {
+  const std::int64_t m = 12, n = 9, k = 30;
+  for (const double width : {0.0, 1e-12, 1e-3, 1.0}) {
+    Square al = scattered(m * k, 11), bl = scattered(k * n, 12), ah = al, bh = bl, cl(m * n), ch(m * n), cm(m * n),
+           cr(m * n);
+    Random r(13);
+    for (double& x : ah) x += width * r.uniform();
+    for (double& x : bh) x += width * r.uniform();
+    interval_gemm_ends(Op::none, Op::none, m, n, k, al.data(), ah.data(), m, bl.data(), bh.data(), k, cl.data(),
+                       ch.data(), m);
+    Square am(al.size()), ar(al.size()), bm(bl.size()), br(bl.size());
+    for (std::size_t e = 0; e < al.size(); ++e)
+      am[e] = al[e] / 2 + ah[e] / 2, ar[e] = std::nextafter(std::max(ah[e] - am[e], am[e] - al[e]), 1e9);
+    for (std::size_t e = 0; e < bl.size(); ++e)
+      bm[e] = bl[e] / 2 + bh[e] / 2, br[e] = std::nextafter(std::max(bh[e] - bm[e], bm[e] - bl[e]), 1e9);
+    interval_gemm(Op::none, Op::none, m, n, k, am.data(), ar.data(), m, bm.data(), br.data(), k, cm.data(), cr.data(),
+                  m);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) {
+        mpq_class low, high;
+        exact_range(k, al.data() + i, ah.data() + i, m, bl.data() + j * k, bh.data() + j * k, low, high);
+        const double c_low = cl[at(i, j, m)], c_high = ch[at(i, j, m)], mid = cm[at(i, j, m)], rad = cr[at(i, j, m)];
+        EXPECT_LE(mpq_class(c_low), low);
+        EXPECT_GE(mpq_class(c_high), high);
+        EXPECT_LE(mpq_class(mid) - rad, low);
+        EXPECT_GE(mpq_class(mid) + rad, high);
+        const double best = mpq_class(high - low).get_d(), unit = std::fabs(mid) * 0x1p-52;
+        EXPECT_LE(c_high - c_low, 2 * best + 4 * unit);
+        EXPECT_LE(2 * rad, 2 * best + 60 * unit);
+        if (width == 0) {
+          EXPECT_LE(c_high, std::nextafter(c_low, 1e9));
+        }
+      }
+  }
+}
+
+TEST(IntervalProducts, RefuseWhatIsNoInterval) {
+  double x[1] = {1}, y[1] = {0}, bad[1] = {-1}, c[1] = {5}, d[1] = {6};
+  EXPECT_THROW(interval_gemm_ends(Op::none, Op::none, 1, 1, 1, x, y, 1, x, x, 1, c, d, 1), Error);
+  EXPECT_THROW(interval_gemm(Op::none, Op::none, 1, 1, 1, x, bad, 1, x, nullptr, 1, c, d, 1), Error);
+  EXPECT_EQ(c[0], 5);
+}
+
+}  // namespace
+}  // namespace vernier::test
