@@ -109,8 +109,9 @@ void note_choice(const ProductClass& product, Method chosen) {
 }
 
 Method choose_method(const ProductClass& product, std::span<const Rival> rivals) {
-  constexpr std::uint32_t served = 6;
-  constexpr double hopeless = 4;  // times slower than the best
+  constexpr std::uint32_t served = 2;
+  constexpr double brief = 0.02;  // seconds up to which a look costs little, and estimates err most
+  constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
   const double unit = multiplications(product.shape);
   const bool seen = observes();
   return Table::instance().with(product, [&](Entry& entry) {
@@ -120,7 +121,8 @@ Method choose_method(const ProductClass& product, std::span<const Rival> rivals)
                                           [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
     if (!seen || of(entry, best.method).count < served) return best.method;
     for (const Rival& r : rivals)
-      if (known(r) == 0 && r.estimate < hopeless * seconds(best)) return r.method;
+      if (known(r) == 0 && r.estimate < (seconds(best) < brief ? hopeless_brief : hopeless_long) * seconds(best))
+        return r.method;
     return best.method;
   });
 }
