@@ -153,8 +153,8 @@ TEST(DeviceRound, DecidesNothingThatTheIntervalLeavesOpen) {
   for (const Tallies& t : {check_all<double>(), check_all<float>()}) {
     EXPECT_GT(t.nearest.by_doubles, t.nearest.all / 6);
     EXPECT_LT(t.nearest.open, t.nearest.all * 2 / 3);
-    // Half of these lie beside a number of the type, where doubles decide nothing.
-    EXPECT_GT(t.directed.by_doubles, t.directed.all / 16);
+    // Most of these lie beside a number of the type, or are integers beyond the slack: the integers decide them.
+    EXPECT_GT(t.directed.by_doubles, t.directed.all / 20);
     EXPECT_LT(t.directed.open, t.directed.all * 2 / 3);
   }
 }
