@@ -3,6 +3,9 @@ PRESET ?= default
 JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
 BENCH  ?= --n 512,1024,2048,4096 --baseline native --json
+# Without a GPU, and where nothing is built yet, the demonstration leaves CUDA out: a quarter of the time to compile.
+DEMO := $(if $(wildcard $(BUILD)/CMakeCache.txt)$(shell nvidia-smi -L 2>/dev/null),$(PRESET),cpu)
+DEMO_BUILD := $(if $(filter cpu,$(DEMO)),build-cpu,$(BUILD))
 CMAKE_BUILD := cmake --build --preset $(PRESET) -j $(JOBS)
 CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
 SOURCES = find include src apps python tests bench demo examples tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
@@ -10,9 +13,10 @@ SOURCES = find include src apps python tests bench demo examples tools -name '*.
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-demo: configure  ## multiply a real matrix: fp64 accuracy out of int8 products, beside OpenBLAS
-	@$(CMAKE_BUILD) --target vernier-demo >&2
-	@$(BUILD)/bin/vernier-demo
+demo:  ## multiply a real matrix: fp64 accuracy out of int8 products, beside OpenBLAS
+	@$(MAKE) --no-print-directory configure PRESET=$(DEMO)
+	@cmake --build --preset $(DEMO) -j $(JOBS) --target vernier-demo >&2
+	@$(DEMO_BUILD)/bin/vernier-demo
 
 test: build  ## build everything and run every test but those that need a GPU
 	@ctest --preset $(PRESET) -j $(JOBS) -LE gpu
@@ -47,7 +51,7 @@ check-format: clang-format  ## fail where `make format` would change a source
 	@echo "check-format: all sources are formatted"
 
 clean:  ## remove all build folders
-	@rm -rf build build-debug build-ci build-install
+	@rm -rf build build-debug build-ci build-cpu build-fuzz build-thread build-install
 
 configure:
 	@tools/setup >&2

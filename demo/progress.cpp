@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <numeric>
+#include <utility>
 
 namespace demo {
 namespace {
@@ -14,7 +17,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-Progress::Progress(int steps, bool quiet) : steps_(steps), quiet_(quiet), terminal_(!quiet && isatty(STDERR_FILENO)) {
+Progress::Progress(std::vector<double> shares, bool quiet)
+    : shares_(std::move(shares)), quiet_(quiet), terminal_(!quiet && isatty(STDERR_FILENO)) {
   if (terminal_) ticker_ = std::thread([this] { tick(); });
 }
 
@@ -39,10 +43,11 @@ void Progress::step(const std::string& name) {
 
 void Progress::finish_step() {
   if (name_.empty()) return;
+  const std::string name = std::exchange(name_, "");
   ++done_;
   if (!quiet_ && !terminal_)
-    fmt::print(stderr, "{:2}/{} {:<44} {:6.1f} s\n", done_, steps_, name_, seconds_since(begin_));
-  name_.clear();
+    fmt::print(stderr, "{:2}/{} {:<44} {:6.1f} s, about {:.0f} s left\n", done_, shares_.size(), name,
+               seconds_since(begin_), std::max(0.0, seconds_left()));
 }
 
 void Progress::tick() {
@@ -51,11 +56,21 @@ void Progress::tick() {
     if (!name_.empty()) draw();
 }
 
+double Progress::seconds_left() const {
+  const auto now = static_cast<std::ptrdiff_t>(done_);
+  const double before = std::accumulate(shares_.begin(), shares_.begin() + now, 0.0),
+               after = std::accumulate(shares_.begin() + now, shares_.end(), 0.0);
+  if (before == 0) return -1;
+  const double steps = name_.empty() ? seconds_since(start_) : std::chrono::duration<double>(begin_ - start_).count();
+  return steps * after / before - (name_.empty() ? 0 : seconds_since(begin_));
+}
+
 void Progress::draw() {
-  constexpr int width = 24;
-  const int filled = width * done_ / steps_;
-  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:2}/{} {} {:.0f} s", "", filled, "", width - filled, done_ + 1, steps_,
-             name_, seconds_since(begin_));
+  constexpr std::size_t width = 24;
+  const std::size_t filled = width * done_ / shares_.size();
+  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:2}/{} {} {:.0f} s", "", filled, "", width - filled, done_ + 1,
+             shares_.size(), name_, seconds_since(begin_));
+  if (const double left = seconds_left(); left > 0) fmt::print(stderr, ", about {:.0f} s left", left);
   std::fflush(stderr);
 }
 

@@ -1,4 +1,5 @@
-// One line of progress on stderr: redrawn on a terminal, one line a step elsewhere.
+// One line of progress on stderr, with the time left by the shares of the steps: redrawn on a terminal, one line a step
+// elsewhere.
 #pragma once
 
 #include <chrono>
@@ -6,12 +7,13 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace demo {
 
 class Progress {
  public:
-  Progress(int steps, bool quiet);
+  Progress(std::vector<double> shares, bool quiet);  // of the steps
   ~Progress();
   void step(const std::string& name);  // ends the step before
 
@@ -20,11 +22,13 @@ class Progress {
   void tick();  // redraws the line twice a second, since LAPACK does not call back
   void draw();
 
-  const int steps_;
+  double seconds_left() const;  // by the steps that are done; negative while there are none
+
+  const std::vector<double> shares_;
   const bool quiet_, terminal_;
-  int done_ = 0;
+  std::size_t done_ = 0;
   std::string name_;
-  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), begin_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;

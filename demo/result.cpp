@@ -99,6 +99,7 @@ nlohmann::json to_json(const OrbitalRow& row) {
 
 void print_table(const Result& result) {
   print_system(result.system);
+  if (!result.headline.empty()) fmt::print("{}\n\n", result.headline);
   print_products(result);
   print_orbitals(result);
   for (const std::string& note : result.notes) fmt::print("\n{}\n", note);
@@ -118,6 +119,7 @@ std::string json(const Result& result) {
                            {"lowest_ev", system.lowest},
                            {"highest_occupied_ev", system.highest},
                            {"repeats", system.repeats},
+                           {"headline", result.headline},
                            {"notes", result.notes}};
   for (const ProductRow& row : result.products) object["products"].push_back(to_json(row));
   for (const OrbitalRow& row : result.orbitals) object["orbitals"].push_back(to_json(row));

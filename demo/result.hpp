@@ -37,6 +37,7 @@ struct Result {
   System system;
   std::vector<ProductRow> products;
   std::vector<OrbitalRow> orbitals;
+  std::string headline;  // what the machine gains and what it costs; empty: it is faster
   std::vector<std::string> notes;
 };
 

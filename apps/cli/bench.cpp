@@ -58,6 +58,35 @@ double gflops(const std::string& type, const Trial& t, double seconds) {
 
 const char* letter(Op op) { return op == Op::none ? "N" : op == Op::transpose ? "T" : "C"; }
 
+// The product by the plan is the call of this very baseline.
+bool same_call(const Plan& plan, const Baseline& baseline) {
+  return plan.scheme == "native" && baseline.name() == "native";
+}
+
+// The keys baseline_* and ratio* are those of the fastest; `baselines` has all.
+void add_baselines(const BenchArguments& arguments, const Trial& trial, const TrialResult& result, Json& json) {
+  double fastest = 0;
+  for (std::size_t i = 0; i < result.baselines.size(); ++i) {
+    const BaselineResult& other = result.baselines[i];
+    const Baseline& baseline = trial.baselines[i];
+    const auto [least, most] = std::minmax_element(other.ratios.begin(), other.ratios.end());
+    const Json one = {{"baseline", baseline.name()},
+                      {"baseline_blas", trial.on_gpu ? "cuBLAS" : baseline.blas()},
+                      {"baseline_is_the_product", !trial.on_gpu && same_call(result.report.plan, baseline)},
+                      {"baseline_seconds", other.measured.seconds},
+                      {"baseline_gflops", gflops(arguments.type, trial, other.measured.seconds)},
+                      {"baseline_error_mean", other.measured.error.mean},
+                      {"baseline_error_max", other.measured.error.max},
+                      {"ratio", other.measured.seconds / result.product.seconds},
+                      {"ratio_min", *least},
+                      {"ratio_max", *most}};
+    json["baselines"].push_back(one);
+    if (fastest != 0 && other.measured.seconds >= fastest) continue;
+    fastest = other.measured.seconds;
+    json.update(one);
+  }
+}
+
 Json describe(const BenchArguments& arguments, const Trial& trial, const TrialResult& result) {
   const Report& report = result.report;
   const Plan& plan = report.plan;
@@ -77,17 +106,8 @@ Json describe(const BenchArguments& arguments, const Trial& trial, const TrialRe
                {"gflops", gflops(arguments.type, trial, result.product.seconds)},
                {"error_mean", result.product.error.mean},
                {"error_max", result.product.error.max}};
-  json["baseline"] = arguments.baseline;
-  if (result.baseline) {
-    const auto [least, most] = std::minmax_element(result.ratios.begin(), result.ratios.end());
-    json["baseline_seconds"] = result.baseline->seconds;
-    json["baseline_gflops"] = gflops(arguments.type, trial, result.baseline->seconds);
-    json["baseline_error_mean"] = result.baseline->error.mean;
-    json["baseline_error_max"] = result.baseline->error.max;
-    json["ratio"] = result.baseline->seconds / result.product.seconds;
-    json["ratio_min"] = *least;
-    json["ratio_max"] = *most;
-  }
+  json["baseline"] = "none";
+  add_baselines(arguments, trial, result, json);
   json["stage_seconds"] = {{"statistics", report.seconds_statistics},
                            {"residues", report.seconds_residues},
                            {"products", report.seconds_products},
@@ -137,12 +157,14 @@ void print_row(const Json& j) {
              j["n"].get<std::int64_t>(), j["k"].get<std::int64_t>(), j["contract"].get<std::string>(),
              j["scheme"].get<std::string>() + "/" + j["engine"].get<std::string>(), j["moduli"].get<int>(),
              real("seconds"), real("gflops"), real("error_mean"), real("error_max"));
-  if (j.contains("ratio")) {
-    fmt::print(" | {:>12.1f} {:>9.2e} {:>9.2e} | {:>6.2f} {:>6.2f}-{:<6.2f}", real("baseline_gflops"),
-               real("baseline_error_mean"), real("baseline_error_max"), real("ratio"), real("ratio_min"),
-               real("ratio_max"));
+  if (!j.contains("baselines")) fmt::print("\n");
+  for (const Json& b : j.value("baselines", Json::array())) {
+    const auto of = [&](const char* key) { return b[key].get<double>(); };
+    if (&b != &j["baselines"].front()) fmt::print("{:>102}", "");
+    fmt::print(" | {:>12.1f} {:>9.2e} {:>9.2e} | {:>6.2f} {:>6.2f}-{:<6.2f} {}{}\n", of("baseline_gflops"),
+               of("baseline_error_mean"), of("baseline_error_max"), of("ratio"), of("ratio_min"), of("ratio_max"),
+               b["baseline"].get<std::string>(), b["baseline_is_the_product"].get<bool>() ? ", the same call" : "");
   }
-  fmt::print("\n");
 }
 
 template <class T>
@@ -150,7 +172,6 @@ void run_trial(const BenchArguments& arguments, const Shape& shape, const Consol
   Trial trial = arguments.trial;
   trial.m = shape.m, trial.n = shape.n, trial.k = shape.k;
   trial.opa = arguments.ops.a, trial.opb = arguments.ops.b;
-  trial.baseline = arguments.baseline == "native";
   trial.options = arguments.product.options<T>();
   TrialResult result;
   {
@@ -164,7 +185,8 @@ void run_trial(const BenchArguments& arguments, const Shape& shape, const Consol
     print_row(json);
   }
   std::fflush(stdout);
-  const std::int64_t unwritten = result.product.unwritten + (result.baseline ? result.baseline->unwritten : 0);
+  std::int64_t unwritten = result.product.unwritten;
+  for (const BaselineResult& other : result.baselines) unwritten += other.measured.unwritten;
   if (unwritten > 0) throw std::runtime_error(fmt::format("{} entries of C were never written", unwritten));
 }
 
@@ -188,18 +210,23 @@ void check_trial(const BenchArguments& arguments, const Shape& s) {
 void prepare_threads(const BenchArguments& arguments, const Console& console) {
   if (arguments.trial.on_gpu) return;
   const int threads = arguments.product.threads;
-  if (!set_native_threads(threads)) {
-    console.warning("this BLAS takes no number of threads from its caller: the baseline uses its own");
+  set_native_threads(threads);
+  for (const Baseline& baseline : arguments.trial.baselines) {
+    if (!baseline.set_threads(threads))
+      console.warning(fmt::format("{} takes no number of threads from its caller: it uses its own", baseline.name()));
+    const double one = 1;
+    double c = 0;
+    baseline.gemm<double>(Op::none, Op::none, 1, 1, 1, &one, 1, &one, 1, &c, 1);
   }
-  const double one = 1;
-  double c = 0;
-  native_gemm<double>(Op::none, Op::none, 1, 1, 1, &one, 1, &one, 1, &c, 1);
   if (arguments.pin) pin_threads(threads > 0 ? threads : omp_get_max_threads());
 }
 
 int bench_gemm(BenchArguments& arguments, const Console& console) {
   arguments.trial.on_gpu = arguments.device == "cuda";
   if (arguments.trial.on_gpu) cuda::device_name();  // throws where there is none
+  arguments.trial.baselines = baselines_of(arguments.baseline);
+  if (arguments.trial.on_gpu && arguments.baseline != "native" && arguments.baseline != "none")
+    throw Error(Status::invalid_argument, "--baseline with --device cuda: expected native (cuBLAS) or none");
   const std::vector<Shape> shapes = shapes_of(arguments);
   for (const Shape& shape : shapes)
     with_type(arguments.type, [&](auto t) { check_trial<decltype(t)>(arguments, shape); });
@@ -221,8 +248,9 @@ void add_trial_options(CLI::App& command, BenchArguments& arguments) {
   add_type(command, arguments.type);
   command.add_option("--device", arguments.device, "cpu, or cuda: matrices in the memory of a GPU, cuBLAS beside them")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command.add_option("--baseline", arguments.baseline, "native (the BLAS underneath) or none")
-      ->check(CLI::IsMember({"native", "none"}));
+  command.add_option("--baseline", arguments.baseline,
+                     "libraries to measure against, as in native,mkl,openblas=/path/libopenblas.so: native (the BLAS "
+                     "underneath), mkl, openblas, blis, any path, or none");
   command.add_option("--phi", arguments.trial.phi, "width of the exponents")->check(CLI::Range(0.0, 100.0));
   command.add_option("--seed", arguments.trial.seed, "seed of the data and of the samples")->check(unsigned_number());
   command.add_option("--samples", arguments.trial.samples, "entries compared with the exact product")
@@ -249,8 +277,8 @@ void add_bench(CLI::App& program, Console& console, Work& chosen) {
   arguments->product.add_to(*command);
   add_output_flags(*command, console);
   command->footer(
-      "Seconds are medians; ratio is baseline over own, and ratio_min, ratio_max are over pairs of groups of calls\n"
-      "taken in turns.\n\n"
+      "Seconds are medians; ratio is baseline over own, and ratio_min, ratio_max are over rounds of groups of calls\n"
+      "taken in turns. Of several baselines the keys baseline_* and ratio are those of the fastest.\n\n"
       "Examples:\n  vernier bench gemm --contract fp64 --n 512,1024,2048,4096 --baseline native --json\n"
       "  vernier bench gemm --type float --shape 4096x4096x512 --repeats 11\n"
       "  vernier bench gemm --device cuda --type float --n 4096,8192\n"

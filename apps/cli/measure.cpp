@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -23,7 +24,14 @@ using namespace std::chrono_literals;
 
 constexpr double group_seconds = 0.02;
 constexpr int largest_group = 10;
-constexpr auto pause = 40ms;
+
+// OpenBLAS's threads spin for 2^28 cycles before they fall asleep, and take processors from those of others meanwhile,
+// unless OPENBLAS_THREAD_TIMEOUT, another exponent, says less.
+std::chrono::milliseconds pause() {
+  const char* timeout = std::getenv("OPENBLAS_THREAD_TIMEOUT");
+  const long exponent = timeout != nullptr ? std::strtol(timeout, nullptr, 10) : 0;
+  return exponent > 0 && exponent <= 25 ? 40ms : 150ms;
+}
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -68,7 +76,7 @@ class Contender {
 
   // Median of the group.
   double run_group(int calls, const std::function<void(double)>& timed) {
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(pause());
     if (typical_ < group_seconds) time_once();
     std::vector<double> group;
     for (int i = 0; i < calls; ++i) {
@@ -120,32 +128,40 @@ struct Operands {
   LargeArray<T> a, b;
 };
 
+// The first contender is the product itself.
 template <class T>
-void alternate(const Trial& trial, Contender<T>& product, Contender<T>* baseline, TrialResult& result,
-               const std::function<void(double)>& progress, const std::function<void(double)>& keep) {
-  product.warm_up();
-  if (baseline != nullptr) baseline->warm_up();
-  const int usual = baseline == nullptr ? product.group_size() : std::min(product.group_size(), baseline->group_size());
+void take_turns(const Trial& trial, std::vector<Contender<T>>& contenders, TrialResult& result,
+                const std::function<void(double)>& progress, const std::function<void(double)>& keep) {
+  int usual = largest_group;
+  for (Contender<T>& contender : contenders) {
+    contender.warm_up();
+    usual = std::min(usual, contender.group_size());
+  }
   const auto start = Clock::now();
   const int least = trial.repeats > 0 ? trial.repeats : least_repeats;
-  for (;;) {
-    const int done = static_cast<int>(product.times().size());
+  const std::size_t count = contenders.size();
+  for (std::size_t round = 0;; ++round) {
+    const int done = static_cast<int>(contenders[0].times().size());
     const double by_time = trial.repeats > 0 ? 1 : seconds_since(start) / trial.seconds;
     const double fraction = std::min(by_time, static_cast<double>(done) / least);
     if (progress) progress(fraction);
     if (fraction >= 1) break;
     const int calls = trial.repeats > 0 ? std::min(usual, trial.repeats - done) : usual;
-    const double own = product.run_group(calls, keep);
-    if (baseline != nullptr) result.ratios.push_back(baseline->run_group(calls, [](double) {}) / own);
+    std::vector<double> medians(count);
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t i = (round + turn) % count;
+      medians[i] = contenders[i].run_group(
+          calls, i == 0 ? keep : [](double) {});
+    }
+    for (std::size_t i = 1; i < count; ++i) result.baselines[i - 1].ratios.push_back(medians[i] / medians[0]);
   }
-  result.repeats = static_cast<int>(product.times().size());
+  result.repeats = static_cast<int>(contenders[0].times().size());
 }
 
-// The two products, each as a function that computes C and tells its seconds; `last` takes the product's report.
+// The product and its baselines, each as a function that computes C and tells its seconds; `last` takes the product's
+// report.
 template <class T>
-struct Calls {
-  std::function<double(T*)> product, baseline;
-};
+using Calls = std::vector<std::function<double(T*)>>;
 
 template <class T>
 Calls<T> calls_on_cpu(const Trial& t, const Operands<T>& x, Report& last) {
@@ -156,13 +172,15 @@ Calls<T> calls_on_cpu(const Trial& t, const Operands<T>& x, Report& last) {
       return seconds_since(start);
     };
   };
-  return {timed([&](T* c) {
-            last = gemm<T>(t.opa, t.opb, t.m, t.n, t.k, T{1}, x.a.data(), x.rows_a, x.b.data(), x.rows_b, T{0}, c, t.m,
-                           t.options);
-          }),
-          timed([&](T* c) {
-            native_gemm<T>(t.opa, t.opb, t.m, t.n, t.k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, t.m);
-          })};
+  Calls<T> calls = {timed([&](T* c) {
+    last =
+        gemm<T>(t.opa, t.opb, t.m, t.n, t.k, T{1}, x.a.data(), x.rows_a, x.b.data(), x.rows_b, T{0}, c, t.m, t.options);
+  })};
+  for (const Baseline& baseline : t.baselines)
+    calls.push_back(timed([&](T* c) {
+      baseline.gemm<T>(t.opa, t.opb, t.m, t.n, t.k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, t.m);
+    }));
+  return calls;
 }
 
 // Copies of the operands in device memory. C travels both ways around each call, outside of the time.
@@ -194,7 +212,10 @@ Calls<T> calls_on_gpu(const Trial& t, const Operands<T>& x, Report& last) {
   };
   const cuda::Options own{
       .contract = t.options.contract, .engine = t.options.engine, .workspace_limit = t.options.workspace_limit};
-  return {timed(own, &last), timed({.contract = default_contract<T>(), .engine = "native"}, nullptr)};
+  Calls<T> calls = {timed(own, &last)};
+  for (std::size_t i = 0; i < t.baselines.size(); ++i)
+    calls.push_back(timed({.contract = default_contract<T>(), .engine = "native"}, nullptr));
+  return calls;
 }
 
 }  // namespace
@@ -205,16 +226,15 @@ TrialResult measure(const Trial& trial, const std::function<void(double)>& progr
   std::vector<Report> reports;
   Report last;
   const Calls<T> calls = trial.on_gpu ? calls_on_gpu<T>(trial, x, last) : calls_on_cpu<T>(trial, x, last);
-  Contender<T> product(trial.m, trial.n, calls.product);
-  std::optional<Contender<T>> baseline;
-  if (trial.baseline) baseline.emplace(trial.m, trial.n, calls.baseline);
+  std::vector<Contender<T>> contenders;
+  for (const auto& call : calls) contenders.emplace_back(trial.m, trial.n, call);
   TrialResult result;
-  alternate<T>(trial, product, baseline ? &*baseline : nullptr, result, progress,
-               [&](double) { reports.push_back(last); });
+  result.baselines.resize(calls.size() - 1);
+  take_turns<T>(trial, contenders, result, progress, [&](double) { reports.push_back(last); });
   const ExactSample<T> exact = x.exact(trial);
-  result.report = reports[median_index(product.times())];
-  result.product = product.measured(exact);
-  if (baseline) result.baseline = baseline->measured(exact);
+  result.report = reports[median_index(contenders[0].times())];
+  result.product = contenders[0].measured(exact);
+  for (std::size_t i = 1; i < calls.size(); ++i) result.baselines[i - 1].measured = contenders[i].measured(exact);
   return result;
 }
 

@@ -1,12 +1,12 @@
-// Times and errors of a product and of its baseline, taken in turns in one process.
+// Times and errors of a product and of its baselines, taken in turns in one process.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 #include <vernier/vernier.hpp>
 
+#include "baseline.hpp"
 #include "exact_sample.hpp"
 
 namespace vernier::cli {
@@ -18,10 +18,11 @@ struct Trial {
   std::uint64_t seed = 1;
   std::int64_t samples = 4000;
   int repeats = 0;     // timed calls of each; 0: as many as fit into `seconds`, at least least_repeats
-  double seconds = 3;  // for both together
-  bool baseline = true;
+  double seconds = 3;  // for all together
+  std::vector<Baseline> baselines;
   Options options;
-  bool on_gpu = false;  // in device memory, beside cuBLAS; of the options contract, engine and workspace_limit count
+  bool on_gpu = false;  // in device memory, beside cuBLAS if there is a baseline; of the options contract, engine and
+                        // workspace_limit count
 };
 
 inline constexpr int least_repeats = 5;
@@ -32,17 +33,21 @@ struct Measured {
   std::int64_t unwritten = 0;  // entries of C, or parts of them, that the last call left as they were
 };
 
+struct BaselineResult {
+  Measured measured;
+  std::vector<double> ratios;  // baseline / product, of the medians of each round of groups
+};
+
 struct TrialResult {
   Report report;  // of the median call
   Measured product;
-  std::optional<Measured> baseline;
-  std::vector<double> ratios;  // baseline / product, of the medians of each pair of groups
-  int repeats = 0;             // timed calls of each
+  std::vector<BaselineResult> baselines;
+  int repeats = 0;  // timed calls of each
 };
 
-// Groups of calls of one and of the other alternate, about 20 ms and at most 10 calls each. Before every group comes a
-// pause of 40 ms, in which the spinning threads of the other library fall asleep, and for short calls one that is not
-// timed. All entries of C are poisoned before each call.
+// Groups of calls take turns, about 20 ms and at most 10 calls each, in an order that rotates. Before every group comes
+// a pause of 150 ms (40 where OPENBLAS_THREAD_TIMEOUT is 25 or less), in which the spinning threads of the other
+// libraries fall asleep, and for short calls one that is not timed. All entries of C are poisoned before each call.
 template <class T>
 TrialResult measure(const Trial& trial, const std::function<void(double)>& progress);
 

@@ -18,6 +18,7 @@
 #include "run_summary.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/offload.hpp"
+#include "vernier/rates.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -186,6 +187,9 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
   set("VERNIER_DEVICE", options.device);
   set("VERNIER_MIN_SIZE", options.min_size);
   set("VERNIER_BLAS", options.blas);
+  // OpenBLAS's threads spin for a tenth of a second after each call, on processors that Vernier's products need: for
+  // half a millisecond instead.
+  setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
   if (options.verbose > 0) set("VERNIER_VERBOSE", std::to_string(options.verbose + 1));
   std::string report = asked_or_set(options.report, "VERNIER_REPORT");
   if (!report.empty()) report = std::filesystem::absolute(report);
@@ -194,9 +198,18 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
   return report;
 }
 
+// Where the choice between methods is the plan's, and this machine has not been measured: now, since a running program
+// is not to be kept waiting by it.
+void measure_before(const RunOptions& options, const Console& console) {
+  if (!asked_or_set(options.engine, "VERNIER_ENGINE").empty()) return;
+  const std::string file = measure_missing_rates();
+  if (!file.empty() && options.verbose > 0) console.note(fmt::format("rates of this machine are in {}", file));
+}
+
 int run_program(const RunOptions& options, const Console& console) {
   check(options);
   check_report(asked_or_set(options.report, "VERNIER_REPORT"));
+  measure_before(options, console);
   const std::string outer = asked_or_set("", "VERNIER_COUNTERS");  // of a `vernier run` that this one runs under
   int status = 0;
   {

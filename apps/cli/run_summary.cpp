@@ -70,10 +70,9 @@ Plan plan_of(bool gpu, std::int64_t m, std::int64_t n, std::int64_t k, const std
   return explain<T>(Op::none, Op::none, m, n, k, options);
 }
 
-// Why the largest product that was passed on was faster there.
-std::string native_text(const Json& json) {
-  const Json& shape = json["largest_native"];
-  const std::string routine = shape["routine"], contract = json["contract"];
+// What the plan of a product says of it, under some contract.
+std::string plan_text(const Json& json, const Json& shape, const std::string& contract) try {
+  const std::string routine = shape["routine"];
   const std::int64_t m = shape["m"], n = shape["n"], k = shape["k"];
   const bool gpu = json["library"] == "vernier_cublas";
   const auto plan = [&] {
@@ -89,6 +88,8 @@ std::string native_text(const Json& json) {
     }
   }();
   return fmt::format("{} {} x {} x {}: {}", routine, m, n, k, plan.reason);
+} catch (const std::exception& error) {
+  return fmt::format("not to be explained here: {}", error.what());
 }
 
 // Data too wide for products of integers, element by element.
@@ -98,18 +99,15 @@ std::string wide_text(const Json& json) {
       fmt::format("{} calls fell back or were passed on for their data: exponents too wide for integers",
                   json["fallbacks"].get<std::uint64_t>() + json["passed_on"].value("data too wide", std::uint64_t{0}));
   if (contract.find("normwise") != std::string::npos) return what;
-  return what + "; --contract fp64-normwise serves all data, with errors relative to |A_i| |B_j|";
+  const std::string other = what + "; --contract fp64-normwise serves all data, with errors relative to |A_i| |B_j|";
+  if (!json.contains("largest_wide")) return other;
+  return other + "; by it " + plan_text(json, json["largest_wide"], "fp64-normwise");
 }
 
 void show_reasons(const Json& json, const Console& console) {
   const Json& passed = json["passed_on"];
-  if (json.contains("largest_native")) {
-    try {
-      console.note(fmt::format("  faster     {}", native_text(json)));
-    } catch (const std::exception& error) {
-      console.note(fmt::format("  faster     not to be explained here: {}", error.what()));
-    }
-  }
+  if (json.contains("largest_native"))
+    console.note(fmt::format("  faster     {}", plan_text(json, json["largest_native"], json["contract"])));
   if (json["fallbacks"] > 0 || passed.contains("data too wide"))
     console.note(fmt::format("  wide       {}", wide_text(json)));
   if (json.contains("last_message"))

@@ -104,12 +104,13 @@ void tell_at_exit() {
   if (record != nullptr) tell(*record);
 }
 
+// As the preload is loaded: a fork() before the first call may meet the journal's mutex held by another thread.
+[[maybe_unused]] const int forks_seen =
+    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
+
 // With the mutex held.
 Record& record_of(Journal& j) {
-  static const int registered = [] {
-    pthread_atfork([] { journal().mutex.lock(); }, [] { journal().mutex.unlock(); }, forget);
-    return std::atexit(tell_at_exit);
-  }();
+  static const int registered = std::atexit(tell_at_exit);
   static_cast<void>(registered);
   if (j.record == nullptr) j.record = new_record();
   return *j.record;
@@ -137,6 +138,14 @@ void keep_slowest(Record& r, const ShapeCounts& counts) {
   if (!same(r.slowest[at], counts) && r.slowest[at].calls > 0 && r.slowest[at].seconds >= counts.seconds) return;
   r.slowest[at] = counts;
   for (; at > 0 && r.slowest[at - 1].seconds < r.slowest[at].seconds; --at) std::swap(r.slowest[at - 1], r.slowest[at]);
+}
+
+void keep_largest(ShapeCounts& known, const Call& call) {
+  const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  };
+  if (volume(call.m, call.n, call.k) > volume(known.m, known.n, known.k))
+    known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
 }
 
 }  // namespace
@@ -177,6 +186,7 @@ void record_taken(const Call& call, const vernier_report& report) {
   counted = &r;
   r.seconds += report.seconds;
   r.fallbacks += static_cast<std::uint64_t>(report.fallback);
+  if (report.fallback != 0) keep_largest(r.largest_wide, call);
   r.largest_span = std::max({r.largest_span, report.span_a, report.span_b});
   if (report.moduli > 0 || r.engine[0] == '\0') put(r.engine, report.engine);
   r.log2_bound = std::max(r.log2_bound, report.log2_bound);
@@ -189,14 +199,9 @@ void record_taken(const Call& call, const vernier_report& report) {
 }
 
 void record_native(const Call& call) {
-  const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  };
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  ShapeCounts& known = record_of(j).largest_native;
-  if (volume(call.m, call.n, call.k) > volume(known.m, known.n, known.k))
-    known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
+  keep_largest(record_of(j).largest_native, call);
 }
 
 void record_passed_on(double seconds) {

@@ -45,6 +45,7 @@ struct Record {
   std::uint64_t fallbacks, workspaces_used, workspaces_too_small;
   ShapeCounts slowest[slowest_shown];
   ShapeCounts largest_native;  // the largest product that was faster by the library underneath
+  ShapeCounts largest_wide;    // ... and that fell back for its data
   char last_message[256];
   char out_of_reach[256];  // of a process without any call: where its products may be made
   std::atomic<std::uint32_t> symbols_used;

@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <string>
+#include <vector>
 
 #include "deepbind.hpp"
 #include "elf_file.hpp"
@@ -19,15 +21,26 @@ namespace {
 constexpr const char* blas_names[] = {"libblas.so.3",   "libopenblas.so.0", "libblis.so.4",      "libflexiblas.so.3",
                                       "libmkl_rt.so.2", "libblas64.so.3",   "libopenblas64.so.0"};
 
+// What a name stands for; else it is a file.
+std::vector<std::string> files_of(const std::string& name) {
+  if (name == "mkl") return {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1", "libmkl_rt.so"};
+  if (name == "openblas") return {"libopenblas.so.0", "libopenblas.so"};
+  if (name == "blis") return {"libblis.so.4", "libblis.so"};
+  return {name};
+}
+
 // The library for calls that are passed on, if one was asked for.
 void* named_blas() {
   static constinit std::atomic<void*> handle{nullptr};  // no lock: see found_once in original.cpp
   if (void* opened = handle) return opened;
   const std::string name = variable("VERNIER_BLAS");
   if (name.empty()) return nullptr;
-  handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) fatal("VERNIER_BLAS=" + name + ": " + dlerror());
-  return handle;
+  std::string why;
+  for (const std::string& file : files_of(name)) {
+    if (void* opened = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle = opened;
+    why += (why.empty() ? "" : "; ") + std::string(dlerror());
+  }
+  fatal("VERNIER_BLAS=" + name + ": " + why + "; expected mkl, openblas, blis or the file of a BLAS");
 }
 
 // For programs that have no BLAS of their own: those that are linked to this preload.

@@ -2,17 +2,28 @@
 
 #include <tuple>
 
+#include "product/plan/current_gpu.hpp"
 #include "timing.hpp"
 
 namespace bench {
 namespace {
 
 using namespace vernier;
-using cuda::DeviceBuffer;
+using namespace vernier::cuda;
 
 __global__ void to_halves(const float* x, std::int64_t count, unsigned short* out) {
   for (std::int64_t i = blockIdx.x * 256LL + threadIdx.x; i < count; i += gridDim.x * 256LL)
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(out[i]) : "f"(x[i]));
+}
+
+cuda::SplitGemmPlan plan_of(const Problem& p, std::int64_t products = 1) {
+  return cuda::plan_split_gemm(p.m, p.n, p.k, products, cuda::current_gpu());
+}
+cuda::SplitGemmPlan plan_of(const std::string& scheme, const Problem& p) {
+  return cuda::plan_split_gemm(scheme, p.m, p.n, p.k, cuda::current_gpu());
+}
+bool pays(const Problem& p, std::int64_t products = 1) {
+  return cuda::split_gemm_pays(p.m, p.n, p.k, products, cuda::current_gpu());
 }
 
 cuda::SplitOperands operands(const Problem& p) {
@@ -66,28 +77,27 @@ Contender Contenders::split(const std::string& name, const cuda::SplitGemmPlan& 
 }
 
 Contender Contenders::halfhalf(const Problem& p) {
-  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(p.m, p.n, p.k);
-  return split("halfhalf", cuda::plan_split_gemm(plan.attempts.front().scheme, p.m, p.n, p.k), p);
+  const cuda::SplitGemmPlan plan = plan_of(p);
+  return split("halfhalf", plan_of(plan.attempts.front().scheme, p), p);
 }
 
 Contender Contenders::tf32tf32(const Problem& p) {
-  const bool folded = cuda::plan_split_gemm(p.m, p.n, p.k).attempts.front().scheme == "halfhalf_fold";
-  return split("tf32tf32", cuda::plan_split_gemm(folded ? "tf32tf32_fold" : "tf32tf32_sep", p.m, p.n, p.k), p);
+  const bool folded = plan_of(p).attempts.front().scheme == "halfhalf_fold";
+  return split("tf32tf32", plan_of(folded ? "tf32tf32_fold" : "tf32tf32_sep", p), p);
 }
 
 Contender Contenders::bf16x6(const Problem& p) {
-  return split("bf16x6",
-               cuda::plan_split_gemm(cuda::plan_split_gemm(p.m, p.n, p.k).attempts.back().scheme, p.m, p.n, p.k), p);
+  return split("bf16x6", plan_of(plan_of(p).attempts.back().scheme, p), p);
 }
 
 Contender Contenders::contract(const Problem& p) {
-  Contender c = cuda::split_gemm_pays(p.m, p.n, p.k) ? split("", cuda::plan_split_gemm(p.m, p.n, p.k), p) : sgemm(p);
+  Contender c = pays(p) ? split("", plan_of(p), p) : sgemm(p);
   c.name = "contract fp32";
   return c;
 }
 
 std::vector<Contender> Contenders::batch(const Problem& p, std::int64_t count) {
-  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(p.m, p.n, p.k, count);
+  const cuda::SplitGemmPlan plan = plan_of(p, count);
   workspace(plan.workspace);
   const auto work = static_cast<double>(count);
   const Contender sgemm = {"cublas fp32",
@@ -104,13 +114,13 @@ std::vector<Contender> Contenders::batch(const Problem& p, std::int64_t count) {
                                               {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr);
                            },
                            work};
-  Contender contract = cuda::split_gemm_pays(p.m, p.n, p.k, count) ? split : sgemm;
+  Contender contract = pays(p, count) ? split : sgemm;
   contract.name = "contract fp32";
   return {sgemm, split, contract};
 }
 
 std::vector<Contender> Contenders::stages(const std::string& scheme, const Problem& p) {
-  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(scheme, p.m, p.n, p.k);
+  const cuda::SplitGemmPlan plan = plan_of(scheme, p);
   std::vector<Contender> all = {split(scheme, plan, p)};
   for (const auto& [ops, opa, opb] :
        {std::tuple{"NN", Op::none, Op::none}, {"TN", Op::transpose, Op::none}, {"NT", Op::none, Op::transpose}}) {
@@ -124,8 +134,8 @@ std::vector<Contender> Contenders::stages(const std::string& scheme, const Probl
 }
 
 std::string Contenders::made(const Problem& p) const {
-  if (!cuda::split_gemm_pays(p.m, p.n, p.k)) return "native";
-  return cuda::split_gemm_made(cuda::plan_split_gemm(p.m, p.n, p.k), workspace_.data(), nullptr);
+  if (!pays(p)) return "native";
+  return cuda::split_gemm_made(plan_of(p), workspace_.data(), nullptr);
 }
 
 }  // namespace bench

@@ -16,6 +16,7 @@ namespace bench {
 namespace {
 
 using namespace vernier;
+using namespace vernier::cuda;
 using cuda::DeviceBuffer;
 
 struct Shape {

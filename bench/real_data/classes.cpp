@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <stdexcept>
 
-extern "C" void dsyevd_(const char* job, const char* triangle, const int* n, double* a, const int* lda, double* values,
-                        double* work, const int* work_size, int* integers, const int* integers_size, int* info);
+#include "huckel.hpp"
+
+extern "C" {
+void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
+void dpotri_(const char* triangle, const int* n, double* a, const int* lda, int* info);
+void dsyevd_(const char* job, const char* triangle, const int* n, double* a, const int* lda, double* values,
+             double* work, const int* work_size, int* integers, const int* integers_size, int* info);
+}
 
 namespace vernier::bench {
 namespace {
@@ -59,6 +64,10 @@ std::vector<double> matrix(std::int64_t rows, std::int64_t columns, const Elemen
   return x;
 }
 
+void check_lapack(int info, const char* routine) {
+  if (info != 0) throw std::runtime_error(std::string(routine) + ": info = " + std::to_string(info));
+}
+
 // Columns: eigenvectors of a symmetric matrix, by rising eigenvalue.
 std::vector<double> eigenvectors(std::vector<double> x, std::int64_t size) {
   const int n = static_cast<int>(size), query = -1;
@@ -70,7 +79,7 @@ std::vector<double> eigenvectors(std::vector<double> x, std::int64_t size) {
   std::vector<int> places(static_cast<std::size_t>(integers));
   const int work_size = static_cast<int>(work);
   dsyevd_("V", "L", &n, x.data(), &n, values.data(), space.data(), &work_size, places.data(), &integers, &info);
-  if (info != 0) throw std::runtime_error("dsyevd: no convergence");
+  check_lapack(info, "dsyevd");
   return x;
 }
 
@@ -87,6 +96,79 @@ std::vector<double> covariance(std::int64_t size, const Field& field) {
     const double correlation = i == j ? 1 : spread * field.normal(low, high);
     return correlation * std::pow(10.0, -3 * static_cast<double>(i + j) / static_cast<double>(size));
   });
+}
+
+// The Cholesky factor, in the lower triangle, of the front of a layer of nodes in a stiffness matrix: conduction in a
+// grid of cells of lognormal conductivity, where four layers have been eliminated before.
+std::vector<double> front_factor(int size, const Field& field) {
+  const int width = std::max(1, static_cast<int>(std::sqrt(size)));
+  std::vector<double> front;
+  int info = 0;
+  for (int layer = 0; layer < 5; ++layer) {
+    const auto bond = [&](int i, int direction) { return std::exp(field.normal(4 * layer + direction, i)); };
+    std::vector<double> next(static_cast<std::size_t>(size) * static_cast<std::size_t>(size));
+    const auto at = [&](int i, int j) -> double& {
+      return next[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(size)];
+    };
+    if (layer > 0) {  // K - E S^-1 E of the bonds between layers
+      dpotri_("L", &size, front.data(), &size, &info);
+      check_lapack(info, "dpotri");
+      for (int j = 0; j < size; ++j)
+        for (int i = j; i < size; ++i)
+          at(i, j) = -bond(i, 2) * bond(j, 2) *
+                     front[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(size)];
+    }
+    for (int i = 0; i < size; ++i) {
+      at(i, i) += bond(i, 2) + std::exp(field.normal(4 * layer + 6, i));  // to the layers before and behind
+      for (const auto& [j, direction] : {std::pair{i + 1, 0}, std::pair{i + width, 1}}) {
+        if (j >= size || (direction == 0 && j % width == 0)) continue;
+        at(i, i) += bond(i, direction);
+        at(j, j) += bond(i, direction);
+        at(j, i) -= bond(i, direction);
+      }
+    }
+    front = next;
+    dpotrf_("L", &size, front.data(), &size, &info);
+    check_lapack(info, "dpotrf");
+  }
+  return front;
+}
+
+// The update of a front by its first k columns, L_21 L_21^T; over again where C is larger.
+void frontal_update(std::int64_t m, std::int64_t n, std::int64_t k, const Field& field, std::vector<double>& a,
+                    std::vector<double>& b) {
+  constexpr std::int64_t most = 1792;
+  const std::int64_t rest = std::min(std::max(m, n), most);
+  const int size = static_cast<int>(rest + k);
+  const std::vector<double> factor = front_factor(size, field);
+  const auto below = [&](std::int64_t i, std::int64_t l) {
+    return factor[static_cast<std::size_t>(k + i % rest + l * size)];
+  };
+  a = matrix(m, k, below);
+  b = matrix(k, n, [&](auto l, auto j) { return below(j, l); });
+}
+
+// The Hamiltonian of the demonstration's molecule and its orbitals, at least so many functions.
+struct Molecule {
+  demo::Matrix hamiltonian, orbitals;
+
+  explicit Molecule(std::int64_t functions) {
+    const std::int64_t each = demo::functions_per_residue();
+    const auto residues = std::max<std::int64_t>(1, (functions - demo::functions_of_ends() + each - 1) / each);
+    const auto basis = demo::gaussian_basis(demo::alanine_helix(static_cast<int>(residues)));
+    const demo::Matrix overlap = demo::overlap_matrix(basis);
+    hamiltonian = demo::hamiltonian(basis, overlap);
+    orbitals = demo::solve(hamiltonian, overlap, [](const char*) {}).C;
+  }
+};
+
+// Rows of H times columns of C, over again where the product is larger.
+void orbital_product(std::int64_t m, std::int64_t n, std::int64_t k, std::vector<double>& a, std::vector<double>& b) {
+  constexpr std::int64_t most = 2048;
+  const Molecule molecule(std::min(k, most));
+  const std::int64_t size = std::min(k, molecule.orbitals.rows);
+  a = matrix(m, k, [&](auto i, auto l) { return molecule.hamiltonian(i % size, l % size); });
+  b = matrix(k, n, [&](auto l, auto j) { return molecule.orbitals(l % size, j % size); });
 }
 
 struct Shape {
@@ -146,9 +228,11 @@ auto with_eigenvectors(const Eigensystem::Make& make, bool transpose) {
 }
 
 RealClass eigen_class(const char* name, const char* description) {
-  RealClass about{name, description};
-  about.eigenvectors = true;
-  return about;
+  return {.name = name, .description = description, .lapack = true};
+}
+
+RealClass panel_class(const char* name, const char* description) {
+  return {.name = name, .description = description, .longest_k = 256, .lapack = true};
 }
 
 Class random_class(const char* name, double phi) {
@@ -184,7 +268,7 @@ const std::vector<Class>& classes() {
       {{"relu", "max(normal, 0) times weights"},
        elements([](const Shape&, const Field& f, auto i, auto j) { return std::max(f.normal(i, j), 0.0); }, normal)},
       {{"kernel_random", "Gaussian kernel of points in space, times normal"}, elements(gaussian, normal)},
-      {{"lu_update", "normal, by a panel of 256", 256}, elements(normal, normal)},
+      {{.name = "lu_update", .description = "normal, by a panel of 256", .longest_k = 256}, elements(normal, normal)},
       {{"rows_scaled", "normal, rows and columns times powers of two from 2^-300 to 2^300"},
        elements(
            [=](const Shape&, const Field& f, auto i, auto l) { return scaled(f, i, l, f.exponent(i, -300, 300)); },
@@ -202,6 +286,12 @@ const std::vector<Class>& classes() {
              return std::pow(x, static_cast<double>(s.k - 1 - l));
            },
            normal)},
+      {eigen_class("orbitals", "Hamiltonian of the demonstration's molecule times its orbitals"),
+       [](const Shape& s, const Field&, const Field&, Factors& out) { orbital_product(s.m, s.n, s.k, out.a, out.b); }},
+      {panel_class("frontal_update", "update of a finite-element front by a panel of its Cholesky factor"),
+       [](const Shape& s, const Field& f, const Field&, Factors& out) {
+         frontal_update(s.m, s.n, s.k, f, out.a, out.b);
+       }},
       random_class("random_4", 4),
       {{"triangular", "lower times upper triangle, normal"},
        elements([](const Shape&, const Field& f, auto i, auto l) { return l <= i ? f.normal(i, l) : 0.0; },

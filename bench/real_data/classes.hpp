@@ -15,12 +15,12 @@ struct Factors {
 struct RealClass {
   std::string name, description;
   std::int64_t longest_k = std::int64_t{1} << 40;  // of an update by a panel
-  bool eigenvectors = false;                       // which LAPACK computes: many products take k up to 300
+  bool lapack = false;                             // which makes them: in the campaign k up to 300
 };
 
 const std::vector<RealClass>& real_classes();
 
-// The same on every machine but for eigenvectors, which LAPACK computes. Throws std::out_of_range on an unknown name.
+// The same on every machine but for what LAPACK computes. Throws std::out_of_range on an unknown name.
 Factors make_factors(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed);
 
 }  // namespace vernier::bench

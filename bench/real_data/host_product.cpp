@@ -8,7 +8,7 @@ class HostProduct final : public Product {
   HostProduct(const Factors& factors, int threads)
       : f_(factors), threads_(threads), c_(static_cast<std::size_t>(f_.m * f_.n)) {}
 
-  Report multiply(const Contract& contract, const std::string& engine) override {
+  Report multiply(const Contract& contract, const std::string& engine, bool) override {
     return gemm(Op::none, Op::none, f_.m, f_.n, f_.k, 1.0, f_.a.data(), f_.m, f_.b.data(), f_.k, 0.0, c_.data(), f_.m,
                 Options{.contract = contract, .engine = engine, .threads = threads_});
   }

@@ -14,11 +14,13 @@ class Product {
  public:
   virtual ~Product() = default;
   // The report's seconds are those until C is there. engine: as Options have it.
-  virtual Report multiply(const Contract& contract, const std::string& engine) = 0;
+  // asynchronous: on a GPU no host waits for what the data need.
+  virtual Report multiply(const Contract& contract, const std::string& engine, bool asynchronous = false) = 0;
   virtual std::vector<double> c() const = 0;  // of the last product, without padding
 };
 
 std::unique_ptr<Product> host_product(const Factors& factors, int threads);
-std::unique_ptr<Product> device_product(const Factors& factors);
+// apart: on a stream that no other product has.
+std::unique_ptr<Product> device_product(const Factors& factors, bool apart);
 
 }  // namespace vernier::bench

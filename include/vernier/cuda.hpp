@@ -8,10 +8,10 @@
 // Same contracts; under `reproducible` ones and `exact` the same bits as on a CPU. Under others fp64 may take
 // scales of 14 moduli (docs/accuracy.md, theorem 2), and complex products moduli of their own.
 //
-// Hopper (compute capability 9.0) has kernels of its own, engine "sm90_int8". Other GPUs from 8.0 on multiply by
-// mma.sync, "mma_int8", 10.x by cuBLAS, "cublas_int8", and have all here but contract exact, Strassen-Winograd,
-// error-corrected products, and calls that no host may wait for, which are native there unless the contract is
-// fp64-normwise. Their drivers compile the kernels when they first run, and keep them. In a build without CUDA, or on a
+// Hopper (compute capability 9.0) has kernels of its own, engine "sm90_int8", but for VERNIER_GPU_KERNELS=any. Other
+// GPUs from 8.0 on multiply by mma.sync, "mma_int8", and have all here; 10.x by cuBLAS, "cublas_int8", where calls that
+// no host may wait for are native unless the contract is fp64-normwise.
+// Their drivers compile the kernels when they first run, and keep them. In a build without CUDA, or on a
 // machine without such a GPU, everything here throws Error(Status::unsupported) and says what is missing.
 #pragma once
 
@@ -55,10 +55,10 @@ struct VERNIER_API Options {
 // options.asynchronous, and where the stream is captured, it waits for nothing, and the GPU chooses. The report is then
 // that of ordinary data, and options.outcome completes it; contracts that some data cannot keep (`reproducible`,
 // `no-fallback`, more bits than the type's) need an outcome. float under contract fp32 goes to error-corrected products
-// (split.hpp) on Hopper, where these are faster by estimate: their bits are not those of residues.
+// (split.hpp) where these are faster by estimate: their bits are not those of residues.
 //
 // Throws Error with C untouched: as vernier::gemm; unsupported also where a product cannot be captured (contract exact;
-// engines "mma_int8" and "cublas_int8" but for fp64-normwise); a workspace too small for residues where native is not
+// engine "cublas_int8" but for fp64-normwise); a workspace too small for residues where native is not
 // allowed.
 template <class T>
 VERNIER_API Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,

@@ -2,7 +2,8 @@
 // algebra that stands on them. All matrices are column-major, as in vernier.hpp.
 //
 // A dd is the unevaluated sum hi + lo of two doubles, 106 bits and more, with double's range: u = 2^-106. Any hi and lo
-// are taken; results have |lo| at most half a unit in the last place of hi. binary128 has 113 bits: u = 2^-113.
+// are taken; results have |lo| at most half a unit in the last place of hi, and lo no bits below 2^-1074. binary128 has
+// 113 bits: u = 2^-113.
 #pragma once
 
 #include "vernier/level3.hpp"
@@ -30,6 +31,8 @@ __extension__ typedef __float128 binary128;  // NumPy's quaddtype stores the sam
 //   fp128    |T - AB| <= (k + 1) 2^-113 |A||B|            of binary128
 //   bits(n)  |T - AB| <= (k 2^-n + u) |A||B|              4 <= n <= 150; u of the output type
 //   exact    C = alpha AB + beta C, rounded once: to binary128; to dd: hi = RN(x), lo = x - hi rounded in the direction
+//
+// Of complex matrices it holds for each part, a sum of 2 k products of parts.
 //
 // Results are the same bits on every machine, for any engine and number of threads. Where elements become integers
 // without loss, as those of most matrices of doubles do, T of every contract is the exact product, rounded once.

@@ -4,9 +4,9 @@
 namespace vernier {
 
 enum class Rounding {
-  nearest,      // ties to even
-  down,         // toward minus infinity
-  up,           // toward plus infinity
+  nearest,  // ties to even
+  down,     // toward minus infinity
+  up,       // toward plus infinity
   toward_zero,
 };
 

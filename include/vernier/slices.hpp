@@ -67,7 +67,7 @@ VERNIER_API SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int6
 
 namespace cuda {
 
-// The same for matrices in the memory of a Hopper GPU, k up to 2097120, by cuBLAS, on a stream (a cudaStream_t).
+// The same for matrices in the memory of a GPU, k up to 2097120, by cuBLAS, on a stream (a cudaStream_t).
 // Returns when the product is done. bits is the least that the model's engines of current GPUs allow for the format, so
 // that results do not depend on the instructions that cuBLAS takes: those of the CPU for engines of as many bits.
 // correctly_rounded: entries whose terms are more than 380 bits apart take the exact sum of their elements' products.

@@ -1,5 +1,5 @@
-/* Beyond double from C: quad.hpp and verified.hpp, whose names these are. A handle's engine, threads and workspace limit
- * hold here, its contract does not; messages are those of vernier_last_error. */
+/* Beyond double from C: quad.hpp and verified.hpp, whose names these are. A handle's engine, threads and workspace
+ * limit hold here, its contract does not; messages are those of vernier_last_error. */
 #ifndef VERNIER_VERNIER_QUAD_H
 #define VERNIER_VERNIER_QUAD_H
 

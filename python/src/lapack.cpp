@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <complex>
 #include <optional>
 #include <vernier/cuda_lapack.hpp>
 #include <vernier/lapack.hpp>
@@ -14,15 +15,19 @@
 namespace vernier::python {
 namespace {
 
-// A real matrix, or a vector as a matrix of one column.
+bool is_complex(Kind kind) { return kind > Kind::float64; }
+
+// A matrix, or a vector as a matrix of one column. Complex ones lie on the CPU: GPUs have no complex factorisations.
 struct Operand {
   Array array;
   Matrix matrix;
   std::int64_t rows = 0, columns = 1;
 
   explicit Operand(nb::handle x) {
-    if (!describe(x, array) || array.kind > Kind::float64 || array.dimensions < 1 || array.dimensions > 2)
-      throw nb::type_error("expected a matrix or vector of float32 or float64");
+    if (!describe(x, array) || array.dimensions < 1 || array.dimensions > 2)
+      throw nb::type_error("expected a matrix or vector of float32, float64, complex64 or complex128");
+    if (is_complex(array.kind) && array.device != on_cpu)
+      throw nb::type_error("a complex matrix on a GPU: complex systems are solved on the CPU; copy it there");
     rows = array.shape[0], columns = array.dimensions == 2 ? array.shape[1] : 1;
     const std::int64_t shape[] = {rows, columns};
     const std::int64_t strides[] = {array.strides[0], array.dimensions == 2 ? array.strides[1] : rows};
@@ -53,15 +58,32 @@ Request request_of(const Operand& a, const std::string& contract) {
 vernier::Options on_cpu_with(const Request& r) { return {.contract = r.contract}; }
 cuda::Options on_gpu_with(const Request& r) { return {.contract = r.contract, .stream = r.stream}; }
 
-// f(T{}, options): float or double, options of a CPU or a GPU. The GIL is free meanwhile.
+// real(T{}) for float and double, complex(T{}) for complex ones. The GIL is free meanwhile.
+template <class Real, class Complex>
+auto with_type(Kind kind, Real&& real, Complex&& complex) {
+  const nb::gil_scoped_release others_may_run;
+  switch (kind) {
+    case Kind::float32:
+      return real(float{});
+    case Kind::float64:
+      return real(double{});
+    case Kind::complex64:
+      return complex(std::complex<float>{});
+    default:
+      return complex(std::complex<double>{});
+  }
+}
+
+// f(T{}, options), options of a CPU or a GPU.
 template <class F>
 auto dispatch(const Operand& a, const std::string& contract, F&& f) {
   const Request request = request_of(a, contract);
-  const nb::gil_scoped_release others_may_run;
-  const auto with = [&](auto zero) {
-    return a.array.device == on_cpu ? f(zero, on_cpu_with(request)) : f(zero, on_gpu_with(request));
-  };
-  return a.array.kind == Kind::float32 ? with(float{}) : with(double{});
+  return with_type(
+      a.array.kind,
+      [&](auto zero) {
+        return a.array.device == on_cpu ? f(zero, on_cpu_with(request)) : f(zero, on_gpu_with(request));
+      },
+      [&](auto zero) { return f(zero, on_cpu_with(request)); });
 }
 
 std::int64_t factor_lu(nb::handle matrix, std::uintptr_t pivots, const std::string& contract) {
@@ -134,16 +156,18 @@ SolveReport solve_system(nb::handle matrix, nb::handle right, nb::handle solutio
   b.by_columns("b"), x.by_columns("x");
   void* stream = stream_of(a.array);
   const Op op = a.matrix.by_rows ? Op::transpose : Op::none;
-  const nb::gil_scoped_release others_may_run;
-  const auto with = [&](auto zero) {
+  const auto on_host = [&](auto zero) {
     using T = decltype(zero);
-    if (a.array.device == on_cpu)
-      return solve<T>(op, a.rows, b.columns, a.data<T>(), a.matrix.leading, b.data<T>(), b.matrix.leading, x.data<T>(),
-                      x.matrix.leading, options);
+    return solve<T>(op, a.rows, b.columns, a.data<T>(), a.matrix.leading, b.data<T>(), b.matrix.leading, x.data<T>(),
+                    x.matrix.leading, options);
+  };
+  const auto anywhere = [&](auto zero) {
+    using T = decltype(zero);
+    if (a.array.device == on_cpu) return on_host(zero);
     return cuda::solve<T>(op, a.rows, b.columns, a.data<T>(), a.matrix.leading, b.data<T>(), b.matrix.leading,
                           x.data<T>(), x.matrix.leading, options, stream);
   };
-  return a.array.kind == Kind::float32 ? with(float{}) : with(double{});
+  return with_type(a.array.kind, anywhere, on_host);
 }
 
 void bind_certificate(nb::module_& m) {

@@ -3,12 +3,17 @@
 import cupy
 import numpy
 
-from . import _cuda
+from . import _cuda, _like_numpy
+from ._like_numpy import element_strides  # noqa: F401, an adapter has it
 
 _cuda.load()
 dtypes = tuple(numpy.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 empty = cupy.empty
 permute = cupy.transpose
+_alike = _like_numpy.Functions(cupy)
+empty_like, joined, ones = _alike.empty_like, _alike.joined, _alike.ones
+negative_identity, clear_above_diagonal, diagonals = (_alike.negative_identity, _alike.clear_above_diagonal,
+                                                      _alike.diagonals)
 _current_stream = cupy.cuda.get_current_stream
 _current_device = cupy.cuda.runtime.getDevice
 
@@ -44,31 +49,3 @@ def stream(device):
 def workspace(size, device):
     memory = cupy.cuda.alloc(size)
     return memory, memory.ptr
-
-
-def empty_like(shape, x):
-    return cupy.empty(shape, x.dtype)
-
-
-def element_strides(x):
-    return tuple(s // x.itemsize if s % x.itemsize == 0 else 0 for s in x.strides)
-
-
-def joined(x, y, axis):
-    return cupy.concatenate([x, y], axis)
-
-
-def negative_identity(n, like):
-    return -cupy.eye(n, dtype=like.dtype)
-
-
-def clear_above_diagonal(x):
-    x[...] = cupy.tril(x)
-
-
-def ones(n, like):
-    return cupy.ones(n, like.dtype)
-
-
-def diagonals(x, indices, unique):
-    return cupy.einsum(f"{indices}->{unique}", x)

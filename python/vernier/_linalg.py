@@ -15,7 +15,7 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
           componentwise_error: bool = False, report: bool = False) -> Any:
     """x with a @ x = b, and a measured backward error for each right-hand side.
 
-    a, b        float32 or float64, of NumPy, CuPy or PyTorch: a square, b a vector or a matrix; x has b's shape
+    a, b        of NumPy, CuPy or PyTorch, complex ones on the CPU: a square, b a vector or a matrix; x has b's shape
     contract    of the products in the factorisation; None: as the factors
     factors     "auto", "bf16", "fp16", "tf32", "fp32" or "fp64": what the LU factors are kept in
     refinement  "auto", "classical" or "gmres"
@@ -73,8 +73,8 @@ class LU:
 
 
 def lu_factor(a: Any, contract: str | None = None) -> LU:
-    """P A = L U with partial pivoting, its large products under the contract; a is float32 or float64, and stays."""
-    space = _real_matrix("lu_factor", a)
+    """P A = L U with partial pivoting, its large products under the contract; a stays. Complex ones lie on the CPU."""
+    space = _matrix("lu_factor", a, _every_dtype)
     factors = space.by_columns(a)
     pivots, address = space.pivots(min(a.shape), a)
     info = _vernier.factor_lu(factors, address, contract or "")
@@ -108,7 +108,7 @@ def backward_errors(a: Any, x: Any, b: Any) -> list[float]:
 
 
 class Cholesky:
-    """A = L L^T, as cholesky returns it."""
+    """A = L L^T, for complex A L L^H, as cholesky returns it."""
 
     def __init__(self, lower: Any, contract: str):
         self.lower = lower  #: L, with zeros above the diagonal
@@ -126,7 +126,9 @@ class Cholesky:
 
 
 def cholesky(a: Any, contract: str | None = None) -> Cholesky:
-    """A = L L^T of a symmetric positive definite a, of which the lower triangle is read; ``.lower`` is L.
+    """A = L L^T of a symmetric, or L L^H of a Hermitian, positive definite a; ``.lower`` is L.
+
+    Of a the lower triangle is read. Complex ones lie on the CPU.
 
     Raises ValueError where a leading minor is not positive.
     """
@@ -192,7 +194,7 @@ def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: 
     side      "left" for p @ b, "right" for a @ p
     contract  of all the products; "exact" cannot be prepared
     """
-    space = _real_matrix("prepare", x)
+    space = _matrix("prepare", x, _real_dtypes)
     if side not in ("left", "right"):
         raise ValueError(f"prepare: side is {side!r}; expected 'left' or 'right'")
     if not _by_rows_or_columns(x):
@@ -200,20 +202,25 @@ def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: 
     return Prepared(_vernier.Prepared(x, side == "left", contract or "", engine, threads), x)
 
 
-def _real_matrix(routine, a):
+_real_dtypes = ("float32", "float64")
+_every_dtype = _real_dtypes + ("complex64", "complex128")
+
+
+def _matrix(routine, a, dtypes):
     _refuse.array(a, "a", routine)
     space = adapter(a)
     if space is None or not hasattr(space, "by_columns"):
         raise TypeError(f"{routine}: a is a {_refuse.kind_of(a)}; an array of NumPy, CuPy or PyTorch is expected")
-    if _refuse.dtype_name(a) not in ("float32", "float64"):
-        raise TypeError(f"{routine}: a has dtype {_refuse.dtype_name(a)}; expected float32 or float64")
+    name = _refuse.dtype_name(a)
+    if name not in dtypes:
+        raise TypeError(f"{routine}: a has dtype {name}; expected one of {', '.join(dtypes)}")
     if a.ndim != 2:
         raise ValueError(f"{routine}: a has shape {tuple(a.shape)}; a matrix is expected")
     return space
 
 
 def _square(routine, a):
-    space = _real_matrix(routine, a)
+    space = _matrix(routine, a, _every_dtype)
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"{routine}: a has shape {tuple(a.shape)}; a square matrix is expected")
     return space

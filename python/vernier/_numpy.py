@@ -2,9 +2,16 @@
 
 import numpy
 
+from . import _like_numpy
+from ._like_numpy import element_strides  # noqa: F401, an adapter has it
+
 dtypes = tuple(numpy.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 empty = numpy.empty
 permute = numpy.transpose
+_alike = _like_numpy.Functions(numpy)
+empty_like, joined, ones = _alike.empty_like, _alike.joined, _alike.ones
+negative_identity, clear_above_diagonal, diagonals = (_alike.negative_identity, _alike.clear_above_diagonal,
+                                                      _alike.diagonals)
 
 
 def contiguous(x):
@@ -37,31 +44,3 @@ def stream(device):
 
 def workspace(size, device):
     raise AssertionError("products on a CPU take no device memory")
-
-
-def empty_like(shape, x):
-    return numpy.empty(shape, x.dtype)
-
-
-def element_strides(x):
-    return tuple(s // x.itemsize if s % x.itemsize == 0 else 0 for s in x.strides)
-
-
-def joined(x, y, axis):
-    return numpy.concatenate([x, y], axis)
-
-
-def negative_identity(n, like):
-    return -numpy.eye(n, dtype=like.dtype)
-
-
-def clear_above_diagonal(x):
-    x[...] = numpy.tril(x)
-
-
-def ones(n, like):
-    return numpy.ones(n, like.dtype)
-
-
-def diagonals(x, indices, unique):
-    return numpy.einsum(f"{indices}->{unique}", x)

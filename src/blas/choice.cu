@@ -22,9 +22,10 @@ bool split_is_asked_for(const Options& options) {
 
 template <class T>
 std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options& options, std::int64_t products) {
-  if (!split_is_asked_for<T>(options) || !split_gemm_pays(s.m, s.n, s.k, products) || !current_device().hopper())
-    return {};
-  SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products);
+  if (!split_is_asked_for<T>(options)) return {};
+  const GpuModel gpu = current_gpu();
+  if (!gpu.residues || !split_gemm_pays(s.m, s.n, s.k, products, gpu)) return {};
+  SplitGemmPlan plan = plan_split_gemm(s.m, s.n, s.k, products, gpu);
   if (plan.workspace > workspace_limit(plan.workspace, options)) return {};
   return plan;
 }
@@ -32,16 +33,17 @@ std::optional<SplitGemmPlan> split_plan_of(const ProductShape& s, const Options&
 template <class T>
 bool addresses_are_worth_a_wait(const ProductShape& s, const Options& options, std::int64_t products) {
   constexpr double wait = 40e-6;  // three copies to the host, and until it has seen them
-  return split_plan_of<T>(s, options, products) &&
-         split_gemm_seconds(s.m, s.n, s.k, products) + wait < device_sgemm_seconds(s.m, s.n, s.k, products);
+  return split_plan_of<T>(s, options, products) && split_gemm_seconds(s.m, s.n, s.k, products, current_gpu()) + wait <
+                                                       sgemm_seconds(s.m, s.n, s.k, products, current_gpu());
 }
 
 namespace {
 
 std::string why_not_split(const ProductShape& s, const Options& options) {
-  const bool pays = split_gemm_pays(s.m, s.n, s.k);
-  const std::size_t needed = pays ? plan_split_gemm(s.m, s.n, s.k).workspace : 0;
-  return vernier::why_not_split(s.m, s.n, s.k, needed, pays ? workspace_limit(needed, options) : 0);
+  const GpuModel gpu = current_gpu();
+  const bool pays = split_gemm_pays(s.m, s.n, s.k, 1, gpu);
+  const std::size_t needed = pays ? plan_split_gemm(s.m, s.n, s.k, 1, gpu).workspace : 0;
+  return vernier::why_not_split(s.m, s.n, s.k, needed, pays ? workspace_limit(needed, options) : 0, gpu);
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ template <class T>
 Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options) {
   if (!split) {
     Plan plan = plan_of<T>(shape, options, true).printable;
-    if (!shape.empty() && split_is_asked_for<T>(options) && current_device().hopper())
+    if (!shape.empty() && split_is_asked_for<T>(options) && current_gpu().residues)
       plan.reason += "; " + why_not_split(shape, options);
     return plan;
   }

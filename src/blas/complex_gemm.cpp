@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -13,6 +14,7 @@
 #include "product/native/native.hpp"
 #include "product/update.hpp"
 #include "residue/complex_gemm.hpp"
+#include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
@@ -27,9 +29,10 @@ void update(const ComplexProblem<R>& p, const std::complex<R>* t, int threads) {
   }
 }
 
-// The plan of the one real product, and that of three products of parts if there is one.
+// The one real product, and three products of parts if there are any.
 struct Planned {
   Plan printable;
+  ProductPlan doubled;
   std::optional<ComplexResiduePlan> parts;
 };
 
@@ -38,11 +41,12 @@ struct Planned {
 template <class R>
 Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, std::size_t workspace,
                      std::size_t copies) {
-  const ProductPlan doubled = plan_product<R>({2 * m, n, 2 * k}, options, true);
-  Planned plan{doubled.printable, std::nullopt};
+  Planned plan;
+  plan.doubled = plan_product<R>({2 * m, n, 2 * k}, options, true);
+  plan.printable = plan.doubled.printable;
   if (plan.printable.scheme == "residues") {
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
-    plan.parts = plan_complex_residues(doubled, {m, n, k}, workspace != 0 ? workspace : limit + copies);
+    plan.parts = plan_complex_residues(plan.doubled, {m, n, k}, workspace != 0 ? workspace : limit + copies);
     if (plan.parts) plan.printable = plan.parts->doubled.printable;
   } else if (plan.printable.scheme == "native") {
     plan.printable.engine = native_name();
@@ -71,43 +75,91 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
   return report;
 }
 
+// Before anything is allocated: would all work with residues be in vain?
+template <class R>
+bool too_wide(const ComplexProblem<R>& p, const Planned& plan, Report& report) {
+  const double start = seconds_now();
+  const Operand<std::complex<R>> a = rows_of(p.opa, p.a, p.m, p.k, p.lda), b = columns_of(p.opb, p.b, p.n, p.k, p.ldb);
+  const bool wins = native_wins<std::complex<R>>(plan.doubled, {a}, {b});
+  report.seconds_statistics += seconds_now() - start;
+  return wins;
+}
+
+// What a call comes to whose plan, or whose data, say so.
+template <class R>
+Report native_product(const ComplexProblem<R>& p, const Options& options, Report& report) {
+  report.plan.scheme = "native";
+  report.plan.engine = native_name();
+  report.plan.moduli = 0;
+  native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads,
+              options.progress);
+  return report;
+}
+
+// By the real product of doubled rows and k, in copies of the operands.
+template <class R>
+Report doubled_product(const ComplexProblem<R>& p, const Options& options, bool keep_t, std::size_t bytes) {
+  const Workspace memory(bytes, options.workspace);
+  Arena arena = memory.arena();
+  const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
+  Options inner = options;
+  if (options.workspace != nullptr) {
+    inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
+    inner.workspace_bytes = options.workspace_bytes - bytes;
+  }
+  Report report = real_product(p, copies, inner);
+  relabel(report.plan, p.m, p.n, p.k);
+  report.plan.workspace += bytes;
+  return report;
+}
+
+// As planned, by residues, unless the data are too wide.
+template <class R>
+Report residue_product(const ComplexProblem<R>& p, const Options& options, const Planned& plan, bool keep_t,
+                       std::size_t bytes) {
+  Report report;
+  report.plan = plan.printable;
+  bool native = too_wide(p, plan, report);
+  if (native) report.plan.workspace = 0;
+  if (!native && plan.parts) {
+    const ComplexOutcome outcome = complex_residue_gemm(*plan.parts, p, options, report);
+    if (outcome == ComplexOutcome::done) return report;
+    native = outcome == ComplexOutcome::native;
+  }
+  if (native) {
+    report_wide_sample(report);
+    return native_product(p, options, report);
+  }
+  const double looked = report.seconds_statistics + report.seconds_residues;
+  report = doubled_product(p, options, keep_t, bytes);
+  report.seconds_statistics += looked;
+  return report;
+}
+
 }  // namespace
 
 template <class R>
 Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
+  const double begin = seconds_now();
   const bool keep_t = p.alpha.imag() != 0 || p.beta.imag() != 0;
   if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors();
-  Report report;
   const bool own = options.workspace != nullptr;
   Options planned = options;  // the copies take their part of the caller's workspace first
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0, planned.workspace_limit = 0;
-  const bool copy_b = p.opb != Op::none;
-  const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, copy_b, keep_t);
+  const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, p.opb != Op::none, keep_t);
   const Planned plan = plan_complex<R>(p.m, p.n, p.k, planned, own ? options.workspace_bytes : 0, bytes);
+  Report report;
   report.plan = plan.printable;
   if (report.plan.scheme == "native") {  // no copies for that one
-    native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads,
-                options.progress);
-    return report;
+    report = native_product(p, options, report);
+  } else {
+    const std::size_t least = own ? bytes + gemm_workspace<R>(2 * p.m, p.n, 2 * p.k, planned, true) : 0;
+    if (own && options.workspace_bytes < least)
+      fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
+           options.workspace_bytes, p.m, p.n, p.k, least);
+    report = residue_product(p, options, plan, keep_t, bytes);
   }
-  const std::size_t least = own ? bytes + gemm_workspace<R>(2 * p.m, p.n, 2 * p.k, planned, true) : 0;
-  if (own && options.workspace_bytes < least)
-    fail(Status::invalid_argument, "workspace: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
-         options.workspace_bytes, p.m, p.n, p.k, least);
-  if (plan.parts && complex_residue_gemm(*plan.parts, p, options, report)) return report;
-  const Workspace memory(bytes, options.workspace);
-  Arena arena = memory.arena();
-  const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, copy_b, keep_t);
-  Options inner = options;
-  if (own) {
-    inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
-    inner.workspace_bytes = options.workspace_bytes - bytes;
-  }
-  const double looked_at = report.seconds_residues;
-  report = real_product(p, copies, inner);
-  report.seconds_statistics += looked_at;
-  relabel(report.plan, p.m, p.n, p.k);
-  report.plan.workspace += bytes;
+  observe_product<R>(plan.doubled, report, seconds_now() - begin);
   return report;
 }
 

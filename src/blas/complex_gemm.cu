@@ -96,8 +96,7 @@ Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& co
 template <class R>
 std::optional<DeviceComplexPlan> roots_plan(const ProductShape& shape, Op opa, Op opb, bool keep_t,
                                             const Options& options, const DeviceInt8Engine& engine) {
-  if (engine.form() != ByteForm::natural || !engine.takes_clusters() || options.contract.kind == Contract::Kind::exact)
-    return std::nullopt;
+  if (engine.form() != ByteForm::natural || options.contract.kind == Contract::Kind::exact) return std::nullopt;
   return plan_device_complex<R>(shape, opa, opb, keep_t, options.contract, limits_of(engine));
 }
 
@@ -144,7 +143,7 @@ bool native_is_allowed(const Options& options) {
 template <class R>
 bool irregular_real_product_loses(const ProductShape& shape, const Options& options) {
   const DeviceProductPlan plan = plan_of<R>(shape, options, true);
-  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract);
+  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract, plan.gpu);
 }
 
 }  // namespace
@@ -220,12 +219,12 @@ template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   Plan plan = explain<R>(Op::none, Op::none, 2 * m, n, 2 * k, options);
   relabel(plan, m, n, k);
-  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native" || !current_gpu().clusters)
+  if (plan.scheme == "split" || plan.scheme == "none" || options.engine == "native" || !current_gpu().residues)
     return plan;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({m, n, k}, Op::none, Op::none, false, options, engine);
   if (!roots || !fits(*roots, options)) return plan;
-  const double native = device_native_seconds({2 * m, n, 2 * k}, sizeof(R) == 4);
+  const double native = device_native_seconds({2 * m, n, 2 * k}, sizeof(R) == 4, current_gpu());
   if (plan.scheme == "native" && roots->seconds >= native) return plan;
   plan.reason = fmt::format("estimates: {:.3g} ms by residues, {:.3g} ms natively", roots->seconds * 1e3, native * 1e3);
   describe(*roots, engine, plan);

@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "bf16x6/gemm.hpp"
 #include "blas/complex_gemm.hpp"
@@ -11,6 +12,8 @@
 #include "product/progress.hpp"
 #include "product/update.hpp"
 #include "residue/gemm.hpp"
+#include "residue/plan/advice.hpp"
+#include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
@@ -60,22 +63,36 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
     native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
     return;
   }
+  const double begin = seconds_now();
   ProductPlan plan = plan_product<T>({m, n, k}, options);
   const ResidueProblem<T> problem{{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc}};
   if constexpr (std::is_same_v<T, float>)
-    if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report)) return;
+    if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
+      return observe_product<T>(plan, report, seconds_now() - begin);
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
     name_native(report.plan);
   } else {
     report.plan = plan.printable;
-    done = residue_gemm(plan, problem, options, report);
+    const double start = seconds_now();
+    const bool too_wide = native_wins<T>(plan, {problem.a}, {problem.b});
+    report.seconds_statistics += seconds_now() - start;
+    if (too_wide) {
+      report_wide_sample(report);
+      report.plan.workspace = 0;
+    } else {
+      done = residue_gemm(plan, problem, options, report);
+    }
   }
   if (!done) {
-    if (report.fallback) take_native(report.plan);
+    if (report.fallback) {
+      report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
+      take_native(report.plan);
+    }
     native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
   }
+  observe_product<T>(plan, report, seconds_now() - begin);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "product/scale.hpp"
 #include "residue/exact/exact_gemm.hpp"
 #include "residue/gemm_cuda.hpp"
+#include "residue/plan/advice.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
 #include "split/verdict.hpp"
@@ -82,6 +83,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
     report.plan.scheme = native_name;
     report.plan.engine = "cublas";
     report.plan.moduli = 0;
+    report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
   native();
 }

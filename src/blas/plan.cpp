@@ -1,6 +1,7 @@
 #include "blas/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <type_traits>
@@ -86,6 +87,31 @@ double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int m
   return residue_seconds(engine.name(), {s.m / 2, s.n, s.k / 2}, 3 * moduli, threads);
 }
 
+// What a method takes: as seen in this process, else as estimated.
+struct Seconds {
+  std::array<Rival, method_count> rivals;
+  std::size_t count = 2;
+  bool seen = false;  // before the others, which set it
+  double native, residues;
+
+  Seconds(const ProductClass& product, double native_estimate, double residue_estimate)
+      : rivals{{{Method::native, native_estimate}, {Method::residues, residue_estimate}}},
+        native(of(product, Method::native, native_estimate)),
+        residues(of(product, Method::residues, residue_estimate)) {}
+
+  double of(const ProductClass& product, Method method, double estimate) {
+    const double observed = observes() ? observed_seconds(product, method) : 0;
+    seen = seen || observed > 0;
+    return observed > 0 ? observed : estimate;
+  }
+
+  Method choose(const ProductClass& product) const { return choose_method(product, {rivals.data(), count}); }
+
+  std::string source() const {
+    return "estimates by " + source_of_estimates() + (seen ? " and times seen in this process" : "");
+  }
+};
+
 // Which int8 engine, or null for the native product, and why.
 template <class T>
 const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested, const Options& options) {
@@ -120,10 +146,11 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
     return nullptr;
   }
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  const double residues = ordinary_seconds(plan, engine, moduli, threads);
-  reason = fmt::format("estimates by {}: {} by residues on {}, {} natively", source_of_estimates(),
-                       duration_text(residues), engine.name(), duration_text(native));
-  return residues < native ? &engine : nullptr;
+  const Seconds seconds(class_of<T>(plan), native, ordinary_seconds(plan, engine, moduli, threads));
+  reason = fmt::format("{}: {} by residues on {}, {} natively", seconds.source(), duration_text(seconds.residues),
+                       engine.name(), duration_text(seconds.native));
+  plan.by_estimate = requested.empty();
+  return seconds.choose(class_of<T>(plan)) == Method::residues ? &engine : nullptr;
 }
 
 // Parts, if they are asked for or the estimates are for them.
@@ -141,9 +168,11 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   if (!keeps) return {};
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
-  const double parts = bf16x6_seconds(shape, threads), residues = residue_seconds(int8, shape, moduli, threads);
-  const double native = native_seconds(shape, true, threads);
-  if (!asked && parts >= std::min(residues, native)) return {};
+  const ProductClass product{ElementType::single_real, shape, threads};
+  Seconds seconds(product, native_seconds(shape, true, threads), residue_seconds(int8, shape, moduli, threads));
+  seconds.rivals[seconds.count++] = {Method::bf16x6, bf16x6_seconds(shape, threads)};
+  const double parts = seconds.of(product, Method::bf16x6, seconds.rivals.back().estimate);
+  if (!asked && seconds.choose(product) != Method::bf16x6) return {};
   Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};
   if (choice.blocking.bytes > limit) {
     if (named)
@@ -152,10 +181,10 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
     return {};
   }
-  choice.printable.reason =
-      asked ? fmt::format("engine {} was asked for", requested)
-            : fmt::format("estimates: {} by bf16 parts on {}, {} by residues on {}, {} natively", duration_text(parts),
-                          engine->name, duration_text(residues), int8, duration_text(native));
+  choice.printable.reason = asked ? fmt::format("engine {} was asked for", requested)
+                                  : fmt::format("{}: {} by bf16 parts on {}, {} by residues on {}, {} natively",
+                                                seconds.source(), duration_text(parts), engine->name,
+                                                duration_text(seconds.residues), int8, duration_text(seconds.native));
   return choice;
 }
 
@@ -175,6 +204,17 @@ void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
 }
 
 }  // namespace
+
+template <class T>
+void observe_product(const ProductPlan& plan, const Report& report, double seconds) {
+  if (!plan.by_estimate || report.fallback || !observes()) return;
+  const Method taken = report.plan.scheme == "bf16x6"     ? Method::bf16x6
+                       : report.plan.scheme == "residues" ? Method::residues
+                                                          : Method::native;
+  const ProductClass product = class_of<T>(plan);
+  observe(product, taken, seconds);
+  note_choice(product, taken);
+}
 
 template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
@@ -258,6 +298,8 @@ template std::size_t workspace_bytes<double>(const ProductShape&, const Options&
 template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
 template bool plan_small_product<double>(const ProductShape&, const Options&, Plan&);
 template bool plan_small_product<float>(const ProductShape&, const Options&, Plan&);
+template void observe_product<double>(const ProductPlan&, const Report&, double);
+template void observe_product<float>(const ProductPlan&, const Report&, double);
 template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
 template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
 

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 
 #include "bf16x6/blocking.hpp"
+#include "product/plan/observed_times.hpp"
 #include "residue/plan/plan.hpp"
 
 namespace vernier {
@@ -19,7 +21,21 @@ struct Bf16x6Choice {
 
 struct ProductPlan : ResiduePlan {
   std::optional<Bf16x6Choice> bf16x6;
+  bool by_estimate = false;  // nobody asked for the method: what it takes is of interest to later products
 };
+
+// Of products by estimate: which of them take as long as one another.
+template <class T>
+ProductClass class_of(const ProductPlan& plan) {
+  constexpr bool single = std::is_same_v<T, float>;
+  return {plan.doubled ? (single ? ElementType::single_complex : ElementType::double_complex)
+                       : (single ? ElementType::single_real : ElementType::double_real),
+          plan.shape, plan.printable.threads};
+}
+
+// Tells later plans what a product by estimate took.
+template <class T>
+void observe_product(const ProductPlan& plan, const Report& report, double seconds);
 
 // The plan of a product so small that the native one is taken, in a tenth of a microsecond: what plan_product() comes
 // to. False, and nothing is written, where that has to look further.

@@ -1,5 +1,5 @@
-// One instruction, one small function: how bytes come from memory to mma.sync on every GPU from compute capability 8.0
-// on. PTX ISA 7.0, sections 9.7.8 (cp.async) and 9.7.13 (ldmatrix, mma).
+// One instruction, one small function: how operands come from memory to mma.sync on every GPU from compute capability
+// 8.0 on. PTX ISA 7.0, sections 9.7.8 (cp.async) and 9.7.13 (ldmatrix, mma).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,31 @@ __device__ __forceinline__ void mma_unsigned_bytes(int (&d)[4], const std::uint3
       "{%0, %1, %2, %3};"
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
+}
+
+enum class FloatWord { fp16, bf16, tf32 };
+
+// The same on floats of 16 bits, 16 of k, or of 32 bits, 8 of k, with sums in fp32: d = c + x y^T.
+template <FloatWord Word>
+__device__ __forceinline__ void mma_floats(float (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0,
+                                           std::uint32_t y1, const float (&c)[4]) {
+#define VERNIER_MMA(SHAPE)                                                                                      \
+  asm volatile("mma.sync.aligned." SHAPE " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};" \
+               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                                 \
+               : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1), "f"(c[0]), "f"(c[1]), "f"(c[2]), \
+                 "f"(c[3]))
+  if constexpr (Word == FloatWord::fp16) VERNIER_MMA("m16n8k16.row.col.f32.f16.f16.f32");
+  if constexpr (Word == FloatWord::bf16) VERNIER_MMA("m16n8k16.row.col.f32.bf16.bf16.f32");
+  if constexpr (Word == FloatWord::tf32) VERNIER_MMA("m16n8k8.row.col.f32.tf32.tf32.f32");
+#undef VERNIER_MMA
+}
+
+// d += a b in fp64: 8 x 4 by 4 x 8. A lane has row lane / 4 of a at k lane % 4, column lane / 4 of b there, and of the
+// sums columns 2 (lane % 4) and the next in row lane / 4.
+__device__ __forceinline__ void mma_eight_doubles(double& d0, double& d1, double a, double b) {
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(d0), "+d"(d1)
+               : "d"(a), "d"(b));
 }
 
 }  // namespace vernier::cuda

@@ -10,6 +10,7 @@
 
 #include "cuda/matrix_fragments.cuh"
 #include "cuda/ptx.cuh"
+#include "cuda/staged_rows.cuh"
 #include "engine/int8_mma.hpp"
 #include "engine/store_residues.cuh"
 #include "engine/tile_jobs.cuh"
@@ -63,12 +64,6 @@ inline MmaTask mma_task(const MmaTile& tile, const DeviceInt8Product& p) {
 struct MmaReductions {
   ByteReduction<1> of[max_moduli];
 };
-
-// Byte of 16-byte chunk `chunk` of a vector in its part of a stage: the eight rows that ldmatrix reads at a time lie in
-// different banks.
-__device__ __forceinline__ int staged_byte(int vector, int chunk) {
-  return vector * mma_depth + ((chunk ^ (vector >> 1 & 3)) << 4);
-}
 
 // One thread's share of an operand's part of a tile: 16 bytes of every few vectors.
 template <class T, int Vectors>
@@ -141,9 +136,8 @@ struct MmaFragments {
   std::uint32_t x[4][4], y[4][4];  // [16 columns][matrix], [16 rows][matrix]
 
   __device__ __forceinline__ void load(std::uint32_t x_part, std::uint32_t y_part, int half) {
-    const int lane = threadIdx.x % 32, matrix = lane / 8, row = lane % 8;
-    const int x_byte = staged_byte(matrix % 2 * 8 + row, 2 * half + matrix / 2);
-    const int y_byte = staged_byte(matrix / 2 * 8 + row, 2 * half + matrix % 2);
+    static_assert(mma_depth == staged_row);
+    const int x_byte = staged_x(half), y_byte = staged_y(half);
 #pragma unroll
     for (int t = 0; t < 4; ++t) load_matrices(x[t], x_part + x_byte + t * 16 * mma_depth);
 #pragma unroll

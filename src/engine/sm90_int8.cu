@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "cuda/device.hpp"
+#include "cuda/hopper.hpp"
 #include "cuda/launch.hpp"
 #include "engine/sm90_int8.hpp"
 #include "engine/sm90_int8_kernel.cuh"
@@ -85,6 +86,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   std::string missing() const override {
     const std::string none = missing_device();
     if (!none.empty()) return none;
+    if (kernels_of_any_gpu()) return "another value of VERNIER_GPU_KERNELS";
     return current_device().hopper() ? "" : "a GPU of compute capability 9.0";
   }
   int least_capability() const override { return 90; }

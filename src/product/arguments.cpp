@@ -62,6 +62,7 @@ void check_area(const char* routine, std::int64_t rows, std::int64_t columns) {
 void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows) {
   const std::int64_t least = rows > 1 ? rows : 1;
   require(value >= least, "{}: {} = {}: expected at least {}", routine, name, value, least);
+  require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
 }
 
 void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {

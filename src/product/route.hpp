@@ -24,11 +24,14 @@ struct DeviceRoute {
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.
 inline constexpr int few_route_words = 4, many_route_words = 6;
+// ... by scales from the product of |A| and |B|; many words only from so many moduli on.
+inline constexpr int bound_route_words[] = {2, 3, many_route_words};
+inline constexpr int least_moduli_of_many_words = 26;
 constexpr int conversion_of(int moduli, int words) { return 8 * moduli + words; }
 
 // Numbers of moduli that wide entries may get. A launch fixes the number, so there is one for each class; more moduli
 // than are needed carry the same integer.
-inline constexpr int most_route_classes = 3;
+inline constexpr int most_route_classes = 5;
 struct RouteClasses {
   int count = 0;
   int moduli[most_route_classes] = {};         // rising

@@ -1,26 +1,33 @@
 #include "residue/backend.hpp"
 
+#include "residue/backend_avx2.hpp"
+
 namespace vernier {
+
+// The loops of one set of instructions; two that not every set has are named.
+#define VERNIER_LOOPS(set, publish, round_tile)                                                               \
+  {                                                                                                           \
+#set, statistics_##set < T>, measured_strip_##set < T>, decompose_##set < T>, recombine_##set < T>,       \
+        recombine_speculative_##set, update_##set < T>, publish, block_deficits_##set < T>, span_costs_##set, \
+        recombine_leading_##set, find_lowest_bits_##set < T>, round_tile < T>, residual_##set < T>,           \
+        decompose_complex_##set < T>, recombine_complex_##set < T>                                            \
+  }
 
 template <class T>
 const SchemeBackend<T>& portable_backend() {
-  static constexpr SchemeBackend<T> backend{"portable",
-                                            statistics_portable<T>,
-                                            measured_strip_portable<T>,
-                                            decompose_portable<T>,
-                                            recombine_portable<T>,
-                                            recombine_speculative_portable,
-                                            update_portable<T>,
-                                            publish_portable,
-                                            block_deficits_portable<T>,
-                                            span_costs_portable,
-                                            recombine_leading_portable,
-                                            find_lowest_bits_portable<T>,
-                                            round_tile_portable<T>,
-                                            residual_portable<T>,
-                                            decompose_complex_portable<T>,
-                                            recombine_complex_portable<T>};
+  static constexpr SchemeBackend<T> backend VERNIER_LOOPS(portable, publish_portable, round_tile_portable);
   return backend;
+}
+
+template <class T>
+const SchemeBackend<T>* avx2_backend() {
+#if VERNIER_X86
+  static const bool supported = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static constexpr SchemeBackend<T> backend VERNIER_LOOPS(avx2, publish_portable, round_tile_portable);
+  return supported ? &backend : nullptr;
+#else
+  return nullptr;
+#endif
 }
 
 template <class T>
@@ -31,22 +38,7 @@ const SchemeBackend<T>* avx512_backend() {
                                 __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
                                 __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512ifma") &&
                                 __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
-  static constexpr SchemeBackend<T> backend{"avx512",
-                                            statistics_avx512<T>,
-                                            measured_strip_avx512<T>,
-                                            decompose_avx512<T>,
-                                            recombine_avx512<T>,
-                                            recombine_speculative_avx512,
-                                            update_avx512<T>,
-                                            publish_avx512,
-                                            block_deficits_avx512<T>,
-                                            span_costs_avx512,
-                                            recombine_leading_avx512,
-                                            find_lowest_bits_avx512<T>,
-                                            round_tile_avx512<T>,
-                                            residual_avx512<T>,
-                                            decompose_complex_avx512<T>,
-                                            recombine_complex_avx512<T>};
+  static constexpr SchemeBackend<T> backend VERNIER_LOOPS(avx512, publish_avx512, round_tile_avx512);
   return supported ? &backend : nullptr;
 #else
   return nullptr;
@@ -55,12 +47,15 @@ const SchemeBackend<T>* avx512_backend() {
 
 template <class T>
 const SchemeBackend<T>& best_backend() {
-  const SchemeBackend<T>* vector = avx512_backend<T>();
-  return vector != nullptr ? *vector : portable_backend<T>();
+  for (const SchemeBackend<T>* vector : {avx512_backend<T>(), avx2_backend<T>()})
+    if (vector != nullptr) return *vector;
+  return portable_backend<T>();
 }
 
 template const SchemeBackend<double>& portable_backend();
 template const SchemeBackend<float>& portable_backend();
+template const SchemeBackend<double>* avx2_backend();
+template const SchemeBackend<float>* avx2_backend();
 template const SchemeBackend<double>* avx512_backend();
 template const SchemeBackend<float>* avx512_backend();
 template const SchemeBackend<double>& best_backend();

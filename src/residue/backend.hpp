@@ -40,6 +40,8 @@ struct SchemeBackend {
 template <class T>
 const SchemeBackend<T>& portable_backend();
 template <class T>
+const SchemeBackend<T>* avx2_backend();  // null where the machine lacks an instruction of it
+template <class T>
 const SchemeBackend<T>* avx512_backend();  // null where the machine lacks an instruction of it
 template <class T>
 const SchemeBackend<T>& best_backend();

@@ -29,11 +29,6 @@ DeviceRequest request_of(const Options& options, bool may_use_sqrt_rule) {
   return request;
 }
 
-GpuModel current_gpu() {
-  const Device& device = current_device();
-  return gpu_model({device.compute_capability, device.multiprocessors, device.clock, device.memory_rate});
-}
-
 std::size_t workspace_limit(std::size_t wanted, const Options& options) {
   if (options.workspace != nullptr) return options.workspace_bytes;
   if (options.workspace_limit != 0) return options.workspace_limit;
@@ -47,8 +42,10 @@ const DeviceInt8Engine& int8_engine(const Options& options) {
 }
 
 DeviceLimits limits_of(const DeviceInt8Engine& engine) {
-  return {
-      .longest_k = engine.longest_k(), .int32_sums = engine.sums_in_memory(), .strassen = current_device().hopper()};
+  return {.longest_k = engine.longest_k(),
+          .int32_sums = engine.sums_in_memory(),
+          .strassen = !engine.sums_in_memory(),
+          .gpu = current_gpu()};
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/int8_engine_cuda.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "vernier/cuda.hpp"
 
@@ -11,7 +12,6 @@ namespace vernier::cuda {
 
 inline constexpr std::string_view native_name = "native";
 
-GpuModel current_gpu();
 DeviceRequest request_of(const Options& options, bool may_use_sqrt_rule);
 const DeviceInt8Engine& int8_engine(const Options& options);
 DeviceLimits limits_of(const DeviceInt8Engine& engine);

@@ -14,6 +14,7 @@
 #include "residue/convert/complex_conversion.hpp"
 #include "residue/gemm.hpp"
 #include "residue/product_items.hpp"
+#include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
@@ -65,7 +66,7 @@ class ComplexRun {
         engine_(*plan.doubled.engine),
         backend_(backend_of<R>(engine_)),
         count_(plan.doubled.ordinary.moduli),
-        recombine_(residue_system(count_)),
+        recombine_(recombine_tables(count_)),
         buffers_(carve(arena, plan)),
         a_{rows_of(problem.opa, problem.a, problem.m, problem.k, problem.lda),
            problem.opa == Op::conjugate_transpose,
@@ -117,6 +118,11 @@ class ComplexRun {
                 .any_wide;
   }
 
+  // Of irregular data.
+  bool native_wins_by_widest() const {
+    return native_wins<std::complex<R>>(plan_.doubled, {a_.x, a_.vectors.statistics}, {b_.x, b_.vectors.statistics});
+  }
+
   void run() {
     const ProductShape& s = plan_.shape;
     for (std::int64_t i = 0; i < s.m; i += plan_.blocking.m_block)
@@ -132,9 +138,9 @@ class ComplexRun {
 
  private:
   int threads() const { return plan_.doubled.printable.threads; }
-  DigitTables digits(PanelSide side) const {
+  const DigitTables& digits(PanelSide side) const {
     const Pass pass = ordinary_pass(plan_.doubled);
-    return DigitTables(residue_system(count_), side, pass.narrow, pass.limbs);
+    return digit_tables(count_, side, pass.narrow, pass.limbs);
   }
   Range block_of_rows(std::int64_t i) const { return {i, std::min(plan_.blocking.m_block, plan_.shape.m - i)}; }
   Range block_of_columns(std::int64_t j) const { return {j, std::min(plan_.blocking.n_block, plan_.shape.n - j)}; }
@@ -255,7 +261,7 @@ class ComplexRun {
   const Int8Engine& engine_;
   const SchemeBackend<R>& backend_;
   const int count_;  // moduli
-  const RecombineTables recombine_;
+  const RecombineTables& recombine_;
   const Buffers buffers_;
   const ComplexSide<R> a_, b_;
 };
@@ -286,18 +292,20 @@ std::optional<ComplexResiduePlan> plan_complex_residues(const ResiduePlan& doubl
 }
 
 template <class R>
-bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
-                          Report& report) {
+ComplexOutcome complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem,
+                                    const Options& options, Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
   const Workspace workspace(plan.bytes, options.workspace);
   ComplexRun<R> run(plan, problem, options, report, workspace.arena());
   run.measure();
-  if (!run.regular()) return false;
+  if (!run.regular()) return run.native_wins_by_widest() ? ComplexOutcome::native : ComplexOutcome::irregular;
   run.run();
-  return true;
+  return ComplexOutcome::done;
 }
 
-template bool complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<double>&, const Options&, Report&);
-template bool complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<float>&, const Options&, Report&);
+template ComplexOutcome complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<double>&, const Options&,
+                                             Report&);
+template ComplexOutcome complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<float>&, const Options&,
+                                             Report&);
 
 }  // namespace vernier

@@ -62,8 +62,9 @@ class ComplexRun {
                           w_.vectors.a_scales, w_.a_parts},
                          {vectors(plan_.turn_b ? w_.b : b, s.n, plan_.turn_b ? s.k : p_.ldb), w_.vectors.b_statistics,
                           w_.vectors.b_scales, w_.b_parts},
-                         plan_.rule, {plan_.moduli, plan_.words, engine_.form(), ModuliList::with_root}, regularity,
-                         stream_);
+                         plan_.rule,
+                         {plan_.moduli, plan_.words, engine_.form(), ModuliList::with_root, engine_.takes_clusters()},
+                         regularity, stream_);
   }
 
   void pair(std::int64_t vectors, bool conjugated, const std::uint8_t* parts, std::uint8_t* plus, std::uint8_t* minus,

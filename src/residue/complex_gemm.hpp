@@ -24,9 +24,11 @@ struct ComplexResiduePlan {
 std::optional<ComplexResiduePlan> plan_complex_residues(const ResiduePlan& doubled, const ProductShape& shape,
                                                         std::size_t limit);
 
-// False, with C untouched, where the data leave entries wide or hold a NaN or an infinity.
+// `irregular` and `native` leave C untouched. Irregular are data that leave entries wide or hold a NaN or an infinity;
+// `native`: their widest vectors tell that the native product is faster (residue/wide_sample.hpp).
+enum class ComplexOutcome { done, irregular, native };
 template <class R>
-bool complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem, const Options& options,
-                          Report& report);
+ComplexOutcome complex_residue_gemm(const ComplexResiduePlan& plan, const ComplexProblem<R>& problem,
+                                    const Options& options, Report& report);
 
 }  // namespace vernier

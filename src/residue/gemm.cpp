@@ -1,11 +1,11 @@
 #include "residue/gemm.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <span>
 #include <type_traits>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
@@ -15,11 +15,10 @@
 #include "residue/scale/operand_factor.hpp"
 #include "residue/scale/scale_search.hpp"
 #include "residue/speculation.hpp"
+#include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void set_moduli(Plan& plan, int moduli) {
   plan.moduli = moduli;
@@ -45,15 +44,15 @@ class ResidueRun {
 
   // Is it a speculative product, as far as a few vectors tell?
   void look() {
-    const double start = now();
+    const double start = seconds_now();
     if constexpr (std::is_same_v<T, double>)
       if (plan_.speculative) speculative_ = choose_speculation(*plan_.speculative, problem_.a, problem_.b, backend_);
-    report_.seconds_statistics += now() - start;
+    report_.seconds_statistics += seconds_now() - start;
   }
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
   void measure() {
-    const double start = now();
+    const double start = seconds_now();
     const Pass pass = speculative_ ? first_pass(plan_, *speculative_) : ordinary_pass(plan_);
     const Blocking& b = pass.blocking;
     const ProductShape& s = plan_.shape;
@@ -77,16 +76,16 @@ class ResidueRun {
     }
     search_.summarise(report_);
     if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
-    (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += now() - start;
+    (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += seconds_now() - start;
   }
 
   // The scales of a speculative product, if it is one. Else nothing that measure() has found or written is of use.
   bool scale_speculatively() {
     if (!speculative_) return false;
-    const double start = now();
+    const double start = seconds_now();
     const bool serves =
         !search_.scale(speculative_->rule).any_wide && far_from_the_ends(rows()) && far_from_the_ends(columns());
-    report_.seconds_statistics += now() - start;
+    report_.seconds_statistics += seconds_now() - start;
     if (serves) return true;
     speculative_.reset();
     measure();
@@ -95,21 +94,29 @@ class ResidueRun {
 
   // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
   Scaling scale() {
-    const double start = now();
+    const double start = seconds_now();
     Scaling scaling = exact_ ? exact_->scale() : search_.scale();
     if (!exact_ && scaling.any_wide && !plan_.bound && search_.has_spans()) scaling = search_.scale_with_spans();
-    report_.seconds_statistics += now() - start;
+    report_.seconds_statistics += seconds_now() - start;
     return scaling;
+  }
+
+  // Is the product of |A| and |B| in vain, by the widest vectors?
+  bool native_wins_by_widest() {
+    const double start = seconds_now();
+    const bool wins = native_wins<T>(plan_, {problem_.a, vectors_.a_statistics}, {problem_.b, vectors_.b_statistics});
+    report_.seconds_statistics += seconds_now() - start;
+    return wins;
   }
 
   // Scales from a product of |A| and |B|. What measure() has written is of no use then.
   Scaling scale_by_bound(const BoundTiles* tiles) {
-    const double start = now();
+    const double start = seconds_now();
     planes_ready_ = false;
     const BoundBlocking blocking =
         choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
     const Scaling scaling = BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale();
-    report_.seconds_bound += now() - start;
+    report_.seconds_bound += seconds_now() - start;
     return scaling;
   }
 
@@ -188,12 +195,12 @@ class ResidueRun {
 
   // The entries of a block that the rounding test has left open.
   void complete_report(const PassState<T>& state, Range rows, Range columns, const WorkShare& share) {
-    const double start = now();
+    const double start = seconds_now();
     const PassBuffers& buffers = state.buffers;
     exact_->complete_report(state.recombine,
                             {rows.begin, rows.count, columns.begin, columns.count, buffers.c, buffers.c_stride},
                             buffers.scratch, buffers.scratch_stride, state.blocking.k_block, progress_, share);
-    report_.seconds_undecided += now() - start;
+    report_.seconds_undecided += seconds_now() - start;
   }
 
   const ExactStage<T>* exact() const { return exact_ ? &*exact_ : nullptr; }
@@ -228,7 +235,7 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
   Scaling scaling = run.scale();
   if (scaling.any_wide && plan.bound) {
     const BoundTiles* tiles = bound_tiles();
-    if (!bound_may_win(plan, tiles != nullptr)) {
+    if (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest()) {
       report.fallback = true;
       return false;
     }

@@ -15,13 +15,12 @@ bool without_host(const Options& options) {
 
 void check_without_host(const Options& options, bool single_precision) {
   if (!without_host(options) || options.contract.kind == Contract::Kind::normwise) return;
-  const std::string_view engine = find_device_int8_engine(options.engine).name();
-  if (engine != sm90_int8_engine().name())
+  const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
+  if (engine.sums_in_memory())
     fail(Status::unsupported,
          "gemm: contract {} by residues of engine {} cannot be captured in a graph or be had asynchronously, "
-         "since it depends on the data how many moduli they take; expected fp64-normwise, or engine sm90_int8 on a GPU "
-         "of compute capability 9.0",
-         options.contract.text(), engine);
+         "since it depends on the data how many moduli they take; expected fp64-normwise, or engine mma_int8",
+         options.contract.text(), engine.name());
   if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
     fail(Status::unsupported,
          "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "
@@ -43,18 +42,21 @@ void set_moduli(Plan& plan, int moduli) {
   plan.log2_modulus_product = log2_product_of_moduli(moduli);
 }
 
-// Of a product that its statistics leave irregular, by scales from |A||B|; queued: these are under way.
+// Of a product that its statistics leave irregular, by scales from |A||B|; first: what is queued already.
 template <class T>
-bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, bool queued, Report& report) {
+bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel first, ProductMemory& memory,
+                   Report& report) {
   report.fallback = plan.most_bound_moduli == 0;
   if (report.fallback) return false;
   const auto start = Clock::now();
-  const DeviceBoundRun<T> bound = run.bound();
-  if (!queued) bound.queue(false, {});
+  const DeviceBoundRun<T> bound = run.bound(first);
+  if (first == FirstKernel::whole || first == FirstKernel::statistics) bound.measure(false, {});
+  if (first != FirstKernel::bytes) bound.choose({});
   const BoundFindings found = bound.findings(report);
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   report.fallback = found.moduli == 0 && native_is_allowed(plan);
+  memory.guess = found.short_of_guess == 0 && guess_pays(plan, found.moduli == 0 ? max_moduli : found.moduli);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
@@ -63,52 +65,14 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, bool queued
   return true;
 }
 
-}  // namespace
-
+// Of a product that does not fit the square-root rule, and takes no scales from |A||B|: by wide scales and passes.
 template <class T>
-bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
-                  const Options& options, Report& report) {
-  const auto stream = static_cast<cudaStream_t>(options.stream);
-  check_without_host(options, plan.single_precision);
-  const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
-  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
-  const bool at_once = DeviceRun<T>::at_once(plan);
-  if (without_host(options)) {
-    if (options.contract.kind != Contract::Kind::normwise) {
-      run.run_without_host(options.outcome);
-      return true;
-    }
-    run.start({}, true, at_once);
-    if (!at_once) run.run_blocks(true);
-    return true;
-  }
-  bool regular = false, whole = at_once, expects_bound = false;
-  {
-    RegularityMailbox words(stream, plan.by_sqrt_rule);
-    whole = whole && words.was_regular();  // else the residues are often made in vain
-    Regularity regularity = words.regularity();
-    regularity.is_irregular = run.irregular();
-    expects_bound = plan.most_bound_moduli > 0 && !words.was_regular();
-    run.start(regularity, false, whole, expects_bound);
-    if (expects_bound) run.bound().queue(true, {run.irregular(), 1});
-    regular = words.wait();
-  }
-  if (regular) {
-    if (!whole) run.run_blocks(false);
-    return true;
-  }
-  if (plan.bound) return gemm_by_bound(plan, run, expects_bound, report);
-  if (plan.by_sqrt_rule) return false;
-  if (irregular_products_lose(plan)) {
-    report.fallback = true;
-    return false;
-  }
+bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Contract& contract, Report& report) {
   const Scaling scaling = run.scale(report);
   report.wide_rows = scaling.wide_rows;
   report.wide_columns = scaling.wide_columns;
   const DevicePassList passes = plan_device_passes(plan, scaling);
   if (passes.native) {
-    const Contract& contract = options.contract;
     const bool may_fall_back =
         !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
     if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
@@ -122,6 +86,75 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   }
   run.run(passes, report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
+}
+
+// What products of this shape were lately says what their first kernel writes: residues by scales that do not serve are
+// made in vain.
+template <class T>
+FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& memory) {
+  if (!memory.irregular) return DeviceRun<T>::at_once(plan) ? FirstKernel::whole : FirstKernel::statistics;
+  if (plan.most_bound_moduli == 0) return FirstKernel::statistics;
+  return memory.guess && plan.guess_moduli > 0 ? FirstKernel::guess : FirstKernel::bytes;
+}
+
+// The first kernel and what follows from it; true: nothing remains to be done.
+template <class T>
+bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel first, cudaStream_t stream,
+                     ProductMemory& memory, Report& report) {
+  bool serves = false;
+  {
+    RegularityMailbox words(stream, plan.by_sqrt_rule);
+    Regularity regularity = words.regularity();
+    regularity.is_irregular = run.irregular();
+    run.start(regularity, false, first, words.verdict());
+    memory.irregular = !words.wait();
+    serves = first == FirstKernel::guess && memory.irregular && words.wait_for_verdict();
+  }
+  if (first == FirstKernel::guess && (serves || !memory.irregular)) {
+    set_moduli(report.plan, plan.guess_moduli);
+    report.bounded = serves;
+    return true;
+  }
+  if (memory.irregular) return false;
+  if (first != FirstKernel::whole) run.run_blocks(false);
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                  const Options& options, Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  check_without_host(options, plan.single_precision);
+  const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
+  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
+  if (without_host(options)) {
+    if (options.contract.kind != Contract::Kind::normwise) {
+      run.run_without_host(options.outcome);
+      return true;
+    }
+    const bool at_once = DeviceRun<T>::at_once(plan);
+    run.start({}, true, at_once ? FirstKernel::whole : FirstKernel::statistics);
+    if (!at_once) run.run_blocks(true);
+    return true;
+  }
+  ProductMemory memory = remembered(stream, plan);
+  const FirstKernel first = first_kernel<T>(plan, memory);
+  bool done = start_on_device(plan, run, first, stream, memory, report);
+  if (!done && plan.bound) {
+    done = gemm_by_bound(plan, run, first, memory, report);
+    remember(stream, plan, memory);
+    return done;
+  }
+  remember(stream, plan, memory);
+  if (done) return true;
+  if (plan.by_sqrt_rule) return false;
+  if (irregular_products_lose(plan)) {
+    report.fallback = true;
+    return false;
+  }
+  return gemm_by_passes(plan, run, options.contract, report);
 }
 
 template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<double>&,

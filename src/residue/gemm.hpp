@@ -15,11 +15,12 @@ struct ResidueProblem : GemmProblem<T> {
   bool* prepared_planes_read = nullptr;  // set if the product reads them
 };
 
-// The loops of the scheme that go with an engine: plain ones with those that are.
+// The loops of the scheme that go with an engine.
 template <class T>
 const SchemeBackend<T>& backend_of(const Int8Engine& engine) {
-  const bool plain = engine.name() == "portable" || engine.name() == "avx2";
-  return plain ? portable_backend<T>() : best_backend<T>();
+  if (engine.name() == "portable") return portable_backend<T>();
+  const SchemeBackend<T>* avx2 = engine.name() == "avx2" ? avx2_backend<T>() : nullptr;
+  return avx2 != nullptr ? *avx2 : best_backend<T>();
 }
 
 // Returns false, with C untouched, if the native product is to be taken instead; says so in the report. Throws

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "residue/backend.hpp"
+#include "residue/cached_tables.hpp"
 #include "residue/exact/exact_stage.hpp"
 #include "residue/gemm.hpp"
 
@@ -17,8 +18,8 @@ struct PassState {
   const Pass& pass;
   const Blocking& blocking;
   const ResidueSystem& system;
-  DigitTables row_digits, column_digits;
-  RecombineTables recombine;
+  const DigitTables &row_digits, &column_digits;
+  const RecombineTables& recombine;
   PassBuffers buffers;
 
   PassState(const ResiduePlan& plan, const ResidueProblem<T>& problem, const SchemeBackend<T>& backend,
@@ -31,9 +32,9 @@ struct PassState {
         pass(pass),
         blocking(pass.blocking),
         system(residue_system(blocking.moduli)),
-        row_digits(system, PanelSide::rows, pass.narrow, pass.limbs),
-        column_digits(system, PanelSide::columns, pass.narrow, pass.limbs),
-        recombine(system),
+        row_digits(digit_tables(blocking.moduli, PanelSide::rows, pass.narrow, pass.limbs)),
+        column_digits(digit_tables(blocking.moduli, PanelSide::columns, pass.narrow, pass.limbs)),
+        recombine(recombine_tables(blocking.moduli)),
         buffers(carve_pass(arena, blocking, *plan.engine)) {}
 
   std::byte* scratch(int thread) const {

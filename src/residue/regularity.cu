@@ -8,23 +8,30 @@
 
 #include "cuda/device.hpp"
 #include "product/backoff.hpp"
+#include "residue/bound/bound_kernels.hpp"
 
 namespace vernier::cuda {
 
 namespace {
 
-struct Pauses {
-  using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, Contract::Kind, int>;
+// Of all shapes on all streams.
+struct Memories {
+  using Key =
+      std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, bool, Contract::Kind, int>;
   static constexpr std::size_t most = 4096;  // then all are forgotten
+  struct Memory {
+    Backoff pause;
+    ProductMemory product;
+  };
 
   std::mutex mutex;
-  std::map<Key, Backoff> of;
+  std::map<Key, Memory> of;
 
   template <class Body>
   auto with(cudaStream_t stream, const DeviceProductPlan& plan, Body body) {
     const ProductShape& s = plan.shape;
     const Contract& contract = plan.printable.contract;
-    const Key key{current_device().number, id_of(stream),      s.m, s.n, s.k, plan.single_precision,
+    const Key key{current_device().number, id_of(stream),      s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule,
                   contract.kind,           contract.bits_asked};
     const std::lock_guard lock(mutex);
     if (of.size() >= most) of.clear();
@@ -32,32 +39,40 @@ struct Pauses {
   }
 };
 
-Pauses& pauses() {
-  static auto& all = *new Pauses;  // as the words of streams
+Memories& memories() {
+  static auto& all = *new Memories;  // as the words of streams
   return all;
 }
 
 }  // namespace
 
 bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return pauses().with(stream, plan, [](Backoff& p) { return p.should_try(); });
+  return memories().with(stream, plan, [](Memories::Memory& m) { return m.pause.should_try(); });
 }
 
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
-  pauses().with(stream, plan, [&](Backoff& p) { p.tried(in_vain); });
+  memories().with(stream, plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
+}
+
+ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(stream, plan, [](const Memories::Memory& m) { return m.product; });
+}
+
+void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory) {
+  memories().with(stream, plan, [&](Memories::Memory& m) { m.product = memory; });
 }
 
 struct RegularityMailbox::Words {
   std::mutex mutex;
   DeviceBuffer<RegularityState> state{1};
   DeviceBuffer<int> irregular{1};
-  unsigned* host = nullptr;            // pinned, and seen by the device under the same address
+  unsigned* host = nullptr;            // two, pinned, and seen by the device under the same address
   bool was_regular[2] = {true, true};  // [square-root]
 
   Words() {
     check(cudaMemset(state.data(), 0, sizeof(RegularityState)), "cudaMemset");
     check(cudaStreamSynchronize(nullptr), "cudaMemset");  // streams that do not wait for the default one follow
-    check(cudaHostAlloc(reinterpret_cast<void**>(&host), sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
+    check(cudaHostAlloc(reinterpret_cast<void**>(&host), 2 * sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
   }
 };
 
@@ -75,7 +90,7 @@ RegularityMailbox::Words& RegularityMailbox::of_stream(cudaStream_t stream) {
 
 RegularityMailbox::RegularityMailbox(cudaStream_t stream, bool by_sqrt_rule)
     : stream_(stream), words_(of_stream(stream)), by_sqrt_rule_(by_sqrt_rule), lock_(words_.mutex) {
-  *static_cast<volatile unsigned*>(words_.host) = 0;
+  for (int word = 0; word < 2; ++word) static_cast<volatile unsigned*>(words_.host)[word] = 0;
 }
 
 RegularityMailbox::~RegularityMailbox() {
@@ -86,23 +101,34 @@ Regularity RegularityMailbox::regularity() const { return {words_.state.data(), 
 
 bool RegularityMailbox::was_regular() const { return words_.was_regular[by_sqrt_rule_]; }
 
-bool RegularityMailbox::wait() {
+unsigned* RegularityMailbox::verdict() const { return words_.host + 1; }
+
+unsigned RegularityMailbox::answer(const volatile unsigned* word) {
   constexpr int polls_between_queries = 4096;
-  const volatile unsigned* answer = words_.host;
   for (;;) {
     for (int i = 0; i < polls_between_queries; ++i)
-      if (*answer != 0) {
-        answered_ = true;
-        return words_.was_regular[by_sqrt_rule_] = *answer == Regularity::regular;
-      }
+      if (const unsigned found = *word; found != 0) return found;
     const cudaError_t state = cudaStreamQuery(stream_);
     if (state == cudaErrorNotReady) {
       (void)cudaGetLastError();  // no error of anybody's
       continue;
     }
     check(state, "residues of A and B");
-    if (*answer == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
+    if (*word == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
   }
+}
+
+bool RegularityMailbox::wait() {
+  const bool regular = answer(words_.host) == Regularity::regular;
+  answered_ = true;
+  return words_.was_regular[by_sqrt_rule_] = regular;
+}
+
+bool RegularityMailbox::wait_for_verdict() {
+  answered_ = false;
+  const bool serves = answer(verdict()) == BoundTask::guess_serves;
+  answered_ = true;
+  return serves;
 }
 
 }  // namespace vernier::cuda

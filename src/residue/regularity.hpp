@@ -17,6 +17,14 @@ namespace vernier::cuda {
 bool should_try(cudaStream_t stream, const DeviceProductPlan& plan);
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 
+// What such products were lately; no more than a guess of what the next one will be.
+struct ProductMemory {
+  bool irregular = false;
+  bool guess = false;  // residues by the contract's own rule served: DeviceProductPlan::guess_moduli
+};
+ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
+void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory);
+
 // The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.
 class RegularityMailbox {
  public:
@@ -27,12 +35,15 @@ class RegularityMailbox {
   RegularityMailbox& operator=(const RegularityMailbox&) = delete;
 
   Regularity regularity() const;
-  bool wait();               // until a kernel has answered: is the product regular? Throws if the stream failed instead
-  bool was_regular() const;  // the stream's last product of this kind; true before the first
+  bool wait();  // until a kernel has answered: is the product regular? Throws if the stream failed instead
+  unsigned* verdict() const;  // for a kernel that answers whether a guess serves ...
+  bool wait_for_verdict();    // ... and the answer
+  bool was_regular() const;   // the stream's last product of this kind; true before the first
 
  private:
   struct Words;
   static Words& of_stream(cudaStream_t stream);
+  unsigned answer(const volatile unsigned* word);
 
   cudaStream_t stream_;
   Words& words_;

@@ -8,7 +8,7 @@
 
 #include "cuda/status.hpp"
 #include "product/device_memory.hpp"
-#include "product/native/sm90_conventional.hpp"
+#include "product/native/conventional.hpp"
 #include "product/operand_blocks.hpp"
 #include "residue/bound/bound_run.hpp"
 #include "residue/convert/convert.hpp"
@@ -26,6 +26,14 @@ struct GatedPass {
   bool specials = false;  // NaN and infinities may be about
   int *a_scales = nullptr, *b_scales = nullptr;
   Gate conversion = {}, products = {}, recombination = {};
+};
+
+// What the first kernel writes beside statistics and scales.
+enum class FirstKernel {
+  statistics,  // nothing
+  whole,       // residues of a regular product, whose products follow
+  bytes,       // operands of the product of |A| and |B|
+  guess        // both: residues that such a product may find to serve
 };
 
 // One product on one workspace and one stream.
@@ -46,21 +54,22 @@ class DeviceRun {
     return plan.ordinary.whole(plan.shape) && !plan.ordinary.form.strassen;
   }
 
-  // Statistics and ordinary scales; if `whole`, everything else follows, unless regularity holds it. for_bound: bytes
-  // of the operands for the product of |A| and |B|, too; not if `whole`.
-  void start(const Regularity& regularity, bool specials, bool whole, bool for_bound = false) {
+  // Statistics and ordinary scales, and what follows from them.
+  void start(const Regularity& regularity, bool specials, FirstKernel first, unsigned* verdict = nullptr) {
+    if (first == FirstKernel::guess) return start_by_guess(regularity, verdict);
     const GatedPass gated = ordinary(specials, {regularity.is_irregular});
     const DevicePassBuffers buffers = carve(gated.pass);
+    const bool whole = first == FirstKernel::whole;
     DeviceOperand<T> a{problem_.a, vectors_.a_statistics, vectors_.a_scales, whole ? buffers.a : nullptr},
         b{problem_.b, vectors_.b_statistics, vectors_.b_scales, whole ? buffers.b : nullptr};
-    if (for_bound) bound().write_bytes_with(a, b);
+    if (first == FirstKernel::bytes) bound(first).write_bytes_with(a, b);
     ConversionForm measured = form(gated.pass);
     measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
     measure_on_device<T>(a, b, plan_.rule, measured, regularity, stream_);
-    if (!whole) return;
-    const Range rows{0, plan_.shape.m}, columns{0, plan_.shape.n};
-    multiply(gated, buffers, rows, columns, plan_.shape.k, false);
-    recombine(gated, buffers, rows, columns);
+    if (whole) finish(gated, buffers);
+    if (first != FirstKernel::bytes) return;
+    bound(first).measure(true, {regularity.is_irregular, 1});
+    bound(first).choose({regularity.is_irregular, 1});
   }
 
   // All of C with the scales that start() left, for regular products that are not done at once.
@@ -68,41 +77,22 @@ class DeviceRun {
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
   // these data need. outcome: null, or where the route is left.
-  void run_without_host(Outcome* outcome) {
-    check(cudaMemsetAsync(vectors_.regularity, 0, sizeof(RegularityState), stream_), "regularity");
-    const bool whole = at_once(plan_);
-    start({.state = vectors_.regularity, .is_irregular = irregular()}, false, whole);
-    if (!whole) run_blocks(false, {irregular()});
-    follow(plan_device_route(plan_));
-    static_assert(sizeof(DeviceRoute) <= sizeof(Outcome));
-    if (outcome != nullptr)
-      check(cudaMemcpyAsync(outcome, vectors_.route, sizeof(DeviceRoute), cudaMemcpyDefault, stream_), "outcome");
-  }
+  void run_without_host(Outcome* outcome);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
-  Scaling scale(Report& report) {
-    DeviceRoutePlan nothing_queued;
-    nothing_queued.spans = true;
-    choose_scales(nothing_queued);
-    const DeviceRoute route = on_host(vectors_.route, 1, stream_)[0];
-    report.span_a = route.span[0];
-    report.span_b = route.span[1];
-    report.nonfinite_rows = route.nonfinite[0];
-    report.nonfinite_columns = route.nonfinite[1];
-    return {.any_ordinary = route.any_ordinary != 0,
-            .any_wide = route.any_wide != 0,
-            .wide_rows = route.wide_vectors[0],
-            .wide_columns = route.wide_vectors[1],
-            .wide_log2 = route.wide_log2,
-            .wide_exponent = route.wide_exponent};
-  }
+  Scaling scale(Report& report);
 
-  // Scales of irregular products from the product of |A| and |B|: in a_scales and b_scales.
-  DeviceBoundRun<T> bound() const { return {plan_, problem_.a, problem_.b, vectors_, stream_, arena_}; }
+  // Scales of irregular products from the product of |A| and |B|. first: whether guessed planes lie beside it.
+  DeviceBoundRun<T> bound(FirstKernel first) const {
+    Arena arena = arena_;
+    if (first == FirstKernel::guess) carve_device_pass(arena, guessed_device_pass(plan_).blocking, plan_.limits);
+    return {plan_, problem_.a, problem_.b, vectors_, stream_, arena};
+  }
 
   // All of C with the scales of bound().
   void run_bound(const DevicePass& pass, bool specials) {
-    run_pass({.pass = pass, .specials = specials, .a_scales = vectors_.a_scales, .b_scales = vectors_.b_scales});
+    run_pass(
+        {.pass = pass, .specials = specials, .a_scales = vectors_.a_wide_scales, .b_scales = vectors_.b_wide_scales});
   }
 
   void run(const DevicePassList& passes, bool specials) {
@@ -117,6 +107,32 @@ class DeviceRun {
   int* irregular() const { return &vectors_.route->irregular; }
 
  private:
+  // Residues by the contract's own rule, beside the bytes of the product of |A| and |B|; all that follows opens if that
+  // product finds their scales fine enough, or if the product is regular.
+  void start_by_guess(Regularity regularity, unsigned* verdict) {
+    const DeviceBoundRun<T> bounds = bound(FirstKernel::guess);
+    GatedPass gated{.pass = guessed_device_pass(plan_), .a_scales = vectors_.a_scales, .b_scales = vectors_.b_scales};
+    gated.products = gated.recombination = bounds.guess_gate();
+    const DevicePassBuffers buffers = carve(gated.pass);
+    DeviceOperand<T> a{problem_.a, vectors_.a_statistics, vectors_.a_scales, buffers.a},
+        b{problem_.b, vectors_.b_statistics, vectors_.b_scales, buffers.b};
+    bounds.write_bytes_with(a, b);
+    bounds.clear();
+    ConversionForm measured = form(gated.pass);
+    measured.deep = false;
+    regularity.by_own_rule = true;
+    regularity.rule = plan_.rule;
+    measure_on_device<T>(a, b, plan_.contract_rule, measured, regularity, stream_);
+    bounds.measure(true, {regularity.is_irregular, 1}, verdict);
+    finish(gated, buffers);
+  }
+
+  void finish(const GatedPass& gated, const DevicePassBuffers& buffers) {
+    const Range rows{0, plan_.shape.m}, columns{0, plan_.shape.n};
+    multiply(gated, buffers, rows, columns, plan_.shape.k, false);
+    recombine(gated, buffers, rows, columns);
+  }
+
   DevicePassBuffers carve(const DevicePass& pass) const {
     Arena arena = arena_;
     return carve_device_pass(arena, pass.blocking, plan_.limits);
@@ -142,111 +158,24 @@ class DeviceRun {
   };
 
   // The planes' memory is not needed meanwhile.
-  Spans measure_spans(const Gate& gate) {
-    const ProductShape& s = plan_.shape;
-    const std::int64_t blocks = span_blocks(s.k);
-    Spans spans;
-    const auto carve_spans = [&](Arena& arena) {
-      for (auto [x, vectors] : {std::pair{&spans.a, s.m}, std::pair{&spans.b, s.n}}) {
-        x->stride = span_stride(vectors);
-        const auto stride = static_cast<std::size_t>(x->stride);
-        x->deficits = arena.take<std::uint8_t>(static_cast<std::size_t>(blocks) * stride);
-        x->norm_bits = arena.take<std::uint8_t>(stride);
-        x->costs = arena.take<unsigned>(stride);
-      }
-    };
-    Arena count;
-    carve_spans(count);
-    Arena arena = arena_;
-    if (count.used() > plan_.pass_bytes) {
-      spans.extra = std::make_unique<DeviceWorkspace>(count.used(), stream_);
-      arena = spans.extra->arena();
-    }
-    carve_spans(arena);
-    block_deficits_on_device(problem_.a, vectors_.a_statistics, spans.a, stream_, gate);
-    block_deficits_on_device(problem_.b, vectors_.b_statistics, spans.b, stream_, gate);
-    span_costs_on_device(spans.a, spans.b, blocks, stream_, gate);
-    return spans;
-  }
+  Spans measure_spans(const Gate& gate);
 
   // Scales of irregular products, and which entries are wide.
-  void choose_scales(const DeviceRoutePlan& plan) {
-    const bool spans = plan.spans && plan_.shape.k <= longest_spanned_k;
-    choose_route(plan, spans, nullptr, nullptr);
-    if (!spans) return;
-    const Spans measured = measure_spans({&vectors_.route->spanned, 1});
-    choose_route(plan, false, measured.a.costs, measured.b.costs);
-  }
+  void choose_scales(const DeviceRoutePlan& plan);
 
   // Irregular products, as the device chooses.
-  void follow(const DeviceRoutePlan& plan) {
-    DeviceRoute* route = vectors_.route;
-    choose_scales(plan);
-    const Gate ordinary{&route->ordinary, plan.ordinary.blocking.moduli};
-    GatedPass gated{.pass = plan.ordinary,
-                    .specials = true,
-                    .a_scales = vectors_.a_scales,
-                    .b_scales = vectors_.b_scales,
-                    .conversion = ordinary,
-                    .products = ordinary,
-                    .recombination = {&route->mixed, 1}};
-    if (plan.classes.count == 0) {  // then they are uniform, or not for residues
-      gated.pass.every_entry = true;
-      gated.specials = false;
-      gated.recombination = {&route->uniform, 1};
-    }
-    run_pass(gated, plan.classes.count == 0 ? Gate{} : Gate{&route->uniform, 1});
-    for (int c = 0; c < plan.classes.count; ++c) {
-      gated.pass = plan.wide[c];
-      gated.a_scales = vectors_.a_wide_scales;
-      gated.b_scales = vectors_.b_wide_scales;
-      gated.products = gated.recombination = {&route->wide, plan.classes.moduli[c]};
-      gated.conversion = {&route->conversion};
-      run_pass(gated);
-    }
-    if (plan.native)
-      multiply_conventionally<T>({.rows = conventional(problem_.a),
-                                  .columns = conventional(problem_.b),
-                                  .k = plan_.shape.k,
-                                  .alpha = problem_.alpha.value,
-                                  .beta = problem_.beta.value,
-                                  .alpha_at = problem_.alpha.in_device_memory,
-                                  .beta_at = problem_.beta.in_device_memory,
-                                  .c = problem_.c,
-                                  .ldc = problem_.ldc,
-                                  .gate = {&route->native, 1}},
-                                 stream_);
-  }
+  void follow(const DeviceRoutePlan& plan);
+
+  // The same by scales from the product of |A| and |B|.
+  void follow_by_bound(const DeviceRoutePlan& plan);
+
+  void multiply_natively(const Gate& gate);
 
   static ConventionalVectors<T> conventional(const Operand<T>& x) {
     return {x.data, x.vectors, x.vector_stride(), x.k_stride()};
   }
 
-  void choose_route(const DeviceRoutePlan& plan, bool spans_follow, const unsigned* a_costs, const unsigned* b_costs) {
-    choose_route_on_device({.chooser = ScaleChooser(plan_.contract_rule, plan_.shape.k),
-                            .k = plan_.shape.k,
-                            .operand = {{.statistics = vectors_.a_statistics,
-                                         .costs = a_costs,
-                                         .vectors = plan_.shape.m,
-                                         .kinds = vectors_.a_proofs,
-                                         .ordinary = vectors_.a_scales,
-                                         .wide = vectors_.a_wide_scales,
-                                         .groups = vectors_.a_group_proofs},
-                                        {.statistics = vectors_.b_statistics,
-                                         .costs = b_costs,
-                                         .vectors = plan_.shape.n,
-                                         .kinds = vectors_.b_proofs,
-                                         .ordinary = vectors_.b_scales,
-                                         .wide = vectors_.b_wide_scales,
-                                         .groups = vectors_.b_group_proofs}},
-                            .route = vectors_.route,
-                            .ordinary_moduli = plan.ordinary.blocking.moduli,
-                            .classes = plan.classes,
-                            .spans_follow = spans_follow,
-                            .native = plan.native,
-                            .clusters = clusters()},
-                           stream_);
-  }
+  void choose_route(const DeviceRoutePlan& plan, bool spans_follow, const unsigned* a_costs, const unsigned* b_costs);
 
   // uniform: null, or the gate of a faster recombination for products of which every entry is finite and ordinary.
   void run_pass(const GatedPass& gated, const Gate& uniform = {}) {
@@ -287,10 +216,13 @@ class DeviceRun {
     if (gated.conversion.word != &vectors_.route->conversion)
       return decompose_on_device(a, b, form(pass), stream_, gated.conversion);
     ConversionForm wide = form(pass);  // the device chooses the words, too
-    for (const int words : {few_route_words, many_route_words}) {
+    const auto convert = [&](int words) {
       wide.words = words;
       decompose_on_device(a, b, wide, stream_, {gated.conversion.word, conversion_of(wide.moduli, words)});
-    }
+    };
+    if (!pass.every_entry) return convert(few_route_words), convert(many_route_words);
+    for (const int words : bound_route_words)
+      if (words < many_route_words || wide.moduli >= least_moduli_of_many_words) convert(words);
   }
 
   void recombine_winograd(const GatedPass& gated, const DevicePassBuffers& buffers, Range rows, Range columns) const {
@@ -361,6 +293,7 @@ class DeviceRun {
             .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
             .ldc = problem_.ldc,
             .gate = gated.recombination,
+            .seldom = gated.conversion.word != nullptr,
             .specials = gated.specials,
             .a = part_of(problem_.a, rows, all),
             .b = part_of(problem_.b, columns, all),
@@ -380,3 +313,5 @@ class DeviceRun {
 };
 
 }  // namespace vernier::cuda
+
+#include "residue/run_route.hpp"

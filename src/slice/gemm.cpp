@@ -1,10 +1,10 @@
 // Ozaki scheme I: split, multiply slice by slice, add. Mukunoki, Ozaki, Ogita and Imamura, "DGEMM using tensor cores,
 // and its accurate and reproducible versions", ISC 2020.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "engine/panel.hpp"
@@ -21,8 +21,6 @@ namespace vernier {
 namespace {
 
 constexpr std::int64_t usual_block = 256;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // A slice in the engine's format, with what the sum needs of it.
 struct StoredSlice {
@@ -72,14 +70,14 @@ class SliceRun {
   int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
 
   void split() {
-    const double start = now();
+    const double start = seconds_now();
     // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
     for (int room = 4;; room *= 2) {
       report_.bits = bits_for(room);
       split_with(report_.bits);
       if (!options_.grouped || std::max(report_.slices_a, report_.slices_b) <= room) break;
     }
-    report_.seconds_split = now() - start;
+    report_.seconds_split = seconds_now() - start;
   }
 
   void split_with(int bits) {
@@ -149,9 +147,9 @@ class SliceRun {
     std::vector<const Group*> owners;
     for (const Group& group : groups_)
       for (std::int64_t l = 0; l < a_.k; l += k_block_) {
-        const double start = now();
+        const double start = seconds_now();
         if (!multiply_group(group, {i0, rows}, {j0, columns}, {l, std::min(k_block_, a_.k - l)}, product)) continue;
-        const double multiplied = now();
+        const double multiplied = seconds_now();
         report_.seconds_products += multiplied - start;
         if (correctly_rounded_) {
           products.push_back(product);
@@ -159,15 +157,15 @@ class SliceRun {
         } else {
           add_product(group, i0, rows, j0, columns, product, sums);
         }
-        report_.seconds_sum += now() - multiplied;
+        report_.seconds_sum += seconds_now() - multiplied;
       }
-    const double start = now();
+    const double start = seconds_now();
     if (correctly_rounded_)
       round_block(i0, rows, j0, columns, products, owners);
     else
       update_block(i0, rows, j0, columns, sums);
     patch_block(i0, rows, j0, columns);
-    report_.seconds_sum += now() - start;
+    report_.seconds_sum += seconds_now() - start;
   }
 
   // The sum of the group's products over a part of k. False: there are none but of zeros, and `out` is as it was.
@@ -328,7 +326,7 @@ template <class T>
 SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
                            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                            const SliceOptions& options) {
-  const double start = now();
+  const double start = seconds_now();
   check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
   const Operand<T> a{A, m, reads ? k : 0, lda, opa != Op::none}, b{B, n, reads ? k : 0, ldb, opb == Op::none};
@@ -340,7 +338,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < m; ++i) C[i + j * ldc] = beta == 0 ? T{0} : beta * C[i + j * ldc];
   }
-  report.seconds = now() - start;
+  report.seconds = seconds_now() - start;
   return report;
 }
 

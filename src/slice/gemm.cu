@@ -281,8 +281,8 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                            const SliceOptions& options, void* stream) {
   const auto start = std::chrono::steady_clock::now();
   check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
-  if (!current_device().hopper())
-    fail(Status::unsupported, "gemm_by_slices: {} is no Hopper GPU", current_device().name);
+  if (current_device().compute_capability < 80)
+    fail(Status::unsupported, "gemm_by_slices: {} has no compute capability of 8.0 or later", current_device().name);
   require(k <= longest_slice_k, "gemm_by_slices: k = {}: expected at most {} on a GPU", k, longest_slice_k);
   const auto queue = static_cast<cudaStream_t>(stream);
   SliceReport report;

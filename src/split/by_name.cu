@@ -4,6 +4,7 @@
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "split/convert/reference.hpp"
 #include "split/gemm.hpp"
 #include "split/product/sm90_reference.hpp"
@@ -67,8 +68,9 @@ void multiply_plain(const Scheme& s, const cuda::SplitOperands& x, float alpha, 
 }
 
 // A fast kernel is one scheme alone, whatever else goes by its name.
-bool has_kernel(const Scheme& s) {
-  return std::ranges::find(cuda::split_kernel_schemes, s.name) != std::end(cuda::split_kernel_schemes) &&
+bool has_kernel(const Scheme& s, const GpuModel& gpu) {
+  const auto among = [&](const auto& names) { return std::ranges::find(names, s.name) != std::end(names); };
+  return (gpu.half != 0 ? among(cuda::mma_split_schemes) : among(cuda::split_kernel_schemes)) &&
          s == find_scheme(s.name);
 }
 
@@ -78,7 +80,8 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
                      const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C,
                      std::int64_t ldc, void* stream_handle, bool plain) {
   const cuda::Device& device = cuda::current_device();
-  if (!device.hopper()) fail(Status::unsupported, "split: {} is no Hopper GPU", device.name);
+  const GpuModel gpu = cuda::current_gpu();
+  if (!gpu.residues) fail(Status::unsupported, "split: {} has no compute capability of 8.0 or later", device.name);
   require(m >= 0 && n >= 0 && k > 0, "split: m = {}, n = {}, k = {}: expected m, n >= 0 and k > 0", m, n, k);
   require(k <= cuda::longest_split_k, "split: k = {}: expected at most {}", k, cuda::longest_split_k);
   require(lda >= std::max<std::int64_t>(1, opa == Op::none ? m : k), "split: lda = {} is too small", lda);
@@ -87,8 +90,8 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
   const cuda::SplitOperands x = cuda::split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
-  if (plain || !has_kernel(s)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
-  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(s.name, m, n, k);
+  if (plain || !has_kernel(s, gpu)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
+  const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(s.name, m, n, k, gpu);
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   cuda::split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);
 }

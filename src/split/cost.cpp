@@ -1,6 +1,7 @@
 #include "split/cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/fmt.hpp"
 #include "product/plan/sgemm_cost.hpp"
@@ -34,7 +35,28 @@ std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t
   return std::clamp<std::int64_t>(cached / (4 * (m + n) * k), 1, std::min(products, most));
 }
 
-double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+double sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, const GpuModel& gpu) {
+  if (gpu.native_single == 0) return device_sgemm_seconds(m, n, k, products);
+  constexpr double launch = 8e-6;
+  return launch +
+         2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products) / gpu.native_single;
+}
+
+namespace {
+
+// By mma.sync: two kernels that split, one that multiplies whole tiles, and those that return at once.
+double mma_split_seconds(std::int64_t m, std::int64_t n, std::int64_t k, const GpuModel& gpu) {
+  constexpr double launches = 25e-6, split_bytes = 12, of_tile = 128;  // read twice by those across memory
+  const auto tiles = [](std::int64_t x) { return std::ceil(static_cast<double>(x) / of_tile) * of_tile; };
+  const double depth = static_cast<double>(k), c = static_cast<double>(m) * static_cast<double>(n);
+  return launches + split_bytes * static_cast<double>(m + n) * depth / gpu.conversion +
+         6 * tiles(m) * tiles(n) * (depth + of_tile) / gpu.half + 4 * c / gpu.conversion;
+}
+
+}  // namespace
+
+double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, const GpuModel& gpu) {
+  if (gpu.half != 0) return static_cast<double>(products) * mma_split_seconds(m, n, k, gpu);
   constexpr double launches = 9.5e-6, more_launches = 6.9e-6;
   const std::int64_t at_once = split_products_at_once(m, n, k, products), rest = products % at_once;
   const double whole = static_cast<double>(products / at_once), groups = whole + (rest == 0 ? 0 : 1);
@@ -42,21 +64,22 @@ double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::i
          (rest == 0 ? 0 : at_once_seconds(m, n, k, rest));
 }
 
-bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
+bool split_gemm_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, const GpuModel& gpu) {
   constexpr double margin = 1.03, more = 2.35e-6;  // what the contract adds: memory
   // Below, cuBLAS ends while a split product is launched. Callers of small products wait for this answer.
   constexpr double least_work = 1 << 26;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products);
   return work >= least_work && !native_errs_less(m, n, products) &&
-         margin * (split_gemm_seconds(m, n, k, products) + more) < device_sgemm_seconds(m, n, k, products);
+         margin * (split_gemm_seconds(m, n, k, products, gpu) + more) < sgemm_seconds(m, n, k, products, gpu);
 }
 
-std::string why_not_split(std::int64_t m, std::int64_t n, std::int64_t k, std::size_t needed, std::size_t limit) {
+std::string why_not_split(std::int64_t m, std::int64_t n, std::int64_t k, std::size_t needed, std::size_t limit,
+                          const GpuModel& gpu) {
   if (k < shortest_split_k) return fmt::format("error correction takes k from {} on", shortest_split_k);
   if (native_errs_less(m, n, 1)) return "a single product of at most 2^18 entries errs less natively";
-  if (!split_gemm_is_faster(m, n, k))
-    return fmt::format("error correction: {:.3g} ms, natively {:.3g} ms", split_gemm_seconds(m, n, k) * 1e3,
-                       device_sgemm_seconds(m, n, k) * 1e3);
+  if (!split_gemm_is_faster(m, n, k, 1, gpu))
+    return fmt::format("error correction: {:.3g} ms, natively {:.3g} ms", split_gemm_seconds(m, n, k, 1, gpu) * 1e3,
+                       sgemm_seconds(m, n, k, 1, gpu) * 1e3);
   if (needed > limit)
     return fmt::format("a workspace of {} bytes is too small for error correction, which takes {}", limit, needed);
   return "the matrices are too large for error correction";

@@ -70,12 +70,30 @@ SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
   return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
 }
 
+// The one chain of bf16x6's corrections errs more than a conventional chain from about here on; it still ends the
+// attempts.
+constexpr std::int64_t longest_bf16 = std::int64_t{1} << 19;
+
 // Runs of 16 for few runs: of the largest entries, each is one product, and cuBLAS rounds it seldom. They take 1.5
 // times as long, but narrow tiles make up for that where there are few.
+constexpr std::int64_t shortest_bf16_sep = 256;
 SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
   const bool few = tiles(SplitKernel::bf16_128x64, plan) <= multiprocessors;
-  return plan.k < 256 || few ? attempt("bf16x6_short", SplitKernel::bf16_128x64)
-                             : attempt("bf16x6_sep", SplitKernel::bf16_128x128);
+  return plan.k < shortest_bf16_sep || few ? attempt("bf16x6_short", SplitKernel::bf16_128x64)
+                                           : attempt("bf16x6_sep", SplitKernel::bf16_128x128);
+}
+
+bool by_mma(const GpuModel& gpu) { return gpu.half != 0; }
+
+SplitAttempt by_mma(std::string_view scheme) {
+  const auto attempt = [&](SplitForm form, MmaSplitKernel kernel) {
+    return SplitAttempt{.scheme = std::string(scheme), .form = form, .mma = kernel};
+  };
+  if (scheme == "halfhalf_sep") return attempt(SplitForm::half_shifted, MmaSplitKernel::half);
+  if (scheme == "tf32tf32_sep") return attempt(SplitForm::tf32_shifted, MmaSplitKernel::tf32);
+  if (scheme == "bf16x6_sep") return attempt(SplitForm::bf16_three, MmaSplitKernel::bf16);
+  if (scheme == "bf16x6_short") return attempt(SplitForm::bf16_three, MmaSplitKernel::bf16_short);
+  fail(Status::invalid_argument, "split_gemm: no kernel by mma.sync computes {}", scheme);
 }
 
 // Pieces of the workspace, in this order.
@@ -120,7 +138,7 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = tile_of(t.kernel).blocks_sharing == 2 &&
+    t.paced = !t.mma && tile_of(t.kernel).blocks_sharing == 2 &&
               pace_pays(divide_up(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
@@ -144,27 +162,27 @@ SplitOperands SplitOperands::batch(std::int64_t products, std::int64_t stride_a,
   return all;
 }
 
-bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  if (products > 1 && k > longest_batched_k) return false;
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, const GpuModel& gpu) {
+  if (products > 1 && (k > longest_batched_k || by_mma(gpu))) return false;
   // Rows are ints in copies.
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 256;
   return m > 0 && n > 0 && m <= most && n <= most && k >= shortest_split_k && k <= longest_split_k &&
          split_keeps_fp32(k);
 }
 
-bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  return split_gemm_is_faster(m, n, k, products) && split_gemm_serves(m, n, k, products);
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, const GpuModel& gpu) {
+  return split_gemm_is_faster(m, n, k, products, gpu) && split_gemm_serves(m, n, k, products, gpu);
 }
 
 void describe(const SplitGemmPlan& plan, Plan& printable) {
   std::string names;
   for (const SplitAttempt& t : plan.attempts) names += t.scheme + ", else ";
   printable.scheme = "split";
-  printable.engine = "hopper-wgmma";
+  printable.engine = by_mma(plan.gpu) ? "mma.sync" : "hopper-wgmma";
   printable.reason =
       fmt::format("{}conventional: the first that the data permit; estimates: {:.3g} ms, {:.3g} ms natively", names,
-                  split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) * 1e3,
-                  device_sgemm_seconds(plan.m, plan.n, plan.k, plan.products) * 1e3);
+                  split_gemm_seconds(plan.m, plan.n, plan.k, plan.products, plan.gpu) * 1e3,
+                  sgemm_seconds(plan.m, plan.n, plan.k, plan.products, plan.gpu) * 1e3);
   printable.moduli = 0;
   printable.log2_modulus_product = 0;
   printable.m_block = printable.n_block = printable.k_block = 0;
@@ -172,22 +190,30 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
   printable.workspace = plan.workspace;
 }
 
-SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
-  SplitGemmPlan plan{m, n, k, {}, true, 0, products, split_products_at_once(m, n, k, products)};
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products,
+                              const GpuModel& gpu) {
+  SplitGemmPlan plan{m, n, k, {}, true, 0, products, split_products_at_once(m, n, k, products), gpu};
+  if (by_mma(gpu)) {
+    plan.attempts.push_back(by_mma("halfhalf_sep"));
+    if (k > longest_bf16) plan.attempts.push_back(by_mma("tf32tf32_sep"));
+    plan.attempts.push_back(by_mma(k < shortest_bf16_sep ? "bf16x6_short" : "bf16x6_sep"));
+    return finished(plan);
+  }
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
   if (m >= 6144 && n >= 6144 && k >= 4096)
     plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
   plan.attempts.push_back(separate_long(plan));
-  // The one chain of bf16x6's corrections errs more than a conventional chain from about here on; it still ends the
-  // attempts.
-  if (k > (std::int64_t{1} << 19)) plan.attempts.push_back(separate_tf32(plan));
+  if (k > longest_bf16) plan.attempts.push_back(separate_tf32(plan));
   plan.attempts.push_back(for_wide_data(plan));
   return finished(plan);
 }
 
-SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k) {
-  SplitGemmPlan plan{m, n, k, {}, false, 0, 1, 1};
-  if (scheme == "halfhalf_sep")
+SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k,
+                              const GpuModel& gpu) {
+  SplitGemmPlan plan{m, n, k, {}, false, 0, 1, 1, gpu};
+  if (by_mma(gpu))
+    plan.attempts = {by_mma(scheme)};
+  else if (scheme == "halfhalf_sep")
     plan.attempts = {separate(plan)};
   else if (scheme == "halfhalf_long")
     plan.attempts = {attempt("halfhalf_long", SplitKernel::half_long_128x128)};
@@ -213,11 +239,15 @@ namespace {
 DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const SplitScalar& alpha,
                             std::uint32_t* progress) {
   const SplitAttempt& t = plan.attempts.front();
-  const int first = later_group(t.kernel, t.paced) * later_tile;
+  const int first = t.mma ? 0 : later_group(t.kernel, t.paced) * later_tile;
   const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
   const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
   if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
   return {first, progress};
+}
+
+void multiply(const SplitAttempt& t, const SplitProduct& product, cudaStream_t stream) {
+  t.mma ? multiply_split_mma(*t.mma, product, stream) : multiply_split(t.kernel, product, stream);
 }
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
@@ -226,7 +256,7 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
   Layout w = lay_out_in(workspace, plan, x);
   std::optional<HostMailbox> made;
   if (patience > 0 && plan.judged && plan.attempts.size() > 1 &&
-      split_gemm_seconds(plan.m, plan.n, plan.k, plan.products) <= split_gemm_patience)
+      split_gemm_seconds(plan.m, plan.n, plan.k, plan.products, plan.gpu) <= split_gemm_patience)
     made.emplace(stream);
   for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
     const SplitAttempt& t = plan.attempts[i];
@@ -241,20 +271,20 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
                          .mark = split_mark(t.scheme)};
     const DeferredSplit later = later_columns(plan, x, alpha, w.progress);
     split_operands(t.form, w.a, w.b, gate, stream, later);
-    multiply_split(t.kernel,
-                   {.a = x.a,
-                    .b = x.b,
-                    .a_plane = w.a.plane,
-                    .b_plane = w.b.plane,
-                    .alpha = alpha,
-                    .beta = beta,
-                    .c = C,
-                    .ldc = ldc,
-                    .product_stride_c = x.product_stride_c,
-                    .gate = gate,
-                    .later = later,
-                    .steps = t.paced ? w.steps : nullptr},
-                   stream);
+    multiply(t,
+             {.a = x.a,
+              .b = x.b,
+              .a_plane = w.a.plane,
+              .b_plane = w.b.plane,
+              .alpha = alpha,
+              .beta = beta,
+              .c = C,
+              .ldc = ldc,
+              .product_stride_c = x.product_stride_c,
+              .gate = gate,
+              .later = later,
+              .steps = t.paced ? w.steps : nullptr},
+             stream);
     if (made && i == 0 && made->is_yes_within(patience)) return 1;
   }
   return static_cast<int>(plan.attempts.size());
@@ -265,9 +295,10 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
 int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitScalar alpha, SplitScalar beta, float* C,
                std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   const Device& device = current_device();
-  if (!device.hopper())
-    fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected 9.0", device.name,
-         device.compute_capability / 10, device.compute_capability % 10);
+  const int least = by_mma(plan.gpu) ? 80 : 90;
+  if (least == 90 ? !device.hopper() : device.compute_capability < least)
+    fail(Status::unsupported, "split_gemm: {} has compute capability {}.{}; expected {}.{}", device.name,
+         device.compute_capability / 10, device.compute_capability % 10, least / 10, least % 10);
   int queued = 0;
   for (std::int64_t i = 0; i < plan.products; i += plan.at_once) {
     const std::int64_t products = std::min(plan.at_once, plan.products - i);
@@ -287,17 +318,17 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
   w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
   return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
           [=] {
-            multiply_split(t.kernel,
-                           {.a = x.a,
-                            .b = x.b,
-                            .a_plane = w.a.plane,
-                            .b_plane = w.b.plane,
-                            .alpha = {1, nullptr},
-                            .beta = {0, nullptr},
-                            .c = C,
-                            .ldc = ldc,
-                            .steps = t.paced ? w.steps : nullptr},
-                           nullptr);
+            multiply(t,
+                     {.a = x.a,
+                      .b = x.b,
+                      .a_plane = w.a.plane,
+                      .b_plane = w.b.plane,
+                      .alpha = {1, nullptr},
+                      .beta = {0, nullptr},
+                      .c = C,
+                      .ldc = ldc,
+                      .steps = t.paced ? w.steps : nullptr},
+                     nullptr);
           },
           w.steps};
 }

@@ -1,5 +1,5 @@
-// fp32 products on the tensor cores of Hopper: attempts in the order of their speed, of which the first is made whose
-// bound the data permit. Which one that is, the GPU finds out.
+// fp32 products on tensor cores, Hopper's or those of any GPU from 8.0 on: attempts in the order of their speed, of
+// which the first is made whose bound the data permit. Which one that is, the GPU finds out.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "product/plan/gpu_model.hpp"
 #include "split/convert/convert.hpp"
-#include "split/product/sm90_split.hpp"
+#include "split/product/mma_split.hpp"
 #include "vernier/split.hpp"
 
 namespace vernier::cuda {
@@ -20,7 +22,8 @@ struct SplitAttempt {
   std::string scheme;
   SplitForm form = SplitForm::half_shifted;
   SplitKernel kernel = SplitKernel::half_128x128;
-  bool paced = false;  // blocks of a long product keep pace along k (cuda/pace.hpp)
+  bool paced = false;                      // blocks of a long product keep pace along k (cuda/pace.hpp)
+  std::optional<MmaSplitKernel> mma = {};  // in place of kernel, on GPUs that do not take Hopper's
 
   int split_k() const { return tile_of(kernel).split_k; }  // of multiply() on the model
 };
@@ -31,6 +34,7 @@ struct SplitGemmPlan {
   bool judged = false;  // attempts keep the contract if the data permit; if none does, the product is conventional
   std::size_t workspace = 0;
   std::int64_t products = 1, at_once = 1;  // of a batch; those that are split before they are multiplied
+  GpuModel gpu = {};
 };
 
 // Copies count bytes along k in an int.
@@ -40,13 +44,16 @@ inline constexpr std::int64_t longest_split_k = std::int64_t{1} << 26;
 inline constexpr std::int64_t longest_batched_k = 8192;
 
 // Can contract fp32 be kept for this k by products of split matrices, and do the sizes fit?
-bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
+bool split_gemm_serves(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1,
+                       const GpuModel& gpu = {});
 
 // ... and is that faster than cuBLAS? In seconds, as estimated.
-bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
+bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1,
+                     const GpuModel& gpu = {});
 
 // For contract fp32.
-SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
+SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1,
+                              const GpuModel& gpu = {});
 
 // Scheme, engine, reason, bound and workspace of the plan that a person reads.
 void describe(const SplitGemmPlan& plan, Plan& printable);
@@ -54,7 +61,11 @@ void describe(const SplitGemmPlan& plan, Plan& printable);
 // The schemes that have fast kernels; a plan for one of them, whatever the data.
 inline constexpr const char* split_kernel_schemes[] = {
     "halfhalf_sep", "halfhalf_long", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold", "bf16x6_sep", "bf16x6_short"};
-SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k);
+SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k,
+                              const GpuModel& gpu = {});
+
+// Those that have a fast kernel by mma.sync too; a plan for one of them on GPUs that do not take Hopper's kernels.
+inline constexpr const char* mma_split_schemes[] = {"halfhalf_sep", "tf32tf32_sep", "bf16x6_sep", "bf16x6_short"};
 
 struct SplitOperands {
   FloatVectors a, b;  // rows of op(A), columns of op(B)

@@ -37,6 +37,9 @@ const std::vector<Mistake>& mistakes() {
       {"ldb", "ldb_zero_where_k_is_zero", [](auto& x) { x.k = 0, x.ldb = 0; }},
       {"ldc", "ldc_below_m", [](auto& x) { x.ldc = 5; }},
       {"ldc", "ldc_zero_where_m_is_zero", [](auto& x) { x.m = 0, x.ldc = 0; }},
+      {"lda", "lda_beyond_memory", [](auto& x) { x.lda = std::int64_t{1} << 41; }},
+      {"ldb", "ldb_beyond_memory", [](auto& x) { x.ldb = INT64_MAX; }},
+      {"ldc", "ldc_beyond_memory", [](auto& x) { x.ldc = std::int64_t{1} << 62; }},
       // Two and more at once: the first counts.
       {"opa", "opa_before_opb", [](auto& x) { x.opa = static_cast<Op>(0), x.opb = static_cast<Op>(1); }},
       {"opb", "opb_before_m", [](auto& x) { x.opb = static_cast<Op>('Q'), x.m = -1; }},

@@ -3,6 +3,7 @@
 #include "gpu/fixture.hpp"
 #include "product/arguments.hpp"
 #include "residue/bound/bound_kernels.hpp"
+#include "residue/bound/bound_sample_host.hpp"
 #include "residue/bound_twin.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/plan/bounds.hpp"
@@ -53,8 +54,17 @@ struct BoundCase {
                         {b_statistics.data(), b.columns(), buffers.b, b_scales.data()}},
             .codes = buffers.codes,
             .found = buffers.found,
-            .choices = cuda::bound_choices(max_moduli)};
+            .choices = cuda::bound_choices(max_moduli),
+            .sample = buffers.sample};
   }
+  BoundSample host_sample() const {
+    std::vector<VectorStatistics> s, t;
+    for (const auto& v : rows) s.push_back(v.statistics);
+    for (const auto& v : columns) t.push_back(v.statistics);
+    return bound_sample(rows_of(Op::none, a.data(), a.rows(), a.columns(), a.ld()), s.data(),
+                        columns_of(Op::none, b.data(), b.columns(), b.rows(), b.ld()), t.data(), a.columns(), 1);
+  }
+  void sample() { cuda::sample_on_device(operand_a().x, operand_b().x, task, nullptr); }
 
   ProductShape shape() const { return {a.rows(), b.columns(), a.columns()}; }
   std::size_t bytes() const {
@@ -166,33 +176,79 @@ TEST(BoundOnGpu, ProductsAreTheModels) {
   the_product_is_the_models(operand_families().front(), 140, 270, 2300);
 }
 
+// Up to the order of sums in float.
+TEST(BoundOnGpu, SamplesAreThoseOfTheHost) {
+  for (const std::string& family : operand_families()) {
+    BoundCase<double> x(family, 130, 61, 700);
+    x.measure();
+    x.sample();
+    const auto got = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
+    const BoundSample want = x.host_sample();
+    for (std::size_t e = 0; e < want.size(); ++e) {
+      EXPECT_NEAR(got[e].magnitude, want[e].magnitude, 1e-4f * want[e].magnitude) << family << ", entry " << e;
+      EXPECT_NEAR(got[e].native, want[e].native, 1e-3f * want[e].native + 1e-4f) << family << ", entry " << e;
+      EXPECT_NEAR(got[e].last, want[e].last, 1e-3f) << family << ", entry " << e;
+    }
+    const auto slack = fetched(x.buffers.sample.slack, 2);
+    const auto least = [&](const auto& vectors) {
+      int bits = most_bound_slack;
+      for (const auto& v : vectors)
+        if (!v.statistics.zero()) bits = std::min(bits, bound_slack(x.task.rule, x.task.k, v.statistics));
+      return bits;
+    };
+    EXPECT_EQ(slack[0], least(x.rows)) << family;
+    EXPECT_EQ(slack[1], least(x.columns)) << family;
+  }
+}
+
 TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
+  int coarser = 0;
   for (const std::string& family : operand_families()) {
     BoundCase<double> x(family, 130, 61, 300);
     x.measure();
+    x.sample();
     weigh_on_device(x.task, nullptr);
     x.multiply();
-    choose_bound_scales_on_device(x.task, nullptr);
+    set_bound_exponents_on_device(x.task, nullptr);
+    choose_bound_moduli_on_device(x.task, nullptr);
     const cuda::BoundFindings found = fetched(x.buffers.found, 1)[0];
     ASSERT_GT(found.moduli, 0) << family;
+    const auto least = fetched(x.buffers.sample.slack, 2);
+    EXPECT_LE(found.slack, allowed_slack(least[1], least[0])) << family;
+    coarser += found.slack > 0 ? 1 : 0;
     int exponent = 0;
-    const auto expect_scales = [&](const auto& vectors, const cuda::BoundVectorsOnDevice& bounds, const int* scales,
-                                   int spare) {
+    const auto expect_scales = [&](int side, const auto& vectors, const cuda::BoundVectorsOnDevice& bounds,
+                                   const int* scales, int slack, int spare) {
       const auto minima = fetched(bounds.side.minima, static_cast<std::int64_t>(vectors.size()));
       const auto got = fetched(scales, static_cast<std::int64_t>(vectors.size()));
+      BoundSampleSides sides;
       for (std::size_t v = 0; v < vectors.size(); ++v) {
         const VectorStatistics& s = vectors[v].statistics;
         if (s.zero()) continue;
-        const int em = bound_exponent(x.task.rule, x.task.product, x.task.k, s, std::bit_cast<float>(minima[v]));
+        const int em = bound_exponent(x.task.rule, x.task.product, x.task.k, s, std::bit_cast<float>(minima[v]), slack);
         exponent = std::max(exponent, em);
         EXPECT_GE(got[v] + s.exponent, em) << family << ", vector " << v;
         EXPECT_LE(got[v] + s.exponent, em + spare) << family << ", vector " << v;
       }
+      for (int t = 0; t < bound_sampled; ++t) {
+        const auto v =
+            static_cast<std::size_t>(bound_sampled_vector(side, t, static_cast<std::int64_t>(vectors.size())));
+        const VectorStatistics& s = vectors[v].statistics;
+        const int em = bound_exponent(x.task.rule, x.task.product, x.task.k, s, std::bit_cast<float>(minima[v]));
+        sides[static_cast<std::size_t>(t)] = bound_sample_side(x.task.rule, s, em);
+      }
+      return sides;
     };
-    expect_scales(x.rows, x.buffers.a, x.a_scales.data(), found.spare - found.spare / 2);
-    expect_scales(x.columns, x.buffers.b, x.b_scales.data(), found.spare / 2);
+    const BoundSampleSides rows = expect_scales(0, x.rows, x.buffers.a, x.a_scales.data(), rows_slack(found.slack),
+                                                found.spare - found.spare / 2);
+    const BoundSampleSides columns =
+        expect_scales(1, x.columns, x.buffers.b, x.b_scales.data(), columns_slack(found.slack), found.spare / 2);
     EXPECT_EQ(found.exponent, exponent) << family;
+    EXPECT_EQ(found.slack,
+              bound_slack_bits(x.task.rule, x.host_sample(), rows, columns, allowed_slack(least[1], least[0])))
+        << family;
   }
+  EXPECT_GT(coarser, 0);
 }
 
 // Forced to residues: data that statistics leave irregular take their scales from the product.
@@ -220,6 +276,25 @@ TEST(BoundOnGpu, IrregularProductsInARowKeepTheirBound) {
             multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = engine});
         EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << family << ", " << engine << ", k = " << k;
       }
+}
+
+// Residues by guessed scales, which the product then judges: data for which they serve, for which they do not, and
+// ordinary ones in between.
+TEST(BoundOnGpu, GuessedScalesAreJudged) {
+  int fewest = 99, most = 0;
+  for (const char* family :
+       {"random_phi_1", "random_phi_1", "random_phi_1", "random_phi_4", "random_phi_1", "random_phi_1",
+        "random_phi_0_5", "random_phi_0_5", "random_phi_1", "zero_lines", "random_phi_1", "sparse"}) {
+    const auto [a, b] = make_operands<double>(family, 130, 90, 2100, 23);
+    const auto out =
+        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = "sm90_int8"});
+    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << family;
+    if (!out.report.bounded) continue;
+    fewest = std::min(fewest, out.report.plan.moduli);
+    most = std::max(most, out.report.plan.moduli);
+  }
+  EXPECT_LE(fewest, 15);
+  EXPECT_GE(most, 18);
 }
 
 // From few to all words of an element, with spare bits between.

@@ -238,7 +238,7 @@ TEST(SplitContract, WhatABusyStreamDoesNotAnswerInTimeIsQueued) {
   Waited calls(cuda::plan_split_gemm(640, 640, 640));
   EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), 1);
   occupy(1, 100, calls.stream());
-  for (int i = 0; i < 7; ++i) EXPECT_EQ(calls.queue("halfhalf_sep", split_gemm_patience), calls.all());
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(calls.queue("halfhalf_sep", cuda::split_gemm_patience), calls.all());
   calls.expect("halfhalf_sep");
   EXPECT_EQ(calls.queue_until_told("halfhalf_sep"), 1);
   calls.expect("halfhalf_sep");

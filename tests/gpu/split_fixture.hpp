@@ -8,6 +8,7 @@
 
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
+#include "product/plan/current_gpu.hpp"
 #include "split/gemm.hpp"
 #include "split/split.hpp"
 #include "support/bound.hpp"
@@ -69,6 +70,7 @@ inline Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matri
 
 // Pieces of k in which the kernel of a scheme multiplies this shape.
 inline int pieces_of(const Scheme& s, std::int64_t m, std::int64_t n, std::int64_t k) {
+  if (cuda::current_gpu().half != 0) return 1;  // mma.sync takes k whole
   const bool has_kernel =
       std::ranges::find(cuda::split_kernel_schemes, s.name) != std::end(cuda::split_kernel_schemes) &&
       s == find_scheme(s.name);

@@ -1,4 +1,5 @@
 // How products on a GPU live with streams: capture in a graph, factors in device memory, empty products.
+#include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 
 namespace vernier::test {
@@ -13,7 +14,7 @@ TEST(StreamsOnGpu, ACapturedProductHasTheBitsOfTheCpuForNewDataToo) {
   Matrix<double> c(m, n);
   const DeviceCopy<double> a(call.a), b(call.b), device_c(c);
   const cuda::Stream stream;
-  cuda::Options options{.contract = contract, .engine = "sm90_int8", .stream = stream};
+  cuda::Options options{.contract = contract, .engine = usual_engine(), .stream = stream};
   const std::size_t bytes = cuda::gemm_workspace<double>(m, n, k, options);
   const cuda::DeviceBuffer<std::byte> workspace(bytes);
   options.workspace = workspace.data();
@@ -48,7 +49,7 @@ TEST(StreamsOnGpu, AProductThatNothingCouldTellAboutIsNotCaptured) {
   const cuda::Stream stream;
   const double one = 1, zero = 0;
   for (const Contract& contract : {Contract::exact(), reproducible(Contract::fp64()), Contract::bits(70)}) {
-    const cuda::Options options{.contract = contract, .engine = "sm90_int8", .stream = stream};
+    const cuda::Options options{.contract = contract, .engine = usual_engine(), .stream = stream};
     cudaGraph_t graph = nullptr;
     cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
     EXPECT_THROW(cuda::gemm(Op::none, Op::none, m, n, k, &one, x.data(), m, x.data() + m * k, k, &zero,

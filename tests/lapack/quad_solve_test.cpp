@@ -61,6 +61,58 @@ TEST(QuadFactors, LuMultipliesBackToThePermutedMatrix) {
     }
 }
 
+TEST(QuadFactors, TakeAnyHighAndLow) {  // [1 2; 3 4], each number in the low part
+  Entries a{dd(0, 1), dd(0, 3), dd(0, 2), dd(0, 4)}, b{dd(0, 5), dd(0, 11)};
+  std::int64_t pivots[2];
+  ASSERT_EQ(quad_gesv(2, 1, a.data(), 2, pivots, b.data(), 2), 0);
+  EXPECT_NEAR(b[0].hi, 1, 1e-15);
+  EXPECT_NEAR(b[1].hi, 2, 1e-15);
+  Entries s{dd(0, 4)};
+  ASSERT_EQ(quad_potrf(Uplo::lower, 1, s.data(), 1), 0);
+  EXPECT_EQ(s[0], dd(2));
+  const Entries t{dd(0, 3)};
+  Entries x{dd(0, 6)};
+  quad_trsm(Side::left, Uplo::lower, Op::none, Diag::non_unit, 1, 1, 1, t.data(), 1, x.data(), 1);
+  EXPECT_EQ(x[0], dd(2));
+}
+
+TEST(QuadFactors, RefuseOptionsBeforeTheFirstWrite) {
+  const std::int64_t n = 60;  // more than one panel
+  const Entries a = random_entries(n * n, 8);
+  QuadOptions engine, bits, threads;
+  engine.engine = "no_such_engine", threads.threads = -1;
+  bits.contract = {.kind = QuadContract::Kind::bits, .bits_asked = 3};
+  for (const QuadOptions& options : {engine, bits, threads}) {
+    Entries x = a, b = a;
+    std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+    EXPECT_THROW(static_cast<void>(quad_getrf(n, n, x.data(), n, pivots.data(), options)), Error);
+    EXPECT_THROW(static_cast<void>(quad_potrf(Uplo::lower, n, x.data(), n, options)), Error);
+    EXPECT_THROW(static_cast<void>(quad_gesv(n, n, x.data(), n, pivots.data(), b.data(), n, options)), Error);
+    EXPECT_THROW(quad_trsm(Side::left, Uplo::lower, Op::none, Diag::unit, n, n, 1, a.data(), n, b.data(), n, options),
+                 Error);
+    EXPECT_EQ(x, a);
+    EXPECT_EQ(b, a);
+  }
+}
+
+TEST(QuadSolve, BoundsTheBackwardErrorWhereTheNormOverflows) {
+  const double a[4] = {0x1.1p1023, 0x1.2p1023, 0x1.8p1022, 0x1.cp1023}, b[2] = {0x1.3p1022, 0x1.7p1021};
+  Entries x(2);
+  const QuadSolveReport report = quad_solve(2, 1, a, 2, b, 2, x.data(), 2);
+  mpz_class worst = 0;
+  for (int i = 0; i < 2; ++i) {
+    const mpz_class residual = (exact_value(b[i]) << unit_shift) - exact_value(a[i]) * exact_value_of(x[0]) -
+                               exact_value(a[i + 2]) * exact_value_of(x[1]);
+    worst = std::max(worst, mpz_class(abs(residual)));
+  }
+  const mpz_class norm = exact_value(0x1.1p1023) + exact_value(0x1.8p1022),
+                  other = exact_value(0x1.2p1023) + exact_value(0x1.cp1023),
+                  size = std::max(mpz_class(abs(exact_value_of(x[0]))), mpz_class(abs(exact_value_of(x[1]))));
+  const mpz_class divisor = std::max(norm, other) * size + (exact_value(b[0]) << unit_shift);
+  EXPECT_GE(report.backward_error, mpq_class(worst, divisor).get_d());
+  EXPECT_TRUE(report.ok) << report.text();
+}
+
 TEST(QuadFactors, CholeskyMultipliesBack) {
   const std::int64_t n = 100;
   const Entries g = random_entries(n * n, 2);

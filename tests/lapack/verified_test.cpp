@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "lapack/verified/upward.hpp"
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
@@ -212,6 +213,42 @@ TEST(IntervalProducts, EncloseAllProductsAndAreAtMostTwiceAsWide) {
         }
       }
   }
+}
+
+TEST(VerifiedDefinite, DoesNotReadTheUpperTriangle) {
+  const double a[4] = {2, -1, NAN, 2};
+  double bound = 0;
+  EXPECT_TRUE(verified_definite(2, a, 2, bound).verified);
+  EXPECT_LE(bound, 1);
+  const double bad[4] = {2, NAN, 0, 2};
+  EXPECT_THROW(static_cast<void>(verified_definite(2, bad, 2, bound)), Error);
+}
+
+TEST(VerifiedDeterminant, EnclosesWhereInversesOfFactorsAreSubnormal) {
+  for (const double x : {0x1.3p1023, 0x1.3p-1023}) {
+    const double a[4] = {x, x / 4, -x / 2, x};
+    DeterminantInterval d;
+    if (!verified_determinant(2, a, 2, d).verified) continue;
+    const mpq_class exact = mpq_class(x) * x * 9 / 8;
+    EXPECT_LE(scaled(d.low, d.exponent), exact);
+    EXPECT_GE(scaled(d.high, d.exponent), exact);
+  }
+}
+
+TEST(IntervalProducts, HaveInfiniteRadiiWhereMagnitudesOverflow) {
+  const double most = std::numeric_limits<double>::max(), mid[2] = {0, 0}, rad[2] = {0, 0x1p-600}, b[2] = {most, most};
+  double c = 1, r = 1;
+  interval_gemm(Op::none, Op::none, 1, 1, 2, mid, rad, 1, b, b, 2, &c, &r, 1);
+  EXPECT_EQ(c, 0);
+  EXPECT_EQ(r, std::numeric_limits<double>::infinity());
+}
+
+TEST(IntervalProducts, AddEndsUpwardsWhereSumsOverflow) {
+  const double most = std::numeric_limits<double>::max(), infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(sum_up(most, most), infinity);
+  EXPECT_EQ(sum_up(-most, -most), -most);
+  EXPECT_EQ(sum_down(most, most), most);
+  EXPECT_EQ(sum_down(-infinity, 1), -infinity);
 }
 
 TEST(IntervalProducts, RefuseWhatIsNoInterval) {

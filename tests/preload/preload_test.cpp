@@ -169,6 +169,19 @@ TEST_F(Preload, VernierRunWorksFromAFolderWithSpacesAndColons) {
   EXPECT_NE(outcome.text.find("taken      7 calls"), std::string::npos) << outcome.text;
 }
 
+TEST_F(Preload, TheBlasUnderneathMayBeGivenByName) {
+  const Outcome outcome = run("VERNIER_MIN_SIZE=0 VERNIER_ENGINE=native VERNIER_BLAS=openblas", "products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("0 failures"), std::string::npos) << outcome.text;
+}
+
+// A spinning OpenBLAS would keep processors from Vernier's threads.
+TEST_F(Preload, VernierRunLetsOpenBlasSleepUnlessTheProgramsUserHasSaid) {
+  const std::string tell = " '" VERNIER_CLI "' run -- sh -c 'echo timeout $OPENBLAS_THREAD_TIMEOUT.'";
+  EXPECT_NE(shell("env -u OPENBLAS_THREAD_TIMEOUT" + tell).text.find("timeout 20."), std::string::npos);
+  EXPECT_NE(shell("env OPENBLAS_THREAD_TIMEOUT=27" + tell).text.find("timeout 27."), std::string::npos);
+}
+
 TEST_F(Preload, ThatIsNamedAsTheBlasUnderneathEndsTheProgramWithAMessage) {
   const Outcome outcome = run("VERNIER_BLAS='" VERNIER_PRELOAD "'", "products");
   EXPECT_EQ(outcome.code, 2) << outcome.text;

@@ -54,7 +54,11 @@ TEST(MeasuredRatesFile, KeepsTheTimesOfOtherMachines) {
   ASSERT_EQ(other.times.size(), 1U);
   EXPECT_EQ(other.times[0].method, "amx");
   EXPECT_EQ(other.times[0].moduli, 15);
-  EXPECT_TRUE(read_rates(file, "one", "another blas").times.empty());
+  EXPECT_TRUE(read_rates(file, "one", "another blas").times.empty()) << "none but native";
+  const MeasuredRates with_another_blas = read_rates(file, "other", "another blas");
+  ASSERT_EQ(with_another_blas.times.size(), 1U);
+  EXPECT_EQ(with_another_blas.times[0].method, "amx");
+  EXPECT_EQ(with_another_blas.blas, "another blas");
 }
 
 TEST(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {
@@ -66,7 +70,11 @@ TEST(MeasuredRatesFile, ThatIsNoneLeavesTheTable) {
         R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [{"method": 1}]}]})",
         R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [
             {"method": "native", "type": "double", "threads": 0, "n": 1, "moduli": 0, "seconds": 1},
-            {"method": "native", "type": "double", "threads": 1, "n": 1, "moduli": 0, "seconds": -1}]}]})"}) {
+            {"method": "native", "type": "double", "threads": 1, "n": 1, "moduli": 0, "seconds": -1}]}]})",
+        R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [
+            {"method": "native", "type": "double", "threads": 1e30, "n": 1, "moduli": 0, "seconds": 1}]}]})",
+        R"({"machines": [{"processor": "one", "blas": "blas", "date": "d", "times": [
+            {"method": "native", "type": "double", "threads": 1, "n": 1, "moduli": 0, "seconds": 1e300}]}]})"}) {
     std::ofstream(file) << text;
     EXPECT_TRUE(read_rates(file, "one", "blas").times.empty()) << text;
   }

@@ -189,6 +189,30 @@ def test_a_child_of_fork_multiplies():
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_a_subinterpreter_refuses_or_imports_and_leaves_the_main_one_alone():
+    program = """
+import sys
+import numpy, vernier
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+
+def outcome(module):
+    try:
+        return str(interpreters.run_string(interpreters.create(), f"import {module}") or "")
+    except Exception as error:  # that of the subinterpreter
+        return str(error)
+
+before, outcomes = vernier.matmul(numpy.eye(3), numpy.ones((3, 3))), [outcome("numpy"), outcome("vernier")]
+assert all(not o or "ImportError" in o for o in outcomes), outcomes
+assert sys.version_info < (3, 12) or all(outcomes), outcomes  # NumPy is refused, and so is this
+assert (vernier.matmul(numpy.eye(3), numpy.ones((3, 3))) == before).all()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 def test_import_brings_no_array_library():
     program = "import sys, vernier; sys.exit(any(n in sys.modules for n in ('numpy', 'torch', 'jax', 'cupy')))"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -134,9 +134,11 @@ void expect_exact(decltype(SchemeBackend<T>::decompose) decompose) {
 TYPED_TEST(DecomposeTest, PortableResiduesAreThoseOfTheRoundedInteger) {
   expect_exact<TypeParam>(decompose_portable<TypeParam>);
 }
-TYPED_TEST(DecomposeTest, Avx512ResiduesAreThoseOfTheRoundedInteger) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_exact<TypeParam>(avx512_backend<TypeParam>()->decompose);
+TYPED_TEST(DecomposeTest, VectorResiduesAreThoseOfTheRoundedInteger) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_exact<TypeParam>(vector->decompose);
+  }
 }
 
 // Of operands whose exponents are far from the ends of the range, as speculative products have them.
@@ -164,29 +166,34 @@ void expect_factors(decltype(SchemeBackend<double>::decompose) decompose) {
 TEST(DecomposeOfSpeculativeProducts, PortableTakesFactorsIntoTheElements) {
   expect_factors(decompose_portable<double>);
 }
-TEST(DecomposeOfSpeculativeProducts, Avx512TakesFactorsIntoTheElements) {
-  VERNIER_NEEDS_AVX512(double);
-  expect_factors(avx512_backend<double>()->decompose);
+TEST(DecomposeOfSpeculativeProducts, VectorsTakeFactorsIntoTheElements) {
+  VERNIER_NEEDS_VECTORS(double);
+  for (const SchemeBackend<double>* vector : vector_backends<double>()) {
+    expect_factors(vector->decompose);
+  }
 }
 
 // Every byte of all planes, those of other strips and the gaps between planes included.
-TYPED_TEST(DecomposeTest, Avx512WritesTheBytesOfPortable) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  Random random(2);
-  for (const Form& form : all_forms())
-    for (const int count : {2, 7, 49})
-      for (const std::int64_t k : {1, 64, 101, 1100})
-        for (const std::int64_t first : {0, 32}) {
-          if (k > 1000 && count != 7) continue;
-          const Case<TypeParam> c(first == 0 ? 32 : 49, first, first == 0 ? 0 : 5, k, form, random);
-          const Planes portable = decomposed<TypeParam>(decompose_portable<TypeParam>, c, form, count);
-          const Planes vector = decomposed<TypeParam>(avx512_backend<TypeParam>()->decompose, c, form, count);
-          const std::size_t bytes = portable.stride * static_cast<std::size_t>(count);
-          const auto [at, other] = std::mismatch(portable.begin, portable.begin + bytes, vector.begin);
-          ASSERT_EQ(at, portable.begin + bytes)
-              << form.text() << ", " << count << " moduli, k = " << k << ", from vector " << first << ": byte "
-              << (at - portable.begin) << " is " << static_cast<int>(*other) << ", expected " << static_cast<int>(*at);
-        }
+TYPED_TEST(DecomposeTest, VectorsWriteTheBytesOfPortable) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    Random random(2);
+    for (const Form& form : all_forms())
+      for (const int count : {2, 7, 49})
+        for (const std::int64_t k : {1, 64, 101, 1100})
+          for (const std::int64_t first : {0, 32}) {
+            if (k > 1000 && count != 7) continue;
+            const Case<TypeParam> c(first == 0 ? 32 : 49, first, first == 0 ? 0 : 5, k, form, random);
+            const Planes portable = decomposed<TypeParam>(decompose_portable<TypeParam>, c, form, count);
+            const Planes got = decomposed<TypeParam>(vector->decompose, c, form, count);
+            const std::size_t bytes = portable.stride * static_cast<std::size_t>(count);
+            const auto [at, other] = std::mismatch(portable.begin, portable.begin + bytes, got.begin);
+            ASSERT_EQ(at, portable.begin + bytes)
+                << form.text() << ", " << count << " moduli, k = " << k << ", from vector " << first << ": byte "
+                << (at - portable.begin) << " is " << static_cast<int>(*other) << ", expected "
+                << static_cast<int>(*at);
+          }
+  }
 }
 
 TYPED_TEST(DecomposeTest, WritesItsOwnStripAlone) {
@@ -262,9 +269,11 @@ void expect_complex(decltype(SchemeBackend<T>::decompose_complex) decompose) {
 TYPED_TEST(DecomposeTest, PortableComplexPlanesAreThoseOfThePartsAndTheirSums) {
   expect_complex<TypeParam>(decompose_complex_portable<TypeParam>);
 }
-TYPED_TEST(DecomposeTest, Avx512ComplexPlanesAreThoseOfThePartsAndTheirSums) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_complex<TypeParam>(avx512_backend<TypeParam>()->decompose_complex);
+TYPED_TEST(DecomposeTest, VectorComplexPlanesAreThoseOfThePartsAndTheirSums) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_complex<TypeParam>(vector->decompose_complex);
+  }
 }
 
 }  // namespace

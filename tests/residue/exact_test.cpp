@@ -20,8 +20,8 @@ namespace {
 // Those that run here: portable always.
 template <class T>
 std::vector<const SchemeBackend<T>*> backends() {
-  std::vector<const SchemeBackend<T>*> list = {&portable_backend<T>()};
-  if (avx512_backend<T>() != nullptr) list.push_back(avx512_backend<T>());
+  std::vector<const SchemeBackend<T>*> list = vector_backends<T>();
+  list.push_back(&portable_backend<T>());
   return list;
 }
 

@@ -171,20 +171,35 @@ TEST(DevicePlan, OtherGpusTakeResiduesWhereTheirRatesSaySo) {
                       device_residue_seconds({8192, 8192, 8192}, 14, false, rtx4090);
   EXPECT_GT(gain, 10);
   EXPECT_LT(gain, 40);
-  EXPECT_THROW(plan(rtx4090, 512, Contract::exact()), Error);
+  EXPECT_TRUE(plan(rtx4090, 512, Contract::exact()).exact);
 }
 
 TEST(DevicePlan, SinglePrecisionStaysWithCublasWhereItsUnitsAreFast) {
   EXPECT_FALSE(plan_device_product<float>({8192, 8192, 8192}, {.contract = Contract::fp32(), .gpu = rtx4090}).residues);
 }
 
-// Only kernels of Hopper stand behind gates.
-TEST(DevicePlan, OtherGpusGoNativeWhereNoHostMayWait) {
-  const DeviceRequest request{.contract = Contract::fp64(), .gpu = rtx4090, .asynchronous = true};
-  EXPECT_TRUE(device_takes_native<double>({4096, 4096, 4096}, request));
-  DeviceRequest normwise = request;  // nothing is left to choose
-  normwise.contract = Contract::normwise();
-  EXPECT_FALSE(device_takes_native<double>({4096, 4096, 4096}, normwise));
+// cuBLAS's kernels stand behind no gate.
+TEST(DevicePlan, GpusOfCublasProductsGoNativeWhereNoHostMayWait) {
+  const GpuModel b200 = gpu_model({100, 148, 1.97e9, 8e12});
+  DeviceRequest request{.contract = Contract::bits(50), .gpu = rtx4090, .asynchronous = true};
+  EXPECT_FALSE(device_takes_native<double>({4096, 4096, 4096}, request));
+  request.gpu = b200;
+  EXPECT_TRUE(device_takes_native<double>({16384, 16384, 16384}, request));
+  request.contract = Contract::normwise();  // nothing is left to choose
+  EXPECT_FALSE(device_takes_native<double>({16384, 16384, 16384}, request));
+}
+
+TEST(DevicePlan, OtherGpusTakeStrassenWinogradWhereProductsAreLong) {
+  const auto strassen = [](std::int64_t n) {
+    return plan_device_product<double>({n, n, n}, {.gpu = a100,
+                                                   .int8_engine = "mma_int8",
+                                                   .limits = {.gpu = a100},
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true})
+        .ordinary.form.strassen;
+  };
+  EXPECT_FALSE(strassen(2048));
+  EXPECT_TRUE(strassen(32768));
 }
 
 TEST(DevicePlan, AGpuWithoutInt8EnginesIsNative) {
@@ -223,6 +238,25 @@ TEST(GpuModel, DerivesWhatWasMeasuredToAQuarter) {
     EXPECT_GT(ratio(n, measured), 0.75) << n;
     EXPECT_LT(ratio(n, measured), 1.25) << n;
   }
+}
+
+TEST(GpuModel, TakesTheRatesThatWereMeasuredOnTheCard) {
+  MeasuredRates rates{"a card", "cuBLAS", "2026-11-26", {}};
+  EXPECT_FALSE(gpu_model({89, 128, 2.52e9, 1.01e12}, rates).measured);
+  constexpr double n = 4096, operations = 2 * n * n * n;
+  rates.times = {{"native", false, 1, 4096, 0, operations / 1.2e12},
+                 {"native", true, 1, 4096, 0, operations / 7e13},
+                 {int8_rate, false, 1, 4096, 4, 4 * operations / 5e14},
+                 {half_rate, true, 1, 4096, 0, 3 * operations / 1.5e14},
+                 {copy_rate, false, 1, 4096, 0, 16 * n * n / 9e11}};
+  const GpuModel gpu = gpu_model({89, 128, 2.52e9, 1.01e12}, rates);
+  EXPECT_TRUE(gpu.measured);
+  EXPECT_DOUBLE_EQ(gpu.native_double, 1.2e12);
+  EXPECT_DOUBLE_EQ(gpu.native_single, 7e13);
+  EXPECT_DOUBLE_EQ(gpu.int8, 5e14);
+  EXPECT_DOUBLE_EQ(gpu.half, 1.5e14);
+  EXPECT_DOUBLE_EQ(gpu.conversion, 9e11);
+  EXPECT_EQ(gpu_model({90, 132, 1.98e9, 4.8e12}, rates).int8, GpuModel{}.int8) << "Hopper's kernels have their own";
 }
 
 TEST(GpuModel, KnowsHopperByMeasurement) {
@@ -340,15 +374,23 @@ DeviceProductPlan asynchronous_plan(const Contract& contract, const std::string&
                                                  .asynchronous = true});
 }
 
+std::vector<int> moduli_of_classes(const DeviceRoutePlan& route) {
+  return {route.classes.moduli, route.classes.moduli + route.classes.count};
+}
+
 TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   const DeviceProductPlan plan = asynchronous_plan(Contract::fp64(), "", 4096);
   const DeviceRoutePlan route = plan_device_route(plan);
   EXPECT_TRUE(plan.by_sqrt_rule);
-  EXPECT_EQ(route.ordinary.blocking.moduli, 15);
-  EXPECT_TRUE(route.ordinary.blocking.whole(plan.shape));
-  EXPECT_EQ(route.classes.count, 0);
+  EXPECT_TRUE(route.bound);
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20}));
+  for (int c = 0; c < route.classes.count; ++c) EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape));
   EXPECT_FALSE(route.spans);
   EXPECT_TRUE(route.native);
+  const DeviceRoutePlan small = plan_device_route(asynchronous_plan(Contract::fp64(), "", 2048));
+  EXPECT_TRUE(small.bound);
+  EXPECT_EQ(small.classes.count, 0);
+  EXPECT_TRUE(small.native);
 }
 
 TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
@@ -357,8 +399,8 @@ TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
   const DeviceProductPlan plan = asynchronous_plan(contract, "", 1024);
   const DeviceRoutePlan route = plan_device_route(plan);
   EXPECT_FALSE(plan.by_sqrt_rule);
-  ASSERT_EQ(route.classes.count, cuda::most_route_classes);
-  EXPECT_EQ(route.classes.moduli[route.classes.count - 1], max_moduli);
+  EXPECT_FALSE(route.bound);
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{19, 26, max_moduli}));
   for (int c = 0; c < route.classes.count; ++c) {
     EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape)) << "a workspace of its own holds the largest pass";
     EXPECT_EQ(moduli_for(route.classes.log2_bound[c]), route.classes.moduli[c]);
@@ -366,6 +408,26 @@ TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
   }
   EXPECT_TRUE(route.spans);
   EXPECT_FALSE(route.native);
+}
+
+// Residues that lie beside the operands of the product of |A| and |B| until that tells whether they serve.
+TEST(DeviceBoundPlan, GuessesWhereOneKernelReadsAll) {
+  const auto plan = [](std::int64_t m, std::int64_t k, bool asynchronous = false) {
+    return plan_device_product<double>({m, m, k}, {.contract = Contract::fp64(),
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true,
+                                                   .asynchronous = asynchronous});
+  };
+  const DeviceProductPlan whole = plan(4096, 4096);
+  EXPECT_EQ(whole.guess_moduli, 15);
+  EXPECT_TRUE(guessed_device_pass(whole).blocking.whole(whole.shape));
+  EXPECT_TRUE(guess_pays(whole, 15));
+  EXPECT_TRUE(guess_pays(whole, 17));
+  EXPECT_FALSE(guess_pays(whole, 12));
+  EXPECT_EQ(plan(16384, 16384).guess_moduli, 0) << "by Strassen-Winograd, and too long for one read";
+  EXPECT_EQ(plan(4096, 8320).guess_moduli, 0) << "too long for one read";
+  EXPECT_EQ(plan(4096, 4096, true).guess_moduli, 0);
 }
 
 // Nothing is decided later about such products.
@@ -383,8 +445,12 @@ TEST(DeviceRoutePlan, TakesNoMemoryUnderFp64Normwise) {
 
 TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
   const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
-  EXPECT_EQ(route.classes.count, cuda::most_route_classes);
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20, 26}));
   EXPECT_TRUE(route.native);
+  Contract alone = Contract::fp64();
+  alone.fallback = Fallback::none;
+  EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "", 1024))),
+            (std::vector<int>{15, 17, 20, 26, max_moduli}));
   EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
   EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
 }

@@ -61,23 +61,27 @@ void expect_one_rounding(decltype(SchemeBackend<T>::recombine) recombine) {
 TYPED_TEST(RecombineTest, PortableRoundsTheExactIntegerOnceForEveryNumberOfModuli) {
   expect_one_rounding<TypeParam>(recombine_portable<TypeParam>);
 }
-TYPED_TEST(RecombineTest, Avx512RoundsTheExactIntegerOnceForEveryNumberOfModuli) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_one_rounding<TypeParam>(avx512_backend<TypeParam>()->recombine);
+TYPED_TEST(RecombineTest, VectorsRoundTheExactIntegerOnceForEveryNumberOfModuli) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_one_rounding<TypeParam>(vector->recombine);
+  }
 }
 
-TYPED_TEST(RecombineTest, Avx512HasTheBitsOfPortable) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  Random random(2);
-  for (int count = 2; count <= max_moduli; ++count)
-    for (int repetition = 0; repetition < 3; ++repetition) {
-      Block block(count, random);
-      block.scale(static_cast<int>(random.integer(-1500, 1500)), 60, random);
-      ASSERT_EQ(difference(recombined<TypeParam>(avx512_backend<TypeParam>()->recombine, block),
-                           recombined<TypeParam>(recombine_portable<TypeParam>, block)),
-                "")
-          << count << " moduli";
-    }
+TYPED_TEST(RecombineTest, VectorsHaveTheBitsOfPortable) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    Random random(2);
+    for (int count = 2; count <= max_moduli; ++count)
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        Block block(count, random);
+        block.scale(static_cast<int>(random.integer(-1500, 1500)), 60, random);
+        ASSERT_EQ(difference(recombined<TypeParam>(vector->recombine, block),
+                             recombined<TypeParam>(recombine_portable<TypeParam>, block)),
+                  "")
+            << count << " moduli";
+      }
+  }
 }
 
 double exact_element(const Block& block, int e) {
@@ -125,9 +129,11 @@ void expect_speculative(decltype(&recombine_speculative_portable) recombine) {
 TEST(RecombineOfSpeculativeProducts, PortableDividesWhatIsRoundedAndSeesWhatIsNotCertain) {
   expect_speculative(recombine_speculative_portable);
 }
-TEST(RecombineOfSpeculativeProducts, Avx512DividesWhatIsRoundedAndSeesWhatIsNotCertain) {
-  VERNIER_NEEDS_AVX512(double);
-  expect_speculative(avx512_backend<double>()->recombine_speculative);
+TEST(RecombineOfSpeculativeProducts, VectorsDivideWhatIsRoundedAndSeeWhatIsNotCertain) {
+  VERNIER_NEEDS_VECTORS(double);
+  for (const SchemeBackend<double>* vector : vector_backends<double>()) {
+    expect_speculative(vector->recombine_speculative);
+  }
 }
 
 // An odd multiple of half a unit in the last place, or 2^distance away from it.
@@ -143,62 +149,69 @@ unsigned long bits_of_block(const ResidueSystem& system) {
 }
 
 // The vector form rounds large integers from fractions, and must see the one that they do not tell, wherever it is.
-TEST(RecombineOfDoubles, Avx512SeesTheOneElementBesideATie) {
-  VERNIER_NEEDS_AVX512(double);
-  Random random(5);
-  auto* const recombine = avx512_backend<double>()->recombine;
-  for (const int count : {8, 11, 13, 14, 15, 16, 18, 20, 23, 26, 31, 40, 49}) {
-    Block block(count, large_integers(residue_system(count), random));
-    const unsigned long bits = bits_of_block(block.system);
-    block.scale(static_cast<int>(bits), 20, random);
-    Matrix<double> expected = exact<double>(block);
-    ASSERT_EQ(difference(recombined<double>(recombine, block), expected), "") << count << " moduli";
-    for (int e = 0; e < block_elements; e += count == 15 ? 1 : 29) {
-      const mpz_class before = block.c[static_cast<std::size_t>(e)];
-      // At the limit of what 99 bits tell, or nearer.
-      const auto distance =
-          static_cast<unsigned long>(e % 4 == 0 ? 0 : random.integer(20, static_cast<int>(bits) - 56));
-      block.set(e, beside_a_tie(bits, distance, e % 2 == 0, random) * (e % 8 < 4 ? 1 : -1));
-      expected(e % strip_size, e / strip_size) = exact_element(block, e);
-      ASSERT_EQ(difference(recombined<double>(recombine, block), expected), "")
-          << count << " moduli, element " << e << ", 2^-" << distance << " of half a unit from a tie";
-      block.set(e, before);
-      expected(e % strip_size, e / strip_size) = exact_element(block, e);
+TEST(RecombineOfDoubles, VectorsSeeTheOneElementBesideATie) {
+  VERNIER_NEEDS_VECTORS(double);
+  for (const SchemeBackend<double>* vector : vector_backends<double>()) {
+    Random random(5);
+    auto* const recombine = vector->recombine;
+    for (const int count : {8, 11, 13, 14, 15, 16, 18, 20, 23, 26, 31, 40, 49}) {
+      Block block(count, large_integers(residue_system(count), random));
+      const unsigned long bits = bits_of_block(block.system);
+      block.scale(static_cast<int>(bits), 20, random);
+      Matrix<double> expected = exact<double>(block);
+      ASSERT_EQ(difference(recombined<double>(recombine, block), expected), "") << count << " moduli";
+      for (int e = 0; e < block_elements; e += count == 15 ? 1 : 29) {
+        const mpz_class before = block.c[static_cast<std::size_t>(e)];
+        // At the limit of what 99 bits tell, or nearer.
+        const auto distance =
+            static_cast<unsigned long>(e % 4 == 0 ? 0 : random.integer(20, static_cast<int>(bits) - 56));
+        block.set(e, beside_a_tie(bits, distance, e % 2 == 0, random) * (e % 8 < 4 ? 1 : -1));
+        expected(e % strip_size, e / strip_size) = exact_element(block, e);
+        ASSERT_EQ(difference(recombined<double>(recombine, block), expected), "")
+            << count << " moduli, element " << e << ", 2^-" << distance << " of half a unit from a tie";
+        block.set(e, before);
+        expected(e % strip_size, e / strip_size) = exact_element(block, e);
+      }
     }
   }
 }
 
-TEST(RecombineOfDoubles, Avx512RoundsLargeIntegersOnceAtTheEndsOfTheRange) {
-  VERNIER_NEEDS_AVX512(double);
-  using F = Ieee754<double>;
-  Random random(7);
-  for (int count = 8; count <= max_moduli; count += count < 20 ? 1 : 4) {
-    Block block(count, large_integers(residue_system(count), random));
-    const int bits = static_cast<int>(bits_of_block(block.system));
-    for (const int sum : {-F::min_exponent, -F::min_exponent + 1, bits - F::max_exponent, bits - F::max_exponent - 1,
-                          bits - F::max_exponent - 2, bits - F::min_exponent, bits - F::min_exponent + 40, 2400, -2400})
-      for (const int spread : {0, 1, 30}) {
-        block.scale(sum, spread, random);
-        ASSERT_EQ(difference(recombined<double>(avx512_backend<double>()->recombine, block), exact<double>(block)), "")
-            << count << " moduli, sums of scales about " << sum;
-      }
+TEST(RecombineOfDoubles, VectorsRoundLargeIntegersOnceAtTheEndsOfTheRange) {
+  VERNIER_NEEDS_VECTORS(double);
+  for (const SchemeBackend<double>* vector : vector_backends<double>()) {
+    using F = Ieee754<double>;
+    Random random(7);
+    for (int count = 8; count <= max_moduli; count += count < 20 ? 1 : 4) {
+      Block block(count, large_integers(residue_system(count), random));
+      const int bits = static_cast<int>(bits_of_block(block.system));
+      for (const int sum :
+           {-F::min_exponent, -F::min_exponent + 1, bits - F::max_exponent, bits - F::max_exponent - 1,
+            bits - F::max_exponent - 2, bits - F::min_exponent, bits - F::min_exponent + 40, 2400, -2400})
+        for (const int spread : {0, 1, 30}) {
+          block.scale(sum, spread, random);
+          ASSERT_EQ(difference(recombined<double>(vector->recombine, block), exact<double>(block)), "")
+              << count << " moduli, sums of scales about " << sum;
+        }
+    }
   }
 }
 
 // Rows and columns that are not there any more, and single zeros.
-TEST(RecombineOfDoubles, Avx512GivesZerosBesideLargeIntegers) {
-  VERNIER_NEEDS_AVX512(double);
-  Random random(8);
-  for (const int count : {8, 14, 15, 19, 49})
-    for (const int live : {32, 31, 17, 16, 4, 0}) {
-      Block block(count, large_integers(residue_system(count), random));
-      for (int e = 0; e < block_elements; ++e)
-        if (e % strip_size >= live || e / strip_size >= 30 || e % 91 == 0) block.set(e, 0);
-      block.scale(static_cast<int>(bits_of_block(block.system)), 10, random);
-      const Matrix<double> got = recombined<double>(avx512_backend<double>()->recombine, block);
-      ASSERT_EQ(difference(got, exact<double>(block)), "") << count << " moduli, " << live << " rows";
-      EXPECT_FALSE(std::signbit(got(31, 31)));
-    }
+TEST(RecombineOfDoubles, VectorsGiveZerosBesideLargeIntegers) {
+  VERNIER_NEEDS_VECTORS(double);
+  for (const SchemeBackend<double>* vector : vector_backends<double>()) {
+    Random random(8);
+    for (const int count : {8, 14, 15, 19, 49})
+      for (const int live : {32, 31, 17, 16, 4, 0}) {
+        Block block(count, large_integers(residue_system(count), random));
+        for (int e = 0; e < block_elements; ++e)
+          if (e % strip_size >= live || e / strip_size >= 30 || e % 91 == 0) block.set(e, 0);
+        block.scale(static_cast<int>(bits_of_block(block.system)), 10, random);
+        const Matrix<double> got = recombined<double>(vector->recombine, block);
+        ASSERT_EQ(difference(got, exact<double>(block)), "") << count << " moduli, " << live << " rows";
+        EXPECT_FALSE(std::signbit(got(31, 31)));
+      }
+  }
 }
 
 // One lane of round_by_fraction, in integers and the same operations on doubles: what its bounds are proved of.
@@ -300,9 +313,11 @@ void expect_parts(decltype(SchemeBackend<T>::recombine_complex) recombine) {
 TYPED_TEST(RecombineTest, PortablePartsAreThoseOfThreeProducts) {
   expect_parts<TypeParam>(recombine_complex_portable<TypeParam>);
 }
-TYPED_TEST(RecombineTest, Avx512PartsAreThoseOfThreeProducts) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_parts<TypeParam>(avx512_backend<TypeParam>()->recombine_complex);
+TYPED_TEST(RecombineTest, VectorPartsAreThoseOfThreeProducts) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_parts<TypeParam>(vector->recombine_complex);
+  }
 }
 
 // (3 + 4i)(5 - 2i) = 23 + 14i, by 15, -8 and 7 * 3: modulo 256 and 255, (P / p_q)^-1 is -1 and 1.

@@ -55,28 +55,34 @@ TYPED_TEST(StatisticsTest, PortableEqualsTheDefinition) {
 TYPED_TEST(StatisticsTest, PortableEqualsTheDefinitionWithNonfinite) {
   expect_the_definition<TypeParam>(statistics_portable<TypeParam>, true);
 }
-TYPED_TEST(StatisticsTest, Avx512EqualsTheDefinition) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_the_definition<TypeParam>(avx512_backend<TypeParam>()->statistics, false);
+TYPED_TEST(StatisticsTest, VectorsEqualTheDefinition) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_the_definition<TypeParam>(vector->statistics, false);
+  }
 }
-TYPED_TEST(StatisticsTest, Avx512EqualsTheDefinitionWithNonfinite) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_the_definition<TypeParam>(avx512_backend<TypeParam>()->statistics, true);
+TYPED_TEST(StatisticsTest, VectorsEqualTheDefinitionWithNonfinite) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_the_definition<TypeParam>(vector->statistics, true);
+  }
 }
 
 // Vectors as long as the sums of the vector form can take before they are put away, and longer.
-TYPED_TEST(StatisticsTest, Avx512EqualsTheDefinitionForLongVectorsOfTheLargestElements) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  Random random(2);
-  for (const std::int64_t k : {255, 256, 2048, 2049, 6007}) {
-    const auto x =
-        Matrix<TypeParam>::of(k, 40, [&](auto l, auto) { return sample<TypeParam>(Kind::largest, l, random); });
-    for (const bool k_contiguous : {false, true}) {
-      const StoredOperand<TypeParam> stored(x, k_contiguous, 0);
-      std::vector<VectorStatistics> got(40);
-      avx512_backend<TypeParam>()->statistics(stored.operand, 0, 40, got.data());
-      for (std::int64_t v = 0; v < 40; ++v)
-        ASSERT_EQ(got[static_cast<std::size_t>(v)], vector_statistics(&x(0, v), 1, k)) << "k = " << k;
+TYPED_TEST(StatisticsTest, VectorsEqualTheDefinitionForLongVectorsOfTheLargestElements) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    Random random(2);
+    for (const std::int64_t k : {255, 256, 2048, 2049, 6007}) {
+      const auto x =
+          Matrix<TypeParam>::of(k, 40, [&](auto l, auto) { return sample<TypeParam>(Kind::largest, l, random); });
+      for (const bool k_contiguous : {false, true}) {
+        const StoredOperand<TypeParam> stored(x, k_contiguous, 0);
+        std::vector<VectorStatistics> got(40);
+        vector->statistics(stored.operand, 0, 40, got.data());
+        for (std::int64_t v = 0; v < 40; ++v)
+          ASSERT_EQ(got[static_cast<std::size_t>(v)], vector_statistics(&x(0, v), 1, k)) << "k = " << k;
+      }
     }
   }
 }

@@ -65,9 +65,11 @@ void expect_measured(decltype(SchemeBackend<T>::measured_strip) measured_strip) 
 }
 
 TYPED_TEST(StripTest, PortableMeasuresWhatItGathers) { expect_measured<TypeParam>(measured_strip_portable<TypeParam>); }
-TYPED_TEST(StripTest, Avx512MeasuresWhatItGathers) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_measured<TypeParam>(avx512_backend<TypeParam>()->measured_strip);
+TYPED_TEST(StripTest, VectorsMeasureWhatItGathers) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_measured<TypeParam>(vector->measured_strip);
+  }
 }
 
 TYPED_TEST(StripTest, OfContiguousVectorsIsAView) {

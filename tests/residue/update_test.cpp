@@ -76,9 +76,11 @@ void expect_the_definition(decltype(SchemeBackend<T>::update) update) {
 }
 
 TYPED_TEST(UpdateTest, PortableEqualsTheDefinition) { expect_the_definition<TypeParam>(update_portable<TypeParam>); }
-TYPED_TEST(UpdateTest, Avx512EqualsTheDefinition) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_the_definition<TypeParam>(avx512_backend<TypeParam>()->update);
+TYPED_TEST(UpdateTest, VectorsEqualTheDefinition) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_the_definition<TypeParam>(vector->update);
+  }
 }
 
 // (1 + e)^2 - RN((1 + 2e) * 1) = e^2 shows that alpha T is not rounded before the sum.
@@ -93,9 +95,11 @@ void expect_fused(decltype(SchemeBackend<T>::update) update) {
 }
 
 TYPED_TEST(UpdateTest, PortableRoundsAlphaTimesTAndTheSumOnce) { expect_fused<TypeParam>(update_portable<TypeParam>); }
-TYPED_TEST(UpdateTest, Avx512RoundsAlphaTimesTAndTheSumOnce) {
-  VERNIER_NEEDS_AVX512(TypeParam);
-  expect_fused<TypeParam>(avx512_backend<TypeParam>()->update);
+TYPED_TEST(UpdateTest, VectorsRoundAlphaTimesTAndTheSumOnce) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    expect_fused<TypeParam>(vector->update);
+  }
 }
 
 // With beta = 2/3 the product beta C is rounded by itself.

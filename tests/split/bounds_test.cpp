@@ -47,5 +47,14 @@ TEST(SplitBounds, TheContractHoldsFromAModestKOn) {
   EXPECT_TRUE(split_keeps_fp32(std::int64_t{1} << 27));
 }
 
+// The engines of Ampere and Ada cut at 2^-24, and round blocks half as long.
+TEST(SplitBounds, TheContractHoldsOnMmaOfOtherGpusFrom64On) {
+  for (SplitBoundRule rule : {halfhalf_bound, tf32tf32_bound, bf16x6_bound, bf16x6_short_bound}) {
+    rule.engine = {rule.engine.block / 2, 24};
+    for (std::int64_t k = 64; k <= std::int64_t{1} << 26; k += 1 + k / 16)
+      ASSERT_LE(split_error_bound(rule, k), static_cast<double>(k)) << rule.run;
+  }
+}
+
 }  // namespace
 }  // namespace vernier

@@ -74,5 +74,20 @@ TEST(SplitCost, CountsTheWavesOfProductsThatFollowEachOther) {
   EXPECT_EQ(split_products_at_once(1, 1, 64, 1000000), 65535);
 }
 
+// By public figures: three products of fp16 beat the fp32 units of an A100, not those of a GeForce or an L40S.
+TEST(SplitCost, ErrorCorrectionIsForGpusWhoseOwnFp32IsSlower) {
+  const auto faster = [](const GpuModel& gpu) { return split_gemm_is_faster(8192, 8192, 8192, 1, gpu); };
+  EXPECT_TRUE(faster(gpu_model({80, 108, 1.41e9, 2.04e12})));
+  EXPECT_TRUE(faster(gpu_model({90, 132, 1.98e9, 3.35e12, false})));
+  for (const GpuFacts& facts : {GpuFacts{86, 82, 1.7e9, 9.4e11},
+                                {89, 128, 2.52e9, 1.01e12},
+                                {89, 142, 2.52e9, 8.6e11},
+                                {120, 170, 2.41e9, 1.79e12}})
+    EXPECT_FALSE(faster(gpu_model(facts))) << facts.compute_capability << ", " << facts.multiprocessors;
+  GpuModel measured = gpu_model({89, 142, 2.52e9, 8.6e11});
+  measured.half = 4 * measured.native_single;
+  EXPECT_TRUE(faster(measured));
+}
+
 }  // namespace
 }  // namespace vernier

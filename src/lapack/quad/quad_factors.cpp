@@ -4,6 +4,7 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "engine/int8_engine.hpp"
 #include "product/arguments.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 
@@ -16,6 +17,9 @@ constexpr std::int64_t syrk_block = 256;
 void check(const char* routine, const QuadOptions& options) {
   require(options.contract.kind != QuadContract::Kind::exact && options.contract.kind != QuadContract::Kind::fp128,
           "{}: contract {}: expected dd or bits(n)", routine, options.contract.text());
+  static_cast<void>(find_int8_engine(options.engine));
+  const dd* const none = nullptr;  // a product of no size checks the other options
+  quad_gemm(Op::none, Op::none, 0, 0, 0, 1, none, 1, none, 1, 0, static_cast<dd*>(nullptr), 1, options);
 }
 
 // C -= op(A) op(B)
@@ -44,8 +48,9 @@ void solve_diagonal(const Triangle& t, std::int64_t begin, std::int64_t end, std
     for (std::int64_t s = begin; s < end; ++s) {
       const std::int64_t i = t.lower ? s : begin + end - 1 - s;
       dd sum = x[i];
-      for (std::int64_t l = t.lower ? begin : i + 1; l < (t.lower ? i : end); ++l) sum = sum - *t.element(i, l) * x[l];
-      x[i] = t.unit ? sum : sum / *t.element(i, i);
+      for (std::int64_t l = t.lower ? begin : i + 1; l < (t.lower ? i : end); ++l)
+        sum = sum - normalised(*t.element(i, l)) * x[l];
+      x[i] = t.unit ? sum : sum / normalised(*t.element(i, i));
     }
   }
 }
@@ -113,6 +118,12 @@ std::int64_t factor_diagonal(std::int64_t n, dd* a, std::int64_t lda, std::int64
   return 0;
 }
 
+// Rows from slope j on of each column j.
+void normalise(std::int64_t m, std::int64_t n, dd* a, std::int64_t lda, std::int64_t slope) {
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = slope * j; i < m; ++i) a[i + j * lda] = normalised(a[i + j * lda]);
+}
+
 std::vector<dd> transposed(std::int64_t rows, std::int64_t columns, const dd* x, std::int64_t ld) {
   std::vector<dd> y(static_cast<std::size_t>(rows * columns));
   for (std::int64_t j = 0; j < columns; ++j)
@@ -142,7 +153,7 @@ void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, c
       for (std::int64_t i = uplo == Uplo::lower ? l : 0; i < (uplo == Uplo::lower ? count : l + 1); ++i) {
         dd& c = C[j + i + (j + l) * ldc];
         const dd product = diagonal[static_cast<std::size_t>(i + l * count)];
-        c = beta == 0 ? product : product + c * beta;
+        c = beta == 0 ? product : product + normalised(c) * beta;
       }
     quad_gemm(op, other, end - begin, count, k, alpha, rows(begin), lda, rows(j), lda, beta, C + begin + j * ldc, ldc,
               options);
@@ -164,9 +175,11 @@ void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int6
   dd* x = side == Side::left ? B : turned.data();
   const std::int64_t rows = side == Side::left ? m : n, columns = side == Side::left ? n : m,
                      ld = side == Side::left ? ldb : std::max<std::int64_t>(1, n);
-  if (alpha != 1)
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) x[i + j * ld] = alpha == 0 ? dd() : x[i + j * ld] * alpha;
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      dd& e = x[i + j * ld];
+      e = alpha == 0 ? dd() : alpha == 1 ? normalised(e) : normalised(e) * alpha;
+    }
   const bool transpose = (op != Op::none) != (side == Side::right);
   const Triangle triangle{A, lda, (uplo == Uplo::lower) != transpose, transpose, diag == Diag::unit};
   solve_left(triangle, rows, columns, x, ld, options);
@@ -184,6 +197,7 @@ std::int64_t quad_getrf(std::int64_t m, std::int64_t n, dd* A, std::int64_t lda,
   check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
   check(routine, options);
   const FloatingEnvironment environment;
+  normalise(m, n, A, lda, 0);
   const std::int64_t size = std::min(m, n);
   std::int64_t info = 0;
   for (std::int64_t j = 0; j < size; j += block) {
@@ -214,6 +228,7 @@ std::int64_t quad_potrf(Uplo uplo, std::int64_t n, dd* A, std::int64_t lda, cons
       for (std::int64_t i = 0; i <= j; ++i) A[i + j * lda] = lower[static_cast<std::size_t>(j + i * n)];
     return info;
   }
+  normalise(n, n, A, lda, 1);
   for (std::int64_t j = 0; j < n; j += block) {
     const std::int64_t count = std::min(block, n - j), end = j + count, rest = n - end;
     if (const std::int64_t info = factor_diagonal(count, A + j + j * lda, lda, j); info != 0) return info;

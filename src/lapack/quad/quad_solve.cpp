@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace vernier {
 namespace {
 
 constexpr int most_corrections = 40;
+constexpr double largest_double = std::numeric_limits<double>::max();
 constexpr double least_gain = 0.25;  // corrections that shrink by less do not converge
 
 double leading(double x) { return x; }
@@ -129,7 +131,8 @@ class QuadSolver {
     std::vector<double> sums(static_cast<std::size_t>(n_), 0);
     for (std::int64_t j = 0; j < n_; ++j)
       for (std::int64_t i = 0; i < n_; ++i) sums[static_cast<std::size_t>(i)] += std::fabs(leading(a_[i + j * lda_]));
-    return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()) * (1 - static_cast<double>(n_) * 0x1p-52);
+    const double norm = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+    return std::min(norm, largest_double) * (1 - static_cast<double>(n_) * 0x1p-52);
   }
 
   // B - A X, rounded once.
@@ -157,8 +160,8 @@ class QuadSolver {
     for (std::int64_t c = 0; c < nrhs_; ++c) {
       double size_b = 0;
       for (std::int64_t i = 0; i < n_; ++i) size_b = std::max(size_b, std::fabs(leading(b_[i + c * ldb_])));
-      const double size = norm_a_ * largest(x, c) + size_b,
-                   error = size == 0 ? 0 : largest(r, c) / size * (1 + 0x1p-45);
+      const double size = std::min(norm_a_ * largest(x, c) + size_b, largest_double),  // at most the divisor
+          error = size == 0 ? 0 : largest(r, c) / size * (1 + 0x1p-45);
       if (!(error <= worst)) worst = error;
     }
     return worst;

@@ -82,7 +82,9 @@ std::vector<double> product(const Product& p, const IntervalOperand& a, const do
 std::vector<double> radii(const Product& p, const IntervalOperand& a, const IntervalOperand& b) {
   std::vector<double> total;
   const auto add = [&](const std::vector<double>& x, const std::vector<double>& y) {
-    const std::vector<double> c = product(p, a, x.data(), b, y.data(), Rounding::up);
+    std::vector<double> c = product(p, a, x.data(), b, y.data(), Rounding::up);
+    for (double& e : c)
+      if (std::isnan(e)) e = infinity;  // |B| + Brad overflowed where Arad is 0
     if (total.empty()) {
       total = c;
     } else {

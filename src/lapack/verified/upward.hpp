@@ -18,6 +18,7 @@ inline double sum_error(double x, double y, double s) {
 }
 inline double sum_up(double x, double y) {
   const double s = x + y;
+  if (s == -infinity && std::isfinite(x) && std::isfinite(y)) return -std::numeric_limits<double>::max();
   return sum_error(x, y, s) > 0 ? above(s) : s;
 }
 inline double sum_down(double x, double y) { return -sum_up(-x, -y); }

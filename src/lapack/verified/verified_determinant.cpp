@@ -25,9 +25,12 @@ class Factors2 {
     high_ = high_ == 1 ? high : above(high_ * high);
     normalise();
   }
-  void divide(double x) {
-    low_ = below(low_ / x);
-    high_ = above(high_ / x);
+  void divide(double x) {  // by its exponent without rounding: quotients stay in range
+    int exponent = 0;
+    const double significand = std::frexp(x, &exponent);
+    low_ = below(low_ / significand);
+    high_ = above(high_ / significand);
+    exponent_ -= exponent;
     normalise();
   }
   double low() const { return low_; }
@@ -140,7 +143,6 @@ std::string enclose_determinant(std::int64_t n, const double* A, std::int64_t ld
 }
 
 // ---- definiteness
-// ------------------------------------------------------------------------------------------------------
 
 Square symmetric(std::int64_t n, const double* A, std::int64_t lda) {
   Square s(static_cast<std::size_t>(n * n));
@@ -219,12 +221,14 @@ VerifiedReport verified_determinant(std::int64_t n, const double* A, std::int64_
 VerifiedReport verified_definite(std::int64_t n, const double* A, std::int64_t lda, double& bound,
                                  const Options& options) {
   const Clock clock;
-  check_system("verified_definite", n, 0, A, lda, A, lda);
-  require(n > 0, "verified_definite: n = 0: expected at least 1");
+  require(n > 0, "verified_definite: n = {}: expected at least 1", n);
+  check_leading("verified_definite", "lda", lda, n);
+  check_pointer("verified_definite", "A", true, A);
   const FloatingEnvironment environment;
   VerifiedReport report;
   report.routine = "verified_definite", report.n = n;
   const Square s = symmetric(n, A, lda);
+  check_system("verified_definite", n, 0, s.data(), n, s.data(), n);  // the upper triangle of A may hold anything
   double best = 0;
   if (const Square factor = cholesky(n, s, 0, options); !factor.empty()) {
     const double estimate = estimated_least_eigenvalue(n, factor);

@@ -4,31 +4,47 @@ namespace vernier {
 namespace {
 
 // Operations of a multiprocessor in a cycle, from the rates and clocks that NVIDIA publishes: dense, by tensor cores
-// where they are faster; int8 by mma.sync, on 10.x by what cuBLAS has.
+// where they are faster; int8 by mma.sync, on 10.x by what cuBLAS has; fp16 by
+// mma.sync with sums in fp32.
 struct Architecture {
   int first_capability;
-  double int8, fp64, fp32;
+  double int8, fp64, fp32, fp16;
 };
 constexpr Architecture architectures[] = {
-    {80, 4096, 128, 128},    // A100
-    {86, 2048, 4, 256},      // RTX 30, A40
-    {87, 4096, 4, 256},      // Orin
-    {89, 2048, 4, 256},      // RTX 40, L40
-    {90, 4096, 256, 256},    // H100, H200: half of what wgmma does
-    {100, 16384, 128, 256},  // B200
-    {103, 1024, 4, 256},     // B300
-    {110, 2048, 4, 256},     // Thor
-    {120, 2048, 4, 256},     // RTX 50
+    {80, 4096, 128, 128, 2048},    // A100
+    {86, 2048, 4, 256, 512},       // RTX 30; A10 and A40 have twice the fp16
+    {87, 4096, 4, 256, 1024},      // Orin
+    {89, 2048, 4, 256, 512},       // RTX 40; L40 and RTX 6000 Ada have twice the fp16
+    {90, 4096, 256, 256, 2560},    // H100, H200: half of what wgmma does, and 5/8
+    {100, 16384, 128, 256, 2048},  // B200
+    {103, 1024, 4, 256, 2048},     // B300
+    {110, 2048, 4, 256, 1024},     // Thor
+    {120, 2048, 4, 256, 512},      // RTX 50; RTX PRO 6000 has twice the fp16
 };
 
-constexpr double int8_share = 0.7, native_share = 0.9, memory_share = 0.8;  // of the peak, in large products
-constexpr double least_clock = 1e9, least_memory_rate = 2e11;               // of GPUs whose driver does not tell
-constexpr double fp64_of_element = 10, fp64_of_entry = 80;                  // instructions, by count
+constexpr double int8_share = 0.7, half_share = 0.5, native_share = 0.9,
+                 memory_share = 0.8;                           // of the peak, in large products
+constexpr double least_clock = 1e9, least_memory_rate = 2e11;  // of GPUs whose driver does not tell
+constexpr double fp64_of_element = 10, fp64_of_entry = 80;     // instructions, by count
 
 }  // namespace
 
 GpuModel gpu_model(const GpuFacts& facts) {
-  return facts.compute_capability == 90 ? GpuModel{} : derived_gpu_model(facts);
+  return facts.compute_capability == 90 && facts.hopper ? GpuModel{} : derived_gpu_model(facts);
+}
+
+GpuModel gpu_model(const GpuFacts& facts, const MeasuredRates& rates) {
+  GpuModel gpu = gpu_model(facts);
+  if (gpu.clusters || rates.times.empty()) return gpu;
+  gpu.measured = true;
+  for (const MeasuredTime& t : rates.times) {
+    const double n = static_cast<double>(t.n), products = 2 * n * n * n / t.seconds;
+    if (t.method == "native") (t.single_precision ? gpu.native_single : gpu.native_double) = products;
+    if (t.method == int8_rate && gpu.sums == 0) gpu.int8 = products * t.moduli;
+    if (t.method == half_rate) gpu.half = 3 * products;
+    if (t.method == copy_rate) gpu.conversion = gpu.recombination = gpu.pairing = 16 * n * n / t.seconds;
+  }
+  return gpu;
 }
 
 GpuModel derived_gpu_model(const GpuFacts& facts) {
@@ -41,10 +57,11 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   const double cycles = facts.multiprocessors * (facts.clock > 0 ? facts.clock : least_clock);
   const double memory = memory_share * (facts.memory_rate > 0 ? facts.memory_rate : least_memory_rate);
   gpu.int8 = int8_share * a.int8 * cycles;
+  gpu.half = half_share * a.fp16 * cycles;
   gpu.half_k = 256;
   const bool by_cublas = facts.compute_capability / 10 == 10;
   gpu.sums = by_cublas ? 9 / memory : 0;  // written, read, and a byte written
-  gpu.conversion = gpu.recombination = memory;
+  gpu.conversion = gpu.recombination = gpu.pairing = memory;
   gpu.read_bytes = 24;  // in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
   gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);

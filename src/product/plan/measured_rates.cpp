@@ -9,6 +9,7 @@
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "base/cpu_features.hpp"
 #include "base/fork_mutex.hpp"
@@ -32,13 +33,28 @@ Json to_json(const MeasuredRates& rates) {
   return {{"processor", rates.processor}, {"blas", rates.blas}, {"date", rates.date}, {"times", times}};
 }
 
+// Throws where it is none, or none that was measured.
+int integer_from(const Json& json, int least, int most) {
+  if (!json.is_number_integer() || json < least || json > most) throw std::out_of_range("no such number");
+  return json;
+}
+
+MeasuredTime time_from(const Json& t) {
+  constexpr int most = 1 << 30;
+  constexpr double shortest = 1e-12, longest = 1e12;
+  MeasuredTime time{t.at("method"),
+                    t.at("type") == "float",
+                    integer_from(t.at("threads"), 1, most),
+                    integer_from(t.at("n"), 1, most),
+                    integer_from(t.at("moduli"), 0, most),
+                    t.at("seconds")};
+  if (!(time.seconds >= shortest && time.seconds <= longest)) throw std::out_of_range("no such time");
+  return time;
+}
+
 MeasuredRates from_json(const Json& json) {
   MeasuredRates rates{json.at("processor"), json.at("blas"), json.at("date"), {}};
-  for (const Json& t : json.at("times")) {
-    MeasuredTime time{t.at("method"), t.at("type") == "float", t.at("threads"),
-                      t.at("n"),      t.at("moduli"),          t.at("seconds")};
-    if (time.threads >= 1 && time.n >= 1 && time.seconds > 0) rates.times.push_back(std::move(time));
-  }
+  for (const Json& t : json.at("times")) rates.times.push_back(time_from(t));
   return rates;
 }
 
@@ -82,8 +98,16 @@ MeasuredRates read_rates(const std::string& file, const std::string& processor, 
   MeasuredRates none{processor, blas, "", {}};
   if (file.empty()) return none;
   try {
-    for (const Json& machine : machines_in(file))
+    const Json machines = machines_in(file);
+    for (const Json& machine : machines)
       if (is_of(machine, processor, blas)) return from_json(machine);
+    for (const Json& machine : machines) {
+      if (!machine.is_object() || machine.value("processor", Json()) != processor) continue;
+      none.date = machine.at("date");
+      for (const MeasuredTime& t : from_json(machine).times)
+        if (t.method != "native") none.times.push_back(t);
+      break;
+    }
   } catch (const std::exception&) {  // a file that is none: estimates are those of the table, and say so
   }
   return none;

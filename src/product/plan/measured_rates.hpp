@@ -40,7 +40,8 @@ struct MeasuredRates {
 // VERNIER_RATES, else vernier/rates.json in XDG_CACHE_HOME or ~/.cache; "" where there is none ("none" says so).
 std::string rates_file();
 
-// What the file has for this processor and this BLAS; nothing where it cannot be read.
+// What the file has for this processor and this BLAS; with another BLAS the times of all but the native product;
+// nothing where it cannot be read.
 MeasuredRates read_rates(const std::string& file, const std::string& processor, const std::string& blas);
 
 // In place of what the file had for them; other machines' stay. Throws Error(Status::invalid_argument) where the file

@@ -22,6 +22,14 @@ BoundChoices bound_choices(int most) {
   return choices;
 }
 
+BoundChoices bound_choices(const RouteClasses& classes) {
+  BoundChoices choices{.most = classes.moduli[classes.count - 1]};
+  choices.log2_bound.fill(-1);
+  for (int c = 0; c < classes.count; ++c)
+    choices.log2_bound[static_cast<std::size_t>(classes.moduli[c])] = classes.log2_bound[c];
+  return choices;
+}
+
 DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
   DeviceBoundBuffers b;
   for (auto [x, vectors] : {std::pair{&b.a, shape.m}, std::pair{&b.b, shape.n}}) {
@@ -35,6 +43,10 @@ DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
   b.a_bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(shape.m) * pitch);
   b.b_bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(shape.n) * pitch);
   b.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(product_units(shape.m, shape.n).plane_bytes()));
+  b.sample.pitch = device_pitch(shape.k);
+  for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);
+  b.sample.entries = arena.take<BoundSampleEntry>(bound_sampled * bound_sampled);
+  b.sample.slack = arena.take<int>(2);
   return b;
 }
 

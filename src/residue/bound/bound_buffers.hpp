@@ -8,6 +8,8 @@
 #include "engine/bound/bound_layout.hpp"
 #include "number/moduli.hpp"
 #include "product/plan/native_cost.hpp"
+#include "product/route.hpp"
+#include "residue/bound/bound_sample.hpp"
 #include "residue/bound/bound_scales.hpp"
 
 namespace vernier::cuda {
@@ -15,34 +17,45 @@ namespace vernier::cuda {
 // What sums of e5m2 numbers promise (docs/accuracy.md, theorem 12): everything is rounded towards zero.
 BoundProduct fp8_bound_product();
 
-// In device memory; all words but the last two are gathered by all vectors or entries.
+// In device memory; all words but the last three are gathered by all vectors or entries.
 struct BoundFindings {
-  int largest_16;     // log2 of the largest |Ct|, in sixteenths
-  int exponent;       // the largest scaled exponent
-  int nonfinite[2];   // vectors of A and of B
-  int span[2];        // the largest
-  unsigned finished;  // blocks
-  int moduli;         // 0: more than may be taken
-  int spare;          // bits that these hold beyond the need
+  int largest_16;             // log2 of the largest |Ct|, in sixteenths
+  int exponent;               // the largest scaled exponent
+  int nonfinite[2];           // vectors of A and of B
+  int span[2];                // the largest
+  int short_of_guess;         // 1: the scales by which residues may have been made already do not serve
+  unsigned finished, judged;  // blocks of two kernels
+  int slack;                  // bits by which scales are coarser for what a sample shows
+  int moduli;                 // 0: more than may be taken
+  int spare;                  // bits that these hold beyond the need
 };
 
-// Numbers of moduli that may be taken, and what they hold.
+// Numbers of moduli that may be taken, and what they hold; less than nothing for those between that may not.
 struct BoundChoices {
   int least = 1, most = max_moduli;
   std::array<double, max_moduli + 1> log2_bound{};
 };
 BoundChoices bound_choices(int most);
+BoundChoices bound_choices(const RouteClasses& classes);
 
 // In device memory, padded to bound_vectors().
 struct BoundVectorsOnDevice {
   DeviceBoundSide side;
   int* tops = nullptr;  // log2 of the norms of the integers, in sixteenths
 };
+// The sample of entries (bound_sample.hpp) in device memory; none without entries.
+struct BoundSampleOnDevice {
+  float* vectors[2] = {};  // [bound_sampled][pitch] of each side
+  std::int64_t pitch = 0;
+  BoundSampleEntry* entries = nullptr;  // [bound_sampled][bound_sampled]
+  int* slack = nullptr;                 // the least bound_slack() of each side
+};
 struct DeviceBoundBuffers {
   BoundVectorsOnDevice a, b;
   BoundFindings* found = nullptr;
   std::uint8_t *a_bytes = nullptr, *b_bytes = nullptr;  // bound_byte of each element, [vector][device_pitch(k)]
   std::uint8_t* codes = nullptr;
+  BoundSampleOnDevice sample;
 };
 DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape);
 

@@ -10,6 +10,7 @@
 #include "engine/bound/bound_engine_cuda.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "residue/bound/bound_scales.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier::cuda {
 
@@ -28,11 +29,22 @@ struct BoundTask {
   const std::uint8_t* codes = nullptr;
   BoundFindings* found = nullptr;
   BoundChoices choices;
+  BoundSampleOnDevice sample = {};
+  ScaleChooser guess{{}, 1};     // of scales by which residues may be there already
+  unsigned* verdict = nullptr;   // the host's: guess_serves or guess_fails once known, if anywhere
+  DeviceRoute* route = nullptr;  // where no host waits: written for the kernels that are queued behind
+  bool native = false;           // ... among them the conventional product, which NaN and infinities take, too
   Gate gate = {};
+
+  static constexpr unsigned guess_serves = 1, guess_fails = 2;
 };
 
-// Weights of all vectors, before the product; and after it the findings and the scales.
+// Errors of a sample, and weights of all vectors, before the product; after it the exponents that it asks for, which
+// say whether the guess serves; then the moduli, and what these leave for the scales.
+template <class T>
+void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
 void weigh_on_device(const BoundTask& task, cudaStream_t stream);
-void choose_bound_scales_on_device(const BoundTask& task, cudaStream_t stream);
+void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream);
+void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream);
 
 }  // namespace vernier::cuda

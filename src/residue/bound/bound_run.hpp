@@ -11,12 +11,16 @@ namespace vernier::cuda {
 template <class T>
 class DeviceBoundRun {
  public:
-  // arena: of the planes, which are not needed meanwhile.
+  // arena: that of planes which are not needed meanwhile, or behind planes that are. Scales are written beside the
+  // ordinary ones. route: where no host waits, what is queued.
   DeviceBoundRun(const DeviceProductPlan& plan, const Operand<T>& a, const Operand<T>& b,
-                 const DeviceVectorBuffers& vectors, cudaStream_t stream, Arena arena)
+                 const DeviceVectorBuffers& vectors, cudaStream_t stream, Arena arena,
+                 const DeviceRoutePlan* route = nullptr)
       : plan_(plan),
-        a_{.x = a, .statistics = vectors.a_statistics, .scales = vectors.a_scales},
-        b_{.x = b, .statistics = vectors.b_statistics, .scales = vectors.b_scales},
+        route_(route),
+        route_words_(vectors.route),
+        a_{.x = a, .statistics = vectors.a_statistics, .scales = vectors.a_wide_scales},
+        b_{.x = b, .statistics = vectors.b_statistics, .scales = vectors.b_wide_scales},
         stream_(stream),
         buffers_(carve_device_bound(arena, plan.shape)) {
     write_bytes_with(a_, b_);
@@ -28,32 +32,35 @@ class DeviceBoundRun {
     b.bound_bytes = buffers_.b_bytes;
   }
 
-  // Everything, behind a gate: the host need not know yet whether it is wanted.
-  void queue(bool bytes_are_there, const Gate& gate) const {
+  // Zeros, as a closed gate leaves them.
+  void clear() const { check(cudaMemsetAsync(buffers_.found, 0, sizeof(BoundFindings), stream_), "bound product"); }
+
+  // The product and the exponents that it asks for, behind a gate: the host need not know yet whether they are wanted.
+  // verdict: null, or the host's word for what becomes of the guess.
+  void measure(bool bytes_are_there, const Gate& gate, unsigned* verdict = nullptr) const {
     if (!bytes_are_there) bound_bytes_on_device(a_, b_, stream_, gate);
-    const ProductShape& s = plan_.shape;
-    const BoundTask task{
-        .rule = *plan_.bound,
-        .product = fp8_bound_product(),
-        .k = s.k,
-        .operand = {{a_.statistics, s.m, buffers_.a, a_.scales}, {b_.statistics, s.n, buffers_.b, b_.scales}},
-        .codes = buffers_.codes,
-        .found = buffers_.found,
-        .choices = bound_choices(plan_.most_bound_moduli),
-        .gate = gate};
+    BoundTask task = task_of(gate);
+    task.verdict = verdict;
+    if (task.rule.rms > 0) sample_on_device(a_.x, b_.x, task, stream_);
     weigh_on_device(task, stream_);
     multiply_bound_on_device({.rows = buffers_.a_bytes,
                               .columns = buffers_.b_bytes,
-                              .m = s.m,
-                              .n = s.n,
-                              .pitch = device_pitch(s.k),
+                              .m = plan_.shape.m,
+                              .n = plan_.shape.n,
+                              .pitch = device_pitch(plan_.shape.k),
                               .row = buffers_.a.side,
                               .column = buffers_.b.side,
                               .codes = buffers_.codes,
                               .gate = gate},
                              stream_);
-    choose_bound_scales_on_device(task, stream_);
+    set_bound_exponents_on_device(task, stream_);
   }
+
+  // The moduli, and what these leave for the scales.
+  void choose(const Gate& gate) const { choose_bound_moduli_on_device(task_of(gate), stream_); }
+
+  // Open if the guess serves, or if nothing was measured.
+  Gate guess_gate() const { return {&buffers_.found->short_of_guess, 0}; }
 
   // What came of it; the host waits.
   BoundFindings findings(Report& report) const {
@@ -66,7 +73,25 @@ class DeviceBoundRun {
   }
 
  private:
+  BoundTask task_of(const Gate& gate) const {
+    const ProductShape& s = plan_.shape;
+    return {.rule = *plan_.bound,
+            .product = fp8_bound_product(),
+            .k = s.k,
+            .operand = {{a_.statistics, s.m, buffers_.a, a_.scales}, {b_.statistics, s.n, buffers_.b, b_.scales}},
+            .codes = buffers_.codes,
+            .found = buffers_.found,
+            .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(plan_.most_bound_moduli),
+            .sample = plan_.bound->rms > 0 ? buffers_.sample : BoundSampleOnDevice{},
+            .guess = ScaleChooser(plan_.contract_rule, s.k),
+            .route = route_ != nullptr ? route_words_ : nullptr,
+            .native = route_ != nullptr && route_->native,
+            .gate = gate};
+  }
+
   const DeviceProductPlan& plan_;
+  const DeviceRoutePlan* route_;
+  DeviceRoute* route_words_;
   DeviceOperand<T> a_, b_;
   cudaStream_t stream_;
   DeviceBoundBuffers buffers_;

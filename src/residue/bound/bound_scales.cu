@@ -50,26 +50,126 @@ __device__ __forceinline__ void raise(int& largest, int x) {
   if (*static_cast<volatile int*>(&largest) < x) atomicMax(&largest, x);
 }
 
+__device__ __forceinline__ int exponent_of(const BoundTask& task, const BoundOperand& x, std::int64_t vector,
+                                           const VectorStatistics& s, int slack) {
+  const float minimum = __uint_as_float(x.bounds.side.minima[vector]);
+  return bound_exponent(task.rule, task.product, task.k, s, minimum, slack);
+}
+
+struct SharedSample {
+  BoundSampleEntry entries[bound_sampled * bound_sampled];
+  BoundSampleSide sides[2][bound_sampled];
+  int chosen;
+};
+
+// A warp: are our errors of the sample smaller than the native product's with scales that are coarser by so many bits?
+__device__ bool sample_allows(const BoundTask& task, const SharedSample& sample, int bits) {
+  const float rows_coarser = exp2f(static_cast<float>(rows_slack(bits))),
+              columns_coarser = exp2f(static_cast<float>(columns_slack(bits)));
+  const int lane = threadIdx.x % 32;
+  static_assert(bound_sampled == 32);
+  BoundSampleErrors errors;
+  for (int t = 0; t < bound_sampled; ++t) {
+    const BoundSampleEntry& e = sample.entries[t * bound_sampled + lane];
+    if (e.magnitude == 0) continue;
+    errors.add(bound_sample_error(e, sample.sides[0][t], sample.sides[1][lane], rows_coarser, columns_coarser),
+               e.native);
+  }
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) {
+    errors.sum += __shfl_xor_sync(~0u, errors.sum, d);
+    errors.count += __shfl_xor_sync(~0u, errors.count, d);
+    errors.native_sum += __shfl_xor_sync(~0u, errors.native_sum, d);
+    errors.native_squares += __shfl_xor_sync(~0u, errors.native_squares, d);
+    errors.native_largest = fmaxf(errors.native_largest, __shfl_xor_sync(~0u, errors.native_largest, d));
+  }
+  return errors.ours_are_smaller(bound_largest_error(task.rule, rows_coarser, columns_coarser));
+}
+
+// A block: bits by which the scales that the minima ask for may be coarser.
+__device__ int choose_slack(const BoundTask& task) {
+  __shared__ SharedSample sample;
+  if (task.sample.entries == nullptr || task.rule.rms == 0) return 0;
+  constexpr int words = sizeof sample.entries / sizeof(float);
+  for (int i = threadIdx.x; i < words; i += threads)
+    reinterpret_cast<float*>(sample.entries)[i] = reinterpret_cast<const float*>(task.sample.entries)[i];
+  if (threadIdx.x == 0) sample.chosen = 0;
+  if (threadIdx.x < 2 * bound_sampled) {
+    const int side = threadIdx.x / bound_sampled, t = threadIdx.x % bound_sampled;
+    const BoundOperand& x = task.operand[side];
+    const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
+    const VectorStatistics s = x.statistics[v];
+    sample.sides[side][t] = bound_sample_side(task.rule, s, exponent_of(task, x, v, s, 0));
+  }
+  __syncthreads();
+  const int allowed = allowed_slack(task.sample.slack[1], task.sample.slack[0]);
+  for (int bits = 1 + static_cast<int>(threadIdx.x) / 32; bits <= allowed; bits += threads / 32)
+    if (sample_allows(task, sample, bits) && threadIdx.x % 32 == 0) atomicMax(&sample.chosen, bits);
+  __syncthreads();
+  return sample.chosen;
+}
+
 // Scales from the minima, and what all vectors say together.
-__global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__ BoundTask task) {
-  const VectorPlace place(task, false);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed() || !place.there) return;
+__device__ __forceinline__ void set_exponent(const BoundTask& task, const VectorPlace& place, int slack) {
   const BoundOperand& x = task.operand[place.side];
   const VectorStatistics s = x.statistics[place.vector];
-  if (s.nonfinite) atomicAdd(&task.found->nonfinite[place.side], 1);
+  if (s.nonfinite) {
+    atomicAdd(&task.found->nonfinite[place.side], 1);
+    task.found->short_of_guess = 1;
+  }
   if (s.zero()) {
     x.scales[place.vector] = 0;
     x.bounds.tops[place.vector] = top_of_zero;
     return;
   }
-  const int em =
-      bound_exponent(task.rule, task.product, task.k, s, __uint_as_float(x.bounds.side.minima[place.vector]));
+  const int em = exponent_of(task, x, place.vector, s, place.side == 0 ? rows_slack(slack) : columns_slack(slack));
+  if (task.guess.ordinary_exponent(s) < em) task.found->short_of_guess = 1;
   x.scales[place.vector] = em - s.exponent;
   x.bounds.tops[place.vector] = static_cast<int>(ceil(16 * bound_top(s, task.k, em)));
   raise(task.found->exponent, em);
   raise(task.found->span[place.side], s.span());
+}
+
+__global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__ BoundTask task) {
+  const VectorPlace place(task, false);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  const int slack = choose_slack(task);
+  if (place.there) set_exponent(task, place, slack);
+  if (blockIdx.x == 0 && threadIdx.x == 0) task.found->slack = slack;
+  if (task.verdict == nullptr) return;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x != 0 || atomicAdd(&task.found->judged, 1u) + 1 != gridDim.x) return;
+  __threadfence();
+  const bool fails = *static_cast<volatile int*>(&task.found->short_of_guess) != 0;
+  *static_cast<volatile unsigned*>(task.verdict) = fails ? BoundTask::guess_fails : BoundTask::guess_serves;
+}
+
+// The least of the choices that holds 2^need, 0: none.
+__device__ int moduli_for_need(const BoundTask& task, double need, int least) {
+  for (int c = max(task.choices.least, least); c <= task.choices.most; ++c)
+    if (need <= task.choices.log2_bound[static_cast<std::size_t>(c)]) return c;
+  return 0;
+}
+
+// Opens the gates of the kernels for these moduli.
+__device__ void write_route(const BoundTask& task) {
+  const BoundFindings& found = *task.found;
+  DeviceRoute& route = *task.route;
+  const bool nonfinite = found.nonfinite[0] + found.nonfinite[1] > 0;
+  const int words = words_for_exponent(found.exponent);
+  for (int side = 0; side < 2; ++side) {
+    route.span[side] = found.span[side];
+    route.nonfinite[side] = found.nonfinite[side];
+  }
+  if (found.moduli == 0 || (nonfinite && task.native)) {
+    (task.native ? route.native : route.unmet) = 1;
+    return;
+  }
+  route.wide = found.moduli;
+  route.conversion = conversion_of(found.moduli, words <= 2 ? 2 : words == 3 ? 3 : many_route_words);
 }
 
 // By one thread, once all entries have been looked at.
@@ -77,12 +177,13 @@ __device__ void choose_moduli(const BoundTask& task) {
   BoundFindings& found = *task.found;
   const int largest = *static_cast<volatile int*>(&found.largest_16);
   const double need = fmax(0.0, largest / 16.0 + bound_rounding_log2(task.rule, task.k));
-  int moduli = 0;
-  for (int c = task.choices.most; c >= task.choices.least; --c)
-    if (need <= task.choices.log2_bound[static_cast<std::size_t>(c)]) moduli = c;
-  if (found.exponent > task.rule.largest_exponent) moduli = 0;
-  found.moduli = moduli;
-  found.spare = moduli == 0 ? 0 : bound_spare_bits(task.choices.log2_bound[static_cast<std::size_t>(moduli)], need);
+  const bool many_words = task.route != nullptr && words_for_exponent(found.exponent) > 3;
+  found.moduli = found.exponent > task.rule.largest_exponent
+                     ? 0
+                     : moduli_for_need(task, need, many_words ? least_moduli_of_many_words : 1);
+  found.spare =
+      found.moduli == 0 ? 0 : bound_spare_bits(task.choices.log2_bound[static_cast<std::size_t>(found.moduli)], need);
+  if (task.route != nullptr) write_route(task);
 }
 
 // Sixteenths of each code.
@@ -163,8 +264,11 @@ void weigh_on_device(const BoundTask& task, cudaStream_t stream) {
   launch("weigh_vectors", weigh_vectors, shape_of(blocks_for(task, true)), stream, task);
 }
 
-void choose_bound_scales_on_device(const BoundTask& task, cudaStream_t stream) {
+void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream) {
   launch("set_exponents", set_exponents, shape_of(blocks_for(task, false)), stream, task);
+}
+
+void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream) {
   EntryTable table{};
   for (int code = 0; code < 256; ++code)
     table.of[code] = static_cast<short>(bound_entry_16(task.product, task.k, code));

@@ -22,8 +22,9 @@ namespace vernier {
 // What a contract asks, u = 2^-unit_bits.
 struct BoundRule {
   int unit_bits = 53;
-  double rms = 0;              // each side's rounding errors are below rms u |A||B| / sqrt(2) in the mean square;
-                               // 0: the bound alone counts
+  double rms = 0;              // each side's rounding errors are below rms u |A||B| / sqrt(2) in the mean square,
+                               // but for slack that a sample allows; 0: the bound alone counts
+  std::int64_t chain = 1;      // products that the native product adds before it adds their sums
   int precision = 53;          // significand bits of the input type ...
   int last_bit = -1074;        // ... and its smallest exponent
   int largest_exponent = 185;  // of a scaled element, that the digits hold
@@ -67,6 +68,16 @@ VERNIER_HD inline double bound_weight(const BoundRule& rule, std::int64_t k, con
   return raised(by_sum > by_norm ? by_sum : by_norm);
 }
 
+// Bits by which partners' scales may be coarser than their weights ask, before the bound itself is at stake: the second
+// weight's share beyond the first.
+VERNIER_HD inline int bound_slack(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
+  if (rule.rms == 0) return 0;
+  const double share = static_cast<double>(v.sum) * 0x1p-10 / static_cast<double>(k);
+  int bits = 0;
+  while (bits < 62 && raised(raised(share)) * std::ldexp(2.0, bits) <= bound_weight(rule, k, v)) ++bits;
+  return bits;
+}
+
 // Are all elements in S? Then S_ij = 0 means that (|A||B|)_ij is 0, if both vectors are such, and asks nothing.
 VERNIER_HD constexpr bool bound_keeps_all(const BoundProduct& product, const VectorStatistics& v) {
   return v.zero() || v.span() <= product.kept_bits;
@@ -100,15 +111,15 @@ VERNIER_HD inline int bound_own_exponent(const BoundRule& rule, std::int64_t k, 
 }
 
 // em of a vector that is not zero, from its minimum (0: one of its entries has no bound). Beyond rule.largest_exponent
-// no scale serves.
+// no scale serves. slack: bits less, where bound_slack() of all partners allows them.
 VERNIER_HD inline int bound_exponent(const BoundRule& rule, const BoundProduct& product, std::int64_t k,
-                                     const VectorStatistics& v, float minimum) {
-  const int exact = bound_exact_exponent(rule, v), own = bound_own_exponent(rule, k, v);
+                                     const VectorStatistics& v, float minimum, int slack = 0) {
+  const int exact = bound_exact_exponent(rule, v), own = bound_own_exponent(rule, k, v) - slack;
   if (minimum >= bound_no_partner) return 1;
   int em = exact < own ? exact : own;
   if (minimum > 0) {
     const double least = static_cast<double>(minimum) * product.lower * (1 - 0x1p-20);
-    const int shared = rule.unit_bits + product.unit - bound_floor_log2(least);
+    const int shared = rule.unit_bits + product.unit - bound_floor_log2(least) - slack;
     em = em < shared ? em : shared;
   }
   return em > 1 ? em : 1;

@@ -203,13 +203,44 @@ double BoundSearch<T>::largest_entry() const {
 
 template <class T>
 void BoundSearch<T>::set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
-                                   int spare, VectorProof* out) const {
+                                   int slack, int spare, VectorProof* out) const {
   for (std::int64_t i = 0; i < count; ++i) {
     out[i] = {};
     if (statistics[i].zero()) continue;
-    const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[i], bounds.minima[i]);
+    const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[i], bounds.minima[i], slack);
     out[i].wide = bound_with_spare(rule(), statistics[i], em, spare) - statistics[i].exponent;
   }
+}
+
+template <class T>
+BoundSampleSides BoundSearch<T>::sampled_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+                                               const BoundVectors& bounds) const {
+  BoundSampleSides sides;
+  for (int t = 0; t < bound_sampled; ++t) {
+    const std::int64_t v = bound_sampled_vector(side, t, count);
+    const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[v], bounds.minima[v]);
+    sides[static_cast<std::size_t>(t)] = bound_sample_side(rule(), statistics[v], em);
+  }
+  return sides;
+}
+
+// Bits by which the scales that the minima ask for may be coarser.
+template <class T>
+int BoundSearch<T>::slack() const {
+  const ProductShape& s = plan_.shape;
+  const VectorBuffers& v = vectors_;
+  const auto least = [&](const VectorStatistics* statistics, std::int64_t count) {
+    int bits = most_bound_slack;
+    for (std::int64_t i = 0; i < count; ++i)
+      if (!statistics[i].zero()) bits = std::min(bits, bound_slack(rule(), s.k, statistics[i]));
+    return bits;
+  };
+  const int allowed = allowed_slack(least(v.b_statistics, s.n), least(v.a_statistics, s.m));
+  if (rule().rms == 0 || allowed == 0) return 0;
+  const BoundSample sample =
+      bound_sample(problem_.a, v.a_statistics, problem_.b, v.b_statistics, rule().chain, blocking_.threads);
+  return bound_slack_bits(rule(), sample, sampled_sides(0, v.a_statistics, s.m, v.a_bounds),
+                          sampled_sides(1, v.b_statistics, s.n, v.b_bounds), allowed);
 }
 
 template <class T>
@@ -217,9 +248,10 @@ Scaling BoundSearch<T>::scale() const {
   const ProductShape& s = plan_.shape;
   const VectorBuffers& v = vectors_;
   measure();
+  const int coarser = slack();
   const auto set = [&](int rows_spare, int columns_spare) {
-    set_exponents(v.a_statistics, s.m, v.a_bounds, rows_spare, v.a_proofs);
-    set_exponents(v.b_statistics, s.n, v.b_bounds, columns_spare, v.b_proofs);
+    set_exponents(v.a_statistics, s.m, v.a_bounds, rows_slack(coarser), rows_spare, v.a_proofs);
+    set_exponents(v.b_statistics, s.n, v.b_bounds, columns_slack(coarser), columns_spare, v.b_proofs);
   };
   set(0, 0);
   Scaling scaling{.any_ordinary = false, .any_wide = true};

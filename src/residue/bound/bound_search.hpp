@@ -7,6 +7,7 @@
 #include "product/range.hpp"
 #include "residue/bound/bound_blocking.hpp"
 #include "residue/bound/bound_operand.hpp"
+#include "residue/bound/bound_sample_host.hpp"
 #include "residue/bound/bound_scales.hpp"
 #include "residue/gemm.hpp"
 #include "residue/plan/plan.hpp"
@@ -45,8 +46,11 @@ class BoundSearch {
   void multiply_tiles(Range rows, Range columns) const;
   template <class Take>
   void take_row_groups(Range rows, Range columns, std::int64_t group, const Take& take) const;
-  void set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& minima, int spare,
-                     VectorProof* out) const;
+  void set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& minima, int slack,
+                     int spare, VectorProof* out) const;
+  BoundSampleSides sampled_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+                                 const BoundVectors& bounds) const;
+  int slack() const;
   double largest_entry() const;
 
   const ResiduePlan& plan_;

@@ -19,7 +19,7 @@ template <class R>
 struct ComplexSide {
   Operand<std::complex<R>> x;
   bool conjugated;
-  DigitTables digits;
+  const DigitTables& digits;
   ComplexVectors vectors;
   std::int8_t* planes;  // of the block at hand
   std::size_t plane_bytes, part_bytes;

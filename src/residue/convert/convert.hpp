@@ -24,6 +24,9 @@ struct Regularity {
   RegularityState* state = nullptr;
   int* is_irregular = nullptr;
   unsigned* host = nullptr;
+  // Where scales are by another rule than the one that products are judged by.
+  bool by_own_rule = false;
+  ScalingRule rule{};
 };
 
 // One operand: vectors of x.k elements each. planes[modulus][vector][pitch]. Of a batch x is the first product's;

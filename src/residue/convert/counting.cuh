@@ -1,8 +1,8 @@
-// convert_scaled (resident.cuh) for contract `exact`: elements of two or three words, and counts of what
+// convert_scaled (scaled.cuh) for contract `exact`: elements of two or three words, and counts of what
 // the scale leaves of them. The elements are in shared memory anyway; a kernel of its own would read them once more.
 #pragma once
 
-#include "residue/convert/launch.cuh"
+#include "residue/convert/scaled.cuh"
 #include "residue/exact/exact_cuda.hpp"
 #include "residue/exact/lowest_bits.cuh"
 
@@ -69,10 +69,12 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                             .products = 1,
                             .pitch = pitch,
                             .parts = static_cast<int>(divide_up(pitch, chunk)),
+                            .blocks = 0,
                             .chunk = chunk,
                             .measure = false,
                             .deep = false,
                             .chooser = ScaleChooser(ScalingRule{}, a.x.k),
+                            .judge = ScaleChooser(ScalingRule{}, a.x.k),
                             .regularity = {},
                             .moduli = form.moduli,
                             .gate = {}};

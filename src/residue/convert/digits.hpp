@@ -17,7 +17,7 @@ namespace vernier {
 constexpr int words_of(bool narrow, int limbs) { return narrow ? 1 : 2 * limbs; }
 
 // The least number of words for elements of that exponent.
-constexpr int words_for_exponent(int exponent) {
+VERNIER_HD constexpr int words_for_exponent(int exponent) {
   int limbs = 1;
   while (exponent > largest_exponent(limbs)) ++limbs;
   return exponent <= narrow_exponent + limb_bits * (limbs - 1) ? 2 * limbs - 1 : 2 * limbs;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "residue/convert/resident.cuh"
+#include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 #include "residue/convert/task.cuh"
+#include "residue/plan/plan_cuda.hpp"
 
 namespace vernier::cuda {
 
@@ -50,21 +52,9 @@ void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream
          stream, task, digit_reductions<Words>(form));
 }
 
-template <class T, int Words>
-void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  constexpr int pieces = 2;
-  task.chunk = pieces * convert_k;
-  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  launch("convert_scaled", convert_scaled<T, Words, pieces>,
-         {.grid = conversion_grid(task),
-          .block = dim3(convert_threads),
-          .shared_bytes = sizeof(ResidentStrip<pieces>),
-          .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form));
-}
-
 inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_cluster_blocks,
                               long_resident_k = 8 * convert_k * most_cluster_blocks;
+static_assert(long_resident_k == longest_resident_k);
 
 // Does a measuring kernel hold its strips whole? Statistics alone do not pay for waiting until a long one is there.
 template <class T>
@@ -89,18 +79,6 @@ void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStr
 }
 
 template <class T>
-void launch_three_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  task.chunk = words_pieces * convert_k;
-  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  launch("convert_three_words", convert_three_words<T>,
-         {.grid = conversion_grid(task),
-          .block = dim3(convert_threads),
-          .shared_bytes = sizeof(WordsStrip<3>),
-          .overlap_previous = true},
-         stream, task, digit_reductions<3>(form));
-}
-
-template <class T>
 void bound_bytes_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, cudaStream_t stream,
                            const Gate& gate) {
   constexpr int pieces = 4;
@@ -108,8 +86,9 @@ void bound_bytes_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b,
   ConvertTask<T> task = Conversion<T>{.a = a, .b = b, .form = form, .gate = gate}.task();
   task.chunk = pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  const dim3 grid = grid_in_turns(task);
   launch("convert_bound_bytes", convert_bound_bytes<T, pieces>,
-         {.grid = conversion_grid(task),
+         {.grid = grid,
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(ResidentStrip<pieces>),
           .overlap_previous = true},

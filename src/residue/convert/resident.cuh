@@ -1,6 +1,6 @@
-// The conversion kernels for elements of one or two words. With measuring, for k up to 8192: each element is read from
+// The conversion kernel for elements of one or two words that measures, for k up to 8192: each element is read from
 // memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
-// piece of 128 k, four elements a lane. Without, for any k.
+// piece of 128 k, four elements a lane.
 #pragma once
 
 #include "residue/convert/cluster.cuh"
@@ -288,89 +288,6 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
   static_assert(sizeof(DepthHistograms) <= sizeof elements);
   find_deep_flatness_alone(part, strip.operand->x.k, depths, result.statistics);
   if (warp == 0) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
-}
-
-// bound_byte of each element, with the statistics that are there; a block takes Pieces pieces of a strip.
-template <class T, int Pieces>
-__global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
-  extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
-  const ConvertStrip<T> strip(task);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  fetch_strip(strip.part, warp, lane, elements);
-#pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    const int v = warp + convert_warps * g;
-    if (v >= strip.part.vectors) break;
-    write_bound_bytes<T>(elements, strip, v, chunk, strip.operand->statistics[strip.first + v].exponent, task.pitch);
-  }
-}
-
-// Residues alone, with the scales that are there; a block takes Pieces pieces of a strip.
-template <class T, int Words, int Pieces>
-__global__ void __launch_bounds__(convert_threads, 4)
-    convert_scaled(const __grid_constant__ ConvertTask<T> task,
-                   const __grid_constant__ DigitReductions<Words> reductions) {
-  extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
-  __shared__ ReductionTable<Words> table;
-  const ConvertStrip<T> strip(task);
-  const StripPart<T>& part = strip.part;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
-  store_reductions<Words>(table, reductions, task.moduli);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  fetch_strip(part, warp, lane, elements);
-#pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    const int v = warp + convert_warps * g;
-    if (v >= part.vectors) break;
-    keep_finite<T>(elements, v, chunk);
-    scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
-  }
-  std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
-                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
-  write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                     convert_warps * task.pitch, strip.plane, warp, lane);
-}
-
-// The same with elements of three words.
-template <class T>
-__global__ void __launch_bounds__(convert_threads, 4)
-    convert_three_words(const __grid_constant__ ConvertTask<T> task,
-                        const __grid_constant__ DigitReductions<3> reductions) {
-  extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& words = *reinterpret_cast<WordsStrip<3>*>(dynamic);
-  __shared__ ReductionTable<3> table;
-  const ConvertStrip<T> strip(task);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
-  store_reductions<3>(table, reductions, task.moduli);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  fetch_strip(strip.part, warp, lane, words.elements);
-#pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    const int v = warp + convert_warps * g;
-    if (v >= strip.part.vectors) break;
-    const TwoFactors factors = scale_factors<3>(strip.operand->scales[strip.first + v]);
-#pragma unroll
-    for (int i = 0; i < 4 * words_pieces; ++i) {
-      std::uint64_t* slot = words.elements.at(v, i / 4, chunk, i % 4);
-      std::uint32_t three[3];
-      scaled_words(finite_or_zero(*reinterpret_cast<const T*>(slot)), factors, three);
-      words.put(slot, three);
-    }
-  }
-  __syncwarp();
-  std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + strip.part.begin +
-                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
-  write_words<3>(words, static_cast<int>(strip.padded_end - strip.part.begin), strip.part.vectors, table, task.moduli,
-                 to, convert_warps * task.pitch, strip.plane, warp, lane);
 }
 
 }  // namespace vernier::cuda

@@ -22,9 +22,10 @@ struct ConvertTask {
   int products;        // the grid's second dimension
   std::int64_t pitch;  // of the planes
   int parts;           // blocks that share a strip
+  int blocks = 0;      // of a product, which fewer of a launch may take in turns (grid_in_turns)
   std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
   bool measure, deep;
-  ScaleChooser chooser;
+  ScaleChooser chooser, judge;  // of scales; of regularity
   Regularity regularity;
   int moduli;
   Gate gate;
@@ -102,10 +103,11 @@ struct ConvertStrip {
   std::int64_t plane;       // bytes of all vectors
   StripPart<T> part;
 
-  __device__ explicit ConvertStrip(const ConvertTask<T>& task, int vectors = convert_vectors) {
-    const int strip = static_cast<int>(blockIdx.x) / task.parts;
+  __device__ explicit ConvertStrip(const ConvertTask<T>& task, int vectors = convert_vectors,
+                                   int block = static_cast<int>(blockIdx.x)) {
+    const int strip = block / task.parts;
     side = strip < task.strips[0] ? 0 : 1;
-    rank = static_cast<int>(blockIdx.x) - strip * task.parts;
+    rank = block - strip * task.parts;
     operand = &task.operand[side];
     const Operand<T>& x = operand->x;
     const std::int64_t product = blockIdx.y,
@@ -206,10 +208,10 @@ __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first
     task.operand[side].scales[first + v] = scales[v];
     nonfinite = st.nonfinite ? 1 : 0;
     if (!st.zero()) {
-      const VectorNeeds need = task.chooser.needs(st);
-      allowance = task.chooser.flat_allowance_2(need);
+      const VectorNeeds need = task.judge.needs(st);
+      allowance = task.judge.flat_allowance_2(need);
       roughness = need.roughness_2;
-      not_own = task.chooser.proved_by_own_span(need) ? 0 : 1;
+      not_own = task.judge.proved_by_own_span(need) ? 0 : 1;
     }
   }
   if (task.regularity.state == nullptr) return;
@@ -233,7 +235,7 @@ __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first
   };
   const bool flat = stands(0) && stands(1);
   const bool own = found.some_not_own[0] == 0 && found.some_not_own[1] == 0;
-  const bool regular = found.nonfinite == 0 && (!task.chooser.rule().componentwise || flat || own);
+  const bool regular = found.nonfinite == 0 && (!task.judge.rule().componentwise || flat || own);
   *task.regularity.is_irregular = regular ? 0 : 1;
   all = RegularityState{};
   if (task.regularity.host == nullptr) return;

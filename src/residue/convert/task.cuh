@@ -1,9 +1,14 @@
 // Host side of all conversion kernels: what a launch is told.
 #pragma once
 
+#include <algorithm>
+
+#include "product/plan/gpu_model.hpp"
 #include "residue/convert/strip.cuh"
 
 namespace vernier::cuda {
+
+inline constexpr unsigned blocks_in_turns = 4 * h200_multiprocessors;  // at once
 
 template <class T>
 std::int64_t strips_of(const DeviceOperand<T>& operand) {
@@ -24,6 +29,15 @@ dim3 conversion_grid(const ConvertTask<T>& task) {
               static_cast<unsigned>(task.products));
 }
 
+// The grid of a kernel whose blocks take turns: small behind a gate, since a closed one costs the start of its blocks.
+template <class T>
+dim3 grid_in_turns(ConvertTask<T>& task) {
+  dim3 grid = conversion_grid(task);
+  task.blocks = static_cast<int>(grid.x);
+  if (task.gate.word != nullptr) grid.x = std::min(grid.x, blocks_in_turns);
+  return grid;
+}
+
 // What is asked for; parts and chunk are the launch's own.
 template <class T>
 struct Conversion {
@@ -40,10 +54,12 @@ struct Conversion {
             .products = form.products,
             .pitch = device_pitch(a.x.k),
             .parts = 1,
+            .blocks = 0,
             .chunk = 0,
             .measure = measure,
             .deep = form.deep,
             .chooser = ScaleChooser(rule, a.x.k),
+            .judge = ScaleChooser(regularity.by_own_rule ? regularity.rule : rule, a.x.k),
             .regularity = regularity,
             .moduli = form.moduli,
             .gate = gate};

@@ -1,6 +1,7 @@
 // Conversions and the choice of scales for GPUs that have no clusters of blocks. Compiled for compute capability 8.0
 // alone, so that whatever runs here runs there.
 #include "residue/convert/block_alone.cuh"
+#include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 #include "residue/convert/task.cuh"
 #include "residue/scale/route_choice.cuh"
@@ -42,13 +43,14 @@ void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stre
   }
   switch (form.words) {
     case 1:
-      return launch_parts<T, 1>(task, form, stream);
+      return launch_scaled<T, 1>(task, form, stream);
     case 2:
-      return launch_parts<T, 2>(task, form, stream);
-    case 3:  // the instructions take words in pairs
+      return launch_scaled<T, 2>(task, form, stream);
+    case 3:
+      return launch_three_words<T>(task, form, stream);
     case 4:
       return launch_parts<T, 4>(task, form, stream);
-    case 5:
+    case 5:  // the instructions take words in pairs
     case 6:
       return launch_parts<T, 6>(task, form, stream);
     default:

@@ -47,7 +47,7 @@ class ExactRun {
     constexpr int any_words = 2;
     measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales},
                          {problem_.b, vectors_.b_statistics, vectors_.b_scales}, plan_.rule,
-                         {pass.blocking.moduli, any_words, engine_.form()}, {}, stream_);
+                         form(pass.blocking.moduli, any_words), {}, stream_);
     count_errors(pass, vectors_.sample);
     sample_on_device(problem_.a, problem_.b, vectors_.a_statistics, vectors_.b_statistics,
                      vectors_.a_lowest_bits.counts, vectors_.b_lowest_bits.counts, vectors_.sample, stream_);
@@ -111,10 +111,13 @@ class ExactRun {
 
   // Residues at the scales of the moment.
   void decompose(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, Range ks) const {
-    const ConversionForm form{pass.blocking.moduli, pass.words, engine_.form()};
     decompose_on_device<T>({part_of(problem_.a, rows, ks), nullptr, vectors_.a_scales + rows.begin, buffers.a},
                            {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + columns.begin, buffers.b},
-                           form, stream_);
+                           form(pass.blocking.moduli, pass.words), stream_);
+  }
+
+  ConversionForm form(int moduli, int words) const {
+    return {moduli, words, engine_.form(), ModuliList::densest, engine_.takes_clusters()};
   }
 
   // What the scales of the moment leave of the elements; and the planes of the pass, if it takes all of C at once.
@@ -123,9 +126,9 @@ class ExactRun {
     planes_ready_ = pass.blocking.whole(plan_.shape) && counts_with_residues(pass.words);
     if (planes_ready_) {
       const DevicePassBuffers buffers = carve(pass);
-      decompose_counting_on_device<T>(
-          {problem_.a, nullptr, vectors_.a_scales, buffers.a}, {problem_.b, nullptr, vectors_.b_scales, buffers.b},
-          vectors_.a_lowest_bits, vectors_.b_lowest_bits, {pass.blocking.moduli, pass.words, engine_.form()}, stream_);
+      decompose_counting_on_device<T>({problem_.a, nullptr, vectors_.a_scales, buffers.a},
+                                      {problem_.b, nullptr, vectors_.b_scales, buffers.b}, vectors_.a_lowest_bits,
+                                      vectors_.b_lowest_bits, form(pass.blocking.moduli, pass.words), stream_);
     } else {
       count_lowest_bits_on_device(problem_.a, vectors_.a_scales, vectors_.a_lowest_bits, stream_);
       count_lowest_bits_on_device(problem_.b, vectors_.b_scales, vectors_.b_lowest_bits, stream_);

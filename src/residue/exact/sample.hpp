@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "engine/panel.hpp"
-#include "product/exact/exact_block.hpp"
+#include "product/exact/device_counts.hpp"
 #include "product/statistics.hpp"
 #include "residue/residues.hpp"
 

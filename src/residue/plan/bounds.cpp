@@ -95,6 +95,7 @@ std::optional<BoundRule> bound_rule(const Contract& contract, std::int64_t k, st
   const ScalingRule rule = scaling_rule<T>(contract, k);
   return BoundRule{.unit_bits = rule.unit_bits,
                    .rms = contract.kind == Contract::Kind::bits ? 0 : bound_rms(k, chain),
+                   .chain = chain,
                    .precision = rule.precision,
                    .last_bit = rule.last_bit,
                    .largest_exponent = largest_exponent(max_limbs)};

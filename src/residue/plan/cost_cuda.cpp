@@ -9,8 +9,6 @@ namespace vernier {
 namespace {
 
 // Rates of one H200 (bench/results/gemm_h200.json); GpuModel has those that other GPUs have too.
-constexpr GpuModel h200;
-constexpr double pairing_rate = 3.2e12;      // bytes read and written, of complex products
 constexpr double strassen_launches = 20e-6;  // how much longer the chain of kernels is, and the wait for the host in it
 // Irregular products: block spans, the choice of scales, and the longer Chinese remainder.
 constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
@@ -41,12 +39,13 @@ double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, 
   return products + conversions + recombination + sums + gpu.launches;
 }
 
-double device_complex_seconds(const ProductShape& s, int moduli) {
+double device_complex_seconds(const ProductShape& s, int moduli, const GpuModel& gpu) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   const double operands = 2 * (m + n) * k, result = 2 * m * n;  // real numbers
-  return 4 * moduli * m * n * (k + h200.half_k) / h200.int8 + operands * (8 + moduli) / h200.conversion +
-         2 * moduli * operands / pairing_rate + result * (moduli + 16) / h200.recombination +
-         2 * moduli * result / pairing_rate + 2 * h200.launches;
+  return 4 * moduli * m * n * (k + gpu.half_k) / gpu.int8 +
+         operands * ((gpu.read_bytes + moduli) / gpu.conversion + gpu.element) + 2 * moduli * operands / gpu.pairing +
+         result * ((moduli + 16) / gpu.recombination + gpu.entry) + 2 * moduli * result / gpu.pairing +
+         2 * gpu.launches;
 }
 
 double device_bound_seconds(const ProductShape& s, const GpuModel& gpu) {

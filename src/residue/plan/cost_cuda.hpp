@@ -9,7 +9,7 @@
 namespace vernier {
 
 double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false, const GpuModel& gpu = {});
-double device_complex_seconds(const ProductShape& shape, int moduli);  // two products modulo each, on Hopper
+double device_complex_seconds(const ProductShape& shape, int moduli, const GpuModel& gpu = {});  // two modulo each
 double device_native_seconds(const ProductShape& shape, bool single_precision, const GpuModel& gpu = {});
 
 double device_bound_seconds(const ProductShape& shape, const GpuModel& gpu = {});  // scales by |A||B|, on Hopper

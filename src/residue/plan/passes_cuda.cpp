@@ -15,6 +15,18 @@ DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
   return {.blocking = plan.ordinary, .words = ordinary_words(plan.rule)};
 }
 
+DevicePass guessed_device_pass(const DeviceProductPlan& plan) {
+  return {.blocking = choose_device_blocking(plan.shape, plan.guess_moduli, plan.limits, plan.pass_bytes),
+          .words = ordinary_words(plan.contract_rule)};
+}
+
+bool guess_pays(const DeviceProductPlan& plan, int moduli) {
+  const ProductShape& s = plan.shape;
+  const double read = plan.gpu.read_bytes * static_cast<double>(s.m + s.n) * static_cast<double>(s.k);
+  return plan.guess_moduli > 0 && device_residue_seconds(s, plan.guess_moduli, false, plan.gpu) <
+                                      device_residue_seconds(s, moduli, false, plan.gpu) + read / plan.gpu.conversion;
+}
+
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
   // No vector's largest element has an exponent above log2 of its norm.
   const int exponent =
@@ -76,7 +88,7 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
   Arena count;
   carve_device_complex<R>(count, plan);
   plan.bytes = count.used();
-  plan.seconds = device_complex_seconds(shape, plan.moduli);
+  plan.seconds = device_complex_seconds(shape, plan.moduli, limits.gpu);
   return plan;
 }
 

@@ -72,7 +72,7 @@ DeviceBlocking choose_ordinary_blocking(const ProductShape& shape, int moduli, c
     const std::int64_t blocks =
         divide_up(shape.m, b.m_block) * divide_up(shape.n, b.n_block) * divide_up(shape.k, b.k_block);
     return static_cast<double>(blocks) *
-           device_residue_seconds({b.m_block, b.n_block, b.k_block}, moduli, b.form.strassen);
+           device_residue_seconds({b.m_block, b.n_block, b.k_block}, moduli, b.form.strassen, limits.gpu);
   };
   return seconds(halved) < seconds(plain) ? halved : plain;
 }
@@ -114,13 +114,12 @@ Estimates estimates(const ProductShape& shape, const DeviceRequest& request) {
   e.native = device_native_seconds(shape, std::is_same_v<T, float>, gpu);
   // Where no host waits, the device must choose, if the contract leaves it a choice.
   const bool chooses = request.asynchronous && request.contract.kind != Contract::Kind::normwise;
-  if (!gpu.residues || (chooses && !gpu.clusters)) return e;
+  if (!gpu.residues || (chooses && gpu.sums != 0)) return e;
   const ScalingRule rule = ordinary_rule<T>(shape, request);
   const int moduli = moduli_of(rule, shape.k);
   e.residues = device_residue_seconds(shape, moduli, false, gpu);
-  if (gpu.clusters &&
-      strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
-    e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true));
+  if (strassen_possible(moduli, rule, request.contract.kind == Contract::Kind::exact, request.strassen_levels))
+    e.residues = std::min(e.residues, device_residue_seconds(shape, moduli, true, gpu));
   // Few long vectors are converted more slowly than estimated: 98 us for 66, 1024 x 384 x 4096 in single precision,
   // which cuBLAS has in 82.
   constexpr double single_margin = 1.5;
@@ -184,8 +183,9 @@ void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
     const Estimates e = estimates<T>(plan.shape, request);
     plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
     p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
-                               : fmt::format("estimates: {} by residues, {} natively", duration_text(e.residues),
-                                             duration_text(e.native));
+                               : fmt::format("estimates{}: {} by residues, {} natively",
+                                             request.gpu.measured ? " by rates measured on this card" : "",
+                                             duration_text(e.residues), duration_text(e.native));
   }
 }
 
@@ -214,18 +214,31 @@ double bound_pass_seconds(const DeviceProductPlan& plan, int moduli) {
   return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
 }
 
+// Moduli of residues that may be made before the product of |A| and |B|: their planes and its operands lie beside each
+// other, and one kernel writes both.
+int guessed_moduli(const DeviceProductPlan& plan, std::size_t bound_bytes) {
+  if (plan.ordinary.form.strassen || plan.shape.k > longest_resident_k || ordinary_words(plan.contract_rule) > 2)
+    return 0;
+  const int moduli = moduli_of(plan.contract_rule, plan.shape.k);
+  const DeviceBlocking blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
+  const bool fits = blocking.whole(plan.shape) && blocking.bytes + bound_bytes <= plan.pass_bytes;
+  return fits && moduli <= plan.most_bound_moduli ? moduli : 0;
+}
+
 // Scales by the product of |A| and |B| where the contract lets them and the workspace holds it; and room for as many
 // moduli as most data then take.
 template <class T>
 void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProductPlan& plan) {
   constexpr int usual_moduli = 19;
-  if (!request.may_use_sqrt_rule || !request.gpu.clusters || request.asynchronous) return;
+  if (!request.may_use_sqrt_rule || !request.gpu.clusters) return;
   Arena bytes;
   cuda::carve_device_bound(bytes, plan.shape);
   if (bytes.used() > (request.own_workspace ? plan.pass_bytes : available)) return;
   plan.bound = bound_rule<T>(request.contract, plan.shape.k, plan.shape.k);
   if (!plan.bound) return;
-  if (!request.own_workspace) {
+  if (!request.own_workspace && request.asynchronous) {
+    plan.pass_bytes = std::max(plan.pass_bytes, bytes.used());
+  } else if (!request.own_workspace) {
     const auto bytes_of = [&](int moduli, bool strassen) {
       return choose_device_blocking(plan.shape, moduli, plan.limits, available, {.strassen = strassen}).bytes;
     };
@@ -233,12 +246,14 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
     if (plan.ordinary.form.strassen) plan.pass_bytes = std::max(plan.pass_bytes, bytes_of(most_winograd_moduli, true));
   }
   plan.most_bound_moduli = max_moduli;
-  if (!native_is_allowed(plan)) return;
-  const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
-  const double bound = device_bound_seconds(plan.shape, plan.gpu);
-  while (plan.most_bound_moduli > 0 && bound + bound_pass_seconds(plan, plan.most_bound_moduli) >= native)
-    --plan.most_bound_moduli;
-  if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
+  if (native_is_allowed(plan)) {
+    const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+    const double bound = device_bound_seconds(plan.shape, plan.gpu);
+    while (plan.most_bound_moduli > 0 && bound + bound_pass_seconds(plan, plan.most_bound_moduli) >= native)
+      --plan.most_bound_moduli;
+    if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
+  }
+  if (!request.asynchronous) plan.guess_moduli = guessed_moduli(plan, bytes.used());
 }
 
 // The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.
@@ -297,8 +312,6 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   plan.forced = forces_residues<T>(request);
   choose_scheme<T>(request, plan);
   if (plan.residues) {
-    if (plan.exact && !request.gpu.clusters)
-      fail(Status::unsupported, "gemm: contract exact: on a GPU it takes one of compute capability 9.0");
     const std::size_t least = device_workspace_bytes<T>(shape, request.contract, request.limits, 0, true);
     plan.residues = workspace_suffices(request, least, plan);
     if (plan.residues) plan_residues<T>(request, least, plan);

@@ -22,12 +22,15 @@ namespace vernier {
 
 // A thread of the conversion sums its share of a vector in 32 bits.
 inline constexpr std::int64_t longest_device_k = std::int64_t{1} << 26;
+// The longest vectors that a measuring kernel holds whole, so that their residues take no read of their own.
+inline constexpr std::int64_t longest_resident_k = 8192;
 
 // What a plan asks of a device and an engine.
 struct DeviceLimits {
   std::int64_t longest_k = 65536;  // of one int8 product
   bool int32_sums = false;         // the engine keeps a block of C in 32 bits
   bool strassen = true;            // there are kernels for it
+  GpuModel gpu = {};               // whose estimates choose between kernels
 };
 
 struct PassForm {
@@ -100,9 +103,13 @@ struct DeviceProductPlan {
   ScalingRule rule;
   ScalingRule contract_rule;  // the same where the plan is not square-root
   // Where set, irregular products take scales and moduli from the product of |A| and |B|: so many at most, or they go
-  // natively, or are planned again without it where that is not allowed.
+  // natively, or are planned again without it where that is not allowed. Where no host waits: those of
+  // plan_device_route(), or the conventional product.
   std::optional<BoundRule> bound;
   int most_bound_moduli = 0;
+  // Where set, residues by contract_rule may be made beside the statistics, before that product tells whether their
+  // scales serve: so many moduli.
+  int guess_moduli = 0;
   std::size_t vector_bytes = 0, pass_bytes = 0;
   DeviceBlocking ordinary;
   Plan printable;
@@ -193,6 +200,9 @@ int ordinary_words(const ScalingRule& rule);
 bool native_is_allowed(const DeviceProductPlan& plan);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+DevicePass guessed_device_pass(const DeviceProductPlan& plan);
+// Is that pass, whose residues take no read of their own, faster than one of so many moduli by the right scales?
+bool guess_pays(const DeviceProductPlan& plan, int moduli);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
 // One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
 DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent);
@@ -202,6 +212,7 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
 
 // What is queued behind the first attempt where the device decides what irregular products need.
 struct DeviceRoutePlan {
+  bool bound = false;   // scales from the product of |A| and |B|, the same for all entries: no ordinary pass, no spans
   DevicePass ordinary;  // by the contract's own rule
   cuda::RouteClasses classes;
   DevicePass wide[cuda::most_route_classes];

@@ -1,4 +1,6 @@
 // What is queued for irregular products where the device decides what they need.
+#include <algorithm>
+
 #include "number/ieee754.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
@@ -9,21 +11,45 @@ namespace vernier {
 namespace {
 
 // More of the classes' numbers would be more launches that do nothing for most products.
-constexpr int route_moduli[cuda::most_route_classes] = {19, 26, max_moduli};
+constexpr int route_moduli[] = {19, 26, max_moduli};
 
 bool may_end_natively(const DeviceProductPlan& plan) {
   return plan.native_keeps_contract && device_route_always_ends(plan.printable.contract, plan.single_precision);
 }
 
+// By scales from the product of |A| and |B|: numbers beyond those of ordinary products by the contract's rule.
+constexpr int bound_moduli_beyond[] = {0, 2, 5, 11};
+
+// The conventional product of a chain takes so many times cuBLAS's time.
+constexpr double conventional_factor = 1.4;
+
+double class_seconds(const DeviceProductPlan& plan, int moduli) {
+  return plan.bound
+             ? device_bound_seconds(plan.shape, plan.gpu) + device_residue_seconds(plan.shape, moduli, false, plan.gpu)
+             : irregular_device_seconds(plan.shape, {moduli}, plan.gpu);
+}
+
+void add_class(const DeviceProductPlan& plan, int moduli, cuda::RouteClasses& classes) {
+  const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  const int before = classes.count == 0 ? 0 : classes.moduli[classes.count - 1];
+  if (moduli <= before ||
+      (native_is_allowed(plan) && class_seconds(plan, moduli) > native * (plan.bound ? conventional_factor : 1)))
+    return;
+  classes.moduli[classes.count] = moduli;
+  classes.log2_bound[classes.count++] = log2_bound_of(moduli);
+}
+
 cuda::RouteClasses route_classes(const DeviceProductPlan& plan) {
   cuda::RouteClasses classes;
-  for (const int moduli : route_moduli) {
-    if (native_is_allowed(plan) && irregular_device_seconds(plan.shape, {moduli}, plan.gpu) >
-                                       device_native_seconds(plan.shape, plan.single_precision, plan.gpu))
-      break;
-    classes.moduli[classes.count] = moduli;
-    classes.log2_bound[classes.count++] = log2_bound_of(moduli);
+  if (!plan.bound) {
+    for (const int moduli : route_moduli) add_class(plan, moduli, classes);
+    return classes;
   }
+  // Where cuBLAS takes all irregular products whose host waits, no class is worth its kernels.
+  if (plan.most_bound_moduli == 0) return classes;
+  const int least = moduli_of(plan.contract_rule, plan.shape.k);
+  for (const int beyond : bound_moduli_beyond) add_class(plan, std::min(least + beyond, max_moduli), classes);
+  if (!may_end_natively(plan)) add_class(plan, max_moduli, classes);
   return classes;
 }
 
@@ -47,13 +73,14 @@ DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
   const auto blocking = [&](int moduli) {
     return choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
   };
+  route.bound = plan.bound.has_value();
   route.ordinary = {.blocking = blocking(moduli_of(plan.contract_rule, plan.shape.k)),
                     .words = ordinary_words(plan.contract_rule),
                     .every_entry = false};
   route.classes = route_classes(plan);
   for (int c = 0; c < route.classes.count; ++c)
-    route.wide[c] = {.blocking = blocking(route.classes.moduli[c]), .ordinary = false, .every_entry = false};
-  route.spans = route.classes.count > 0 && plan.shape.k <= longest_spanned_k;
+    route.wide[c] = {.blocking = blocking(route.classes.moduli[c]), .ordinary = false, .every_entry = route.bound};
+  route.spans = !route.bound && route.classes.count > 0 && plan.shape.k <= longest_spanned_k;
   route.native = may_end_natively(plan);
   return route;
 }

@@ -17,6 +17,13 @@ inline dd fast_exact_sum(double x, double y) {  // |x| >= |y|
   const double s = x + y;
   return {s, y - (s - x)};
 }
+// Of any hi and lo: |lo| is at most half a unit in the last place of hi afterwards, as operations expect it.
+inline dd normalised(dd x) {
+  if (!std::isfinite(x.hi)) return {x.hi, 0};
+  if (!std::isfinite(x.lo)) return {x.lo, 0};
+  const dd s = exact_sum(x.hi, x.lo);
+  return std::isfinite(s.hi) ? s : x;
+}
 inline dd exact_product(double x, double y) {
   const double p = x * y;
   return {p, std::fma(x, y, -p)};

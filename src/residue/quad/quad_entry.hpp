@@ -19,20 +19,34 @@ struct QuadUpdate {
 
 inline std::optional<dd> round_wide_to(const WideNumber& x, Rounding rounding, dd*) { return round_to_dd(x, rounding); }
 inline dd from_double(double x, dd*) { return dd(x); }
-inline double leading_double(const dd& x) { return x.hi; }
+inline double leading_double(const dd& x) { return std::isfinite(x.hi) && !std::isfinite(x.lo) ? x.hi + x.lo : x.hi; }
 #if defined(__SIZEOF_FLOAT128__)
 inline std::optional<binary128> round_wide_to(const WideNumber& x, Rounding rounding, binary128*) {
   return round_to_binary128(x, rounding);
 }
 inline binary128 from_double(double x, binary128*) { return x; }
 inline double leading_double(const binary128& x) { return static_cast<double>(x); }
+inline binary128 normalised(binary128 x) { return x; }
 #endif
+
+// Multiplies the sum by a power of two until doubles hold its leading bits; returns the exponent.
+inline int bring_into_range(LongAccumulator& sum) {
+  constexpr int step = 600;
+  int raised = 0;
+  while (sum.sign() != 0) {
+    const double size = std::fabs(sum.rounded<double>(Rounding::toward_zero));
+    if (size >= 0x1p-500 && size <= 0x1p500) break;
+    const int by = size < 1 ? step : -step;
+    sum.multiply(std::ldexp(1.0, by));
+    raised += by;
+  }
+  return raised;
+}
 
 // The sum's leading bits by three cuts, each toward zero: 159 bits, of which the last stands for what is left.
 inline WideNumber leading_bits_of(LongAccumulator sum) {
   WideNumber r;
-  int raised = 0;
-  for (; sum.sign() != 0 && sum.rounded<double>(Rounding::toward_zero) == 0; raised += 600) sum.multiply(0x1p600);
+  const int raised = bring_into_range(sum);
   double cut[3];
   for (double& part : cut) {
     part = sum.rounded<double>(Rounding::toward_zero);
@@ -84,7 +98,7 @@ template <class TC>
 void update_quad(const QuadUpdate& u, const TC& t, TC& c) {
   TC product = t;
   if (u.alpha != 1) product = t * u.alpha;
-  c = u.beta == 0 ? product : product + c * u.beta;
+  c = u.beta == 0 ? product : product + normalised(c) * u.beta;
 }
 
 }  // namespace vernier

@@ -42,7 +42,7 @@ class QuadWriter {
     const int exponent = row(i).shift + column(j).shift - r.scale - s.scale;  // of Ct's unit
     const double error = quad_error(r, s);
     if (p_.goal.exact() && !update_.only_rounded)
-      return write_sum(exact_total(i, j, error, residues, exponent, memory), c);
+      return write_exactly(exact_product_of(i, j, error, residues, exponent, memory), c);
     std::optional<TC> t;
     if (p_.goal.exact() ? error == 0 : error == 0 || holds(leading, error))
       t = rounded_leading(leading, residues, exponent);
@@ -105,7 +105,8 @@ class QuadWriter {
   // The one number that all of the interval rounds to.
   std::optional<TC> rounded_interval_of(const WideNumber& x, double error, int exponent) const {
     const double radius = std::ceil(std::ldexp(error, -x.exponent)) + (x.cut ? 2 : 1);
-    if (radius >= 0x1p100) return std::nullopt;
+    if (radius >= 0x1p100 || magnitude_of(x.value) >= (Uint128{1} << 127) - static_cast<Uint128>(radius))
+      return std::nullopt;
     std::optional<TC> ends[2];
     for (const int side : {0, 1}) {
       WideNumber end{x.value + (side == 0 ? -1 : 1) * static_cast<Int128>(radius), x.exponent + exponent, false};
@@ -131,9 +132,8 @@ class QuadWriter {
     return sum;
   }
 
-  // alpha AB + beta C, for dd.
-  LongAccumulator exact_total(std::int64_t i, std::int64_t j, double error, const std::int8_t* residues, int exponent,
-                              EntryMemory& memory) const {
+  LongAccumulator exact_product_of(std::int64_t i, std::int64_t j, double error, const std::int8_t* residues,
+                                   int exponent, EntryMemory& memory) const {
     LongAccumulator sum;
     if (error == 0) {
       const SignedInteger whole = recombine_entry(s_.tables, residues, s_.plane_bytes);
@@ -142,17 +142,20 @@ class QuadWriter {
       ++memory.summed;
       sum = exact_sum_of(i, j, memory);
     }
-    sum.multiply(p_.alpha);
-    if constexpr (std::is_same_v<TC, dd>) {
-      const dd& c = p_.c[i + j * p_.ldc];
-      if (p_.beta != 0) sum.add_product(p_.beta, c.hi), sum.add_product(p_.beta, c.lo);
-    }
     return sum;
   }
-  void write_sum(const LongAccumulator& sum, TC& c) const {
+  // alpha AB + beta C, for dd; NaN and infinities of alpha, beta and C as in double.
+  void write_exactly(LongAccumulator sum, TC& c) const {
     const bool finite = p_.beta == 0 || (std::isfinite(p_.beta) && std::isfinite(leading_double(c)));
-    c = finite && std::isfinite(p_.alpha) ? rounded_sum(sum, 0, direction(), type())
-                                          : from_double(p_.beta * leading_double(c), type());
+    if (!finite || !std::isfinite(p_.alpha)) {
+      const double product = std::isfinite(p_.alpha) ? 0 : p_.alpha * sum.sign();
+      c = from_double(finite ? product : product + p_.beta * leading_double(c), type());
+      return;
+    }
+    sum.multiply(p_.alpha);
+    if constexpr (std::is_same_v<TC, dd>)
+      if (p_.beta != 0) sum.add_product(p_.beta, c.hi), sum.add_product(p_.beta, c.lo);
+    c = rounded_sum(sum, 0, direction(), type());
   }
 
   // Of the products with a NaN or an infinity.

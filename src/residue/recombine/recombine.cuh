@@ -2,8 +2,11 @@
 // stored.
 #pragma once
 
+#include <algorithm>
+
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
+#include "product/plan/gpu_model.hpp"
 #include "product/scalars.cuh"
 #include "product/specials.cuh"
 #include "residue/recombine/crt_words.cuh"
@@ -45,14 +48,12 @@ __device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int
   }
 }
 
-// Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product.
-template <class T, int Limbs, int Pairs>
-__global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
-                                                     : Pairs > 0 ? 6
-                                                                 : 2)
-    recombine_product(const __grid_constant__ DeviceRecombination<T> task,
-                      const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * recombine_threads + threadIdx.x;
+// Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product. InTurns: the gate is
+// known to be open.
+template <class T, int Limbs, int Pairs, bool InTurns>
+__device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& task, const CrtTables<Limbs>& tables,
+                                                  const ProductUnits& units, std::int64_t block) {
+  const std::int64_t at = block * recombine_threads + threadIdx.x;
   constexpr int unit_threads = unit_bytes / thread_elements;
   const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
   const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
@@ -64,9 +65,11 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
       reinterpret_cast<const uint2*>(task.residues + product * units.plane_bytes() + at * thread_elements);
   const int *row_scales = task.row_scales + product * task.m, *column_scales = task.column_scales + product * task.n;
   T* const result = task.c + product * task.product_stride_c;
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
+  if constexpr (!InTurns) {
+    wait_for_previous_kernels();
+    allow_next_kernel();
+    if (task.gate.closed()) return;
+  }
   if (j0 >= task.n || i0 >= task.m) return;
   uint2 raw[Pairs > 0 ? 2 * Pairs : 1];
   const auto plane_of = [&](int q) {
@@ -123,15 +126,41 @@ __global__ void __launch_bounds__(recombine_threads, Pairs > 8   ? 4
   }
 }
 
+// InTurns: the launch has fewer blocks than the planes. A loop costs registers, so there is a kernel without.
+template <class T, int Limbs, int Pairs, bool InTurns>
+__global__ void __launch_bounds__(recombine_threads, Pairs > 8 || (Pairs > 0 && Limbs > 3) ? 4
+                                                     : Pairs > 0                           ? 6
+                                                                                           : 2)
+    recombine_product(const __grid_constant__ DeviceRecombination<T> task,
+                      const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
+  if constexpr (!InTurns) {
+    recombine_entries<T, Limbs, Pairs, false>(task, tables, units, blockIdx.x);
+  } else {
+    const std::int64_t blocks = units.plane_bytes() / (recombine_threads * thread_elements);
+    wait_for_previous_kernels();
+    allow_next_kernel();
+    if (task.gate.closed()) return;
+#pragma unroll 1
+    for (std::int64_t block = blockIdx.x; block < blocks; block += gridDim.x)
+      recombine_entries<T, Limbs, Pairs, true>(task, tables, units, block);
+  }
+}
+
 template <class T, int Limbs, int Pairs>
 void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t stream) {
+  constexpr std::int64_t at_once = std::int64_t{6} * h200_multiprocessors;
   const ProductUnits units = task.units.down != 0 ? task.units : product_units(task.m, task.n);
-  const auto blocks = static_cast<unsigned>(units.plane_bytes() / (recombine_threads * thread_elements));
-  launch("recombine_product", recombine_product<T, Limbs, Pairs>,
-         {.grid = dim3(blocks, static_cast<unsigned>(task.products)),
-          .block = dim3(recombine_threads),
-          .overlap_previous = true},
-         stream, task, CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
+  const std::int64_t blocks = units.plane_bytes() / (recombine_threads * thread_elements);
+  const auto launch_as = [&](auto kernel, std::int64_t count) {
+    launch("recombine_product", kernel,
+           {.grid = dim3(static_cast<unsigned>(count), static_cast<unsigned>(task.products)),
+            .block = dim3(recombine_threads),
+            .overlap_previous = true},
+           stream, task, CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
+  };
+  if constexpr (std::is_same_v<T, double> && (Pairs >= 8))
+    if (task.seldom && blocks > at_once) return launch_as(recombine_product<T, Limbs, Pairs, true>, at_once);
+  launch_as(recombine_product<T, Limbs, Pairs, false>, blocks);
 }
 
 template <class T>
@@ -150,6 +179,8 @@ void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream
     }
     if constexpr (std::is_same_v<T, double>) {  // what wide exponents often take
       switch ((task.moduli + 1) / 2) {
+        case 8:
+          return launch_recombination<T, 4, 8>(task, stream);
         case 9:
           return launch_recombination<T, 4, 9>(task, stream);
         case 10:

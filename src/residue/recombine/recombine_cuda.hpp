@@ -31,7 +31,8 @@ struct DeviceRecombination {
   // Of a batch of regular products, at most 65535: residues and scales lie one product behind the other.
   int products = 1;
   std::int64_t product_stride_c = 0;
-  Gate gate;  // where it is closed C is left as it is
+  Gate gate;            // where it is closed C is left as it is
+  bool seldom = false;  // the gate is closed most often, and then costs the start of few blocks
   // Where NaN and infinities may be about: the block's operands, and statistics that name the vectors that hold one.
   bool specials = false;
   Operand<T> a, b;

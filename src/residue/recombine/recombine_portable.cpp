@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "number/ieee754.hpp"
 #include "number/int128.hpp"
-#include "residue/recombine/recombine.hpp"
+#include "residue/recombine/crt.hpp"
+#include "residue/recombine/limb_sums.hpp"
 
 namespace vernier {
 namespace {
@@ -42,6 +44,42 @@ FractionTables::FractionTables(const ResidueSystem& s) {
   product_rest = std::ldexp(static_cast<double>(s.product.bits(next, top - next)), next - 64);
   unit = std::ldexp(product, 64 - 99);
   width = 2 * error * unit;
+}
+
+namespace {
+
+template <int Limbs>
+void copy_tables(const ResidueSystem& system, LimbSumTables& out) {
+  const CrtTables<Limbs> tables(system);
+  out.limbs = Limbs;
+  out.width = tables.width;
+  out.pairs = tables.pairs;
+  out.inverse_top = tables.inverse_top;
+  std::copy_n(tables.product, Limbs, out.product);
+  for (int g = 0; g < tables.pairs; ++g) {
+    out.pair[g] = tables.pair[g];
+    std::copy_n(tables.weight[g], Limbs, out.weight[g]);
+  }
+}
+
+}  // namespace
+
+LimbSumTables::LimbSumTables(const ResidueSystem& s) {
+  const int needed = crt_limbs(s.count);
+  const auto copy = needed == 3   ? copy_tables<3>
+                    : needed == 4 ? copy_tables<4>
+                    : needed == 6 ? copy_tables<6>
+                    : needed == 9 ? copy_tables<9>
+                                  : copy_tables<11>;
+  copy(s, *this);
+}
+
+const LimbSumTables& limb_sum_tables(int count) {
+  static std::once_flag once[max_moduli + 1];
+  static const LimbSumTables* tables[max_moduli + 1];
+  const auto i = static_cast<std::size_t>(count);
+  std::call_once(once[i], [&] { tables[i] = new LimbSumTables(residue_system(count)); });
+  return *tables[i];
 }
 
 RecombineTables::RecombineTables(const ResidueSystem& s) : system(s), fraction(s) {
@@ -156,26 +194,66 @@ SignedInteger recombine_entry(const RecombineTables& tables, const std::int8_t* 
   return result;
 }
 
+template <class T>
+T rounded_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes, int exponent) {
+  return rounded<T>(integer_of(tables.system, residues, plane_bytes), exponent);
+}
+
+namespace {
+
+void put_leading(const SignedInteger& c, std::size_t e, LeadingTile& out) {
+  const int cut = c.magnitude.bit_width() - 127;
+  Uint128 leading;
+  if (cut <= -64) {
+    leading = static_cast<Uint128>(c.magnitude.limb[0]) << 64;
+  } else {
+    const int first = std::max(cut, 0);
+    leading = static_cast<Uint128>(c.magnitude.bits(first + 64, 64)) << 64 | c.magnitude.bits(first, 64);
+    if (cut < 0) leading <<= -cut;
+    for (int bit = 0; bit < cut; bit += 64)
+      if (c.magnitude.bits(bit, std::min(64, cut - bit)) != 0) leading |= 1;
+  }
+  if (c.negative) leading = -leading;
+  out.high[e] = static_cast<std::int64_t>(static_cast<std::uint64_t>(leading >> 64));
+  out.low[e] = static_cast<std::uint64_t>(leading);
+  out.exponent[e] = cut <= -64 ? 0 : cut + 64;
+}
+
+}  // namespace
+
+void put_leading(const LimbSumTables& tables, const double* sums, std::size_t stride, std::size_t e, LeadingTile& out) {
+  const std::int64_t mask = (std::int64_t{1} << tables.width) - 1;
+  std::int64_t digit[LimbSumTables::max_limbs] = {}, carry = 0;  // the leading digit has the sign
+  const int last = tables.limbs - 1;
+  for (int l = 0; l <= last; ++l) {
+    const std::int64_t sum = static_cast<std::int64_t>(sums[static_cast<std::size_t>(l) * stride]) + carry;
+    digit[l] = l < last ? sum & mask : sum;
+    carry = sum >> tables.width;
+  }
+  SignedInteger c;
+  c.negative = digit[last] < 0;
+  std::int64_t borrow = c.negative ? 1 : 0;  // of a negative number all digits turned, plus one
+  for (int l = 0; l <= last; ++l) {
+    std::int64_t x = digit[l];
+    if (c.negative) {
+      const std::int64_t sum = (l < last ? ~x & mask : ~x) + borrow;
+      x = l < last ? sum & mask : sum;
+      borrow = l < last ? sum >> tables.width : 0;
+    }
+    const auto bits = static_cast<std::uint64_t>(x);
+    const auto word = static_cast<std::size_t>(tables.width * l / 64);
+    const int shift = tables.width * l % 64;
+    c.magnitude.limb[word] |= bits << shift;
+    if (shift != 0 && word + 1 < c.magnitude.limb.size()) c.magnitude.limb[word + 1] |= bits >> (64 - shift);
+  }
+  put_leading(c, e, out);
+}
+
 void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                                 LeadingTile& out) {
   for (std::size_t e = 0; e < out.high.size(); ++e) {
     const int index = residue_index(static_cast<int>(e) % strip_size, static_cast<int>(e) / strip_size);
-    const SignedInteger c = recombine_entry(tables, residues + index, plane_bytes);
-    const int cut = c.magnitude.bit_width() - 127;
-    Uint128 leading;
-    if (cut <= -64) {
-      leading = static_cast<Uint128>(c.magnitude.limb[0]) << 64;
-    } else {
-      const int first = std::max(cut, 0);
-      leading = static_cast<Uint128>(c.magnitude.bits(first + 64, 64)) << 64 | c.magnitude.bits(first, 64);
-      if (cut < 0) leading <<= -cut;
-      for (int bit = 0; bit < cut; bit += 64)
-        if (c.magnitude.bits(bit, std::min(64, cut - bit)) != 0) leading |= 1;
-    }
-    if (c.negative) leading = -leading;
-    out.high[e] = static_cast<std::int64_t>(static_cast<std::uint64_t>(leading >> 64));
-    out.low[e] = static_cast<std::uint64_t>(leading);
-    out.exponent[e] = cut <= -64 ? 0 : cut + 64;
+    put_leading(recombine_entry(tables, residues + index, plane_bytes), e, out);
   }
 }
 
@@ -221,6 +299,8 @@ void recombine_complex_portable(const RecombineTables& tables, const ComplexResi
     }
 }
 
+template double rounded_entry(const RecombineTables&, const std::int8_t*, std::size_t, int);
+template float rounded_entry(const RecombineTables&, const std::int8_t*, std::size_t, int);
 template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*,
                                          double*, double*);
 template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*, float*,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "cuda/hopper.hpp"
 #include "split/convert/kernels.hpp"
 #include "split/split.hpp"
 
@@ -42,7 +43,7 @@ void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, con
                 cudaStream_t stream) {
   if constexpr (!is_tf32(Form))
     if (later.progress == nullptr && split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
-  if (split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
+  if (takes_hopper_kernels() && split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
   survey<Form>(a, b, gate, stream);
   split_across<Form>(a, b, gate, stream);
 }

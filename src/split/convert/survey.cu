@@ -74,6 +74,17 @@ MaximaJob maxima_job(const SplitJob& job) {
   return {job, quads_aligned(job.x), pieces(job.x.k, parts), pieces(job.x.count, strip) * parts};
 }
 
+template <SplitForm Form>
+void launch_survey(const ContiguousJob& contiguous, const MaximaJob (&across)[2], const SplitGate& gate,
+                   cudaStream_t stream) {
+  launch("survey_kernel", survey_kernel<Form>,
+         {.grid = static_cast<unsigned>(contiguous.blocks + across[0].blocks + across[1].blocks),
+          .block = split_threads,
+          .shared_bytes = contiguous.blocks > 0 ? contiguous_bytes : std::size_t{0},
+          .overlap_previous = gate.before != nullptr},
+         stream, contiguous, across[0], across[1], gate);
+}
+
 }  // namespace
 
 int split_part_count(const FloatVectors& x) {
@@ -85,6 +96,10 @@ int split_part_count(const FloatVectors& x) {
 
 template <SplitForm Form>
 void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+  if (a.x.k_contiguous() && b.x.k_contiguous()) {
+    for (const SplitJob* job : {&a, &b}) launch_survey<Form>(ContiguousJob(Form, *job), {}, gate, stream);
+    return;
+  }
   ContiguousJob contiguous;
   MaximaJob across[2];
   int count = 0;
@@ -94,12 +109,7 @@ void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStr
     else
       across[count++] = maxima_job(*job);
   }
-  launch("survey_kernel", survey_kernel<Form>,
-         {.grid = static_cast<unsigned>(contiguous.blocks + across[0].blocks + across[1].blocks),
-          .block = split_threads,
-          .shared_bytes = contiguous.blocks > 0 ? contiguous_bytes : std::size_t{0},
-          .overlap_previous = gate.before != nullptr},
-         stream, contiguous, across[0], across[1], gate);
+  launch_survey<Form>(contiguous, across, gate, stream);
 }
 
 template void survey<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);

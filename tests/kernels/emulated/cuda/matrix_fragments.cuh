@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/ptx.cuh"
+#include "vernier/model.hpp"
 
 namespace vernier::cuda {
 
@@ -37,6 +38,35 @@ inline void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::ui
     d[e] = static_cast<int>(static_cast<std::uint32_t>(d[e]) + sum);
   }
   __syncwarp();
+}
+
+enum class FloatWord { fp16, bf16, tf32 };
+
+inline model::Engine mma_engine;  // that the instruction below is
+
+template <FloatWord Word>
+void mma_floats(float (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0, std::uint32_t y1, const float (&c)[4]) {
+  static std::uint32_t xs[32][32][4], ys[32][32][2];  // [warp][lane]
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  std::copy(x, x + 4, xs[warp][lane]);
+  ys[warp][lane][0] = y0;
+  ys[warp][lane][1] = y1;
+  __syncwarp();
+  constexpr unsigned bits = Word == FloatWord::tf32 ? 32 : 16, in_word = 32 / bits, depth = 8 * in_word;
+  float sums[4];
+  for (unsigned e = 0; e < 4; ++e) {
+    const unsigned row = lane / 4 + e / 2 * 8, column = 2 * (lane % 4) + e % 2;
+    std::uint64_t a[depth], b[depth];
+    for (unsigned k = 0; k < depth; ++k) {
+      const unsigned word = k / in_word, shift = k % in_word * bits;
+      a[k] = xs[warp][row % 8 * 4 + word % 4][word / 4 * 2 + row / 8] >> shift & (~std::uint64_t{0} >> (64 - bits));
+      b[k] = ys[warp][column * 4 + word % 4][word / 4] >> shift & (~std::uint64_t{0} >> (64 - bits));
+    }
+    sums[e] = std::bit_cast<float>(
+        static_cast<std::uint32_t>(model::dot(mma_engine, a, b, std::bit_cast<std::uint32_t>(c[e]))));
+  }
+  __syncwarp();
+  std::copy(sums, sums + 4, d);
 }
 
 }  // namespace vernier::cuda

@@ -74,6 +74,8 @@ inline int atomicAdd(int* p, int value) {
   *p += value;
   return old;
 }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
 // Blocks run one after another: what a thread waits for would never come.

@@ -1,19 +1,21 @@
 // A block takes tiles of C in turn. Operands come to shared memory in steps of 16 k by small asynchronous copies, which
 // serve every transposition, leading dimension and alignment; warps of 64 x 32 entries multiply, two on top of each
-// other. Narrow tiles are for small C, two blocks a multiprocessor; wide ones read fewer bytes an operation.
-#include "product/native/sm90_conventional.hpp"
+// other. Narrow tiles are for small C, two blocks a multiprocessor; wide ones read fewer bytes an operation. GPUs of
+// less shared memory take narrow tiles of fewer stages.
+#include "product/native/conventional.hpp"
 
 #include <algorithm>
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/matrix_fragments.cuh"
 #include "cuda/ptx.cuh"
 #include "engine/panel.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-constexpr int step_k = 16, stages = 4;
+constexpr int step_k = 16, most_stages = 4, few_stages = 3;
 constexpr int tile_rows = 128, warp_rows = 64, warp_columns = 32;
 constexpr int mma_down = warp_rows / 16, mma_across = warp_columns / 8;
 constexpr int narrow = 64, wide = 128;  // columns of a tile
@@ -25,10 +27,11 @@ constexpr int blocks_of(int columns) { return columns == narrow ? 2 : 1; }  // a
 // meet no bank conflicts.
 constexpr int pitch_of(int vectors) { return vectors + 4; }
 
-template <class T, int Columns>
+template <class T, int Columns, int Stages>
 struct Steps {
-  T rows[stages][step_k * pitch_of(tile_rows)], columns[stages][step_k * pitch_of(Columns)];
+  T rows[Stages][step_k * pitch_of(tile_rows)], columns[Stages][step_k * pitch_of(Columns)];
 };
+static_assert(sizeof(Steps<double, narrow, few_stages>) < 99 * 1024);  // of GPUs from 8.0 on
 
 // One thread's share of the copies of an operand: every few vectors or every few k. Vectors along memory have four
 // lanes each, so that the stores spread over the banks.
@@ -74,6 +77,16 @@ struct Source {
   }
 };
 
+// mma_doubles(), or before 9.0 the same sums by eight instructions of 8 x 8 x 4.
+__device__ __forceinline__ void multiply_fragments(double (&d)[4], const double (&a)[8], const double (&b)[4]) {
+#if __CUDA_ARCH__ >= 900
+  mma_doubles(d, a, b);
+#else
+#pragma unroll
+  for (int e = 0; e < 8; ++e) mma_eight_doubles(d[e % 2 * 2], d[e % 2 * 2 + 1], a[e], b[e / 2]);
+#endif
+}
+
 // Fragments of mma.m16n8k16 in fp64: lane = 4 g + t has rows g and g + 8 of A at k = t, t + 4, ..., column g of B
 // there, and of the sums columns 2 t and 2 t + 1.
 template <class T, int Columns>
@@ -91,7 +104,7 @@ __device__ __forceinline__ void multiply_step(const T* rows, const T* columns, i
 #pragma unroll
     for (int e = 0; e < 8; ++e) a[e] = rows[(t + e / 2 * 4) * pitch_of(tile_rows) + 16 * i + g + e % 2 * 8];
 #pragma unroll
-    for (int j = 0; j < mma_across; ++j) mma_doubles(sum[i][j], a, b[j]);
+    for (int j = 0; j < mma_across; ++j) multiply_fragments(sum[i][j], a, b[j]);
   }
 }
 
@@ -101,11 +114,11 @@ __device__ __forceinline__ T with_factors(T product, T alpha, T beta, const T* c
   return alpha == 0 ? scaled : beta == 0 ? alpha * product : fma(alpha, product, scaled);
 }
 
-template <class T, int Columns>
+template <class T, int Columns, int Stages>
 __global__ void __launch_bounds__(threads_of(Columns), blocks_of(Columns))
     conventional_product(const __grid_constant__ ConventionalProduct<T> p) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& steps = *reinterpret_cast<Steps<T, Columns>*>(dynamic);
+  auto& steps = *reinterpret_cast<Steps<T, Columns, Stages>*>(dynamic);
   wait_for_previous_kernels();
   allow_next_kernel();
   if (p.gate.closed()) return;
@@ -121,18 +134,18 @@ __global__ void __launch_bounds__(threads_of(Columns), blocks_of(Columns))
     Source<T, Columns, threads_of(Columns)> columns(p.columns, column, p.k);
     const auto fetch = [&](std::int64_t step) {
       if (step < count) {
-        rows.fetch(steps.rows[step % stages]);
-        columns.fetch(steps.columns[step % stages]);
+        rows.fetch(steps.rows[step % Stages]);
+        columns.fetch(steps.columns[step % Stages]);
       }
       close_copies();
     };
     double sum[mma_down][mma_across][4] = {};
-    for (int s = 0; s + 1 < stages; ++s) fetch(s);
+    for (int s = 0; s + 1 < Stages; ++s) fetch(s);
     for (std::int64_t step = 0; step < count; ++step) {
-      wait_for_copies_but<stages - 2>();
+      wait_for_copies_but<Stages - 2>();
       __syncthreads();  // all copies of this step are here, and nobody reads the stage of the last one any more
-      fetch(step + stages - 1);
-      multiply_step<T, Columns>(steps.rows[step % stages] + warp_row, steps.columns[step % stages] + warp_column, lane,
+      fetch(step + Stages - 1);
+      multiply_step<T, Columns>(steps.rows[step % Stages] + warp_row, steps.columns[step % Stages] + warp_column, lane,
                                 sum);
     }
     __syncthreads();
@@ -151,13 +164,18 @@ __global__ void __launch_bounds__(threads_of(Columns), blocks_of(Columns))
   }
 }
 
-template <class T, int Columns>
-void launch_tiles(const ConventionalProduct<T>& p, std::int64_t tiles, cudaStream_t stream) {
-  const std::int64_t resident = blocks_of(Columns) * current_device().multiprocessors;
-  launch("conventional_product", conventional_product<T, Columns>,
+std::int64_t tiles_of(std::int64_t m, std::int64_t n, int columns) {
+  return divide_up(m, tile_rows) * divide_up(n, columns);
+}
+
+template <class T, int Columns, int Stages>
+void launch_tiles(const ConventionalProduct<T>& p, cudaStream_t stream) {
+  const std::int64_t resident = blocks_of(Columns) * current_device().multiprocessors,
+                     tiles = tiles_of(p.rows.count, p.columns.count, Columns);
+  launch("conventional_product", conventional_product<T, Columns, Stages>,
          {.grid = dim3(static_cast<unsigned>(std::min(tiles, resident))),
           .block = dim3(threads_of(Columns)),
-          .shared_bytes = sizeof(Steps<T, Columns>),
+          .shared_bytes = sizeof(Steps<T, Columns, Stages>),
           .overlap_previous = true},
          stream, p);
 }
@@ -166,13 +184,13 @@ void launch_tiles(const ConventionalProduct<T>& p, std::int64_t tiles, cudaStrea
 
 template <class T>
 void multiply_conventionally(const ConventionalProduct<T>& p, cudaStream_t stream) {
-  const auto tiles = [&](std::int64_t columns) {
-    return divide_up(p.rows.count, tile_rows) * divide_up(p.columns.count, columns);
-  };
-  if (tiles(wide) >= 4 * current_device().multiprocessors)
-    launch_tiles<T, wide>(p, tiles(wide), stream);
+  const Device& device = current_device();
+  if (sizeof(Steps<T, wide, most_stages>) > device.shared_memory_per_block)
+    launch_tiles<T, narrow, few_stages>(p, stream);
+  else if (tiles_of(p.rows.count, p.columns.count, wide) >= 4 * device.multiprocessors)
+    launch_tiles<T, wide, most_stages>(p, stream);
   else
-    launch_tiles<T, narrow>(p, tiles(narrow), stream);
+    launch_tiles<T, narrow, most_stages>(p, stream);
 }
 
 template void multiply_conventionally(const ConventionalProduct<double>&, cudaStream_t);

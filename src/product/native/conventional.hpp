@@ -1,5 +1,5 @@
-// The conventional product on Hopper in fp64 instructions, behind a gate: for what a chain of kernels finds not to be
-// for residues, where nobody can call cuBLAS any more.
+// The conventional product in fp64 instructions of the tensor cores, behind a gate: for what a chain of kernels finds
+// not to be for residues, where nobody can call cuBLAS any more.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,0 +1,105 @@
+#include "campaign.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <random>
+
+#include "errors.hpp"
+
+namespace vernier::bench {
+
+std::unique_ptr<Product> Settings::product(const Factors& factors, bool apart) const {
+#if defined(VERNIER_HAS_CUDA)
+  if (device == "cuda") return device_product(factors, apart);
+#endif
+  return host_product(factors, apart ? threads : 1);
+}
+
+namespace {
+
+struct Found {
+  std::int64_t products = 0, bounded = 0, beyond = 0;
+  double worst = 0;  // as a share of the bound
+
+  void add(const Found& other) {
+    products += other.products;
+    bounded += other.bounded;
+    beyond += other.beyond;
+    worst = std::max(worst, other.worst);
+  }
+};
+
+// Each multiplied three times: later calls know what the first one found.
+Found checked(const std::string& name, std::uint64_t seed, const Settings& settings) {
+  constexpr int calls = 3;
+  std::mt19937_64 random(seed);
+  const auto draw = [&](double least, double most) {
+    return static_cast<std::int64_t>(least * std::pow(most / least, static_cast<double>(random() >> 11) * 0x1p-53));
+  };
+  const bool lapack = std::any_of(real_classes().begin(), real_classes().end(),
+                                  [&](const RealClass& c) { return c.name == name && c.lapack; });
+  const std::int64_t m = draw(1, 150), n = draw(1, 150), k = draw(1, lapack ? 300 : 20001);
+  const Factors factors = make_factors(name, m, n, k, random());
+  const auto product = settings.product(factors, false);
+  Found found{.products = 1};
+  for (int call = 0; call < calls; ++call) {
+    const Report report = product->multiply(Contract::parse(settings.contract), settings.engine);
+    const double share = errors_of(factors, product->c(), settings.sample).largest / std::exp2(report.plan.log2_bound);
+    found.bounded += call == 0 && report.bounded ? 1 : 0;
+    found.worst = std::max(found.worst, share);
+    if (!(share <= 1)) {
+      found.beyond = 1;
+      std::fprintf(stderr, "beyond: %s, seed %llu, call %d: %g of the bound\n", name.c_str(),
+                   static_cast<unsigned long long>(seed), call, share);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+bool check_products(const Settings& settings) {
+  std::map<std::string, Found> all;
+  for (const std::string& name : settings.classes) all[name];
+  std::string failure;
+  const auto start = std::chrono::steady_clock::now();
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::int64_t i = 0; i < settings.products; ++i) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (settings.seconds > 0 && elapsed.count() > settings.seconds) continue;
+    const std::int64_t seed = settings.first + i;
+    const std::string& name = settings.classes[static_cast<std::size_t>(seed) % settings.classes.size()];
+    Found found;
+    std::string message;
+    try {
+      found = checked(name, static_cast<std::uint64_t>(seed), settings);
+    } catch (const std::exception& error) {
+      message = name + ", seed " + std::to_string(seed) + ": " + error.what();
+    }
+#pragma omp critical(vernier_campaign)
+    {
+      all[name].add(found);
+      if (!message.empty()) failure = message;
+    }
+  }
+  Found sum;
+  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  for (const auto& [name, of] : all) {
+    sum.add(of);
+    lines.push_back({{"class", name},
+                     {"products", of.products},
+                     {"by_bound_product", of.bounded},
+                     {"largest_share_of_bound", of.worst}});
+  }
+  const nlohmann::ordered_json result{{"products", sum.products}, {"beyond", sum.beyond}, {"classes", lines}};
+  std::printf("%s\n", result.dump(1).c_str());
+  if (!failure.empty()) throw std::runtime_error(failure);
+  return sum.beyond == 0;
+}
+
+}  // namespace vernier::bench

@@ -1,0 +1,130 @@
+#include "product/plan/observed_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "base/fork_mutex.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int kept = 3, needed = 2;
+constexpr int first_pause = 64, longest_pause = 4096;
+
+// Times of one method, per multiplication.
+struct History {
+  std::array<float, kept> seconds{};
+  std::uint32_t count = 0;
+  std::uint16_t left = 0, pause = first_pause;  // calls until it is forgotten, and the next such number
+
+  void add(double x) { seconds[count++ % kept] = static_cast<float>(x); }
+  double least() const {
+    if (count < needed) return 0;
+    return *std::min_element(seconds.begin(), seconds.begin() + std::min<std::uint32_t>(count, kept));
+  }
+  // Another method was taken.
+  void pass_by() {
+    if (count < needed) return;
+    if (left == 0) {
+      left = pause;
+      pause = static_cast<std::uint16_t>(std::min(2 * pause, longest_pause));
+    } else if (--left == 0) {
+      count = 0;
+    }
+  }
+};
+
+struct Entry {
+  std::uint64_t key = 0;  // 0: free
+  std::array<History, method_count> methods;
+};
+
+std::uint64_t key_of(const ProductClass& p) {
+  const auto octave = [](std::int64_t x) {
+    return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(x)));
+  };
+  return 1 + (static_cast<std::uint64_t>(p.type) | octave(p.shape.m) << 4 | octave(p.shape.n) << 12 |
+              octave(p.shape.k) << 20 | static_cast<std::uint64_t>(p.threads) << 32);
+}
+
+// A few hundred classes; one that meets another in its place takes it over.
+class Table {
+ public:
+  static Table& instance() {
+    static auto* table = new Table;  // never destroyed: products may be made while the process ends
+    return *table;
+  }
+
+  template <class Use>
+  auto with(const ProductClass& product, const Use& use) {
+    const std::uint64_t key = key_of(product);
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_[(key * 0x9e3779b97f4a7c15ULL >> 32) % entries_.size()];
+    if (entry.key != key) entry = {.key = key, .methods = {}};
+    return use(entry);
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    entries_.fill({});
+  }
+
+ private:
+  ForkMutex mutex_;
+  std::array<Entry, 509> entries_;
+};
+
+double multiplications(const ProductShape& s) {
+  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
+
+History& of(Entry& entry, Method method) { return entry.methods[static_cast<std::size_t>(method)]; }
+
+}  // namespace
+
+bool observes() {
+  const char* rates = std::getenv("VERNIER_RATES");
+  return rates == nullptr || std::strcmp(rates, "none") != 0;
+}
+
+void observe(const ProductClass& product, Method method, double seconds) {
+  Table::instance().with(product,
+                         [&](Entry& entry) { of(entry, method).add(seconds / multiplications(product.shape)); });
+}
+
+double observed_seconds(const ProductClass& product, Method method) {
+  return Table::instance().with(product, [&](Entry& entry) { return of(entry, method).least(); }) *
+         multiplications(product.shape);
+}
+
+void note_choice(const ProductClass& product, Method chosen) {
+  Table::instance().with(product, [&](Entry& entry) {
+    for (int i = 0; i < method_count; ++i)
+      if (i != static_cast<int>(chosen)) entry.methods[static_cast<std::size_t>(i)].pass_by();
+    of(entry, chosen).left = 0;
+  });
+}
+
+Method choose_method(const ProductClass& product, std::span<const Rival> rivals) {
+  constexpr std::uint32_t served = 6;
+  constexpr double hopeless = 4;  // times slower than the best
+  const double unit = multiplications(product.shape);
+  const bool seen = observes();
+  return Table::instance().with(product, [&](Entry& entry) {
+    const auto known = [&](const Rival& r) { return seen ? of(entry, r.method).least() * unit : 0; };
+    const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
+    const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
+                                          [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
+    if (!seen || of(entry, best.method).count < served) return best.method;
+    for (const Rival& r : rivals)
+      if (known(r) == 0 && r.estimate < hopeless * seconds(best)) return r.method;
+    return best.method;
+  });
+}
+
+void forget_observations() { Table::instance().clear(); }
+
+}  // namespace vernier

@@ -1,0 +1,48 @@
+// What products by estimate really took in this process: estimates give way to it, so that a method which loses here is
+// left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
+//
+// Products are told apart by type, threads and the octaves of m, n and k; times count per multiplication. A method is
+// known by the least of its last three times, once it has two: the first pays for memory and for threads. One that was
+// left is forgotten after a pause of calls, which grows, so that a busy moment does not last.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "product/plan/native_cost.hpp"
+
+namespace vernier {
+
+enum class Method : std::uint8_t { native, residues, bf16x6 };
+inline constexpr int method_count = 3;
+
+enum class ElementType : std::uint8_t { single_real, double_real, single_complex, double_complex };
+
+struct ProductClass {
+  ElementType type;
+  ProductShape shape;
+  int threads;
+};
+
+// False: VERNIER_RATES is "none", so that estimates are those of the table alone.
+bool observes();
+
+void observe(const ProductClass& product, Method method, double seconds);
+
+// Seconds of a product that so far took as much, or 0 where that is not known. `chosen` says which method was taken in
+// the end: pauses count calls.
+double observed_seconds(const ProductClass& product, Method method);
+void note_choice(const ProductClass& product, Method chosen);
+
+// The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one has
+// served for some calls, a rival of which nothing is known yet, and which may take four times as long at most, is
+// looked at.
+struct Rival {
+  Method method;
+  double estimate;
+};
+Method choose_method(const ProductClass& product, std::span<const Rival> rivals);
+
+void forget_observations();
+
+}  // namespace vernier

@@ -1,0 +1,116 @@
+#include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "residue/bound/bound_kernels.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+constexpr int threads = 256, warps = threads / 32;
+constexpr int lane_terms = 4;  // that a lane takes at a time
+
+template <class T>
+struct SampledOperands {
+  Operand<T> x[2];
+};
+
+// Sampled vectors as floats, each by its exponent; a side is a row of the grid.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    gather_sample(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
+  const int side = blockIdx.y;
+  const Operand<T>& x = operands.x[side];
+  const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+  const std::int64_t pitch = task.sample.pitch;
+  // Along k where its elements lie side by side, else across four neighbours.
+  const int t = static_cast<int>(x.k_contiguous ? place / pitch : place / (4 * pitch) * 4 + place % 4);
+  const std::int64_t l = x.k_contiguous ? place % pitch : place / 4 % pitch;
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  if (place == 0) task.sample.slack[side] = most_bound_slack;
+  if (t >= bound_sampled) return;
+  const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
+  const double element = l < x.k ? static_cast<double>(*x.at(v, l)) : 0.0;
+  const double scaled = isfinite(element) ? ldexp(element, -task.operand[side].statistics[v].exponent) : 0.0;
+  task.sample.vectors[side][t * pitch + l] = static_cast<float>(scaled);
+}
+
+struct SampleSums {
+  float sum = 0, squares = 0, magnitude = 0;
+};
+
+// Four terms of each lane, one behind the other; the sum so far is that of all lanes before.
+__device__ __forceinline__ void add_terms(SampleSums& all, const float4& x, const float4& y, int lane) {
+  const float terms[lane_terms] = {x.x * y.x, x.y * y.y, x.z * y.z, x.w * y.w};
+  const float own = terms[0] + terms[1] + terms[2] + terms[3];
+  float before = own;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const float other = __shfl_up_sync(~0u, before, d);
+    if (lane >= d) before += other;
+  }
+  const float end = __shfl_sync(~0u, before, 31);
+  float s = all.sum + (before - own);
+#pragma unroll
+  for (const float term : terms) {
+    s += term;
+    if (term != 0) all.squares += s * s;
+    all.magnitude += fabsf(term);
+  }
+  all.sum += end;
+}
+
+__device__ __forceinline__ float over_lanes(float x) {
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
+  return x;
+}
+
+// The least bound_slack() of each side, which all threads share.
+__device__ __forceinline__ void find_slack(const BoundTask& task) {
+  for (int side = 0; side < 2; ++side) {
+    const BoundOperand& x = task.operand[side];
+    int least = most_bound_slack;
+    for (std::int64_t v = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; v < x.vectors;
+         v += static_cast<std::int64_t>(gridDim.x) * threads)
+      if (const VectorStatistics s = x.statistics[v]; !s.zero()) least = min(least, bound_slack(task.rule, task.k, s));
+    least = __reduce_min_sync(~0u, least);
+    if (threadIdx.x % 32 == 0 && least < most_bound_slack) atomicMin(task.sample.slack + side, least);
+  }
+}
+
+// A warp has an entry.
+__global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ BoundTask task) {
+  const BoundSampleOnDevice& sample = task.sample;
+  const int entry = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  find_slack(task);
+  const auto vector = [&](int side, int t) {
+    return reinterpret_cast<const float4*>(sample.vectors[side] + t * sample.pitch) + lane;
+  };
+  const float4 *row = vector(0, entry / bound_sampled), *column = vector(1, entry % bound_sampled);
+  SampleSums sums;
+#pragma unroll 4
+  for (std::int64_t l = 0; l < sample.pitch / lane_terms; l += 32) add_terms(sums, row[l], column[l], lane);
+  const float squares = over_lanes(sums.squares), magnitude = over_lanes(sums.magnitude);
+  if (lane == 0) sample.entries[entry] = BoundSampleSum::of(sums.sum, squares, magnitude);
+}
+
+}  // namespace
+
+template <class T>
+void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(divide_up(bound_sampled * task.sample.pitch, threads));
+  launch("gather_sample", gather_sample<T>, {.grid = dim3(blocks, 2), .block = dim3(threads), .overlap_previous = true},
+         stream, SampledOperands<T>{{a, b}}, task);
+  launch("multiply_sample", multiply_sample,
+         {.grid = dim3(bound_sampled * bound_sampled / warps), .block = dim3(threads), .overlap_previous = true},
+         stream, task);
+}
+
+template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
+template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,132 @@
+// The conversion kernels for scales or statistics that are there, for elements of one to three words and any k: a block
+// has a part of k of a strip in shared memory, and asks no other.
+#pragma once
+
+#include "residue/convert/resident_strip.cuh"
+#include "residue/convert/task.cuh"
+
+namespace vernier::cuda {
+
+// A block takes Pieces pieces of a strip, then those of the next block that the launch does not have.
+
+// body(strip) for each, once the gate is open.
+template <class T, class Body>
+__device__ __forceinline__ void for_strips(const ConvertTask<T>& task, Body body) {
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  for (int block = static_cast<int>(blockIdx.x); block < task.blocks; block += static_cast<int>(gridDim.x)) {
+    body(ConvertStrip<T>(task, convert_vectors, block));
+    __syncthreads();  // the next strip takes this one's place
+  }
+}
+
+// Where a lane's residues of a strip go.
+template <class T>
+__device__ __forceinline__ std::uint8_t* residues_of(const ConvertStrip<T>& strip, const ConvertTask<T>& task, int warp,
+                                                     int lane) {
+  return strip.operand->planes + (strip.first + warp) * task.pitch + strip.part.begin +
+         fragment_modulus(lane) * strip.plane + fragment_byte(lane);
+}
+
+// bound_byte of each element.
+template <class T, int Pieces>
+__global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  for_strips(task, [&](const ConvertStrip<T>& strip) {
+    fetch_strip(strip.part, warp, lane, elements);
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      const int v = warp + convert_warps * g;
+      if (v >= strip.part.vectors) break;
+      write_bound_bytes<T>(elements, strip, v, chunk, strip.operand->statistics[strip.first + v].exponent, task.pitch);
+    }
+  });
+}
+
+// Residues alone.
+template <class T, int Words, int Pieces>
+__global__ void __launch_bounds__(convert_threads, 4)
+    convert_scaled(const __grid_constant__ ConvertTask<T> task,
+                   const __grid_constant__ DigitReductions<Words> reductions) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  __shared__ ReductionTable<Words> table;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<Words>(table, reductions, task.moduli);
+  for_strips(task, [&](const ConvertStrip<T>& strip) {
+    const StripPart<T>& part = strip.part;
+    fetch_strip(part, warp, lane, elements);
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      const int v = warp + convert_warps * g;
+      if (v >= part.vectors) break;
+      keep_finite<T>(elements, v, chunk);
+      scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
+    }
+    write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli,
+                       residues_of(strip, task, warp, lane), convert_warps * task.pitch, strip.plane, warp, lane);
+  });
+}
+
+// The same with elements of three words.
+template <class T>
+__global__ void __launch_bounds__(convert_threads, 4)
+    convert_three_words(const __grid_constant__ ConvertTask<T> task,
+                        const __grid_constant__ DigitReductions<3> reductions) {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  auto& words = *reinterpret_cast<WordsStrip<3>*>(dynamic);
+  __shared__ ReductionTable<3> table;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
+  store_reductions<3>(table, reductions, task.moduli);
+  for_strips(task, [&](const ConvertStrip<T>& strip) {
+    fetch_strip(strip.part, warp, lane, words.elements);
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      const int v = warp + convert_warps * g;
+      if (v >= strip.part.vectors) break;
+      const TwoFactors factors = scale_factors<3>(strip.operand->scales[strip.first + v]);
+#pragma unroll
+      for (int i = 0; i < 4 * words_pieces; ++i) {
+        std::uint64_t* slot = words.elements.at(v, i / 4, chunk, i % 4);
+        std::uint32_t three[3];
+        scaled_words(finite_or_zero(*reinterpret_cast<const T*>(slot)), factors, three);
+        words.put(slot, three);
+      }
+    }
+    __syncwarp();
+    write_words<3>(words, static_cast<int>(strip.padded_end - strip.part.begin), strip.part.vectors, table, task.moduli,
+                   residues_of(strip, task, warp, lane), convert_warps * task.pitch, strip.plane, warp, lane);
+  });
+}
+
+// ---- host side -----------------------------------------------------------------------------------------------------
+
+template <class T, int Words>
+void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  constexpr int pieces = 2;
+  task.chunk = pieces * convert_k;
+  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  const dim3 grid = grid_in_turns(task);
+  launch("convert_scaled", convert_scaled<T, Words, pieces>,
+         {.grid = grid,
+          .block = dim3(convert_threads),
+          .shared_bytes = sizeof(ResidentStrip<pieces>),
+          .overlap_previous = true},
+         stream, task, digit_reductions<Words>(form));
+}
+
+template <class T>
+void launch_three_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  task.chunk = words_pieces * convert_k;
+  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
+  const dim3 grid = grid_in_turns(task);
+  launch(
+      "convert_three_words", convert_three_words<T>,
+      {.grid = grid, .block = dim3(convert_threads), .shared_bytes = sizeof(WordsStrip<3>), .overlap_previous = true},
+      stream, task, digit_reductions<3>(form));
+}
+
+}  // namespace vernier::cuda

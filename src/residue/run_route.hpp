@@ -1,0 +1,173 @@
+// What is queued where the device decides what irregular products need (run.hpp).
+#pragma once
+
+#include "residue/run.hpp"
+
+namespace vernier::cuda {
+
+template <class T>
+void DeviceRun<T>::run_without_host(Outcome* outcome) {
+  const auto* end = reinterpret_cast<const std::byte*>(vectors_.regularity + 1);
+  const auto bytes = static_cast<std::size_t>(end - reinterpret_cast<const std::byte*>(vectors_.route));
+  check(cudaMemsetAsync(vectors_.route, 0, bytes, stream_), "route");  // and what lies behind it
+  const bool whole = at_once(plan_);
+  start({.state = vectors_.regularity, .is_irregular = irregular()}, false,
+        whole ? FirstKernel::whole : FirstKernel::statistics);
+  if (!whole) run_blocks(false, {irregular()});
+  const DeviceRoutePlan route = plan_device_route(plan_);
+  route.bound ? follow_by_bound(route) : follow(route);
+  static_assert(sizeof(DeviceRoute) <= sizeof(Outcome));
+  if (outcome != nullptr)
+    check(cudaMemcpyAsync(outcome, vectors_.route, sizeof(DeviceRoute), cudaMemcpyDefault, stream_), "outcome");
+}
+
+template <class T>
+Scaling DeviceRun<T>::scale(Report& report) {
+  DeviceRoutePlan nothing_queued;
+  nothing_queued.spans = true;
+  choose_scales(nothing_queued);
+  const DeviceRoute route = on_host(vectors_.route, 1, stream_)[0];
+  report.span_a = route.span[0];
+  report.span_b = route.span[1];
+  report.nonfinite_rows = route.nonfinite[0];
+  report.nonfinite_columns = route.nonfinite[1];
+  return {.any_ordinary = route.any_ordinary != 0,
+          .any_wide = route.any_wide != 0,
+          .wide_rows = route.wide_vectors[0],
+          .wide_columns = route.wide_vectors[1],
+          .wide_log2 = route.wide_log2,
+          .wide_exponent = route.wide_exponent};
+}
+
+template <class T>
+typename DeviceRun<T>::Spans DeviceRun<T>::measure_spans(const Gate& gate) {
+  const ProductShape& s = plan_.shape;
+  const std::int64_t blocks = span_blocks(s.k);
+  Spans spans;
+  const auto carve_spans = [&](Arena& arena) {
+    for (auto [x, vectors] : {std::pair{&spans.a, s.m}, std::pair{&spans.b, s.n}}) {
+      x->stride = span_stride(vectors);
+      const auto stride = static_cast<std::size_t>(x->stride);
+      x->deficits = arena.take<std::uint8_t>(static_cast<std::size_t>(blocks) * stride);
+      x->norm_bits = arena.take<std::uint8_t>(stride);
+      x->costs = arena.take<unsigned>(stride);
+    }
+  };
+  Arena count;
+  carve_spans(count);
+  Arena arena = arena_;
+  if (count.used() > plan_.pass_bytes) {
+    spans.extra = std::make_unique<DeviceWorkspace>(count.used(), stream_);
+    arena = spans.extra->arena();
+  }
+  carve_spans(arena);
+  block_deficits_on_device(problem_.a, vectors_.a_statistics, spans.a, stream_, gate);
+  block_deficits_on_device(problem_.b, vectors_.b_statistics, spans.b, stream_, gate);
+  span_costs_on_device(spans.a, spans.b, blocks, stream_, gate);
+  return spans;
+}
+
+template <class T>
+void DeviceRun<T>::choose_scales(const DeviceRoutePlan& plan) {
+  const bool spans = plan.spans && plan_.shape.k <= longest_spanned_k;
+  choose_route(plan, spans, nullptr, nullptr);
+  if (!spans) return;
+  const Spans measured = measure_spans({&vectors_.route->spanned, 1});
+  choose_route(plan, false, measured.a.costs, measured.b.costs);
+}
+
+template <class T>
+void DeviceRun<T>::follow(const DeviceRoutePlan& plan) {
+  DeviceRoute* route = vectors_.route;
+  choose_scales(plan);
+  const Gate ordinary{&route->ordinary, plan.ordinary.blocking.moduli};
+  GatedPass gated{.pass = plan.ordinary,
+                  .specials = true,
+                  .a_scales = vectors_.a_scales,
+                  .b_scales = vectors_.b_scales,
+                  .conversion = ordinary,
+                  .products = ordinary,
+                  .recombination = {&route->mixed, 1}};
+  if (plan.classes.count == 0) {  // then they are uniform, or not for residues
+    gated.pass.every_entry = true;
+    gated.specials = false;
+    gated.recombination = {&route->uniform, 1};
+  }
+  run_pass(gated, plan.classes.count == 0 ? Gate{} : Gate{&route->uniform, 1});
+  for (int c = 0; c < plan.classes.count; ++c) {
+    gated.pass = plan.wide[c];
+    gated.a_scales = vectors_.a_wide_scales;
+    gated.b_scales = vectors_.b_wide_scales;
+    gated.products = gated.recombination = {&route->wide, plan.classes.moduli[c]};
+    gated.conversion = {&route->conversion};
+    run_pass(gated);
+  }
+  if (plan.native) multiply_natively({&route->native, 1});
+}
+
+template <class T>
+void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan) {
+  DeviceRoute* route = vectors_.route;
+  const Gate irregular{&route->irregular, 1};
+  if (plan.classes.count > 0) {
+    const DeviceBoundRun<T> bounds{plan_, problem_.a, problem_.b, vectors_, stream_, arena_, &plan};
+    bounds.measure(false, irregular);
+    bounds.choose(irregular);
+  }
+  for (int c = 0; c < plan.classes.count; ++c) {
+    const Gate gate{&route->wide, plan.classes.moduli[c]};
+    run_pass({.pass = plan.wide[c],
+              .specials = !plan.native,
+              .a_scales = vectors_.a_wide_scales,
+              .b_scales = vectors_.b_wide_scales,
+              .conversion = {&route->conversion},
+              .products = gate,
+              .recombination = gate});
+  }
+  if (plan.native) multiply_natively(plan.classes.count > 0 ? Gate{&route->native, 1} : irregular);
+}
+
+template <class T>
+void DeviceRun<T>::multiply_natively(const Gate& gate) {
+  multiply_conventionally<T>({.rows = conventional(problem_.a),
+                              .columns = conventional(problem_.b),
+                              .k = plan_.shape.k,
+                              .alpha = problem_.alpha.value,
+                              .beta = problem_.beta.value,
+                              .alpha_at = problem_.alpha.in_device_memory,
+                              .beta_at = problem_.beta.in_device_memory,
+                              .c = problem_.c,
+                              .ldc = problem_.ldc,
+                              .gate = gate},
+                             stream_);
+}
+
+template <class T>
+void DeviceRun<T>::choose_route(const DeviceRoutePlan& plan, bool spans_follow, const unsigned* a_costs,
+                                const unsigned* b_costs) {
+  choose_route_on_device({.chooser = ScaleChooser(plan_.contract_rule, plan_.shape.k),
+                          .k = plan_.shape.k,
+                          .operand = {{.statistics = vectors_.a_statistics,
+                                       .costs = a_costs,
+                                       .vectors = plan_.shape.m,
+                                       .kinds = vectors_.a_proofs,
+                                       .ordinary = vectors_.a_scales,
+                                       .wide = vectors_.a_wide_scales,
+                                       .groups = vectors_.a_group_proofs},
+                                      {.statistics = vectors_.b_statistics,
+                                       .costs = b_costs,
+                                       .vectors = plan_.shape.n,
+                                       .kinds = vectors_.b_proofs,
+                                       .ordinary = vectors_.b_scales,
+                                       .wide = vectors_.b_wide_scales,
+                                       .groups = vectors_.b_group_proofs}},
+                          .route = vectors_.route,
+                          .ordinary_moduli = plan.ordinary.blocking.moduli,
+                          .classes = plan.classes,
+                          .spans_follow = spans_follow,
+                          .native = plan.native,
+                          .clusters = clusters()},
+                         stream_);
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,244 @@
+#include "residue/wide_sample.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <numeric>
+
+#include "engine/bound/bound_engine.hpp"
+#include "residue/backend.hpp"
+#include "residue/bound/bound_scales.hpp"
+#include "residue/plan/cost.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t group = 4, most_vectors = 16;
+
+// |x| / 2^exponent of all sampled vectors; NaN and infinities count as zero.
+template <class T>
+std::vector<double> magnitudes(const VectorSample<T>& x, const std::vector<VectorStatistics>& statistics) {
+  std::vector<double> out(x.elements.size());
+  for (std::int64_t v = 0; v < x.vectors; ++v) {
+    const int down = -statistics[static_cast<std::size_t>(v)].exponent, half = down / 2;
+    const double first = std::ldexp(1.0, half), second = std::ldexp(1.0, down - half);
+    for (std::int64_t l = v * x.k; l < (v + 1) * x.k; ++l) {
+      const double element = std::abs(static_cast<double>(x.elements[static_cast<std::size_t>(l)]));
+      out[static_cast<std::size_t>(l)] = std::isfinite(element) ? element * first * second : 0;
+    }
+  }
+  return out;
+}
+
+double dot(const double* x, const double* y, std::int64_t k) {
+  constexpr std::int64_t chains = 4;  // of additions that do not wait for one another
+  double sums[chains] = {};
+  std::int64_t l = 0;
+  for (; l + chains <= k; l += chains)
+    for (std::int64_t i = 0; i < chains; ++i) sums[i] += x[l + i] * y[l + i];
+  for (; l < k; ++l) sums[0] += x[l] * y[l];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+template <class T>
+class SampledBound {
+ public:
+  SampledBound(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b)
+      : plan_(plan), a_(a), b_(b), rows_(statistics(a)), columns_(statistics(b)) {}
+
+  bool any_wide() const {
+    std::vector<VectorProof> rows(rows_.size()), columns(columns_.size());
+    return choose_scales(plan_.rule, a_.k, rows_, columns_, rows, columns).any_wide;
+  }
+
+  // log2 of the largest integer that the product needs at least.
+  double least_log2() const {
+    const std::vector<double> s = products();
+    const std::vector<int> row_exponents = exponents(rows_, columns_, s, b_.vectors, 1),
+                           column_exponents = exponents(columns_, rows_, s, 1, b_.vectors);
+    double log2 = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (std::size_t j = 0; j < columns_.size(); ++j)
+        if (const double entry = s[i * columns_.size() + j]; entry > 0)
+          log2 = std::max(log2, row_exponents[i] + column_exponents[j] + std::log2(entry));
+    return log2;
+  }
+
+ private:
+  static std::vector<VectorStatistics> statistics(const VectorSample<T>& x) {
+    std::vector<VectorStatistics> out(static_cast<std::size_t>(x.vectors));
+    best_backend<T>().statistics(x.operand(), 0, x.vectors, out.data());
+    return out;
+  }
+
+  // |A||B| of the sample, in units of 2^(e_i + e_j); rows one behind the other.
+  std::vector<double> products() const {
+    const std::vector<double> x = magnitudes(a_, rows_), y = magnitudes(b_, columns_);
+    std::vector<double> s(rows_.size() * columns_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (std::size_t j = 0; j < columns_.size(); ++j)
+        s[i * columns_.size() + j] =
+            dot(x.data() + i * static_cast<std::size_t>(a_.k), y.data() + j * static_cast<std::size_t>(a_.k), a_.k);
+    return s;
+  }
+
+  // What each vector's scale must be at least, by its products with the sampled partners.
+  std::vector<int> exponents(const std::vector<VectorStatistics>& vectors,
+                             const std::vector<VectorStatistics>& partners, const std::vector<double>& s,
+                             std::int64_t stride, std::int64_t partner_stride) const {
+    std::vector<int> out(vectors.size(), 0);
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      if (vectors[i].zero()) continue;
+      float minimum = bound_no_partner;
+      for (std::size_t j = 0; j < partners.size(); ++j) {
+        const double entry = s[i * static_cast<std::size_t>(stride) + j * static_cast<std::size_t>(partner_stride)];
+        if (entry > 0)
+          minimum = std::min(minimum, static_cast<float>(entry / bound_weight(*plan_.bound, a_.k, partners[j])));
+      }
+      // A minimum below the range of float asks for more than any scale holds.
+      minimum = std::max(minimum, std::numeric_limits<float>::min());
+      out[i] = bound_exponent(*plan_.bound, BoundProduct{}, a_.k, vectors[i], minimum);
+    }
+    return out;
+  }
+
+  const ResiduePlan& plan_;
+  const VectorSample<T>&a_, &b_;
+  const std::vector<VectorStatistics> rows_, columns_;
+};
+
+}  // namespace
+
+std::int64_t sampled_vectors(const ResiduePlan& plan) {
+  const Contract& contract = plan.printable.contract;
+  if (plan.forced || plan.engine == nullptr || !plan.bound || contract.reproducible ||
+      contract.fallback != Fallback::native || !plan.native_keeps_contract)
+    return 0;
+  constexpr double share = 0.01, element = 12e-9;  // of the native product; seconds, most of them for memory
+  const ProductShape& s = plan.shape;
+  const double seconds = native_seconds(s, plan.single_precision, plan.printable.threads);
+  const auto vectors = static_cast<std::int64_t>(share * seconds / (2 * element * static_cast<double>(s.k)));
+  return vectors < group ? 0 : std::min(vectors / group * group, most_vectors);
+}
+
+std::vector<std::int64_t> spread_vectors(std::int64_t all, std::int64_t wanted) {
+  std::vector<std::int64_t> chosen;
+  if (all <= wanted) {
+    chosen.resize(static_cast<std::size_t>(all));
+    std::iota(chosen.begin(), chosen.end(), std::int64_t{0});
+    return chosen;
+  }
+  const std::int64_t groups = std::max<std::int64_t>(wanted / group, 1), size = std::min(group, wanted);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t first = groups == 1 ? (all - size) / 2 : g * (all - size) / (groups - 1);
+    for (std::int64_t i = 0; i < size; ++i) chosen.push_back(first + i);
+  }
+  return chosen;
+}
+
+std::vector<std::int64_t> widest_vectors(const VectorStatistics* statistics, std::int64_t all, std::int64_t wanted) {
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(all));
+  std::iota(chosen.begin(), chosen.end(), std::int64_t{0});
+  const auto count = static_cast<std::ptrdiff_t>(std::min(all, wanted));
+  std::partial_sort(chosen.begin(), chosen.begin() + count, chosen.end(),
+                    [&](std::int64_t x, std::int64_t y) { return statistics[x].span() > statistics[y].span(); });
+  chosen.resize(static_cast<std::size_t>(count));
+  return chosen;
+}
+
+template <class T>
+VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen) {
+  const auto vectors = static_cast<std::int64_t>(chosen.size());
+  VectorSample<T> out{std::vector<T>(chosen.size() * static_cast<std::size_t>(x.k)), vectors, x.k};
+  for (std::int64_t first = 0; first < vectors; first += group)  // neighbours share lines of the cache
+    for (std::int64_t l = 0; l < x.k; ++l)
+      for (std::int64_t v = first; v < std::min(first + group, vectors); ++v)
+        out.elements[static_cast<std::size_t>(v * x.k + l)] = *x.at(chosen[static_cast<std::size_t>(v)], l);
+  return out;
+}
+
+template <class R>
+VectorSample<R> sample_parts(const Operand<std::complex<R>>& x, const std::vector<std::int64_t>& chosen, bool both) {
+  const VectorSample<std::complex<R>> z = sample(x, chosen);
+  const std::int64_t copies = both ? 2 : 1;
+  const auto k = static_cast<std::size_t>(x.k);
+  VectorSample<R> out{std::vector<R>(z.elements.size() * 2 * static_cast<std::size_t>(copies)), copies * z.vectors,
+                      2 * x.k};
+  R* to = out.elements.data();
+  for (std::size_t v = 0; v < chosen.size(); ++v)
+    for (std::int64_t copy = 0; copy < copies; ++copy, to += 2 * k)
+      for (std::size_t l = 0; l < k; ++l) {
+        const std::complex<R> element = z.elements[v * k + l];
+        to[l] = copy == 0 ? element.real() : element.imag();
+        to[k + l] = copy == 0 ? element.imag() : element.real();
+      }
+  return out;
+}
+
+template <class T>
+double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
+  const SampledBound<T> bound(plan, a, b);
+  return bound.any_wide() ? bound.least_log2() : 0;
+}
+
+template <class T>
+bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
+  const double log2 = least_log2_by_sample(plan, a, b);
+  if (log2 == 0) return false;
+  const bool tiles = bound_tiles() != nullptr;
+  if (!bound_may_win(plan, tiles)) return true;
+  const int moduli = moduli_for(log2), threads = plan.printable.threads;
+  return moduli == 0 ||
+         bound_seconds(plan.shape, tiles, threads) + residue_seconds(plan.engine->name(), plan.shape, moduli, threads) >
+             native_seconds(plan.shape, plan.single_precision, threads);
+}
+
+namespace {
+
+template <class T>
+std::vector<std::int64_t> choose(const Sampled<T>& side, std::int64_t wanted) {
+  return side.statistics != nullptr ? widest_vectors(side.statistics, side.x.vectors, wanted)
+                                    : spread_vectors(side.x.vectors, wanted);
+}
+
+template <class R>
+VectorSample<R> parts_of(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
+  return sample_parts(side.x, choose(side, wanted), rows);
+}
+template <class R>
+VectorSample<R> parts_of(const Sampled<R>& side, std::int64_t wanted, bool) {
+  return sample(side.x, choose(side, wanted));
+}
+
+}  // namespace
+
+template <class T>
+bool native_wins(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b) {
+  const std::int64_t wanted = sampled_vectors(plan);
+  if (wanted == 0) return false;
+  try {
+    return native_wins_by_sample(plan, parts_of(a, wanted, true), parts_of(b, wanted, false));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void report_wide_sample(Report& report) {
+  report.fallback = true;
+  report.plan.reason += "; sampled rows and columns are too wide for residues to win";
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                    \
+  template double least_log2_by_sample(const ResiduePlan&, const VectorSample<T>&, const VectorSample<T>&);       \
+  template VectorSample<T> sample(const Operand<T>&, const std::vector<std::int64_t>&);                           \
+  template VectorSample<T> sample_parts(const Operand<std::complex<T>>&, const std::vector<std::int64_t>&, bool); \
+  template bool native_wins_by_sample(const ResiduePlan&, const VectorSample<T>&, const VectorSample<T>&);        \
+  template bool native_wins(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&);                            \
+  template bool native_wins(const ResiduePlan&, const Sampled<std::complex<T>>&, const Sampled<std::complex<T>>&);
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(float)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,66 @@
+// A few rows of A and columns of B tell, before anything is allocated or converted, whether data are so wide that the
+// native product is faster: it then costs no more than this look.
+//
+// Sampled entries of |A||B| bound from below what theorem 12 (docs/accuracy.md) asks of all vectors and entries: other
+// vectors can only ask for more moduli. So the answer "native" is the one that the whole search would give.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "product/operand.hpp"
+#include "product/statistics.hpp"
+#include "residue/plan/plan.hpp"
+
+namespace vernier {
+
+// Vectors of an operand as real numbers, one behind the other.
+template <class T>
+struct VectorSample {
+  std::vector<T> elements;
+  std::int64_t vectors = 0, k = 0;
+
+  Operand<T> operand() const { return {elements.data(), vectors, k, k, true}; }
+};
+
+// How many vectors of each operand cost a small part of the native product; 0: too few to tell anything, or the native
+// product must not be taken.
+std::int64_t sampled_vectors(const ResiduePlan& plan);
+
+// So many vectors, in groups of neighbours that share lines of the cache.
+std::vector<std::int64_t> spread_vectors(std::int64_t all, std::int64_t wanted);
+
+// Those whose elements differ most.
+std::vector<std::int64_t> widest_vectors(const VectorStatistics* statistics, std::int64_t all, std::int64_t wanted);
+
+template <class T>
+VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen);
+
+// As 2k real numbers: real parts, imaginary parts; with `both`, each vector once more with its halves exchanged, as the
+// rows of the real product are.
+template <class R>
+VectorSample<R> sample_parts(const Operand<std::complex<R>>& x, const std::vector<std::int64_t>& chosen, bool both);
+
+// log2 of the largest integer that the product needs at least; 0 where the sample leaves no entry wide.
+template <class T>
+double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b);
+
+// Is the native product the faster one, as far as these vectors tell? The plan is that of the real product.
+template <class T>
+bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b);
+
+// The same of whole operands, whose vectors are chosen here: by their statistics where there are any, else spread. No
+// memory for a sample: false.
+template <class T>
+struct Sampled {
+  const Operand<T>& x;
+  const VectorStatistics* statistics = nullptr;
+};
+template <class T>
+bool native_wins(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b);
+
+// What native_wins() leaves in a report.
+void report_wide_sample(Report& report);
+
+}  // namespace vernier

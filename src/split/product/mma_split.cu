@@ -1,0 +1,157 @@
+#include "split/product/mma_split.cuh"
+
+#include <algorithm>
+#include <climits>
+
+#include "cuda/device.hpp"
+#include "cuda/launch.hpp"
+#include "engine/panel.hpp"
+#include "split/product/sm90_conventional.cuh"
+#include "split/product/sm90_decision.cuh"
+#include "split/product/sm90_epilogue.cuh"
+#include "split/product/sm90_order.cuh"
+
+namespace vernier::cuda {
+namespace {
+
+__device__ __forceinline__ Scalars scalars_of(const SplitArguments& g) {
+  return {g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
+          g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
+}
+
+// What undoes the scales of a tile: its columns, then its rows.
+template <class Config>
+__device__ __forceinline__ void fetch_exponents(const SplitArguments& g, const TilePlace& at, std::int32_t* exponents) {
+  const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
+  for (int i = threadIdx.x; i < Config::columns + Config::rows; i += Config::threads) {
+    const bool of_column = i < Config::columns;
+    const int v = of_column ? at.p * Config::columns + i : at.q * Config::rows + i - Config::columns;
+    const std::int32_t* from = of_column ? g.unscale_p + static_cast<std::int64_t>(at.product) * columns
+                                         : g.unscale_q + static_cast<std::int64_t>(at.product) * rows;
+    exponents[i] = unscale_of(from, v, of_column ? columns : rows);
+  }
+}
+
+// By way of shared memory, each thread its own: a loop that is not unrolled has the code once.
+template <class Config>
+__device__ __forceinline__ void store_sums(const SplitArguments& g, const TilePlace& at, MmaSplitSums<Config>& sums,
+                                           float* parked, const std::int32_t* exponents) {
+  static_assert(Config::warp_tiles * 16 * Config::threads * 4 <= Config::shared_bytes);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int column = warp % Config::warps_across * Config::warp_columns + lane / 4,
+            row = warp / Config::warps_across * Config::warp_rows + lane % 4 * 2;
+  const Scalars scalars = scalars_of(g);
+  parked += threadIdx.x;
+#pragma unroll
+  for (int t = 0; t < Config::warp_tiles; ++t)
+#pragma unroll
+    for (int i = 0; i < 16; ++i) parked[(16 * t + i) * Config::threads] = sums.sum[t][i / 4][i % 4];
+#pragma unroll 1
+  for (int t = 0; t < Config::warp_tiles; ++t) {
+    float entries[16];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) entries[i] = parked[(16 * t + i) * Config::threads];
+    store_tile<Config::warp_rows>(g, scalars, entries, at.product, at.p * Config::columns + column + 16 * t,
+                                  at.q * Config::rows + row, exponents + column + 16 * t,
+                                  exponents + Config::columns + row);
+  }
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::threads, 1)
+    multiply_split_tiles(const __grid_constant__ SplitArguments g, const __grid_constant__ TileOrder order,
+                         const __grid_constant__ MmaSplitVectors columns,
+                         const __grid_constant__ MmaSplitVectors rows) {
+  extern __shared__ __align__(16) char raw[];
+  __shared__ __align__(8) std::int32_t exponents[Config::columns + Config::rows];
+  if (made_before(g) || decide(g) != Decision::split) return;
+  const int steps = scalars_of(g).alpha == 0 ? 0 : g.lines * 2 / Config::parts;
+  TilePlace at;
+  for (int tile = blockIdx.x; order.place(tile, at); tile += gridDim.x) {
+    MmaSplitSums<Config> sums;
+    multiply_split_tile<Config>(shared_address(raw), columns, at.p, rows, at.q, steps, sums);
+    keep(tile);  // its place is computed anew: registers are for sums
+    order.place(tile, at);
+    fetch_exponents<Config>(g, at, exponents);
+    __syncthreads();
+    store_sums<Config>(g, at, sums, reinterpret_cast<float*>(raw), exponents);
+    __syncthreads();  // before the next tile's operands and exponents
+  }
+}
+
+// What the last of judged attempts leaves, behind it.
+__global__ void __launch_bounds__(conventional_threads, 1)
+    multiply_conventional_tiles(const __grid_constant__ SplitArguments g) {
+  extern __shared__ __align__(16) char raw[];
+  if (*g.gate.verdict == conventional_mark) conventional_product(g, scalars_of(g), raw);
+}
+
+SplitArguments arguments_of(const SplitProduct& x) {
+  constexpr int group = 16;
+  return {
+      .p = x.b,
+      .q = x.a,
+      .products = 1,
+      .p_lines = x.b_plane.lines,
+      .unscale_p = x.b_plane.unscale,
+      .unscale_q = x.a_plane.unscale,
+      .status_p = x.b_plane.status,
+      .status_q = x.a_plane.status,
+      .alpha = x.alpha,
+      .beta = x.beta,
+      .c = x.c,
+      .ldc = x.ldc,
+      .product_stride_c = x.product_stride_c,
+      .lines = static_cast<int>(x.a_plane.line_count),
+      .group = group,
+      .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
+      .gate = x.gate,
+      .later = {},
+      .beside_previous = false,
+      .triangle = false,
+      .first_tile = 0,
+      .end_tile = INT_MAX,
+      .pace = {}};
+}
+
+template <class Config>
+void multiply(const SplitProduct& x, cudaStream_t stream) {
+  const SplitArguments g = arguments_of(x);
+  const int all = current_device().multiprocessors,
+            multiprocessors = x.multiprocessors > 0 ? std::min(x.multiprocessors, all) : all;
+  const TileOrder order{g.products, static_cast<int>(divide_up(g.p.count, std::int64_t{Config::columns})),
+                        static_cast<int>(divide_up(g.q.count, std::int64_t{Config::rows})), g.group};
+  const std::int64_t tiles = std::int64_t{order.products} * order.p_tiles * order.q_tiles,
+                     pitch = x.a_plane.line_count * split_line_bytes;
+  const auto vectors = [&](const SplitPlane& plane, std::int64_t count) {
+    return MmaSplitVectors{plane.lines, static_cast<int>(count), static_cast<int>(pitch)};
+  };
+  launch("multiply_split_tiles", multiply_split_tiles<Config>,
+         {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
+          .block = dim3(Config::threads),
+          .shared_bytes = Config::shared_bytes},
+         stream, g, order, vectors(x.b_plane, g.p.count), vectors(x.a_plane, g.q.count));
+  if (!x.gate.judged || !x.gate.last) return;
+  launch("multiply_conventional_tiles", multiply_conventional_tiles,
+         {.grid = dim3(static_cast<unsigned>(multiprocessors)),
+          .block = dim3(conventional_threads),
+          .shared_bytes = sizeof(ConventionalTile<8>)},
+         stream, g);
+}
+
+}  // namespace
+
+void multiply_split_mma(MmaSplitKernel kernel, const SplitProduct& product, cudaStream_t stream) {
+  switch (kernel) {
+    case MmaSplitKernel::half:
+      return multiply<MmaSplitConfig<FloatWord::fp16>>(product, stream);
+    case MmaSplitKernel::tf32:
+      return multiply<MmaSplitConfig<FloatWord::tf32>>(product, stream);
+    case MmaSplitKernel::bf16:
+      return multiply<MmaSplitConfig<FloatWord::bf16>>(product, stream);
+    case MmaSplitKernel::bf16_short:
+      return multiply<MmaSplitConfig<FloatWord::bf16, 1>>(product, stream);
+  }
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,197 @@
+// The product of split operands by mma.sync: a block takes tiles of C in turn, and all its warps copy and multiply.
+//
+// Supports any m, n, k and any C, of one product. Assumes planes as split/plane.hpp describes them. A step is 32 k
+// (fp16, bf16) or 16 (tf32): 64 bytes of each part. A stage in shared memory holds a step of the tile's columns of
+// op(B) ("x", the M side of the instructions, so that a thread's sums are neighbours in a column of C) and of its rows
+// of op(A) ("y").
+//
+// As in sm90_kernel.cuh, products of part 0 stay inside the engine for one run and are added outside to nearest. With
+// two parts a run is a step, so that its registers serve one 16 columns after another.
+#pragma once
+
+#include "cuda/matrix_fragments.cuh"
+#include "cuda/ptx.cuh"
+#include "cuda/staged_rows.cuh"
+#include "number/two_sum.hpp"
+#include "split/product/mma_split.hpp"
+
+namespace vernier::cuda {
+
+// RunHalves: halves of a step that a run has.
+template <FloatWord Word_, int RunHalves_ = 2>
+struct MmaSplitConfig {
+  static constexpr FloatWord Word = Word_;
+  static constexpr int parts = Word == FloatWord::bf16 ? 3 : 2, RunHalves = RunHalves_;
+  static constexpr int warps_across = 2, warps_down = 4, threads = 32 * warps_across * warps_down;
+  static constexpr int warp_tiles = parts == 3 ? 2 : 4;  // of 16 columns
+  static constexpr int warp_columns = 16 * warp_tiles, warp_rows = 32;
+  static constexpr int columns = warps_across * warp_columns, rows = warps_down * warp_rows;
+  static constexpr int x_bytes = columns * staged_row, y_bytes = rows * staged_row;  // of a part
+  static constexpr int stage_bytes = parts * (x_bytes + y_bytes), stages = parts == 3 ? 2 : 3;
+  static constexpr int shared_bytes = stages * stage_bytes;
+  static_assert(shared_bytes + 4 * (columns + rows) + 1024 <= 100 * 1024);  // of GPUs of 8.6, 8.9 and 12.0
+};
+
+// The lines of one operand.
+struct MmaSplitVectors {
+  const std::byte* lines;
+  int count, pitch;  // vectors; bytes of each
+};
+
+// One thread's share of the copies of a step of a tile's vectors, from vector `first` on. Those beyond the matrix are
+// its last one: what becomes of them nobody stores. All addresses are computed anew: registers are for sums.
+template <class Config, int Vectors>
+__device__ __forceinline__ void copy_step(const MmaSplitVectors& x, int first, int step, std::uint32_t to) {
+  constexpr int chunks = Config::parts * staged_row / 16, copies = Vectors * chunks / Config::threads;
+  static_assert(Vectors * chunks % Config::threads == 0);
+#pragma unroll
+  for (int i = 0; i < copies; ++i) {
+    const int at = threadIdx.x + i * Config::threads, vector = at / chunks, chunk = at % chunks;
+    copy_16_bytes(to + chunk / 4 * (Vectors * staged_row) + staged_byte(vector, chunk % 4),
+                  x.lines + static_cast<std::int64_t>(min(first + vector, x.count - 1)) * x.pitch +
+                      step * (Config::parts * staged_row) + chunk * 16);
+  }
+}
+
+// Sums of a warp: [16 columns][8 rows][as mma_floats() leaves them].
+template <class Config>
+struct MmaSplitSums {
+  static constexpr int tiles = Config::warp_tiles, parts = Config::parts;
+  using Tile = float[4][4];
+  using X = std::uint32_t[parts][2][4];     // [part][half][matrix], of 16 columns
+  using Y = std::uint32_t[parts][2][2][4];  // [part][half][16 rows][matrix]
+
+  Tile sum[tiles], corrections[tiles];
+  Tile rest[parts == 3 ? tiles : 1];  // what an addition outside lost, where that is kept
+
+  __device__ __forceinline__ static void clear(Tile& t) {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) t[i / 4][i % 4] = 0;
+  }
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int t = 0; t < tiles; ++t) {
+      clear(sum[t]), clear(corrections[t]);
+      if constexpr (parts == 3) clear(rest[t]);
+    }
+  }
+
+  // Part a of op(A) times part b of op(B), some halves of a step.
+  __device__ __forceinline__ static void product(Tile& d, const X& x, const Y& y, int a, int b, int first, int halves,
+                                                 bool fresh = false) {
+    constexpr float zero[4] = {};
+#pragma unroll
+    for (int h = first; h < first + halves; ++h)
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const std::uint32_t* rows = y[a][h][r / 2] + r % 2 * 2;
+        if (fresh && h == first)
+          mma_floats<Config::Word>(d[r], x[b][h], rows[0], rows[1], zero);
+        else
+          mma_floats<Config::Word>(d[r], x[b][h], rows[0], rows[1], d[r]);
+      }
+  }
+
+  // Two parts: the run from zero, the corrections inside over all of k.
+  __device__ __forceinline__ void separate(int t, const X& x, const Y& y) {
+    Tile run;
+    product(run, x, y, 0, 0, 0, 2, true);
+    product(corrections[t], x, y, 1, 0, 0, 2);
+    product(corrections[t], x, y, 0, 1, 0, 2);
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sum[t][i / 4][i % 4] = __fadd_rn(sum[t][i / 4][i % 4], run[i / 4][i % 4]);
+  }
+
+  // Three parts: a run begins with what the addition before lost.
+  __device__ __forceinline__ void compensated(int t, const X& x, const Y& y) {
+    constexpr int run = Config::RunHalves;
+#pragma unroll
+    for (int h = 0; h < 2; h += run) {
+      product(rest[t], x, y, 0, 0, h, run);
+      product(corrections[t], x, y, 1, 1, h, run);
+      product(corrections[t], x, y, 2, 0, h, run);
+      product(corrections[t], x, y, 0, 2, h, run);
+      product(corrections[t], x, y, 1, 0, h, run);
+      product(corrections[t], x, y, 0, 1, h, run);
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        float& s = sum[t][i / 4][i % 4];
+        run == 2 ? fast_two_sum(s, rest[t][i / 4][i % 4]) : two_sum(s, rest[t][i / 4][i % 4]);
+      }
+    }
+  }
+
+  // x, y: where the warp's vectors lie in the stage.
+  __device__ __forceinline__ void add_step(std::uint32_t x_part, std::uint32_t y_part) {
+    Y y;
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
+#pragma unroll
+    for (int t = 0; t < tiles; ++t) {
+      X x;
+#pragma unroll
+      for (int p = 0; p < parts; ++p)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          load_matrices(x[p][h], x_part + p * Config::x_bytes + staged_x(h) + t * 16 * staged_row);
+      if constexpr (parts == 3)
+        compensated(t, x, y);
+      else
+        separate(t, x, y);
+    }
+  }
+
+  // Everything in `sum`.
+  __device__ __forceinline__ void join() {
+#pragma unroll
+    for (int t = 0; t < tiles; ++t)
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        float& s = sum[t][i / 4][i % 4];
+        const float c = corrections[t][i / 4][i % 4];
+        if constexpr (parts == 3)
+          s = compensated_end(s, rest[t][i / 4][i % 4], c);
+        else
+          s = __fmaf_rn(c, 1.0f / 2048, s);
+      }
+  }
+};
+
+// The sums of tile (x, y), by all threads of a block. stages: in shared memory, Config::shared_bytes.
+template <class Config>
+__device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const MmaSplitVectors& columns, int x,
+                                                    const MmaSplitVectors& rows, int y, int steps,
+                                                    MmaSplitSums<Config>& sums) {
+  const int warp = threadIdx.x / 32, across = warp % Config::warps_across, down = warp / Config::warps_across;
+  const std::uint32_t x_part = stages + across * Config::warp_columns * staged_row,
+                      y_part = stages + Config::parts * Config::x_bytes + down * Config::warp_rows * staged_row;
+  const auto fill = [&](int step, int stage) {
+    const std::uint32_t to = stages + stage * Config::stage_bytes;
+    if (step < steps) {
+      copy_step<Config, Config::columns>(columns, x * Config::columns, step, to);
+      copy_step<Config, Config::rows>(rows, y * Config::rows, step, to + Config::parts * Config::x_bytes);
+    }
+    close_copies();
+  };
+  sums.clear();
+#pragma unroll 1
+  for (int s = 0; s + 1 < Config::stages; ++s) fill(s, s);
+  int used = 0;
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    wait_for_copies_but<Config::stages - 2>();
+    __syncthreads();  // the step is here, and nobody reads the stage of the last one any more
+    fill(step + Config::stages - 1, used == 0 ? Config::stages - 1 : used - 1);
+    sums.add_step(x_part + used * Config::stage_bytes, y_part + used * Config::stage_bytes);
+    if (++used == Config::stages) used = 0;
+  }
+  sums.join();
+  __syncthreads();  // nobody reads a stage any more
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,51 @@
+// Plans by estimate follow what products really took; those of contracts and named engines do not.
+#include "blas/plan.hpp"
+#include "fixture.hpp"
+#include "slow_native.hpp"
+
+namespace vernier::test {
+namespace {
+
+constexpr ProductShape shape{200, 200, 200};
+
+class Observed : public testing::Test {
+ protected:
+  SlowNative slow_{2, 15, 200, 2};  // by estimate residues win
+
+  static void took(Method method, double seconds) {
+    const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
+    for (int i = 0; i < 2; ++i) observe(product, method, seconds);
+  }
+  static Plan plan(const Options& options) { return plan_product<double>(shape, options).printable; }
+};
+
+TEST_F(Observed, AMethodThatLosesIsLeftForTheNativeProduct) {
+  EXPECT_EQ(plan({.threads = 2}).scheme, "residues");
+  took(Method::residues, 1e3);
+  EXPECT_EQ(plan({.threads = 2}).scheme, "native");
+  EXPECT_NE(plan({.threads = 2}).reason.find("seen in this process"), std::string::npos) << plan({.threads = 2}).reason;
+  took(Method::native, 2e3);
+  EXPECT_EQ(plan({.threads = 2}).scheme, "residues") << "native is slower still";
+}
+
+TEST_F(Observed, NothingChangesWhereAContractOrTheCallerAsks) {
+  took(Method::residues, 1e3);
+  for (const char* contract : {"fp64+reproducible", "exact", "bits(60)"})
+    EXPECT_EQ(plan({.contract = Contract::parse(contract), .threads = 2}).scheme, "residues") << contract;
+  EXPECT_EQ(plan({.engine = default_engine(), .threads = 2}).scheme, "residues");
+}
+
+TEST_F(Observed, ProductsTellWhatTheyTookAndFallbacksDoNot) {
+  const auto a = scattered_matrix<double>(200, 200, 0.5, 1);
+  const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
+  for (int i = 0; i < 2; ++i) multiply<double>({.a = a, .b = a}, {.threads = 2});
+  EXPECT_GT(observed_seconds(product, Method::residues), 0);
+  EXPECT_EQ(observed_seconds(product, Method::native), 0);
+  forget_observations();
+  const auto wide = exp_rand_matrix<double>(200, 200, -400, 400, 2);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(multiply<double>({.a = wide, .b = wide}, {.threads = 2}).report.fallback);
+  for (const Method method : {Method::residues, Method::native}) EXPECT_EQ(observed_seconds(product, method), 0);
+}
+
+}  // namespace
+}  // namespace vernier::test

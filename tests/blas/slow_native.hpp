@@ -1,0 +1,42 @@
+// Rates as they might be measured on a machine whose BLAS is slow, so that plans by estimate take residues here.
+#pragma once
+
+#include <cstdlib>
+
+#include "base/cpu_features.hpp"
+#include "engine/int8_engine.hpp"
+#include "product/native/native.hpp"
+#include "product/plan/measured_rates.hpp"
+#include "product/plan/observed_times.hpp"
+#include "residue/plan/cost.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace vernier::test {
+
+class SlowNative {
+ public:
+  // The native product takes `times` what residues of so many moduli take, n x n x n, by the table.
+  SlowNative(double times, int moduli, std::int64_t n, int threads) {
+    const std::string file = folder_ / "rates.json";
+    const double seconds =
+        times * residue_seconds(preferred_int8_engine().name(), ProductShape{n, n, n}, moduli, threads);
+    MeasuredRates rates{processor_name(), native_name(), "2026-01-01", {}};
+    for (const bool single : {false, true}) rates.times.push_back({"native", single, threads, n, 0, seconds});
+    write_rates(file, rates);
+    set(file.c_str());
+    forget_observations();
+  }
+  ~SlowNative() { set("none"); }
+  SlowNative(const SlowNative&) = delete;
+  SlowNative& operator=(const SlowNative&) = delete;
+
+ private:
+  static void set(const char* value) {
+    setenv("VERNIER_RATES", value, 1);
+    forget_rates();
+  }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace vernier::test

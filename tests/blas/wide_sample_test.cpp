@@ -1,0 +1,147 @@
+// Data too wide to win are known by a few vectors, before anything is converted.
+#include "residue/wide_sample.hpp"
+
+#include <cmath>
+
+#include "array.hpp"
+#include "blas/plan.hpp"
+#include "fixture.hpp"
+#include "slow_native.hpp"
+#include "support/bound.hpp"
+#include "support/random.hpp"
+
+namespace vernier::test {
+namespace {
+
+constexpr std::int64_t n = 160;
+constexpr int threads = 2;
+
+// Residues of 15 moduli win, those of twice as many lose.
+class WideSample : public testing::Test {
+ protected:
+  SlowNative slow_{1.6, 15, n, threads};
+};
+
+void expect_native_and_nothing_converted(const Report& report) {
+  EXPECT_EQ(report.plan.scheme, "native") << report.text();
+  EXPECT_TRUE(report.fallback);
+  EXPECT_NE(report.plan.reason.find("sampled"), std::string::npos) << report.plan.reason;
+  EXPECT_EQ(report.plan.workspace, 0U);
+  EXPECT_EQ(report.seconds_residues, 0);
+  EXPECT_EQ(report.seconds_bound, 0);
+  EXPECT_GT(report.seconds_statistics, 0);
+}
+
+template <class R>
+Array<std::complex<R>> wide_complex(int reach, std::uint64_t seed) {
+  Random random(seed);
+  return filled<std::complex<R>>(
+      n, n, [&] { return std::ldexp(2 * random.uniform() - 1, static_cast<int>(random.integer(-reach, reach))); });
+}
+
+template <class R>
+Report complex_product(Op opa, Op opb, const Array<std::complex<R>>& a, const Array<std::complex<R>>& b,
+                       Array<std::complex<R>>& c, const Options& options) {
+  c = Array<std::complex<R>>{n, n};
+  return gemm<std::complex<R>>(opa, opb, n, n, n, 1, a.x.data(), n, b.x.data(), n, 0, c.x.data(), n, options);
+}
+
+TEST_F(WideSample, LeavesAWideRealProductToTheNativeOne) {
+  const auto a = exp_rand_matrix<double>(n, n, -400, 400, 1), b = exp_rand_matrix<double>(n, n, -400, 400, 2);
+  for (const Op op : {Op::none, Op::transpose}) {
+    const Call<double> call{.a = a, .b = b, .opa = op, .opb = op};
+    const auto out = multiply<double>(call, {.threads = threads});
+    expect_native_and_nothing_converted(out.report);
+    EXPECT_EQ(difference(out.c, multiply<double>(call, {.engine = "native", .threads = threads}).c), "");
+  }
+}
+
+TEST_F(WideSample, LeavesAWideComplexProductToTheNativeOne) {
+  const auto a = wide_complex<double>(400, 1), b = wide_complex<double>(400, 2);
+  for (const Op op : {Op::none, Op::transpose, Op::conjugate_transpose}) {
+    Array<std::complex<double>> c{n, n}, native{n, n};
+    expect_native_and_nothing_converted(complex_product(op, op, a, b, c, {.threads = threads}));
+    complex_product(op, op, a, b, native, {.engine = "native", .threads = threads});
+    EXPECT_EQ(c.x, native.x);
+  }
+}
+
+TEST_F(WideSample, LeavesOrdinaryDataToResidues) {
+  const auto a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  const auto out = multiply<double>({.a = a, .b = b}, {.threads = threads});
+  EXPECT_EQ(out.report.plan.scheme, "residues") << out.report.text();
+  EXPECT_FALSE(out.report.fallback);
+  Array<std::complex<double>> c{n, n};
+  const auto z = wide_complex<double>(0, 3);
+  const Report report = complex_product(Op::none, Op::none, z, z, c, {.threads = threads});
+  EXPECT_EQ(report.plan.scheme, "residues") << report.text();
+}
+
+TEST_F(WideSample, DoesNotDecideWhereTheContractOrTheCallerAskForResidues) {
+  const auto a = exp_rand_matrix<double>(n, n, -60, 60, 1), b = exp_rand_matrix<double>(n, n, -60, 60, 2);
+  for (const char* contract : {"fp64+reproducible", "exact", "bits(60)"}) {
+    const Options options{.contract = Contract::parse(contract), .threads = threads};
+    EXPECT_EQ(multiply<double>({.a = a, .b = b}, options).report.plan.scheme, "residues") << contract;
+  }
+  const std::string engine = default_engine();
+  EXPECT_EQ(multiply<double>({.a = a, .b = b}, {.engine = engine, .threads = threads}).report.plan.scheme, "residues");
+}
+
+// Row and column 80, which no spread sample holds, are graded against each other.
+TEST_F(WideSample, ByTheWidestVectorsComesBeforeTheProductOfMagnitudes) {
+  constexpr std::int64_t odd = 80;
+  const auto grade = [](std::int64_t l) { return std::ldexp(1.0, static_cast<int>(6 * (l - n / 2))); };
+  auto a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  for (std::int64_t l = 0; l < n; ++l) a(odd, l) *= grade(l), b(l, odd) /= grade(l);
+  const Call<double> call{.a = a, .b = b};
+  const auto out = multiply<double>(call, {.threads = threads});
+  EXPECT_EQ(out.report.plan.scheme, "native") << out.report.text();
+  EXPECT_TRUE(out.report.fallback);
+  EXPECT_EQ(out.report.seconds_bound, 0);
+  Random random(5);
+  auto z = filled<std::complex<double>>(n, n, [&] { return 2 * random.uniform() - 1; }), w = z;
+  for (std::int64_t l = 0; l < n; ++l) z(odd, l) *= grade(l), w(l, odd) /= grade(l);
+  Array<std::complex<double>> c{n, n}, native{n, n};
+  const Report report = complex_product(Op::none, Op::none, z, w, c, {.threads = threads});
+  EXPECT_EQ(report.plan.scheme, "native") << report.text();
+  EXPECT_EQ(report.seconds_bound, 0);
+  complex_product(Op::none, Op::none, z, w, native, {.engine = "native", .threads = threads});
+  EXPECT_EQ(c.x, native.x);
+}
+
+// Never more than the search over all vectors asks: the engine is named, so that it has to go through with it.
+TEST(WideSampleBound, IsAtMostWhatTheWholeSearchTakes) {
+  const auto expect_bounded = [](const Matrix<double>& a, const Matrix<double>& b, const std::string& what) {
+    const Options options{.engine = "portable", .threads = threads};
+    const ProductPlan plan = plan_product<double>({a.rows(), b.columns(), a.columns()}, options);
+    const Operand<double> rows{a.data(), a.rows(), a.columns(), a.ld(), false},
+        columns{b.data(), b.columns(), a.columns(), b.ld(), true};
+    const double log2 = least_log2_by_sample(plan, sample(rows, spread_vectors(rows.vectors, 16)),
+                                             sample(columns, spread_vectors(columns.vectors, 16)));
+    const Report report = multiply<double>({.a = a, .b = b, .pad_a = 0, .pad_b = 0}, options).report;
+    const int taken = report.wide_moduli != 0 ? report.wide_moduli : report.plan.moduli;
+    if (report.plan.scheme == "residues") {
+      EXPECT_LE(moduli_for(log2), taken) << what << ": " << log2;
+      EXPECT_NE(log2 == 0 ? 1 : moduli_for(log2), 0) << what;
+    }
+  };
+  for (const int reach : {8, 20, 40, 60, 100, 300})
+    expect_bounded(exp_rand_matrix<double>(90, 70, -reach, reach, 1), exp_rand_matrix<double>(70, 80, -reach, reach, 2),
+                   "reach " + std::to_string(reach));
+  for (const std::string& family : operand_families()) {
+    const auto [a, b] = make_operands<double>(family, 70, 60, 90, 3);
+    expect_bounded(a, b, family);
+  }
+}
+
+TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {
+  EXPECT_EQ(spread_vectors(3, 8), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(spread_vectors(100, 8), (std::vector<std::int64_t>{0, 1, 2, 3, 96, 97, 98, 99}));
+  EXPECT_EQ(spread_vectors(100, 4), (std::vector<std::int64_t>{48, 49, 50, 51}));
+  VectorStatistics statistics[5];
+  for (int i = 0; i < 5; ++i) statistics[i] = {.exponent = i == 3 ? 9 : i == 1 ? 7 : 1, .lowest = 0, .sum = 1};
+  EXPECT_EQ(widest_vectors(statistics, 5, 2), (std::vector<std::int64_t>{3, 1}));
+}
+
+}  // namespace
+}  // namespace vernier::test

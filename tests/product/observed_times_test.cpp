@@ -1,0 +1,89 @@
+// What products really took, and when it is forgotten again.
+#include "product/plan/observed_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace vernier::test {
+namespace {
+
+constexpr ProductClass product{ElementType::double_real, {600, 700, 800}, 4};
+
+class ObservedTimes : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("VERNIER_RATES", "/a/file", 1);
+    forget_observations();
+  }
+  void TearDown() override { setenv("VERNIER_RATES", "none", 1); }
+};
+
+TEST_F(ObservedTimes, AreTheLeastOfTheLastThreeFromTheSecondOn) {
+  EXPECT_EQ(observed_seconds(product, Method::residues), 0);
+  observe(product, Method::residues, 4);
+  EXPECT_EQ(observed_seconds(product, Method::residues), 0) << "the first pays for memory";
+  observe(product, Method::residues, 2);
+  EXPECT_NEAR(observed_seconds(product, Method::residues), 2, 1e-6);
+  for (const double seconds : {3.0, 3.0, 3.0}) observe(product, Method::residues, seconds);
+  EXPECT_NEAR(observed_seconds(product, Method::residues), 3, 1e-6) << "slower by now";
+  EXPECT_EQ(observed_seconds(product, Method::native), 0);
+}
+
+TEST_F(ObservedTimes, ServeProductsOfTheSameOctavesTypeAndThreads) {
+  observe(product, Method::native, 1);
+  observe(product, Method::native, 1);
+  ProductClass other = product;
+  other.shape = {1000, 700, 800};
+  EXPECT_NEAR(observed_seconds(other, Method::native), 1000.0 / 600, 1e-6) << "by the multiplication";
+  other.shape.m = 1024;
+  EXPECT_EQ(observed_seconds(other, Method::native), 0) << "another octave";
+  other = product;
+  other.threads = 5;
+  EXPECT_EQ(observed_seconds(other, Method::native), 0);
+  other = product;
+  other.type = ElementType::double_complex;
+  EXPECT_EQ(observed_seconds(other, Method::native), 0);
+}
+
+// 64 calls, then 128: the estimate gets another chance, ever more rarely.
+TEST_F(ObservedTimes, OfAMethodThatWasLeftAreForgottenAfterAPauseThatGrows) {
+  for (const int pause : {64, 128}) {
+    observe(product, Method::residues, 9);
+    observe(product, Method::residues, 9);
+    for (int call = 0; call < pause; ++call) {
+      note_choice(product, Method::native);
+      EXPECT_NE(observed_seconds(product, Method::residues), 0) << pause << ", " << call;
+    }
+    note_choice(product, Method::native);
+    EXPECT_EQ(observed_seconds(product, Method::residues), 0) << pause;
+  }
+}
+
+TEST_F(ObservedTimes, ChooseTheLeastAndLookAtAnUnknownRivalOnceTheBestHasServed) {
+  const Rival rivals[] = {{Method::native, 3}, {Method::residues, 2}, {Method::bf16x6, 19}};
+  EXPECT_EQ(choose_method(product, rivals), Method::residues);
+  for (int call = 0; call < 6; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::residues) << call;
+    observe(product, Method::residues, 2);
+  }
+  for (int look = 0; look < 2; ++look) {
+    EXPECT_EQ(choose_method(product, rivals), Method::native) << "its estimate is below four times that of residues";
+    observe(product, Method::native, look == 0 ? 9 : 1);
+  }
+  EXPECT_EQ(choose_method(product, rivals), Method::native);
+  for (int call = 0; call < 8; ++call) observe(product, Method::native, 1);
+  EXPECT_EQ(choose_method(product, rivals), Method::native) << "bf16x6 is hopeless, residues are known";
+}
+
+TEST(Observing, EndsWithTheTable) {
+  setenv("VERNIER_RATES", "none", 1);
+  EXPECT_FALSE(observes());
+  setenv("VERNIER_RATES", "/a/file", 1);
+  EXPECT_TRUE(observes());
+  unsetenv("VERNIER_RATES");
+  EXPECT_TRUE(observes());
+}
+
+}  // namespace
+}  // namespace vernier::test
