@@ -17,16 +17,19 @@ inline __m512i rounding_bits(__m512i high, __m512i low) {
   return _mm512_shldi_epi64(high, low, Ieee754<T>::precision + 1);
 }
 
-// Mode: of _MM_FROUND.
+// Mode: of _MM_FROUND, for the rounding and for what overflows.
 template <int Mode>
 inline void store(__m512i significand, __m512i exponent, __m512i sign, __mmask8 mask, double* out) {
-  const __m512d x = _mm512_scalef_pd(_mm512_cvt_roundepi64_pd(significand, Mode), _mm512_cvtepi64_pd(exponent));
+  const __m512d x =
+      _mm512_scalef_round_pd(_mm512_cvt_roundepi64_pd(significand, Mode), _mm512_cvtepi64_pd(exponent), Mode);
   _mm512_mask_storeu_pd(out, mask, _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(x), sign)));
 }
 
 template <int Mode>
 inline void store(__m512i significand, __m512i exponent, __m512i sign, __mmask8 mask, float* out) {
-  const __m256 x = _mm256_scalef_ps(_mm512_cvt_roundepi64_ps(significand, Mode), _mm512_cvtepi64_ps(exponent));
+  const __m512 rounded = _mm512_castps256_ps512(_mm512_cvt_roundepi64_ps(significand, Mode)),
+               scale = _mm512_castps256_ps512(_mm512_cvtepi64_ps(exponent));
+  const __m256 x = _mm512_castps512_ps256(_mm512_scalef_round_ps(rounded, scale, Mode));
   const __m256i sign32 = _mm512_cvtepi64_epi32(_mm512_srli_epi64(sign, 32));
   _mm256_mask_storeu_ps(out, mask, _mm256_castsi256_ps(_mm256_xor_si256(_mm256_castps_si256(x), sign32)));
 }
