@@ -10,14 +10,14 @@
 
 namespace vernier {
 
-struct dd {
+struct VERNIER_API dd {
   double hi = 0, lo = 0;
   constexpr dd() = default;
   constexpr dd(double high, double low = 0) : hi(high), lo(low) {}
   bool operator==(const dd&) const = default;
 };
 
-struct complex_dd {
+struct VERNIER_API complex_dd {
   dd real, imag;
 };
 

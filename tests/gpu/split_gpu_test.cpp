@@ -172,7 +172,7 @@ TEST(SplitGpu, HalvesOfKHaveBitsOfTheirOwn) {
 // ---- what the split counts ------------------------------------------------------------------------------------------
 
 // Vectors of all sizes; elements from their largest down to 2^-90 of it, one at either side of each limit.
-Matrix<float> spread_vectors(std::int64_t vectors, std::int64_t k, const SplitThresholds& thresholds) {
+Matrix<float> spread_vectors(std::int64_t vectors, std::int64_t k, const cuda::SplitThresholds& thresholds) {
   Random random(7);
   return Matrix<float>::of(vectors, k, [&](auto v, auto l) -> double {
     const int top = static_cast<int>(v * 266 / vectors) - 140;
@@ -199,7 +199,7 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
   for (const SplitForm form : {SplitForm::half_shifted, SplitForm::half_unshifted, SplitForm::tf32_shifted,
                                SplitForm::tf32_unshifted, SplitForm::bf16_three})
     for (const std::int64_t k : {100, 300, 1000, 2500, 6000, 20000}) {
-      const SplitThresholds thresholds = split_thresholds(form, k);
+      const cuda::SplitThresholds thresholds = split_thresholds(form, k);
       const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
       const OnDevice across(x), along(xt);
       const FloatVectors sources[2] = {{across.data(), vectors, k, 1, x.ld()}, {along.data(), vectors, k, xt.ld(), 1}};

@@ -49,8 +49,8 @@ TEST(BoundSample, GivesTheBitsThatErrorsLeave) {
   sides.fill({.step = 0.01f, .norm = 1});
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 15);  // 2^8 and 2^7: 0.825
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, 6), 6);
-  rule.rms = 0.3;  // which errors of other entries may reach: 0.6 with 2 bits, 0.95 with 3
-  EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 2);
+  rule.rms = 0.3;  // which errors of other entries may reach: 0.949 with 3 bits, 1.2 with 4
+  EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 3);
   sample[5].native = 50;  // then the largest error may be so, and the mean 1.05 less its uncertainty, 0.27
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 14);
   sample.fill({.magnitude = 1, .native = 0, .last = 0});  // of numbers that are added without error

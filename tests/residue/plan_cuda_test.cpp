@@ -113,7 +113,7 @@ TEST(DevicePlan, IrregularProductsTakeTheirScalesFromTheBoundProduct) {
   reproducible.reproducible = true;
   for (const Contract& contract : {Contract::normwise(), exact, reproducible})
     EXPECT_FALSE(plan(8192, {.contract = contract, .engine = "sm90_int8"}).bound) << contract.text();
-  EXPECT_FALSE(plan(8192, {.contract = Contract::fp64(), .asynchronous = true}).bound);
+  EXPECT_TRUE(plan(8192, {.contract = Contract::fp64(), .asynchronous = true}).bound);
   DeviceRequest small{.contract = Contract::fp64(), .engine = "sm90_int8", .own_workspace = true};
   small.workspace_limit = std::size_t{160} << 20;
   EXPECT_FALSE(plan(8192, small).bound);  // operands and codes take 192 MiB
@@ -449,7 +449,7 @@ TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
   EXPECT_TRUE(route.native);
   Contract alone = Contract::fp64();
   alone.fallback = Fallback::none;
-  EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "", 1024))),
+  EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "sm90_int8", 1024))),
             (std::vector<int>{15, 17, 20, 26, max_moduli}));
   EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
   EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
