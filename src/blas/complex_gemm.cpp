@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
@@ -93,7 +94,7 @@ Report native_product(const ComplexProblem<R>& p, const Options& options, Report
   report.plan.moduli = 0;
   native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads,
               options.progress);
-  return report;
+  return std::move(report);  // no copy, which might find no memory: C is written
 }
 
 // By the real product of doubled rows and k, in copies of the operands.

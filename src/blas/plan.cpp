@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <string>
 #include <type_traits>
 
@@ -206,7 +207,7 @@ void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
 }  // namespace
 
 template <class T>
-void observe_product(const ProductPlan& plan, const Report& report, double seconds) {
+void observe_product(const ProductPlan& plan, const Report& report, double seconds) noexcept try {
   if (!plan.by_estimate || report.fallback || !observes()) return;
   const Method taken = report.plan.scheme == "bf16x6"     ? Method::bf16x6
                        : report.plan.scheme == "residues" ? Method::residues
@@ -214,6 +215,7 @@ void observe_product(const ProductPlan& plan, const Report& report, double secon
   const ProductClass product = class_of<T>(plan);
   observe(product, taken, seconds);
   note_choice(product, taken);
+} catch (const std::exception&) {  // no memory for it: C is written, and nothing may fail any more
 }
 
 template <class T>
@@ -298,8 +300,8 @@ template std::size_t workspace_bytes<double>(const ProductShape&, const Options&
 template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
 template bool plan_small_product<double>(const ProductShape&, const Options&, Plan&);
 template bool plan_small_product<float>(const ProductShape&, const Options&, Plan&);
-template void observe_product<double>(const ProductPlan&, const Report&, double);
-template void observe_product<float>(const ProductPlan&, const Report&, double);
+template void observe_product<double>(const ProductPlan&, const Report&, double) noexcept;
+template void observe_product<float>(const ProductPlan&, const Report&, double) noexcept;
 template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
 template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
 

@@ -35,7 +35,7 @@ ProductClass class_of(const ProductPlan& plan) {
 
 // Tells later plans what a product by estimate took.
 template <class T>
-void observe_product(const ProductPlan& plan, const Report& report, double seconds);
+void observe_product(const ProductPlan& plan, const Report& report, double seconds) noexcept;
 
 // The plan of a product so small that the native one is taken, in a tenth of a microsecond: what plan_product() comes
 // to. False, and nothing is written, where that has to look further.

@@ -46,7 +46,9 @@ template <class T>
 class SampledBound {
  public:
   SampledBound(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b)
-      : plan_(plan), a_(a), b_(b), rows_(statistics(a)), columns_(statistics(b)) {}
+      : plan_(plan), rule_(*plan.bound), a_(a), b_(b), rows_(statistics(a)), columns_(statistics(b)) {
+    rule_.rms = 0;  // slack may take from the scales what mean errors ask for
+  }
 
   bool any_wide() const {
     std::vector<VectorProof> rows(rows_.size()), columns(columns_.size());
@@ -94,17 +96,17 @@ class SampledBound {
       float minimum = bound_no_partner;
       for (std::size_t j = 0; j < partners.size(); ++j) {
         const double entry = s[i * static_cast<std::size_t>(stride) + j * static_cast<std::size_t>(partner_stride)];
-        if (entry > 0)
-          minimum = std::min(minimum, static_cast<float>(entry / bound_weight(*plan_.bound, a_.k, partners[j])));
+        if (entry > 0) minimum = std::min(minimum, static_cast<float>(entry / bound_weight(rule_, a_.k, partners[j])));
       }
       // A minimum below the range of float asks for more than any scale holds.
       minimum = std::max(minimum, std::numeric_limits<float>::min());
-      out[i] = bound_exponent(*plan_.bound, BoundProduct{}, a_.k, vectors[i], minimum);
+      out[i] = bound_exponent(rule_, BoundProduct{}, a_.k, vectors[i], minimum);
     }
     return out;
   }
 
   const ResiduePlan& plan_;
+  BoundRule rule_;
   const VectorSample<T>&a_, &b_;
   const std::vector<VectorStatistics> rows_, columns_;
 };

@@ -12,7 +12,6 @@
 
 #include "base/fmt.hpp"
 #include "base/status.hpp"
-#include "engine/int8_engine.hpp"
 #include "engine/sm90_tiles.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "residue/plan/plan_cuda.hpp"
@@ -125,13 +124,6 @@ class KeptPlans : public testing::Test {
 };
 
 TEST_F(KeptPlans, EqualThoseOfThePortableEngine) { compare("portable", host_plans("portable", "portable")); }
-
-TEST_F(KeptPlans, EqualThoseThatAProcessorTakesByDefault) {
-  const std::string machine = "default of " + std::string(preferred_int8_engine().name());
-  if (kept_plans(machine).empty() && std::getenv("VERNIER_WRITE_PLANS") == nullptr)
-    GTEST_SKIP() << "NOT TESTED: tests/data/plans.txt has no " << machine;
-  compare(machine, host_plans(machine, ""));
-}
 
 TEST_F(KeptPlans, EqualThoseOfHopper) {
   compare("Hopper", device_plans("Hopper", {.int8_engine = "sm90_int8", .may_use_sqrt_rule = true}));

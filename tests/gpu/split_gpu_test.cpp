@@ -199,7 +199,7 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
   for (const SplitForm form : {SplitForm::half_shifted, SplitForm::half_unshifted, SplitForm::tf32_shifted,
                                SplitForm::tf32_unshifted, SplitForm::bf16_three})
     for (const std::int64_t k : {100, 300, 1000, 2500, 6000, 20000}) {
-      const cuda::SplitThresholds thresholds = split_thresholds(form, k);
+      const cuda::SplitThresholds thresholds = cuda::split_thresholds(form, k);
       const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
       const OnDevice across(x), along(xt);
       const FloatVectors sources[2] = {{across.data(), vectors, k, 1, x.ld()}, {along.data(), vectors, k, xt.ld(), 1}};
