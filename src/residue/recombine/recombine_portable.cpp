@@ -83,6 +83,7 @@ const LimbSumTables& limb_sum_tables(int count) {
 }
 
 RecombineTables::RecombineTables(const ResidueSystem& s) : system(s), fraction(s) {
+  limb_sum_tables(s.count);  // which threads of a product ask for, where nothing may fail
   groups = (s.count + 2) / 3;
   pairs = (groups + 1) / 2;
   limbs = std::max(3, (s.product.bit_width() + kappa_bits) / limb52 + 1);
