@@ -123,6 +123,11 @@ CLI::Validator unsigned_number() {
   return CLI::Validator(check, "", "unsigned_number");
 }
 
+void ProductOptions::round(const std::string& direction) {
+  if (contract.empty()) contract = "exact";
+  if (direction != "nearest") contract += "+" + direction;
+}
+
 void ProductOptions::add_to(CLI::App& command) {
   command
       .add_option(

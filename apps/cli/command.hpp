@@ -48,6 +48,7 @@ struct ProductOptions {
   std::uint64_t workspace_limit = 0;
 
   void add_to(CLI::App& command);
+  void round(const std::string& direction);  // by a contract that is exact where none is named
   template <class T>
   Options options() const {
     Options result;

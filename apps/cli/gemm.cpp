@@ -307,29 +307,26 @@ int run(Problem& problem, const GemmArguments& arguments, FileFormat format, con
   return exit_ok;
 }
 
-// --rounding is a part of the contract.
 void add_rounding(GemmArguments& arguments) {
   if (arguments.rounding.empty()) return;
   if (!arguments.slices.empty())
     throw UsageError("--rounding is for products by residues; --slices cr rounds to nearest");
-  std::string& contract = arguments.product.contract;
-  if (contract.empty()) contract = "exact";
-  if (Contract::parse(contract).kind != Contract::Kind::exact)
+  const std::string& contract = arguments.product.contract;
+  if (!contract.empty() && Contract::parse(contract).kind != Contract::Kind::exact)
     throw UsageError(fmt::format("--rounding {}: only contract exact rounds in a direction; got --contract {}",
                                  arguments.rounding, contract));
-  if (arguments.rounding != "nearest") contract += "+" + arguments.rounding;
+  arguments.product.round(arguments.rounding);
   Contract::parse(contract);
 }
 
-int multiply_in_quad(const GemmArguments& arguments, const Console& console) {
+int multiply_in_quad(GemmArguments arguments, const Console& console) {
   if (!arguments.slices.empty() || arguments.device != "cpu" || arguments.check)
     throw UsageError("--type dd: --slices, --device and --check are for products of doubles");
-  std::string contract = arguments.product.contract;
-  if (!arguments.rounding.empty() && arguments.rounding != "nearest")
-    contract = (contract.empty() ? "exact" : contract) + "+" + arguments.rounding;
+  ProductOptions& product = arguments.product;
+  if (!arguments.rounding.empty()) product.round(arguments.rounding);
   return multiply_quad(
-      {arguments.a, arguments.b, arguments.c_in, arguments.output, contract, arguments.product.engine, arguments.alpha,
-       arguments.beta, arguments.ops.a, arguments.ops.b, arguments.product.threads, arguments.product.workspace_limit},
+      {arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine, arguments.alpha,
+       arguments.beta, arguments.ops.a, arguments.ops.b, product.threads, product.workspace_limit},
       console);
 }
 

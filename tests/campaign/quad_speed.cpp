@@ -2,16 +2,17 @@
 // turns. Writes one JSON object.
 //
 //     quad_speed --n 1024,2048 --threads 2 --output bench/results/quad_speed.json
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/cpu_features.hpp"
 #include "support/quad_values.hpp"
 #include "vernier/lapack.hpp"
 #include "vernier/verified.hpp"
@@ -107,39 +108,16 @@ Json measure(std::int64_t n, const Arguments& arguments) {
   return json;
 }
 
-Arguments parse(int count, char** words) {
-  Arguments arguments;
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string name = words[i], value = words[i + 1];
-    if (name == "--n") {
-      arguments.sizes.clear();
-      std::stringstream list(value);
-      for (std::string item; std::getline(list, item, ',');) arguments.sizes.push_back(std::stoll(item));
-    } else if (name == "--threads") {
-      arguments.threads = std::stoi(value);
-    } else if (name == "--repetitions") {
-      arguments.repetitions = std::stoi(value);
-    } else if (name == "--output") {
-      arguments.output = value;
-    } else if (name == "--commit") {
-      arguments.commit = value;
-    } else {
-      throw std::invalid_argument(name + ": expected --n, --threads, --repetitions, --commit or --output");
-    }
-  }
-  return arguments;
-}
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
-
 int main_of(int count, char** words) {
-  const Arguments arguments = parse(count, words);
-  Json json = {{"processor", processor()},
+  Arguments arguments;
+  CLI::App app("Times of quadruple products, systems in dd and proved ones, beside fp64");
+  app.add_option("--n", arguments.sizes, "orders of the matrices")->delimiter(',')->check(CLI::PositiveNumber);
+  app.add_option("--threads", arguments.threads, "threads")->check(CLI::PositiveNumber);
+  app.add_option("--repetitions", arguments.repetitions, "of each call")->check(CLI::PositiveNumber);
+  app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
+  app.add_option("--commit", arguments.commit, "written into the JSON");
+  CLI11_PARSE(app, count, words);
+  Json json = {{"processor", processor_name()},
                {"engine", default_engine()},
                {"blas", native_blas()},
                {"version", version()},

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
+
+#include "support/temporary_folder.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -15,15 +15,10 @@ namespace {
 class SharedRecords : public testing::Test {
  protected:
   struct File {
-    std::string path = (std::string(testing::TempDir()) + "vernier-board-XXXXXX");
-    Board* board;
+    test::TemporaryFolder folder;
+    std::string path = folder.write("board", "");
+    Board* board = open_board(path.c_str(), true);
 
-    File() {
-      const int file = mkstemp(path.data());
-      close(file);
-      board = open_board(path.c_str(), true);
-    }
-    ~File() { unlink(path.c_str()); }
     std::size_t bytes() const {  // that the file system has given
       struct stat status = {};
       stat(path.c_str(), &status);

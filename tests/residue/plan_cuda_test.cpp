@@ -365,51 +365,6 @@ TEST(DevicePlan, ComplexProductsTakeModuliWithARootUnlessBitsArePromised) {
       << "k beyond one int8 product";
 }
 
-DeviceProductPlan asynchronous_plan(const Contract& contract, const std::string& engine, std::int64_t n) {
-  return plan_device_product<double>({n, n, n}, {.contract = contract,
-                                                 .engine = engine,
-                                                 .int8_engine = "sm90_int8",
-                                                 .workspace_limit = std::size_t{1} << 40,
-                                                 .may_use_sqrt_rule = true,
-                                                 .asynchronous = true});
-}
-
-std::vector<int> moduli_of_classes(const DeviceRoutePlan& route) {
-  return {route.classes.moduli, route.classes.moduli + route.classes.count};
-}
-
-TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
-  const DeviceProductPlan plan = asynchronous_plan(Contract::fp64(), "", 4096);
-  const DeviceRoutePlan route = plan_device_route(plan);
-  EXPECT_TRUE(plan.by_sqrt_rule);
-  EXPECT_TRUE(route.bound);
-  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20}));
-  for (int c = 0; c < route.classes.count; ++c) EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape));
-  EXPECT_FALSE(route.spans);
-  EXPECT_TRUE(route.native);
-  const DeviceRoutePlan small = plan_device_route(asynchronous_plan(Contract::fp64(), "", 2048));
-  EXPECT_TRUE(small.bound);
-  EXPECT_EQ(small.classes.count, 0);
-  EXPECT_TRUE(small.native);
-}
-
-TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
-  Contract contract = Contract::fp64();
-  contract.reproducible = true;
-  const DeviceProductPlan plan = asynchronous_plan(contract, "", 1024);
-  const DeviceRoutePlan route = plan_device_route(plan);
-  EXPECT_FALSE(plan.by_sqrt_rule);
-  EXPECT_FALSE(route.bound);
-  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{19, 26, max_moduli}));
-  for (int c = 0; c < route.classes.count; ++c) {
-    EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape)) << "a workspace of its own holds the largest pass";
-    EXPECT_EQ(moduli_for(route.classes.log2_bound[c]), route.classes.moduli[c]);
-    EXPECT_NE(moduli_for(route.classes.log2_bound[c] + 1e-6), route.classes.moduli[c]);
-  }
-  EXPECT_TRUE(route.spans);
-  EXPECT_FALSE(route.native);
-}
-
 // Residues that lie beside the operands of the product of |A| and |B| until that tells whether they serve.
 TEST(DeviceBoundPlan, GuessesWhereOneKernelReadsAll) {
   const auto plan = [](std::int64_t m, std::int64_t k, bool asynchronous = false) {
@@ -428,31 +383,6 @@ TEST(DeviceBoundPlan, GuessesWhereOneKernelReadsAll) {
   EXPECT_EQ(plan(16384, 16384).guess_moduli, 0) << "by Strassen-Winograd, and too long for one read";
   EXPECT_EQ(plan(4096, 8320).guess_moduli, 0) << "too long for one read";
   EXPECT_EQ(plan(4096, 4096, true).guess_moduli, 0);
-}
-
-// Nothing is decided later about such products.
-TEST(DeviceRoutePlan, TakesNoMemoryUnderFp64Normwise) {
-  const auto bytes = [](bool asynchronous) {
-    return plan_device_product<double>({1024, 1024, 1024}, {.contract = Contract::normwise(),
-                                                            .engine = "sm90_int8",
-                                                            .int8_engine = "sm90_int8",
-                                                            .workspace_limit = std::size_t{1} << 40,
-                                                            .asynchronous = asynchronous})
-        .pass_bytes;
-  };
-  EXPECT_EQ(bytes(true), bytes(false));
-}
-
-TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
-  const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
-  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20, 26}));
-  EXPECT_TRUE(route.native);
-  Contract alone = Contract::fp64();
-  alone.fallback = Fallback::none;
-  EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "sm90_int8", 1024))),
-            (std::vector<int>{15, 17, 20, 26, max_moduli}));
-  EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
-  EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
 }
 
 }  // namespace

@@ -159,6 +159,14 @@ TEST(DeviceRound, DecidesNothingThatTheIntervalLeavesOpen) {
   }
 }
 
+// Between 2^128 and 2^129, all bits below as good as random.
+mpz_class ordinary_integer(Random& random) {
+  mpz_class integer = 1;
+  for (int b = 0; b < 128; b += 32)
+    integer = (integer << 32) + static_cast<unsigned long>(random.integer(0, (1ll << 32) - 1));
+  return integer;
+}
+
 TEST(DeviceRound, DecidesOrdinaryEntriesByDoubles) {
   const ResidueSystem& system = residue_system(19);
   const CrtTables<4> tables(system);
@@ -166,9 +174,7 @@ TEST(DeviceRound, DecidesOrdinaryEntriesByDoubles) {
   int decided = 0;
   constexpr int trials = 2000;
   for (int trial = 0; trial < trials; ++trial) {
-    mpz_class integer = 1;
-    for (int b = 0; b < 128; b += 32)
-      integer = (integer << 32) + static_cast<unsigned long>(random.integer(0, (1ll << 32) - 1));
+    const mpz_class integer = ordinary_integer(random);
     const UpdateForm<double> form(trial % 2 == 0 ? 1.0 : 0.3, trial % 4 == 3 ? -0.7 : 0.0);
     const double c = random.normal();
     double result = 0;
@@ -203,9 +209,7 @@ TEST(DeviceRound, DecidesOrdinaryEntriesByDoublesInEveryDirection) {
   int decided = 0;
   constexpr int trials = 2000;
   for (int trial = 0; trial < trials; ++trial) {
-    mpz_class integer = 1;
-    for (int b = 0; b < 128; b += 32)
-      integer = (integer << 32) + static_cast<unsigned long>(random.integer(0, (1ll << 32) - 1));
+    const mpz_class integer = ordinary_integer(random);
     const auto rounding = static_cast<Rounding>(1 + trial % 3);
     const UpdateForm<double> form(trial % 2 == 0 ? 1.0 : -2.0, 0.0, rounding);
     double result = 0;
