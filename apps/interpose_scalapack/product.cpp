@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "depth.hpp"
 #include "functions.hpp"
 #include "libvernier.hpp"
+#include "panels.hpp"
 #include "ring.hpp"
 #include "settings.hpp"
 
@@ -42,8 +44,11 @@ class Run {
   Outcome run() {
     if (!all(create())) return why();
     if (c_.arrange) c_.arrange();
+    const Pieces pieces = pieces_of(grid_, c_);
+    if (pieces.any() && exact_ && c_.triangle == 0) return run_panels(pieces);
     while (distributed().scanning(product_) != 0)
       if (!all(scan())) return why();
+    if (pieces.any() && distributed().regular(product_) != 0) return run_panels(pieces);
     const int passes = distributed().passes(product_);
     for (int pass = 0; pass < passes; ++pass) {
       if (!all(make_elements(pass))) return why();
@@ -76,9 +81,28 @@ class Run {
     return {false, reason, message_};
   }
 
+  // Whole rows and columns meet: each entry is that of one process, since its scales are those of its row and column
+  // alone, or since the contract says what it is.
+  Outcome run_panels(const Pieces& pieces) {
+    const std::size_t size = element_size(c_.type);
+    const auto rows = static_cast<std::size_t>(c_.c->row_count()),
+               columns = static_cast<std::size_t>(c_.c->column_count());
+    const Memory copy = zeros(size * rows * columns);
+    if (!all(copy ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY)) return why();
+    const auto each_column = [&](auto body) {
+      if (rows > 0)
+        for (std::size_t j = 0; j < columns; ++j)
+          body(copy.get() + size * rows * j, static_cast<std::byte*>(const_cast<void*>(c_.c_part.X)) +
+                                                 size * static_cast<std::size_t>(c_.c_part.ldx) * j);
+    };
+    each_column([&](std::byte* own, const std::byte* c) { std::memcpy(own, c, size * rows); });
+    if (!all(multiply_panels(c_, pieces, handle_, copy.get()))) return why();
+    each_column([&](const std::byte* own, std::byte* c) { std::memcpy(c, own, size * rows); });
+    return {.done = true};
+  }
+
   vernier_status create() {
-    const bool exact = settings().contract.rfind("exact", 0) == 0;
-    if (exact && !(is_real(c_.type, c_.alpha) && is_real(c_.type, c_.beta))) return VERNIER_UNSUPPORTED;
+    if (exact_ && !(is_real(c_.type, c_.alpha) && is_real(c_.type, c_.beta))) return VERNIER_UNSUPPORTED;
     try {
       handle_ = thread_handle();
       words_.resize(words_at_a_time);
@@ -172,6 +196,7 @@ class Run {
 
   const Grid& grid_;
   const DistributedCall& c_;
+  const bool exact_ = settings().contract.rfind("exact", 0) == 0;
   vernier_handle handle_ = nullptr;
   vernier_distributed product_ = nullptr;
   std::vector<double> words_;

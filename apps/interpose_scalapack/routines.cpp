@@ -12,29 +12,6 @@ SubMatrix sub_matrix(const Grid& grid, const Argument& x, int m, int n) {
   return SubMatrix(grid, x.descriptor, *x.i, *x.j, m, n);
 }
 
-bool is_zero(vernier_type type, const void* factor) {
-  const auto of = [&](auto x) { return *static_cast<const decltype(x)*>(factor) == decltype(x){}; };
-  return type == VERNIER_S   ? of(float{})
-         : type == VERNIER_D ? of(double{})
-         : type == VERNIER_C ? of(std::complex<float>{})
-                             : of(std::complex<double>{});
-}
-
-// 0 and 1 in the type; the real and imaginary parts of complex ones.
-struct Constant {
-  alignas(16) unsigned char bytes[16] = {};
-};
-Constant constant(vernier_type type, double value) {
-  Constant c;
-  if (type == VERNIER_S || type == VERNIER_C) {
-    const auto x = static_cast<float>(value);
-    std::memcpy(c.bytes, &x, sizeof x);
-  } else {
-    std::memcpy(c.bytes, &value, sizeof value);
-  }
-  return c;
-}
-
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -116,6 +93,25 @@ Taken refused(ParallelSymbol& symbol, Reason reason = Reason::invalid) {
 
 }  // namespace
 
+bool is_zero(vernier_type type, const void* factor) {
+  const auto of = [&](auto x) { return *static_cast<const decltype(x)*>(factor) == decltype(x){}; };
+  return type == VERNIER_S   ? of(float{})
+         : type == VERNIER_D ? of(double{})
+         : type == VERNIER_C ? of(std::complex<float>{})
+                             : of(std::complex<double>{});
+}
+
+Constant constant(vernier_type type, double value) {
+  Constant c;
+  if (type == VERNIER_S || type == VERNIER_C) {
+    const auto x = static_cast<float>(value);
+    std::memcpy(c.bytes, &x, sizeof x);
+  } else {
+    std::memcpy(c.bytes, &value, sizeof value);
+  }
+  return c;
+}
+
 Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k, const void* alpha, const Argument& a,
                 const Argument& b, const void* beta, const Argument& c) {
   if (!symbol.concerns(m, n, k)) return {};
@@ -146,7 +142,7 @@ Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, i
   if (!x.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &z}, k, size);
+  const int depth = block_depth_of(grid, {&x, &z}, k, size);
   if (!symbol.wanted()) return {false, depth};
   if (!x.find_local(grid) || !z.find_local(grid)) return refused(symbol);
   const char turned = conjugated ? 'C' : 'T';
@@ -155,6 +151,7 @@ Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, i
   DistributedCall call{
       symbol.type, op == 'N' ? 'N' : turned, op == 'N' ? turned : 'N', n, n, k, alpha, beta, &x, &x, &z, part, part,
       {}};
+  call.c_triangle = uplo;
   call.allocate = [&] {
     if (!copy.allocate()) return false;
     copy.take([](std::int64_t) { return true; });
@@ -178,7 +175,7 @@ Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char up
   if (!x.valid() || !y.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &y, &z}, order, size);
+  const int depth = block_depth_of(grid, {&x, &y, &z}, order, size);
   if (!symbol.wanted()) return {false, depth};
   if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
   LocalCopy whole(symbol.type, x, a.data), strict(symbol.type, x, a.data);
@@ -210,7 +207,7 @@ Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, cha
   if (!x.valid() || !y.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &y}, order, size);
+  const int depth = block_depth_of(grid, {&x, &y}, order, size);
   if (!symbol.wanted()) return {false, depth};
   if (!x.find_local(grid) || !y.find_local(grid)) return refused(symbol);
   LocalCopy triangle(symbol.type, x, a.data);

@@ -1,0 +1,21 @@
+// Products whose operands travel as numbers: PBLAS brings whole rows of op(A) and whole columns of op(B) to the process
+// that has the entries of C, which multiplies them like any product of one process.
+#pragma once
+
+#include "product.hpp"
+
+namespace vernier::interpose {
+
+// How many rows and columns of C are multiplied at a time, so that panels of all k fit into memory; the same on every
+// process. None: panels are too large for the matrices, or for PBLAS.
+struct Pieces {
+  int rows = 0, columns = 0;
+  bool any() const { return rows > 0 && columns > 0; }
+};
+Pieces pieces_of(const Grid& grid, const DistributedCall& call);
+
+// C += alpha op(A) op(B) on a copy of the local part of C, whose leading dimension is call.c->ld(). No process leaves
+// early: what fails on one is told afterwards.
+vernier_status multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle, void* copy);
+
+}  // namespace vernier::interpose
