@@ -1,9 +1,13 @@
 #include "depth.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "pblas.hpp"
+#include "settings.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -25,7 +29,9 @@ int depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices,
   }
   const double fits = most_panel_bytes / (longest * size);
   const double deep = std::max<double>(usual, most_panels(share) / (2 * longest * size));
-  return std::max(1, static_cast<int>(std::min({fits, deep, static_cast<double>(std::max(k, shallowest))})));
+  const int depth = std::max(1, static_cast<int>(std::min({fits, deep, static_cast<double>(std::max(k, shallowest))})));
+  const int blocks = std::max(1, (k + depth - 1) / depth);
+  return std::max(std::min(depth, shallowest), (k + blocks - 1) / blocks);  // of one size
 }
 
 int block_depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k,
@@ -35,6 +41,21 @@ int block_depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> mat
 
 DeepBlocks::DeepBlocks(int wanted) : before_(depth) { depth = wanted; }
 DeepBlocks::~DeepBlocks() { depth = before_; }
+
+// PBLAS frees a panel by free() after each product: deep ones in large pages, so that little of the time goes into
+// making them. As PBLAS has it, there is no return without memory.
+extern "C" __attribute__((visibility("default"))) char* PB_Cmalloc(int bytes) {
+  constexpr std::size_t page = std::size_t{1} << 21;
+  if (bytes <= 0) return nullptr;
+  const auto size = static_cast<std::size_t>(bytes);
+  void* memory = nullptr;
+  if (size < 2 * page)
+    memory = std::malloc(size);
+  else if (posix_memalign(&memory, page, size) == 0)
+    madvise(memory, size / page * page, MADV_HUGEPAGE);
+  if (memory == nullptr) fatal("no memory for a panel of " + std::to_string(bytes) + " bytes");
+  return static_cast<char*>(memory);
+}
 
 extern "C" __attribute__((visibility("default"))) int pilaenv_(const int* context, const char* type) {
   if (depth > 0) return depth;

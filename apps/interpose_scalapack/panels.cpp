@@ -15,9 +15,11 @@ constexpr std::int64_t least_chunk = 512;  // columns of a triangle that are mul
 struct Running {
   const DistributedCall* call = nullptr;
   vernier_handle handle = nullptr;
-  std::byte* copy = nullptr;
+  std::byte* c = nullptr;
+  std::int64_t ldc = 1;
   vernier_status status = VERNIER_SUCCESS;
   std::int64_t entries = 0;  // of C that have been multiplied
+  double seconds = 0;
 };
 thread_local Running running;
 
@@ -46,9 +48,11 @@ void multiply(const LocalProduct& p) {
                   .b = p.b,
                   .ldb = p.ldb,
                   .beta = c.beta,
-                  .c = running.copy + size * (p.row + p.column * c.c->ld()),
-                  .ldc = c.c->ld()};
+                  .c = running.c + size * (p.row + p.column * running.ldc),
+                  .ldc = running.ldc};
+  const double start = now();
   running.status = call_routine(running.handle, call);
+  running.seconds += now() - start;
 }
 
 // Of C only a triangle is wanted: some columns at a time, with the rows that they have in it.
@@ -78,12 +82,12 @@ char letter(const char* op) { return static_cast<char>(*op & ~32); }
 void gemm(char* opa, char* opb, int* m, int* n, int* k, char*, char* a, int* lda, char* b, int* ldb, char*, char* c,
           int* ldc) {
   if (*m == 0 || *n == 0) return;
-  if (*k != running.call->k || *ldc != running.call->c->ld()) {
+  if (*k != running.call->k || *ldc != running.ldc) {
     running.status = VERNIER_UNSUPPORTED;
     return;
   }
   const std::int64_t place =
-      (reinterpret_cast<std::byte*>(c) - running.copy) / static_cast<std::int64_t>(element_size(running.call->type));
+      (reinterpret_cast<std::byte*>(c) - running.c) / static_cast<std::int64_t>(element_size(running.call->type));
   const LocalProduct product{letter(opa),
                              letter(opb),
                              place % *ldc,
@@ -141,12 +145,12 @@ Pieces pieces_of(const Grid& grid, const DistributedCall& call) {
   return p;
 }
 
-vernier_status multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle, void* copy) {
+PanelOutcome multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle,
+                             const vernier_part& c_part) {
   PblasType type = *pblas().table(call.type)();
   type.Fgemm = reinterpret_cast<Function>(gemm);
-  running = {&call, handle, static_cast<std::byte*>(copy)};
-  Placed a(*call.a, call.a_part), b(*call.b, call.b_part);
-  InnerDescriptor c = call.c->inner();
+  running = {&call, handle, static_cast<std::byte*>(const_cast<void*>(c_part.X)), c_part.ldx};
+  Placed a(*call.a, call.a_part), b(*call.b, call.b_part), c(*call.c, c_part);
   const DeepBlocks deep(call.k);
   for (int i = 0; i < call.m; i += pieces.rows)
     for (int j = 0; j < call.n; j += pieces.columns) {
@@ -154,12 +158,13 @@ vernier_status multiply_panels(const DistributedCall& call, const Pieces& pieces
       const bool a_plain = call.opa == 'N', b_plain = call.opb == 'N';
       pblas().product_ab(&type, "F", "F", &call.opa, &call.opb, m, n, call.k, type.one, a.data, a_plain ? i : 0,
                          a_plain ? 0 : i, a.descriptor.data(), b.data, b_plain ? 0 : j, b_plain ? j : 0,
-                         b.descriptor.data(), type.one, static_cast<char*>(copy), i, j, c.data());
+                         b.descriptor.data(), type.one, c.data, i, j, c.descriptor.data());
     }
   const bool complete = running.entries == call.c->count();
-  const vernier_status status = running.status;
+  const PanelOutcome outcome{running.status != VERNIER_SUCCESS || complete ? running.status : VERNIER_UNSUPPORTED,
+                             running.seconds};
   running = {};
-  return status != VERNIER_SUCCESS || complete ? status : VERNIER_UNSUPPORTED;
+  return outcome;
 }
 
 }  // namespace vernier::interpose

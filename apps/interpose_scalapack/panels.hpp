@@ -14,8 +14,13 @@ struct Pieces {
 };
 Pieces pieces_of(const Grid& grid, const DistributedCall& call);
 
-// C += alpha op(A) op(B) on a copy of the local part of C, whose leading dimension is call.c->ld(). No process leaves
-// early: what fails on one is told afterwards.
-vernier_status multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle, void* copy);
+// C = alpha op(A) op(B) + beta C on the local part of C, or on a copy of it. No process leaves early: what fails on one
+// is told afterwards.
+struct PanelOutcome {
+  vernier_status status;
+  double seconds;  // of the local products; the rest of the time is PBLAS's
+};
+PanelOutcome multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle,
+                             const vernier_part& c);
 
 }  // namespace vernier::interpose

@@ -1,8 +1,8 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -10,7 +10,9 @@
 #include "depth.hpp"
 #include "functions.hpp"
 #include "libvernier.hpp"
+#include "local_copy.hpp"
 #include "panels.hpp"
+#include "preload.hpp"
 #include "ring.hpp"
 #include "settings.hpp"
 
@@ -25,10 +27,7 @@ bool is_real(vernier_type type, const void* factor) {
 
 constexpr std::size_t words_at_a_time = std::size_t{1} << 15;
 
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-using Memory = std::unique_ptr<std::byte, Free>;
+using Memory = std::unique_ptr<std::byte, FreeMemory>;
 
 Memory zeros(std::size_t bytes) {
   return Memory(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(1, bytes), 1)));
@@ -84,20 +83,18 @@ class Run {
   // Whole rows and columns meet: each entry is that of one process, since its scales are those of its row and column
   // alone, or since the contract says what it is.
   Outcome run_panels(const Pieces& pieces) {
-    const std::size_t size = element_size(c_.type);
-    const auto rows = static_cast<std::size_t>(c_.c->row_count()),
-               columns = static_cast<std::size_t>(c_.c->column_count());
-    const Memory copy = zeros(size * rows * columns);
-    if (!all(copy ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY)) return why();
-    const auto each_column = [&](auto body) {
-      if (rows > 0)
-        for (std::size_t j = 0; j < columns; ++j)
-          body(copy.get() + size * rows * j, static_cast<std::byte*>(const_cast<void*>(c_.c_part.X)) +
-                                                 size * static_cast<std::size_t>(c_.c_part.ldx) * j);
-    };
-    each_column([&](std::byte* own, const std::byte* c) { std::memcpy(own, c, size * rows); });
-    if (!all(multiply_panels(c_, pieces, handle_, copy.get()))) return why();
-    each_column([&](const std::byte* own, std::byte* c) { std::memcpy(c, own, size * rows); });
+    const double start = now();
+    LocalCopy copy(c_.type, *c_.c, c_.c_part);
+    if (!all(c_.c_is_ours || copy.allocate() ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY)) return why();
+    if (!c_.c_is_ours) copy.take_all();
+    const PanelOutcome outcome = multiply_panels(c_, pieces, handle_, c_.c_is_ours ? c_.c_part : copy.part());
+    if (settings().verbose > 1)
+      std::fprintf(
+          stderr, "%s: %lld x %lld here: scanned in %.4f s, multiplied in %.4f s, waited and sent for %.4f s\n",
+          preload.name, static_cast<long long>(c_.c->row_count()), static_cast<long long>(c_.c->column_count()),
+          start - start_, outcome.seconds, now() - start - outcome.seconds);
+    if (!all(outcome.status)) return why();
+    if (!c_.c_is_ours) copy.give_all();
     return {.done = true};
   }
 
@@ -197,6 +194,7 @@ class Run {
   const Grid& grid_;
   const DistributedCall& c_;
   const bool exact_ = settings().contract.rfind("exact", 0) == 0;
+  const double start_ = now();
   vernier_handle handle_ = nullptr;
   vernier_distributed product_ = nullptr;
   std::vector<double> words_;
