@@ -5,8 +5,9 @@
 namespace vernier::interpose {
 namespace {
 
-// Orders that are solved underneath, at least: small ones where bits are to be fixed, since those of a solve are not.
-constexpr int least_fixed = 64, least_free = 256;
+// Orders that are solved underneath, at least: one block where bits are to be fixed, so that a process has all of it
+// and no grid changes the order of its sums.
+constexpr int least_fixed = 8, least_free = 256;
 
 // Rows first .. first + order - 1 (from 0) of the triangle.
 struct Part {
