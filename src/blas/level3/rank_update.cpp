@@ -3,7 +3,7 @@
 
 #include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
-#include "blas/level3/triangle.hpp"
+#include "blas/level3/triangle_cost.hpp"
 #include "product/native/native_threads.hpp"
 #include "product/update.hpp"
 
@@ -25,7 +25,8 @@ struct TriangleProduct {
   RoutineReport& report;
 
   void compute() {
-    cut_triangle(uplo, common_cut, 0, n, [this](auto... range) { rectangle(range...); });
+    cut_triangle(uplo, options.contract.reproducible ? common_cut : cpu_cut(usable_threads(options.threads)), 0, n,
+                 [this](auto... range) { rectangle(range...); });
   }
 
  private:
@@ -112,6 +113,7 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   if (alpha != T{0})
     if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
+  if (plan.scheme == "residues" && !residues_serve_update<T>(n, k, options)) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
     const NativeThreads setting(options.threads);
     native_syrk(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), beta, C,
