@@ -42,17 +42,19 @@ int block_depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> mat
 DeepBlocks::DeepBlocks(int wanted) : before_(depth) { depth = wanted; }
 DeepBlocks::~DeepBlocks() { depth = before_; }
 
-// PBLAS frees a panel by free() after each product: deep ones in large pages, so that little of the time goes into
-// making them. As PBLAS has it, there is no return without memory.
-extern "C" __attribute__((visibility("default"))) char* PB_Cmalloc(int bytes) {
+void* allocate_panel(std::size_t bytes) {
   constexpr std::size_t page = std::size_t{1} << 21;
-  if (bytes <= 0) return nullptr;
-  const auto size = static_cast<std::size_t>(bytes);
+  if (bytes < 2 * page) return std::malloc(bytes);
   void* memory = nullptr;
-  if (size < 2 * page)
-    memory = std::malloc(size);
-  else if (posix_memalign(&memory, page, size) == 0)
-    madvise(memory, size / page * page, MADV_HUGEPAGE);
+  if (posix_memalign(&memory, page, bytes) != 0) return nullptr;
+  madvise(memory, bytes / page * page, MADV_HUGEPAGE);
+  return memory;
+}
+
+// PBLAS's own, which frees a panel by free(). As it has it, there is no return without memory.
+extern "C" __attribute__((visibility("default"))) char* PB_Cmalloc(int bytes) {
+  if (bytes <= 0) return nullptr;
+  void* const memory = allocate_panel(static_cast<std::size_t>(bytes));
   if (memory == nullptr) fatal("no memory for a panel of " + std::to_string(bytes) + " bytes");
   return static_cast<char*>(memory);
 }

@@ -15,6 +15,10 @@ inline constexpr double most_of_matrices = 3;
 // Bytes that the panels of a process may take beside its matrices.
 double most_panels(double bytes_of_matrices);
 
+// Memory for a panel, in large pages where it is large: little of the time goes into making them. For free(); null
+// where there is none.
+void* allocate_panel(std::size_t bytes);
+
 // All of k, or as much as that leaves room for, 1024 at least. The same on every process: from global sizes alone.
 int depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k, std::size_t element_bytes);
 

@@ -145,21 +145,40 @@ Pieces pieces_of(const Grid& grid, const DistributedCall& call) {
   return p;
 }
 
-PanelOutcome multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle,
-                             const vernier_part& c_part) {
+namespace {
+
+void multiply_whole(const DistributedCall& call, WholePanels& whole) {
+  whole.gather();
+  const LocalProduct product{'N',       'N',       0,           0,          call.c->row_count(), call.c->column_count(),
+                             whole.a(), whole.b(), whole.lda(), whole.ldb()};
+  running.entries = product.rows * product.columns;
+  multiply(product);
+}
+
+void multiply_by_pblas(const DistributedCall& call, const Pieces& pieces, const vernier_part& c_part) {
   PblasType type = *pblas().table(call.type)();
   type.Fgemm = reinterpret_cast<Function>(gemm);
-  running = {&call, handle, static_cast<std::byte*>(const_cast<void*>(c_part.X)), c_part.ldx};
   Placed a(*call.a, call.a_part), b(*call.b, call.b_part), c(*call.c, c_part);
   const DeepBlocks deep(call.k);
+  const bool a_plain = call.opa == 'N', b_plain = call.opb == 'N';
   for (int i = 0; i < call.m; i += pieces.rows)
     for (int j = 0; j < call.n; j += pieces.columns) {
       const int m = std::min(pieces.rows, call.m - i), n = std::min(pieces.columns, call.n - j);
-      const bool a_plain = call.opa == 'N', b_plain = call.opb == 'N';
       pblas().product_ab(&type, "F", "F", &call.opa, &call.opb, m, n, call.k, type.one, a.data, a_plain ? i : 0,
                          a_plain ? 0 : i, a.descriptor.data(), b.data, b_plain ? 0 : j, b_plain ? j : 0,
                          b.descriptor.data(), type.one, c.data, i, j, c.descriptor.data());
     }
+}
+
+}  // namespace
+
+PanelOutcome multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle,
+                             const vernier_part& c, WholePanels* whole) {
+  running = {&call, handle, static_cast<std::byte*>(const_cast<void*>(c.X)), c.ldx};
+  if (whole != nullptr)
+    multiply_whole(call, *whole);
+  else
+    multiply_by_pblas(call, pieces, c);
   const bool complete = running.entries == call.c->count();
   const PanelOutcome outcome{running.status != VERNIER_SUCCESS || complete ? running.status : VERNIER_UNSUPPORTED,
                              running.seconds};

@@ -2,7 +2,7 @@
 // that has the entries of C, which multiplies them like any product of one process.
 #pragma once
 
-#include "product.hpp"
+#include "whole_panels.hpp"
 
 namespace vernier::interpose {
 
@@ -20,7 +20,8 @@ struct PanelOutcome {
   vernier_status status;
   double seconds;  // of the local products; the rest of the time is PBLAS's
 };
+// whole: the panels, allocated, where they need not come through PBLAS; else null
 PanelOutcome multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle,
-                             const vernier_part& c);
+                             const vernier_part& c, WholePanels* whole);
 
 }  // namespace vernier::interpose

@@ -107,7 +107,8 @@ class Run {
   Outcome run_panels() {
     const double start = now();
     if (copy_) copy_->take_all();
-    const PanelOutcome outcome = multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part);
+    const PanelOutcome outcome =
+        multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part, whole_ ? &*whole_ : nullptr);
     if (settings().verbose > 1)
       std::fprintf(
           stderr, "%s: %lld x %lld here: scanned in %.4f s, multiplied in %.4f s, waited and sent for %.4f s\n",
@@ -125,6 +126,8 @@ class Run {
       words_.resize(words_at_a_time);
       if (c_.allocate && !c_.allocate()) return VERNIER_OUT_OF_MEMORY;
       if (pieces_.any() && !c_.c_is_ours && !copy_.emplace(c_.type, *c_.c, c_.c_part).allocate())
+        return VERNIER_OUT_OF_MEMORY;
+      if (pieces_.any() && WholePanels::serves(c_) && !whole_.emplace(grid_, c_).allocate())
         return VERNIER_OUT_OF_MEMORY;
     } catch (const std::bad_alloc&) {
       return VERNIER_OUT_OF_MEMORY;
@@ -217,7 +220,8 @@ class Run {
   const DistributedCall& c_;
   const bool exact_ = settings().contract.rfind("exact", 0) == 0;
   const Pieces pieces_ = pieces_of(grid_, c_);
-  std::optional<LocalCopy> copy_;  // of C, which a failure on another process must leave as it is
+  std::optional<LocalCopy> copy_;     // of C, which a failure on another process must leave as it is
+  std::optional<WholePanels> whole_;  // where operands are dealt out as C is
   const double start_ = now();
   vernier_handle handle_ = nullptr;
   vernier_distributed product_ = nullptr;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "local_copy.hpp"
+#include "whole_panels.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -67,13 +68,13 @@ Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k,
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
   const int depth = depth_of(grid, {&x, &y, &z}, k, size);
-  if (!symbol.wanted()) return {false, depth};
+  const bool residues = symbol.wanted();
   if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
   DistributedCall call{
       symbol.type,         opa, opb, m, n, k, alpha, beta, &x, &y, &z, x.part(a.data, size), y.part(b.data, size),
       z.part(c.data, size)};
   call.c_is_ours = is_zero(symbol.type, beta);
-  return {symbol.run(grid, call), depth};
+  return {residues ? symbol.run(grid, call) : multiply_by_blas(grid, call), depth};
 }
 
 Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, int n, int k, const void* alpha,

@@ -67,7 +67,7 @@ namespace {
 
 // B is the unit matrix, so that C is A, as far as fp64 promises.
 int product(const std::string& mode, const Grid& grid, int rank, int workspaces) {
-  const int n = mode == "workspace" ? 320 : 96;  // more than the first workspace holds
+  const int n = mode == "workspace" || mode == "deep" ? 320 : 96;  // more than the first workspace holds
   Whole<double> a(n, n), b(n, n), c(n, n);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) {
