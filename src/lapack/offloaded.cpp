@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "blas/host_routine.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "lapack/device_factors.hpp"
 #include "number/complex.hpp"
 #include "vernier/cuda_lapack.hpp"

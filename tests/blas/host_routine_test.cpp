@@ -1,6 +1,6 @@
 // Level 3 with matrices of the host on a device, whole: the bits of the CPU, only the triangle written, C untouched or
 // complete where the device fails. The device lies in memory of the host, and its routines are the CPU's.
-#include "blas/host_routine.hpp"
+#include "blas/offload/host_routine.hpp"
 
 #include <cstring>
 

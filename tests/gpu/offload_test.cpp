@@ -1,6 +1,6 @@
 // Matrices of the host on the GPU: the CPU's bits, whatever the blocks and the memory; and what happens where the GPU
 // cannot.
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
-#include "blas/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/triangle.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
 #include "product/native/native_threads.hpp"
 #include "vernier/cuda_level3.hpp"

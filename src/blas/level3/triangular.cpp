@@ -1,9 +1,9 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
-#include "blas/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/substitution.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/level3/triangular_halves.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "product/native/native_threads.hpp"
 #include "product/update.hpp"
 #include "vernier/cuda_level3.hpp"

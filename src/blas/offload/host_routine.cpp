@@ -1,4 +1,4 @@
-#include "blas/host_routine.hpp"
+#include "blas/offload/host_routine.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "blas/device.hpp"
+#include "blas/offload/device.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "blas/cpu_seconds.hpp"
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 #include "residue/plan/cost_cuda.hpp"
 #include "split/cost.hpp"
 #include "vernier/cuda.hpp"

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "blas/device.hpp"
-#include "blas/offload.hpp"
+#include "blas/offload/device.hpp"
+#include "blas/offload/offload.hpp"
 #include "vernier/level3.hpp"
 
 namespace vernier {
