@@ -1,6 +1,7 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
 #include <algorithm>
 
+#include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/triangle.hpp"
 #include "product/native/native_threads.hpp"
@@ -97,6 +98,19 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   check_area(routine, n, std::max(n, k));
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, A, C, ldc, options);
+  const auto describe = [&] {
+    HostRoutine<T> r{routine, {n, n, k}, stored_operand(op, A, n, k, lda), {}, {C, n, n, ldc}, beta != T{0}, uplo};
+    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
+      return hermitian ? cuda::herk<T>(uplo, op, n, k, std::real(alpha), x.a, x.lda, std::real(beta), x.c, x.ldc, o)
+                       : cuda::syrk<T>(uplo, op, n, k, alpha, x.a, x.lda, beta, x.c, x.ldc, o);
+    };
+    r.on_cpu = [=](const Options& o) {
+      return rank_k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, beta, C, ldc, o);
+    };
+    return r;
+  };
+  if (alpha != T{0})
+    if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
     const NativeThreads setting(options.threads);
@@ -129,6 +143,21 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_leading(routine, "ldb", ldb, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, B, C, ldc, options);
+  const auto describe = [&] {
+    HostRoutine<T> r{
+        routine,      {n, n, k}, stored_operand(op, A, n, k, lda), stored_operand(op, B, n, k, ldb), {C, n, n, ldc},
+        beta != T{0}, uplo};
+    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
+      return hermitian ? cuda::her2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, std::real(beta), x.c, x.ldc, o)
+                       : cuda::syr2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
+    };
+    r.on_cpu = [=](const Options& o) {
+      return rank_2k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o);
+    };
+    return r;
+  };
+  if (alpha != T{0})
+    if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
   const int threads = usable_threads(options.threads);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "none" || alpha == T{0}) {
@@ -162,6 +191,18 @@ Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T
   check_leading("gemmt", "lda", lda, opa == Op::none ? n : k);
   check_leading("gemmt", "ldb", ldb, opb == Op::none ? k : n);
   check_update("gemmt", n, alpha, k, A, B, C, ldc, options);
+  const auto describe = [&] {
+    HostRoutine<T> r{
+        "gemmt",      {n, n, k}, stored_operand(opa, A, n, k, lda), stored_operand(opb, B, k, n, ldb), {C, n, n, ldc},
+        beta != T{0}, uplo};
+    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
+      return cuda::gemmt<T>(uplo, opa, opb, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
+    };
+    r.on_cpu = [=](const Options& o) { return gemmt<T>(uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o); };
+    return r;
+  };
+  if (alpha != T{0})
+    if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
   return triangle_product(report, uplo, false, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 

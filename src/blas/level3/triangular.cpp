@@ -1,4 +1,5 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
+#include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/substitution.hpp"
 #include "blas/level3/triangular_halves.hpp"
@@ -62,9 +63,33 @@ void scaled_copy(const Problem<T>& p, T factor, const T* in, std::int64_t ld_in,
 }
 
 template <class T>
+Report triangular(const Problem<T>& p);
+
+// Blocks on the diagonal are cuBLAS's there, which promises no bits.
+template <class T>
+std::optional<Report> offloaded_triangular(const Problem<T>& p) {
+  if (p.alpha == T{0} || p.options.contract.reproducible) return {};
+  const ProductShape shape{p.m, p.n, p.order()};
+  return offloaded_routine<T>(shape, true, p.options, [&] {
+    HostRoutine<T> r{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
+    r.on_device = [p](const RoutineOperands<T>& x, const cuda::Options& o) {
+      return p.solve ? cuda::trsm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
+                     : cuda::trmm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c,
+                                     x.ldc, o);
+    };
+    r.on_cpu = [&p](const Options& o) {
+      return triangular<T>(
+          {p.routine, p.solve, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, o});
+    };
+    return r;
+  });
+}
+
+template <class T>
 Report triangular(const Problem<T>& p) {
   RoutineReport report(p.routine);
   check(p);
+  if (auto offloaded = offloaded_triangular(p)) return *std::move(offloaded);
   Plan plan = explain<T>(Op::none, Op::none, p.m, p.n, p.order(), p.options);
   Plan nothing = explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options);
   if (plan.scheme == "none" || p.alpha == T{0}) {
