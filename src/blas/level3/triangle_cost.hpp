@@ -6,6 +6,7 @@
 #include "blas/cpu_seconds.hpp"
 #include "blas/level3/triangle.hpp"
 #include "product/native/native.hpp"
+#include "product/plan/native_use.hpp"
 
 namespace vernier {
 
@@ -15,7 +16,7 @@ constexpr TriangleCut cpu_cut(int threads) { return threads <= 4 ? common_cut : 
 
 template <class T>
 bool chooses_by_estimate(const Options& options) {
-  return native_product_serves<T>(options.contract) && requested_engine(options.engine).empty();
+  return native_use<T>(options.contract) != NativeUse::never && requested_engine(options.engine).empty();
 }
 
 // A triangle of a product, n x n x k.
