@@ -19,7 +19,7 @@ struct TriangleCut {
   }
 };
 
-// For reproducible contracts everywhere, and on CPUs. For n = 2048 the squares add 1/16 to the work.
+// For reproducible contracts everywhere, and on few threads of a CPU. For n = 2048 the squares add 1/16 to the work.
 inline constexpr TriangleCut common_cut{256, 64};
 
 // rectangle(i0, i1, j0, j1) for squares on the diagonal and rectangles beside it that together cover the triangle.

@@ -59,6 +59,7 @@ void call_blas(const GemmCall<T>& p) {
 template <class T>
 void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
   const NativeThreads setting(threads);
+  const NativeCall inside;
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = p.lda > largest_int, long_b = p.ldb > largest_int, long_c = p.ldc > largest_int;
