@@ -9,12 +9,15 @@
 #include "engine/panel.hpp"
 
 namespace vernier::offload {
+
+std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t alignment = 256;
+  return size_sum(bytes, alignment - 1) / alignment * alignment;
+}
+
 namespace {
 
 constexpr std::int64_t least_block = 32, block_unit = 128;
-constexpr std::size_t alignment = 256;
-
-std::size_t aligned(std::size_t bytes) { return size_sum(bytes, alignment - 1) / alignment * alignment; }
 
 // Where panels of one operand lie.
 struct Slots {

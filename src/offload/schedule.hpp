@@ -54,6 +54,9 @@ struct ScheduleRequest {
   std::int64_t m_block = 0, n_block = 0;                             // 0: chosen
 };
 
+// Bytes to where the next panel may begin.
+std::size_t aligned(std::size_t bytes);
+
 // No blocks where the device cannot hold the least ones.
 Schedule make_schedule(const ScheduleRequest& request);
 

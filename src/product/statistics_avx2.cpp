@@ -62,7 +62,8 @@ void contiguous(const T* x, std::int64_t k, VectorStatistics& s) {
     if (largest != 0) s = vector_statistics(x, 1, k);
     return;
   }
-  const auto [first, second] = quantum_scale(s.exponent);
+  const auto scale = quantum_scale(s.exponent);
+  const double first = scale.first, second = scale.second;
   double squares = 0, sum = 0, c0 = 0, c1 = 0, c2 = 0;
 #pragma omp simd reduction(+ : squares, sum, c0, c1, c2)
   for (std::int64_t l = 0; l < k; ++l) {

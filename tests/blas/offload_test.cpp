@@ -1,36 +1,15 @@
 // Matrices of the host on a device: the bits of one product on the CPU, whatever the blocks, and where a device fails.
 // The device is one in memory of the host that multiplies as the CPU does.
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <atomic>
 
-#include "../offload/fake_link.hpp"
+#include "fake_target.hpp"
 #include "fixture.hpp"
 #include "support/error_message.hpp"
 
 namespace vernier::test {
 namespace {
-
-template <class T>
-OffloadTarget<T> fake_target(const Contract& contract, std::uint64_t seed, const Fault* fault = nullptr,
-                             int devices = 1) {
-  OffloadTarget<T> target;
-  target.devices = devices;
-  target.name = "a fake device";
-  target.link = [=](int device, offload::BlockProduct product) -> std::unique_ptr<offload::Link> {
-    return std::make_unique<FakeLink>(std::move(product), seed + static_cast<std::uint64_t>(device),
-                                      device == 0 ? fault : nullptr);
-  };
-  target.free_memory = [](int) { return std::size_t{1} << 28; };
-  target.workspace = [](auto m, auto n, auto, bool) { return static_cast<std::size_t>(m + n); };
-  target.multiply = [contract](const GemmCall<T>& x, std::size_t, void*) {
-    Options options;
-    options.contract = contract;
-    options.threads = 1;
-    return gemm<T>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
-  };
-  return target;
-}
 
 template <class T>
 Outcome<T> offloaded(const Call<T>& call, const Options& options, const OffloadTarget<T>& target,

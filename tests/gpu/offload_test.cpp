@@ -1,6 +1,6 @@
 // Matrices of the host on the GPU: the CPU's bits, whatever the blocks and the memory; and what happens where the GPU
 // cannot.
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -175,7 +175,7 @@ TEST(OffloadOnGpu, ServesLevel3AndFactorsWithTheSameBits) {
     const DeviceScope scope(device);
     std::vector<Matrix<double>> out(4, b);
     const Report update = syrk<double>(Uplo::lower, Op::none, n, n, 2, a.data(), n, -1, out[0].data(), n, options);
-    EXPECT_EQ(update.plan.reason.find("matrices of the host") != std::string::npos, device == Device::cuda)
+    EXPECT_EQ(update.plan.reason.find("matrices of the host: whole") != std::string::npos, device == Device::cuda)
         << update.plan.reason;
     symm<double>(Side::left, Uplo::upper, n, n, 1, a.data(), n, b.data(), n, 0, out[1].data(), n, options);
     trmm<double>(Side::right, Uplo::lower, Op::transpose, Diag::unit, n, n, 1, a.data(), n, out[2].data(), n, options);
@@ -185,6 +185,86 @@ TEST(OffloadOnGpu, ServesLevel3AndFactorsWithTheSameBits) {
   };
   const auto on_cpu = all(Device::cpu), on_gpu = all(Device::cuda);
   for (std::size_t i = 0; i < on_cpu.size(); ++i) EXPECT_EQ(difference(on_gpu[i], on_cpu[i]), "") << i;
+}
+
+// Contracts that promise no bits: within both bounds of each other, for every routine, whole on the GPU.
+TEST(OffloadOnGpu, TakesLevel3Whole) {
+  const std::int64_t m = 1100, n = 900;
+  const Matrix<double> a = scattered_matrix<double>(m, m, 0.5, 1), b = scattered_matrix<double>(m, n, 0.5, 2);
+  Matrix<double> easy = a;
+  for (std::int64_t i = 0; i < m; ++i) easy(i, i) = 400;
+  const auto all = [&](Device device) {
+    Options options;
+    options.device = device;
+    std::vector<Matrix<double>> out{scattered_matrix<double>(m, m, 0.5, 3), scattered_matrix<double>(m, m, 0.5, 4), b,
+                                    b, b};
+    const Report reports[] = {
+        syrk<double>(Uplo::upper, Op::none, m, n, 2, b.data(), m, -1, out[0].data(), m, options),
+        syr2k<double>(Uplo::lower, Op::transpose, n, m, 2, b.data(), m, b.data(), m, 1, out[1].data(), m, options),
+        symm<double>(Side::left, Uplo::upper, m, n, 1, a.data(), m, b.data(), m, 3, out[2].data(), m, options),
+        trmm<double>(Side::left, Uplo::lower, Op::transpose, Diag::unit, m, n, 1, a.data(), m, out[3].data(), m,
+                     options),
+        trsm<double>(Side::left, Uplo::upper, Op::none, Diag::non_unit, m, n, 1, easy.data(), m, out[4].data(), m,
+                     options)};
+    for (const Report& r : reports)
+      EXPECT_EQ(r.plan.reason.find("matrices of the host: whole") != std::string::npos, device == Device::cuda)
+          << r.plan.routine << ": " << r.plan.reason;
+    return out;
+  };
+  const auto on_cpu = all(Device::cpu), on_gpu = all(Device::cuda);
+  for (std::size_t r = 0; r < on_cpu.size(); ++r) {
+    double largest = 0, difference = 0;
+    for (std::int64_t j = 0; j < on_cpu[r].columns(); ++j)
+      for (std::int64_t i = 0; i < on_cpu[r].rows(); ++i) {
+        largest = std::max(largest, std::abs(on_cpu[r](i, j)));
+        difference = std::max(difference, std::abs(on_cpu[r](i, j) - on_gpu[r](i, j)));
+      }
+    EXPECT_LE(difference, 1e-12 * largest) << r;  // of products whose |A||B| is some hundred times their entries
+  }
+}
+
+// Factors and solutions, made whole on the GPU: residuals as small as the CPU's, pivots and verdicts on the host.
+TEST(OffloadOnGpu, TakesFactorsAndSolutionsWhole) {
+  const std::int64_t n = 1500, nrhs = 3;
+  Options options;
+  options.device = Device::cuda;
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, nrhs, 0.5, 2);
+  SolveOptions solving;
+  solving.products.device = Device::cuda;
+  Matrix<double> x(n, nrhs);
+  const SolveReport report = solve<double>(Op::transpose, n, nrhs, a.data(), n, b.data(), n, x.data(), n, solving);
+  EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
+  EXPECT_NE(report.reason.find("matrices of the host: whole"), std::string::npos) << report.reason;
+  const auto residual = [&](const Matrix<double>& m, const Matrix<double>& y, Op op) {
+    Matrix<double> r = b;
+    gemm<double>(op, Op::none, n, nrhs, n, -1, m.data(), n, y.data(), n, 1, r.data(), n, {.device = Device::cpu});
+    double largest = 0, scale = 0;
+    for (std::int64_t j = 0; j < nrhs; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        largest = std::max(largest, std::abs(r(i, j)));
+        scale = std::max(scale, std::abs(y(i, j)));
+      }
+    return largest / (scale * static_cast<double>(n));
+  };
+  EXPECT_LE(residual(a, x, Op::transpose), 1e-15);
+
+  Matrix<double> lu = a, y = b;
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  ASSERT_EQ(getrf<double>(n, n, lu.data(), n, pivots.data(), options), 0);
+  getrs<double>(Op::none, n, nrhs, lu.data(), n, pivots.data(), y.data(), n, {.device = Device::cpu});
+  EXPECT_LE(residual(a, y, Op::none), 1e-13);
+
+  Matrix<double> definite(n, n);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) definite(i, j) = i == j ? 800 : 0.5 * (a(i, j) + a(j, i));
+  Matrix<double> factor = definite;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < j; ++i) factor(i, j) = -7;
+  ASSERT_EQ(potrf<double>(Uplo::lower, n, factor.data(), n, options), 0);
+  EXPECT_EQ(factor(3, 900), -7) << "the other triangle";
+  y = b;
+  potrs<double>(Uplo::lower, n, nrhs, factor.data(), n, y.data(), n, {.device = Device::cpu});
+  EXPECT_LE(residual(definite, y, Op::none), 1e-13);
 }
 
 // The estimate of a large product is for the GPU, that of a small one for the CPU.

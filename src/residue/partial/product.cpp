@@ -77,7 +77,7 @@ void DistributedProduct<T>::scan(Side side, const MatrixPart<const T>& part) {
   DistributedState<T>& s = *state_;
   check_operand(s, side, part);
   check_scanning(s);
-  s.scan.template add<T>(side, s.vectors_are_rows(side), part, s.threads);
+  s.scan.template add<T>(side, s.vectors_are_rows(side), part, s.threads, backend_of<RealType<T>>(s.engine).name);
 }
 
 template <class T>
@@ -99,6 +99,11 @@ void DistributedProduct<T>::combine() {
   state_->combine();
 }
 
+template <class T>
+bool DistributedProduct<T>::regular() const {
+  const DistributedState<T>& s = *state_;
+  return !scanning() && !s.scaling.any_wide && !s.scan.nonfinite();
+}
 template <class T>
 int DistributedProduct<T>::passes() const {
   return static_cast<int>(state_->passes.size());

@@ -1,4 +1,4 @@
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -89,17 +89,16 @@ class OffloadRun {
   }
 
   Report run() {
-    const Memory a = memory_of(call_.a, last_a()), b = memory_of(call_.b, last_b()), c = memory_of(call_.c, last_c());
-    const auto reached = [](Memory m) { return m == Memory::device || m == Memory::managed; };
-    if (reached(a) && reached(b) && reached(c)) return target_.multiply(call_, 0, nullptr);
-    require(a != Memory::device && b != Memory::device && c != Memory::device,
-            "gemm: {} in memory of a GPU; expected all of A, B and C there, or none of them",
-            a == Memory::device   ? "A is"
-            : b == Memory::device ? "B is"
-                                  : "C is");
+    const OperandMemory at{target_.memory_of(call_.a, last_a()), target_.memory_of(call_.b, last_b()),
+                           target_.memory_of(call_.c, last_c())};
+    if (at.all_on_a_device("gemm")) {
+      Report report = target_.multiply(call_, 0, nullptr);
+      target_.synchronize();  // as on the CPU, C is written now
+      return report;
+    }
     whole_ = !may_be_cut(call_, options_.contract, usable_threads(options_.threads));
     try {
-      if (!make_lanes(a == Memory::pinned, b == Memory::pinned, c == Memory::pinned))
+      if (!make_lanes(at))
         return on_cpu(whole_ ? "these data are multiplied whole, and the GPU's memory does not hold them"
                              : "the GPU's memory does not hold the least blocks");
     } catch (const Error& error) {
@@ -125,9 +124,6 @@ class OffloadRun {
                                  : last_of(call_.b, call_.n, call_.k, call_.ldb);
   }
   const T* last_c() const { return last_of(static_cast<const T*>(call_.c), call_.m, call_.n, call_.ldc); }
-  Memory memory_of(const T* first, const T* last) const {
-    return target_.memory_of ? target_.memory_of(first, last) : Memory::pageable;
-  }
 
   Options cpu_options() const {
     Options options = options_;
@@ -173,7 +169,7 @@ class OffloadRun {
   }
 
   // False: some device does not hold the least blocks of its part.
-  bool make_lanes(bool pinned_a, bool pinned_b, bool pinned_c) {
+  bool make_lanes(const OperandMemory& at) {
     const int devices = whole_ ? 1 : target_.devices;
     const std::vector<offload::Share> shares = offload::deal(call_.m, call_.n, devices);
     for (std::size_t d = 0; d < shares.size(); ++d) {
@@ -199,8 +195,8 @@ class OffloadRun {
       lane.a = host_matrix(part.a, part.lda);
       lane.b = host_matrix(part.b, part.ldb);
       lane.c = lane.out = host_matrix(part.c, part.ldc);
-      lane.direct_a = pinned_a, lane.direct_b = pinned_b;
-      lane.direct_c = pinned_c && part.beta == T{0};  // what is lost in the middle can be computed again
+      lane.direct_a = at.a == Memory::pinned, lane.direct_b = at.b == Memory::pinned;
+      lane.direct_c = at.c == Memory::pinned && part.beta == T{0};  // what is lost in the middle can be computed again
       lanes_.push_back(std::move(lane));
       parts_.push_back(part);
     }
@@ -287,6 +283,17 @@ class OffloadRun {
 
 }  // namespace
 
+bool OperandMemory::all_on_a_device(const char* routine) const {
+  const auto reached = [](Memory m) { return m == Memory::device || m == Memory::managed; };
+  if (reached(a) && reached(b) && reached(c)) return true;
+  require(a != Memory::device && b != Memory::device && c != Memory::device,
+          "{}: {} in memory of a GPU; expected all of A, B and C there, or none of them", routine,
+          a == Memory::device   ? "A is"
+          : b == Memory::device ? "B is"
+                                : "C is");
+  return false;
+}
+
 int offload_threads(const Options& options) { return std::min(usable_threads(options.threads), most_copying_threads); }
 
 template <class T>
@@ -301,15 +308,14 @@ OffloadTarget<T> cuda_target(const Options& options) {
   target.link = offload::cuda_link;
   target.free_memory = offload::free_memory;
   target.memory_of = offload::memory_of;
+  target.synchronize = offload::synchronize;
   const Contract contract = options.contract;
   target.workspace = [contract](std::int64_t m, std::int64_t n, std::int64_t k, bool least) {
     return cuda::gemm_workspace<T>(m, n, k, {.contract = contract}, least);
   };
   target.multiply = [contract](const GemmCall<T>& x, std::size_t workspace, void* stream) {
-    Report report = cuda::gemm<T>(x.opa, x.opb, x.m, x.n, x.k, &x.alpha, x.a, x.lda, x.b, x.ldb, &x.beta, x.c, x.ldc,
-                                  {.contract = contract, .stream = stream, .workspace_limit = workspace});
-    if (stream == nullptr) offload::synchronize();  // matrices that lie there: as on the CPU, C is written now
-    return report;
+    return cuda::gemm<T>(x.opa, x.opb, x.m, x.n, x.k, &x.alpha, x.a, x.lda, x.b, x.ldb, &x.beta, x.c, x.ldc,
+                         {.contract = contract, .stream = stream, .workspace_limit = workspace});
   };
   return target;
 }

@@ -51,9 +51,17 @@ struct OffloadTarget {
   std::function<std::unique_ptr<offload::Link>(int device, offload::BlockProduct)> link;
   std::function<std::size_t(int device)> free_memory;
   std::function<offload::Memory(const void* first, const void* last)> memory_of;
+  std::function<void()> synchronize;  // with what runs on matrices that lie on the device
   // Bytes that a product takes on the device; least: with which it runs.
   std::function<std::size_t(std::int64_t m, std::int64_t n, std::int64_t k, bool least)> workspace;
   std::function<Report(const GemmCall<T>& on_device, std::size_t workspace, void* stream)> multiply;
+};
+
+// Where the matrices of a call lie.
+struct OperandMemory {
+  offload::Memory a, b, c;
+
+  bool all_on_a_device(const char* routine) const;  // else none: throws for a mixture
 };
 
 template <class T>
