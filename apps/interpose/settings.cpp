@@ -36,7 +36,7 @@ Settings read() {
   Settings s;
   s.contract = variable("VERNIER_CONTRACT");
   s.engine = variable(preload.engine_variable);
-  s.verbose = static_cast<int>(number("VERNIER_VERBOSE", 0, 2, 0));
+  s.verbose = static_cast<int>(number("VERNIER_VERBOSE", 0, 3, 0));
   s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", 0, 1 << 20, 256));
   s.min_operations = s.min_size * s.min_size * s.min_size;
   s.report = writable("VERNIER_REPORT");

@@ -8,8 +8,23 @@
 
 namespace vernier::interpose {
 
-// The same on every process: from global sizes alone. PBLAS counts the bytes of its panels in an int.
+inline constexpr double most_panel_bytes = 2147483647.0 / 2;  // PBLAS counts them in an int, and some take two
+inline constexpr double small_panels = 64e6;                  // bytes that are never too many
+inline constexpr double most_of_matrices = 3;
+
+// Bytes that the panels of a process may take beside its matrices.
+double most_panels(double bytes_of_matrices);
+
+// Memory for a panel, in large pages where it is large: little of the time goes into making them. For free(); null
+// where there is none.
+void* allocate_panel(std::size_t bytes);
+
+// All of k, or as much as that leaves room for, 1024 at least. The same on every process: from global sizes alone.
 int depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k, std::size_t element_bytes);
+
+// The same for routines that cut C into such blocks too: 1024 at most.
+int block_depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k,
+                   std::size_t element_bytes);
 
 // While it lives, pilaenv_ of this thread answers that depth; 0: the library's own.
 class DeepBlocks {

@@ -3,7 +3,7 @@
 #include <complex>
 #include <cstring>
 
-#include "routines.hpp"
+#include "triangle.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -91,5 +91,21 @@ VERNIER_PTRMM(pstrmm_, VERNIER_S)
 VERNIER_PTRMM(pdtrmm_, VERNIER_D)
 VERNIER_PTRMM(pctrmm_, VERNIER_C)
 VERNIER_PTRMM(pztrmm_, VERNIER_Z)
+
+#define VERNIER_PTRSM(name, type, multiply)                                                                           \
+  VERNIER_EXPORT name(const char* side, const char* uplo, const char* op, const char* diag, const int* m,             \
+                      const int* n, const void* alpha, void* a, const int* ia, const int* ja, const int* da, void* b, \
+                      const int* ib, const int* jb, const int* db) {                                                  \
+    static constinit ParallelSymbol symbol(#name, type, Routine::trsm);                                               \
+    const SolveCall call{                                                                                             \
+        type,  letter(side, "LR"), letter(uplo, "UL"), op_letter(op, type), letter(diag, "NU"), *m, *n,               \
+        alpha, {a, ia, ja, da},    {b, ib, jb, db}};                                                                  \
+    if (!take_solve(symbol, call, multiply, reinterpret_cast<ParallelSolve>(symbol.underneath())))                    \
+      symbol.pass_on(0, side, uplo, op, diag, m, n, alpha, a, ia, ja, da, b, ib, jb, db);                             \
+  }
+VERNIER_PTRSM(pstrsm_, VERNIER_S, psgemm_)
+VERNIER_PTRSM(pdtrsm_, VERNIER_D, pdgemm_)
+VERNIER_PTRSM(pctrsm_, VERNIER_C, pcgemm_)
+VERNIER_PTRSM(pztrsm_, VERNIER_Z, pzgemm_)
 
 }  // namespace vernier::interpose

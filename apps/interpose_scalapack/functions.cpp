@@ -15,6 +15,7 @@ DistributedFunctions load_all() {
   load("vernier_distributed_sums", f.sums);
   load("vernier_distributed_refuse", f.refuse);
   load("vernier_distributed_combine", f.combine);
+  load("vernier_distributed_regular", f.regular);
   load("vernier_distributed_passes", f.passes);
   load("vernier_distributed_moduli", f.moduli);
   load("vernier_distributed_element_bytes", f.element_bytes);

@@ -14,6 +14,7 @@ struct DistributedFunctions {
   decltype(&vernier_distributed_sums) sums;
   decltype(&vernier_distributed_refuse) refuse;
   decltype(&vernier_distributed_combine) combine;
+  decltype(&vernier_distributed_regular) regular;
   decltype(&vernier_distributed_passes) passes;
   decltype(&vernier_distributed_moduli) moduli;
   decltype(&vernier_distributed_element_bytes) element_bytes;

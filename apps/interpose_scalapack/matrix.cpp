@@ -11,7 +11,7 @@ Grid grid_of(int context) {
   return g;
 }
 
-int Cut::first_block() const { return std::min(count, begin_of(block_of(first) + 1) - first); }
+int Cut::first_block() const { return count == 0 ? 0 : std::min(count, begin_of(block_of(first) + 1) - first); }
 
 int Cut::first_process() const { return (source + block_of(first)) % processes; }
 

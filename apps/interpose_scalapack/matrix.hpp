@@ -24,6 +24,23 @@ struct Cut {
   int block_of(int index) const { return index < matrix_block ? 0 : 1 + (index - matrix_block) / block; }
   int begin_of(int which) const { return which == 0 ? 0 : matrix_block + (which - 1) * block; }
 
+  // Are they dealt out alike, index by index?
+  bool same_as(const Cut& other) const {
+    return count == other.count && processes == other.processes &&
+           (count == 0 ||
+            (block == other.block && first_block() == other.first_block() && first_process() == other.first_process()));
+  }
+  // body(count, process) for each block, in order.
+  template <class Body>
+  void for_each_block(Body body) const {
+    int process = count > 0 ? first_process() : 0;
+    for (int done = 0, now = first_block(); done < count; process = (process + 1) % processes) {
+      body(now, process);
+      done += now;
+      now = count - done < block ? count - done : block;
+    }
+  }
+  Cut shortened(int to) const { return {first, to, matrix_block, block, source, processes}; }
   int first_block() const;    // indices in the block that it begins in
   int first_process() const;  // which has them
   int most_local() const;     // of any process, at most
@@ -45,6 +62,13 @@ class SubMatrix {
   bool valid() const { return valid_; }  // inside the matrix, and of the kind that this preload knows
   int most_rows() const { return rows_.most_local(); }
   int most_columns() const { return columns_.most_local(); }
+  int most_rows(int count) const { return rows_.shortened(count).most_local(); }  // of so many rows in all
+  int most_columns(int count) const { return columns_.shortened(count).most_local(); }
+  double entries() const { return static_cast<double>(rows_.count) * columns_.count; }  // on all processes
+  const Cut& rows_cut() const { return rows_; }
+  const Cut& columns_cut() const { return columns_; }
+  int row_block() const { return rows_.block; }
+  int column_block() const { return columns_.block; }
 
   // After valid(): what lies here of it, in the matrix' own memory; false where the columns of the matrix there are too
   // short.

@@ -18,6 +18,7 @@ class ParallelSymbol {
   constexpr ParallelSymbol(const char* name, vernier_type t, Routine routine)
       : type(t), counts_(name), routine_(routine) {}
 
+  void* underneath();
   template <class... Arguments>
   void pass_on(int depth, Arguments... arguments) {
     const DeepBlocks deep(depth);
@@ -31,11 +32,11 @@ class ParallelSymbol {
   void refuse(Reason reason, const std::string& message = "");
   // Runs it and counts it; false: to be passed on.
   bool run(const Grid& grid, const DistributedCall& call);
+  void take() { counts_.take(); }  // a call that is made of others, which are counted too
 
   const vernier_type type;
 
  private:
-  void* underneath();
   void count(const Call& call, double seconds);
 
   Counts counts_;

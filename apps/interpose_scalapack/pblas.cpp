@@ -48,7 +48,6 @@ std::string fault_of_version() {
 
 Pblas load() {
   Pblas p;
-  PblasType* (*table)() = nullptr;
   find("Cblacs_gridinfo", p.grid, p.missing);
   find("Cdgesd2d", p.send, p.missing);
   find("Cdgerv2d", p.receive, p.missing);
@@ -60,13 +59,18 @@ Pblas load() {
   find("PB_CpgemmAC", p.product_ac, p.missing);
   find("PB_CpgemmBC", p.product_bc, p.missing);
   find("pilaenv_", p.block, p.missing);
-  find("PB_Cdtypeset", table, p.missing);
+  const char* const tables[] = {"PB_Cstypeset", "PB_Cdtypeset", "PB_Cctypeset", "PB_Cztypeset"};
+  for (int i = 0; i < 4; ++i) find(tables[i], p.tables[i], p.missing);
   if (p.missing.empty()) p.missing = fault_of_version();
-  if (p.missing.empty()) p.missing = fault_of(*table());
+  if (p.missing.empty()) p.missing = fault_of(*p.table(VERNIER_D)());
   return p;
 }
 
 }  // namespace
+
+Pblas::Table Pblas::table(vernier_type type) const {
+  return tables[type == VERNIER_S ? 0 : type == VERNIER_D ? 1 : type == VERNIER_C ? 2 : 3];
+}
 
 const Pblas& pblas() {
   static const Pblas& once = *new Pblas(load());

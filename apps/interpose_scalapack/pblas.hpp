@@ -2,6 +2,8 @@
 // it is found in the program, whichever MPI it is built for.
 #pragma once
 
+#include <vernier/vernier.h>
+
 #include <array>
 #include <string>
 
@@ -48,6 +50,9 @@ struct Pblas {
                   int* columns, int ldia, int row, int column) = nullptr;
   PanelProduct product_ab = nullptr, product_ac = nullptr, product_bc = nullptr;
   int (*block)(const int* context, const char* type) = nullptr;  // pilaenv_
+  using Table = PblasType* (*)();
+  Table tables[4] = {};  // of float, double and their complex types, as the library fills them in
+  Table table(vernier_type type) const;
 
   std::string missing;  // why residues cannot go through this library; empty: they can
 };

@@ -1,14 +1,20 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "depth.hpp"
+#include "fingerprint.hpp"
 #include "functions.hpp"
 #include "libvernier.hpp"
+#include "local_copy.hpp"
+#include "panels.hpp"
+#include "preload.hpp"
 #include "ring.hpp"
 #include "settings.hpp"
 
@@ -23,10 +29,7 @@ bool is_real(vernier_type type, const void* factor) {
 
 constexpr std::size_t words_at_a_time = std::size_t{1} << 15;
 
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-using Memory = std::unique_ptr<std::byte, Free>;
+using Memory = std::unique_ptr<std::byte, FreeMemory>;
 
 Memory zeros(std::size_t bytes) {
   return Memory(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(1, bytes), 1)));
@@ -42,8 +45,32 @@ class Run {
   Outcome run() {
     if (!all(create())) return why();
     if (c_.arrange) c_.arrange();
+    std::uint64_t operands[3] = {};
+    if (settings().verbose > 2) operands_of(operands);
+    const Outcome outcome = multiply();
+    if (outcome.done && settings().verbose > 2) say_fingerprints(operands);
+    return outcome;
+  }
+
+ private:
+  void operands_of(std::uint64_t (&prints)[3]) const {
+    prints[0] = fingerprint(grid_, c_.type, *c_.a, c_.a_part, 0);
+    prints[1] = fingerprint(grid_, c_.type, *c_.b, c_.b_part, 0);
+    prints[2] = fingerprint(grid_, c_.type, *c_.c, c_.c_part, c_.c_triangle);
+  }
+  void say_fingerprints(const std::uint64_t (&operands)[3]) const {
+    const std::uint64_t result = fingerprint(grid_, c_.type, *c_.c, c_.c_part, c_.c_triangle);
+    if (grid_.row != 0 || grid_.column != 0) return;
+    std::fprintf(stderr, "%s: bits %d x %d x %d: %010llx %010llx %010llx -> %010llx\n", preload.name, c_.m, c_.n, c_.k,
+                 static_cast<unsigned long long>(operands[0]), static_cast<unsigned long long>(operands[1]),
+                 static_cast<unsigned long long>(operands[2]), static_cast<unsigned long long>(result));
+  }
+
+  Outcome multiply() {
+    if (pieces_.any() && exact_ && c_.triangle == 0) return run_panels();
     while (distributed().scanning(product_) != 0)
       if (!all(scan())) return why();
+    if (pieces_.any() && distributed().regular(product_) != 0) return run_panels();
     const int passes = distributed().passes(product_);
     for (int pass = 0; pass < passes; ++pass) {
       if (!all(make_elements(pass))) return why();
@@ -53,7 +80,6 @@ class Run {
     return {.done = true};
   }
 
- private:
   // The worst status of any process, which all of them take.
   bool all(vernier_status own) {
     double worst = own;
@@ -76,13 +102,33 @@ class Run {
     return {false, reason, message_};
   }
 
+  // Whole rows and columns meet: each entry is that of one process, since its scales are those of its row and column
+  // alone, or since the contract says what it is.
+  Outcome run_panels() {
+    const double start = now();
+    if (copy_) copy_->take_all();
+    const PanelOutcome outcome =
+        multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part, whole_ ? &*whole_ : nullptr);
+    if (settings().verbose > 1)
+      std::fprintf(
+          stderr, "%s: %lld x %lld here: scanned in %.4f s, multiplied in %.4f s, waited and sent for %.4f s\n",
+          preload.name, static_cast<long long>(c_.c->row_count()), static_cast<long long>(c_.c->column_count()),
+          start - start_, outcome.seconds, now() - start - outcome.seconds);
+    if (!all(outcome.status)) return why();
+    if (copy_) copy_->give_all();
+    return {.done = true};
+  }
+
   vernier_status create() {
-    const bool exact = settings().contract.rfind("exact", 0) == 0;
-    if (exact && !(is_real(c_.type, c_.alpha) && is_real(c_.type, c_.beta))) return VERNIER_UNSUPPORTED;
+    if (exact_ && !(is_real(c_.type, c_.alpha) && is_real(c_.type, c_.beta))) return VERNIER_UNSUPPORTED;
     try {
       handle_ = thread_handle();
       words_.resize(words_at_a_time);
       if (c_.allocate && !c_.allocate()) return VERNIER_OUT_OF_MEMORY;
+      if (pieces_.any() && !c_.c_is_ours && !copy_.emplace(c_.type, *c_.c, c_.c_part).allocate())
+        return VERNIER_OUT_OF_MEMORY;
+      if (pieces_.any() && WholePanels::serves(c_) && !whole_.emplace(grid_, c_).allocate())
+        return VERNIER_OUT_OF_MEMORY;
     } catch (const std::bad_alloc&) {
       return VERNIER_OUT_OF_MEMORY;
     }
@@ -172,6 +218,11 @@ class Run {
 
   const Grid& grid_;
   const DistributedCall& c_;
+  const bool exact_ = settings().contract.rfind("exact", 0) == 0;
+  const Pieces pieces_ = pieces_of(grid_, c_);
+  std::optional<LocalCopy> copy_;     // of C, which a failure on another process must leave as it is
+  std::optional<WholePanels> whole_;  // where operands are dealt out as C is
+  const double start_ = now();
   vernier_handle handle_ = nullptr;
   vernier_distributed product_ = nullptr;
   std::vector<double> words_;

@@ -19,6 +19,9 @@ struct DistributedCall {
   vernier_part a_part, b_part, c_part;  // local entries; allocate() may set them
   char triangle = 0;                    // U or L: a triangular operand has no entries beyond
   bool triangle_is_b = false;           // it is B, else A
+  char c_triangle = 0;                  // U or L: of C only that triangle is wanted
+  // May C be lost if another process fails? Not where beta or an operand needs it.
+  bool c_is_ours = false;
   // Before the product, on every process: memory of this one (false: there is none), then what takes all of them.
   std::function<bool()> allocate = {};
   std::function<void()> arrange = {};

@@ -1,9 +1,10 @@
 #include "routines.hpp"
 
 #include <complex>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+
+#include "local_copy.hpp"
+#include "whole_panels.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -11,86 +12,6 @@ namespace {
 SubMatrix sub_matrix(const Grid& grid, const Argument& x, int m, int n) {
   return SubMatrix(grid, x.descriptor, *x.i, *x.j, m, n);
 }
-
-bool is_zero(vernier_type type, const void* factor) {
-  const auto of = [&](auto x) { return *static_cast<const decltype(x)*>(factor) == decltype(x){}; };
-  return type == VERNIER_S   ? of(float{})
-         : type == VERNIER_D ? of(double{})
-         : type == VERNIER_C ? of(std::complex<float>{})
-                             : of(std::complex<double>{});
-}
-
-// 0 and 1 in the type; the real and imaginary parts of complex ones.
-struct Constant {
-  alignas(16) unsigned char bytes[16] = {};
-};
-Constant constant(vernier_type type, double value) {
-  Constant c;
-  if (type == VERNIER_S || type == VERNIER_C) {
-    const auto x = static_cast<float>(value);
-    std::memcpy(c.bytes, &x, sizeof x);
-  } else {
-    std::memcpy(c.bytes, &value, sizeof value);
-  }
-  return c;
-}
-
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-// A copy of what lies here of a matrix.
-class LocalCopy {
- public:
-  LocalCopy(vernier_type type, const SubMatrix& x, const void* data)
-      : type_(type), x_(x), source_(x.part(data, size())) {}
-
-  std::size_t size() const { return element_size(type_); }
-  void* data() const { return memory_.get(); }
-  vernier_part part() const { return x_.copied(data()); }
-
-  bool allocate() {
-    memory_.reset(std::calloc(static_cast<std::size_t>(x_.ld() * (x_.column_count() + 1)), size()));
-    return memory_ != nullptr;
-  }
-  // Entries of which keep(row - column) is true; all others are zero.
-  template <class Keep>
-  void take(Keep keep) {
-    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
-      if (keep(below)) std::memcpy(at(i, j), source(i, j), size());
-    });
-  }
-  template <class Keep>
-  void give(void*, Keep keep) const {
-    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
-      if (keep(below)) std::memcpy(source(i, j), at(i, j), size());
-    });
-  }
-  void set_diagonal(double value) {
-    const Constant c = constant(type_, value);
-    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
-      if (below == 0) std::memcpy(at(i, j), c.bytes, size());
-    });
-  }
-  void make_diagonal_real() {
-    x_.for_each([&](std::int64_t i, std::int64_t j, std::int64_t below) {
-      if (below == 0) std::memset(at(i, j) + size() / 2, 0, size() / 2);
-    });
-  }
-
- private:
-  char* at(std::int64_t i, std::int64_t j) const {
-    return static_cast<char*>(memory_.get()) + size() * static_cast<std::size_t>(i + j * x_.ld());
-  }
-  char* source(std::int64_t i, std::int64_t j) const {
-    return static_cast<char*>(const_cast<void*>(source_.X)) + size() * static_cast<std::size_t>(i + j * source_.ldx);
-  }
-
-  vernier_type type_;
-  const SubMatrix& x_;
-  vernier_part source_;
-  std::unique_ptr<void, Free> memory_;
-};
 
 bool in_triangle(char uplo, std::int64_t below) { return uplo == 'U' ? below <= 0 : below >= 0; }
 
@@ -116,6 +37,25 @@ Taken refused(ParallelSymbol& symbol, Reason reason = Reason::invalid) {
 
 }  // namespace
 
+bool is_zero(vernier_type type, const void* factor) {
+  const auto of = [&](auto x) { return *static_cast<const decltype(x)*>(factor) == decltype(x){}; };
+  return type == VERNIER_S   ? of(float{})
+         : type == VERNIER_D ? of(double{})
+         : type == VERNIER_C ? of(std::complex<float>{})
+                             : of(std::complex<double>{});
+}
+
+Constant constant(vernier_type type, double value) {
+  Constant c;
+  if (type == VERNIER_S || type == VERNIER_C) {
+    const auto x = static_cast<float>(value);
+    std::memcpy(c.bytes, &x, sizeof x);
+  } else {
+    std::memcpy(c.bytes, &value, sizeof value);
+  }
+  return c;
+}
+
 Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k, const void* alpha, const Argument& a,
                 const Argument& b, const void* beta, const Argument& c) {
   if (!symbol.concerns(m, n, k)) return {};
@@ -128,12 +68,13 @@ Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k,
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
   const int depth = depth_of(grid, {&x, &y, &z}, k, size);
-  if (!symbol.wanted()) return {false, depth};
+  const bool residues = symbol.wanted();
   if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
-  const DistributedCall call{
+  DistributedCall call{
       symbol.type,         opa, opb, m, n, k, alpha, beta, &x, &y, &z, x.part(a.data, size), y.part(b.data, size),
       z.part(c.data, size)};
-  return {symbol.run(grid, call), depth};
+  call.c_is_ours = is_zero(symbol.type, beta);
+  return {residues ? symbol.run(grid, call) : multiply_by_blas(grid, call), depth};
 }
 
 Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, int n, int k, const void* alpha,
@@ -146,25 +87,27 @@ Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, i
   if (!x.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &z}, k, size);
+  const int depth = block_depth_of(grid, {&x, &z}, k, size);
   if (!symbol.wanted()) return {false, depth};
   if (!x.find_local(grid) || !z.find_local(grid)) return refused(symbol);
   const char turned = conjugated ? 'C' : 'T';
   const vernier_part part = x.part(a.data, size);
-  LocalCopy copy(symbol.type, z, c.data);
+  LocalCopy copy(symbol.type, z, z.part(c.data, size));
   DistributedCall call{
       symbol.type, op == 'N' ? 'N' : turned, op == 'N' ? turned : 'N', n, n, k, alpha, beta, &x, &x, &z, part, part,
       {}};
+  call.c_triangle = uplo;
+  call.c_is_ours = true;
   call.allocate = [&] {
     if (!copy.allocate()) return false;
-    copy.take([](std::int64_t) { return true; });
+    copy.take_all();
     if (conjugated) copy.make_diagonal_real();
     call.c_part = copy.part();
     return true;
   };
   if (!symbol.run(grid, call)) return {false, depth};
   if (conjugated) copy.make_diagonal_real();
-  copy.give(c.data, [&](std::int64_t below) { return in_triangle(uplo, below); });
+  copy.give([&](std::int64_t below) { return in_triangle(uplo, below); });
   return {true};
 }
 
@@ -178,15 +121,17 @@ Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char up
   if (!x.valid() || !y.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &y, &z}, order, size);
+  const int depth = block_depth_of(grid, {&x, &y, &z}, order, size);
   if (!symbol.wanted()) return {false, depth};
   if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
-  LocalCopy whole(symbol.type, x, a.data), strict(symbol.type, x, a.data);
+  const vernier_part symmetric = x.part(a.data, size);
+  LocalCopy whole(symbol.type, x, symmetric), strict(symbol.type, x, symmetric);
   const bool left = side == 'L';
   const vernier_part other = y.part(b.data, size);
   DistributedCall call{
       symbol.type,         'N', 'N', m, n, order, alpha, beta, left ? &x : &y, left ? &y : &x, &z, {}, {},
       z.part(c.data, size)};
+  call.c_is_ours = is_zero(symbol.type, beta);
   call.allocate = [&] {
     if (!whole.allocate() || !strict.allocate()) return false;
     whole.take([&](std::int64_t below) { return in_triangle(uplo, below); });
@@ -210,13 +155,13 @@ Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, cha
   if (!x.valid() || !y.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &y}, order, size);
+  const int depth = block_depth_of(grid, {&x, &y}, order, size);
   if (!symbol.wanted()) return {false, depth};
   if (!x.find_local(grid) || !y.find_local(grid)) return refused(symbol);
-  LocalCopy triangle(symbol.type, x, a.data);
+  LocalCopy triangle(symbol.type, x, x.part(a.data, size));
   const bool left = side == 'L';
   const vernier_part other = y.part(b.data, size);
-  const Constant zero = constant(symbol.type, 0);
+  const Constant zero = constant(symbol.type, 0), unit = constant(symbol.type, 1);
   DistributedCall call{symbol.type, left ? op : 'N', left ? 'N' : op, m,  n,  order, alpha,
                        zero.bytes,  left ? &x : &y,  left ? &y : &x,  &y, {}, {},    other};
   call.triangle = uplo;
@@ -224,7 +169,7 @@ Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, cha
   call.allocate = [&] {
     if (!triangle.allocate()) return false;
     triangle.take([&](std::int64_t below) { return in_triangle(uplo, below); });
-    if (diag == 'U') triangle.set_diagonal(1);
+    if (diag == 'U') triangle.set_diagonal(unit.bytes);
     call.a_part = left ? triangle.part() : other;
     call.b_part = left ? other : triangle.part();
     return true;

@@ -11,6 +11,14 @@ struct Argument {
   const int *i, *j, *descriptor;
 };
 
+bool is_zero(vernier_type type, const void* factor);
+
+// A number in the type; the real and imaginary parts of complex ones.
+struct Constant {
+  alignas(16) unsigned char bytes[16] = {};
+};
+Constant constant(vernier_type type, double value);
+
 // Each returns false, with nothing written, where the call is to be passed on in blocks of that depth.
 struct Taken {
   bool done = false;

@@ -78,6 +78,7 @@ struct Matrix {
   }
   template <class Value>
   Matrix& fill(Value value) {
+#pragma omp parallel for
     for (std::size_t j = 0; j < columns.size(); ++j)
       for (std::size_t i = 0; i < rows.size(); ++i) data[i + j * rows.size()] = value(rows[i], columns[j]);
     return *this;

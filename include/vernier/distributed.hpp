@@ -66,6 +66,9 @@ class VERNIER_API DistributedProduct {
   void refuse();
 
   // ---- facts, after the scan --------------------------------------------------------------------------------------
+  // Every entry is ordinary and everything finite: where the whole k of some rows and columns lies together,
+  // vernier::gemm of these has the same bits.
+  bool regular() const;
   int passes() const;
   int moduli(int pass) const;  // 0: elements are long sums of digits, for data too wide for any moduli (exact alone)
   std::size_t element_bytes(int pass) const;

@@ -37,6 +37,7 @@ VERNIER_C_API void vernier_distributed_refuse(vernier_distributed product);
 VERNIER_C_API vernier_status vernier_distributed_combine(vernier_distributed product);
 
 /* facts; 0 before the scan is complete and for a pass that there is not */
+VERNIER_C_API int vernier_distributed_regular(vernier_distributed product);
 VERNIER_C_API int vernier_distributed_passes(vernier_distributed product);
 VERNIER_C_API int vernier_distributed_moduli(vernier_distributed product, int pass);
 VERNIER_C_API size_t vernier_distributed_element_bytes(vernier_distributed product, int pass);

@@ -111,6 +111,9 @@ vernier_status vernier_distributed_combine(vernier_distributed d) {
   return with_product(d, [](auto, auto& product) { product.combine(); });
 }
 
+int vernier_distributed_regular(vernier_distributed d) {
+  return fact<int>(d, [](const auto& product) { return product.regular() ? 1 : 0; });
+}
 int vernier_distributed_passes(vernier_distributed d) {
   return fact<int>(d, [](const auto& product) { return product.passes(); });
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
 
 namespace vernier::test {
 namespace {
@@ -46,17 +47,15 @@ TEST_F(ObservedTimes, ServeProductsOfTheSameOctavesTypeAndThreads) {
   EXPECT_EQ(observed_seconds(other, Method::native), 0);
 }
 
-// 64 calls, then 128: the estimate gets another chance, ever more rarely.
-TEST_F(ObservedTimes, OfAMethodThatWasLeftAreForgottenAfterAPauseThatGrows) {
-  for (const int pause : {64, 128}) {
-    observe(product, Method::residues, 9);
-    observe(product, Method::residues, 9);
-    for (int call = 0; call < pause; ++call) {
-      note_choice(product, Method::native);
-      EXPECT_NE(observed_seconds(product, Method::residues), 0) << pause << ", " << call;
-    }
+// Two looks at a method that takes five times as long cost eight calls: a fiftieth of 400.
+TEST_F(ObservedTimes, OfAMethodThatWasLeftAreForgottenOnceLooksCostAFiftieth) {
+  for (const auto& [slower, pause] : {std::pair(1.1, 64), std::pair(5.0, 400), std::pair(1e6, 32768)}) {
+    for (int call = 0; call < 2; ++call)
+      observe(product, Method::native, 1), observe(product, Method::residues, slower);
+    for (int call = 0; call < pause; ++call) note_choice(product, Method::native);
+    EXPECT_NE(observed_seconds(product, Method::residues), 0) << slower;
     note_choice(product, Method::native);
-    EXPECT_EQ(observed_seconds(product, Method::residues), 0) << pause;
+    EXPECT_EQ(observed_seconds(product, Method::residues), 0) << slower;
   }
 }
 

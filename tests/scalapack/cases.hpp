@@ -107,6 +107,14 @@ inline Case random_case(Random& r, int largest, bool is_complex) {
     b = {block(r), block(r), static_cast<int>(r.integer(0, 5)), static_cast<int>(r.integer(0, 5))};
     if (r.integer(0, 3) == 0) b.first_mb = block(r), b.first_nb = block(r);
   }
+  if (r.integer(0, 2) == 0) {  // dealt out alike, as most programs have them
+    c.opa = c.routine == gemm_routine ? 'N' : c.opa;
+    c.opb = 'N';
+    for (int which : {0, 1}) {
+      c.blocks[which] = c.blocks[2];
+      std::copy_n(c.offsets[2], 2, c.offsets[which]);
+    }
+  }
   return c;
 }
 

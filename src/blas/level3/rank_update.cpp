@@ -1,11 +1,12 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
 #include <algorithm>
 
-#include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
-#include "blas/level3/triangle.hpp"
+#include "blas/level3/triangle_cost.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "product/native/native_threads.hpp"
 #include "product/update.hpp"
+#include "vernier/cuda_level3.hpp"
 
 namespace vernier {
 namespace {
@@ -25,7 +26,8 @@ struct TriangleProduct {
   RoutineReport& report;
 
   void compute() {
-    cut_triangle(uplo, common_cut, 0, n, [this](auto... range) { rectangle(range...); });
+    cut_triangle(uplo, options.contract.reproducible ? common_cut : cpu_cut(usable_threads(options.threads)), 0, n,
+                 [this](auto... range) { rectangle(range...); });
   }
 
  private:
@@ -99,19 +101,21 @@ Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int
   check_leading(routine, "lda", lda, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, A, C, ldc, options);
   const auto describe = [&] {
-    HostRoutine<T> r{routine, {n, n, k}, stored_operand(op, A, n, k, lda), {}, {C, n, n, ldc}, beta != T{0}, uplo};
-    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
-      return hermitian ? cuda::herk<T>(uplo, op, n, k, std::real(alpha), x.a, x.lda, std::real(beta), x.c, x.ldc, o)
-                       : cuda::syrk<T>(uplo, op, n, k, alpha, x.a, x.lda, beta, x.c, x.ldc, o);
-    };
-    r.on_cpu = [=](const Options& o) {
-      return rank_k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, beta, C, ldc, o);
-    };
-    return r;
+    return HostRoutine<T>{routine, {n, n, k}, stored_operand(op, A, n, k, lda), {}, {C, n, n, ldc}, beta != T{0}, uplo};
+  };
+  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+    const cuda::Options o{.contract = options.contract, .stream = stream};
+    return hermitian ? cuda::herk<T>(uplo, op, n, k, std::real(alpha), x.a, x.lda, std::real(beta), x.c, x.ldc, o)
+                     : cuda::syrk<T>(uplo, op, n, k, alpha, x.a, x.lda, beta, x.c, x.ldc, o);
+  };
+  const auto on_cpu = [&](const Options& o) {
+    return rank_k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, beta, C, ldc, o);
   };
   if (alpha != T{0})
-    if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
+    if (auto done = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe, on_device, on_cpu))
+      return *std::move(done);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
+  if (plan.scheme == "residues" && !residues_serve_update<T>(n, k, options)) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
     const NativeThreads setting(options.threads);
     native_syrk(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), beta, C,
@@ -144,20 +148,21 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
   check_leading(routine, "ldb", ldb, op == Op::none ? n : k);
   check_update(routine, n, alpha, k, A, B, C, ldc, options);
   const auto describe = [&] {
-    HostRoutine<T> r{
+    return HostRoutine<T>{
         routine,      {n, n, k}, stored_operand(op, A, n, k, lda), stored_operand(op, B, n, k, ldb), {C, n, n, ldc},
         beta != T{0}, uplo};
-    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
-      return hermitian ? cuda::her2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, std::real(beta), x.c, x.ldc, o)
-                       : cuda::syr2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
-    };
-    r.on_cpu = [=](const Options& o) {
-      return rank_2k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o);
-    };
-    return r;
+  };
+  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+    const cuda::Options o{.contract = options.contract, .stream = stream};
+    return hermitian ? cuda::her2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, std::real(beta), x.c, x.ldc, o)
+                     : cuda::syr2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
+  };
+  const auto on_cpu = [&](const Options& o) {
+    return rank_2k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o);
   };
   if (alpha != T{0})
-    if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
+    if (auto done = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe, on_device, on_cpu))
+      return *std::move(done);
   const int threads = usable_threads(options.threads);
   Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
   if (plan.scheme == "none" || alpha == T{0}) {
@@ -192,17 +197,20 @@ Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T
   check_leading("gemmt", "ldb", ldb, opb == Op::none ? k : n);
   check_update("gemmt", n, alpha, k, A, B, C, ldc, options);
   const auto describe = [&] {
-    HostRoutine<T> r{
+    return HostRoutine<T>{
         "gemmt",      {n, n, k}, stored_operand(opa, A, n, k, lda), stored_operand(opb, B, k, n, ldb), {C, n, n, ldc},
         beta != T{0}, uplo};
-    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
-      return cuda::gemmt<T>(uplo, opa, opb, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
-    };
-    r.on_cpu = [=](const Options& o) { return gemmt<T>(uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o); };
-    return r;
+  };
+  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+    const cuda::Options o{.contract = options.contract, .stream = stream};
+    return cuda::gemmt<T>(uplo, opa, opb, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
+  };
+  const auto on_cpu = [&](const Options& o) {
+    return gemmt<T>(uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o);
   };
   if (alpha != T{0})
-    if (auto offloaded = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe)) return *std::move(offloaded);
+    if (auto done = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe, on_device, on_cpu))
+      return *std::move(done);
   return triangle_product(report, uplo, false, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 

@@ -1,16 +1,18 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
-#include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
 #include "blas/level3/substitution.hpp"
+#include "blas/level3/triangle_cost.hpp"
 #include "blas/level3/triangular_halves.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "product/native/native_threads.hpp"
 #include "product/update.hpp"
+#include "vernier/cuda_level3.hpp"
 
 namespace vernier {
 namespace {
 
-// Blocks on the diagonal: the BLAS underneath is fast, plain substitution is not.
-constexpr TriangleCut native_cut{256, 64}, substitution_cut{64, 64};
+// Blocks on the diagonal of contracts that promise bits: plain substitution is slow.
+constexpr TriangleCut substitution_cut{64, 64};
 
 template <class T>
 using Problem = Triangular<T, Options>;
@@ -29,18 +31,32 @@ void check(const Problem<T>& p) {
 template <class T>
 void native_triangular(const Problem<T>& p, std::int64_t m, std::int64_t n, T alpha, const T* a, T* c,
                        std::int64_t ldc) {
-  const NativeThreads setting(p.options.threads);
   (p.solve ? native_trsm<T> : native_trmm<T>)(p.side, p.uplo, p.op, p.diag, static_cast<int>(m), static_cast<int>(n),
                                               alpha, a, static_cast<int>(p.lda), c, static_cast<int>(ldc));
 }
 
+// The same of a block between products: vectors dealt to the threads of products. Those of the BLAS would have to be
+// woken beside them, and both then wait for each other.
+template <class T>
+void native_block(const Problem<T>& p, std::int64_t begin, std::int64_t size, T* rows) {
+  const NativeThreads one(1);
+  const bool left = p.side == Side::left;
+  const int threads = usable_threads(p.options.threads);
+  const std::int64_t share = divide_up(p.others(), threads);
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+  for (std::int64_t first = 0; first < p.others(); first += share) {
+    const std::int64_t count = std::min(share, p.others() - first);
+    native_triangular(p, left ? size : count, left ? count : size, T{1}, p.block(begin, begin),
+                      left ? rows + first * p.m : rows + first, p.m);
+  }
+}
+
 template <class T>
 void by_halves(const Problem<T>& p, T* x, RoutineReport& report) {
-  const bool reproducible = p.options.contract.reproducible, left = p.side == Side::left;
+  const bool reproducible = p.options.contract.reproducible;
   const Options options = inner_options(p.options);
   const auto diagonal = [&](std::int64_t begin, std::int64_t size, T* rows) {
-    if (!reproducible && fits_native({p.m, p.n, p.lda}))
-      return native_triangular(p, left ? size : p.m, left ? p.n : size, T{1}, p.block(begin, begin), rows, p.m);
+    if (!reproducible && fits_native({p.m, p.n, p.lda})) return native_block(p, begin, size, rows);
     const TriangularBlock<T> a(p.uplo, p.op, p.diag, size, p.block(begin, begin), p.lda);
     substitute(p.side, a, p.solve, p.others(), rows, p.m, usable_threads(options.threads));
   };
@@ -48,7 +64,8 @@ void by_halves(const Problem<T>& p, T* x, RoutineReport& report) {
                             std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc) {
     report.add(gemm<T>(opa, opb, m, n, k, sign, A, lda, B, ldb, T{1}, C, ldc, options));
   };
-  TriangularHalves(p, reproducible ? substitution_cut : native_cut, x, diagonal, multiply).run();
+  TriangularHalves(p, reproducible ? substitution_cut : cpu_cut(usable_threads(options.threads)), x, diagonal, multiply)
+      .run();
 }
 
 // out = factor in, m x n.
@@ -70,19 +87,20 @@ template <class T>
 std::optional<Report> offloaded_triangular(const Problem<T>& p) {
   if (p.alpha == T{0} || p.options.contract.reproducible) return {};
   const ProductShape shape{p.m, p.n, p.order()};
-  return offloaded_routine<T>(shape, true, p.options, [&] {
-    HostRoutine<T> r{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
-    r.on_device = [p](const RoutineOperands<T>& x, const cuda::Options& o) {
-      return p.solve ? cuda::trsm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
-                     : cuda::trmm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c,
-                                     x.ldc, o);
-    };
-    r.on_cpu = [&p](const Options& o) {
-      return triangular<T>(
-          {p.routine, p.solve, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, o});
-    };
-    return r;
-  });
+  const auto describe = [&] {
+    return HostRoutine<T>{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
+  };
+  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+    const cuda::Options o{.contract = p.options.contract, .stream = stream};
+    return p.solve
+               ? cuda::trsm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
+               : cuda::trmm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c, x.ldc, o);
+  };
+  const auto on_cpu = [&](const Options& o) {
+    return triangular<T>(
+        {p.routine, p.solve, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, o});
+  };
+  return offloaded_routine<T>(shape, true, p.options, describe, on_device, on_cpu);
 }
 
 template <class T>
@@ -96,7 +114,10 @@ Report triangular(const Problem<T>& p) {
     for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
     return report.finished(std::move(nothing));
   }
+  if (plan.scheme == "residues" && !residues_serve_factor<T>(p.order(), p.others(), p.options))
+    plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
+    const NativeThreads setting(p.options.threads);
     native_triangular(p, p.m, p.n, p.alpha, p.a, p.c, p.ldc);
     return report.finished(std::move(plan));
   }

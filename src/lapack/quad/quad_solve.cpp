@@ -254,6 +254,7 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
   constexpr const char* routine = "quad_solve";
   const auto start = std::chrono::steady_clock::now();
   check_shape(routine, Op::none, Op::none, n, nrhs, 0);
+  check_area(routine, n, n);
   check_leading(routine, "lda", lda, n);
   check_leading(routine, "ldb", ldb, n);
   check_leading(routine, "ldx", ldx, n);

@@ -118,6 +118,7 @@ void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const 
                 x[i + j * ld]);
   };
   require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
+  check_area(routine, n, std::max(n, nrhs));
   check("A", A, n, lda);
   check("B", B, nrhs, ldb);
 }

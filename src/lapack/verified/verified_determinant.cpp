@@ -214,6 +214,7 @@ VerifiedReport verified_definite(std::int64_t n, const double* A, std::int64_t l
                                  const Options& options) {
   const Clock clock;
   require(n > 0, "verified_definite: n = {}: expected at least 1", n);
+  check_area("verified_definite", n, n);
   check_leading("verified_definite", "lda", lda, n);
   check_pointer("verified_definite", "A", true, A);
   const FloatingEnvironment environment;

@@ -13,28 +13,33 @@ namespace vernier {
 namespace {
 
 constexpr int kept = 3, needed = 2;
-constexpr int first_pause = 64, longest_pause = 4096;
+constexpr double least_pause = 64, longest_pause = 32768;  // calls
+constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
 // Times of one method, per multiplication.
 struct History {
   std::array<float, kept> seconds{};
   std::uint32_t count = 0;
-  std::uint16_t left = 0, pause = first_pause;  // calls until it is forgotten, and the next such number
+  std::uint16_t left = 0;  // calls until it is forgotten
 
   void add(double x) { seconds[count++ % kept] = static_cast<float>(x); }
   double least() const {
     if (count < needed) return 0;
     return *std::min_element(seconds.begin(), seconds.begin() + std::min<std::uint32_t>(count, kept));
   }
-  // Another method was taken.
-  void pass_by() {
+  // Another method was taken, which takes `best`, or 0 where that is not known.
+  void pass_by(double best) {
     if (count < needed) return;
-    if (left == 0) {
-      left = pause;
-      pause = static_cast<std::uint16_t>(std::min(2 * pause, longest_pause));
-    } else if (--left == 0) {
+    if (left == 0)
+      left = pause(best);
+    else if (--left == 0)
       count = 0;
-    }
+  }
+
+ private:
+  std::uint16_t pause(double best) const {
+    const double lost = best > 0 ? needed * (least() / best - 1) : 0;  // by the looks that make it known again
+    return static_cast<std::uint16_t>(std::clamp(lost / cost_of_looks, least_pause, longest_pause));
   }
 };
 
@@ -103,7 +108,7 @@ double observed_seconds(const ProductClass& product, Method method) {
 void note_choice(const ProductClass& product, Method chosen) {
   Table::instance().with(product, [&](Entry& entry) {
     for (int i = 0; i < method_count; ++i)
-      if (i != static_cast<int>(chosen)) entry.methods[static_cast<std::size_t>(i)].pass_by();
+      if (i != static_cast<int>(chosen)) entry.methods[static_cast<std::size_t>(i)].pass_by(of(entry, chosen).least());
     of(entry, chosen).left = 0;
   });
 }

@@ -4,118 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
-#include "number/digit_sum.hpp"
-#include "product/flatness.hpp"
 #include "residue/exact/exact.hpp"
-#include "residue/partial/gather.hpp"
-#include "residue/scale/block_spans.hpp"
+#include "residue/partial/scan_message.hpp"
 
 namespace vernier {
-namespace {
 
-// Words of a vector in each round's message.
-constexpr std::int64_t extreme_words = 4;  // exponent, lowest, lowest bit, nonfinite
-constexpr std::int64_t sum_words = 2 + static_cast<std::int64_t>(shallow_depths.size());
-constexpr std::int64_t depth_words = static_cast<std::int64_t>(deep_depths.size());
-constexpr std::int64_t packed_deficits = 6;                   // bytes of a word below 2^53
-constexpr std::int64_t span_message = std::int64_t{1} << 23;  // words
-constexpr std::int64_t bias = 8192;                           // makes exponents positive
-
-std::int64_t span_words(std::int64_t k) { return divide_up(k, packed_deficits); }
-
-void raise(std::int64_t& word, std::int64_t value) { word = std::max(word, value); }
-
-template <class R>
-void add_extremes(R x, std::int64_t* words) {
-  const auto bits = magnitude_bits(x);
-  if (bits >= infinity_bits<R>) {
-    words[3] = 1;
-  } else if (bits != 0) {
-    const int exponent = exponent_of<R>(bits);
-    const ElementParts p = element_parts(x);
-    raise(words[0], bias + exponent);
-    raise(words[1], bias - exponent);
-    raise(words[2], bias - (p.exponent + std::countr_zero(p.significand)));
-  }
-}
-
-template <class R>
-void add_sums(R x, const QuantumScale& scale, std::int64_t* words) {
-  const auto bits = magnitude_bits(x);
-  if (bits >= infinity_bits<R>) return;
-  const auto v =
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(std::bit_cast<R>(bits)) * scale.first * scale.second));
-  words[0] += v * v;
-  words[1] += v;
-  for (std::size_t i = 0; i < shallow_depths.size(); ++i)
-    words[2 + i] += std::min(v, std::int64_t{1} << (quantum_bits - shallow_depths[i]));
-}
-
-template <class R>
-void add_depths(R x, int exponent, std::int64_t* words) {
-  const auto bits = magnitude_bits(x);
-  if (bits == 0 || bits >= infinity_bits<R>) return;
-  const int depth = exponent - exponent_of<R>(bits);
-  for (std::size_t i = 0; i < deep_depths.size(); ++i) words[i] += depth <= deep_depths[i] ? 1 : 0;
-}
-
-// What one party's elements add to the message of the round.
-struct RoundMessage {
-  ScanStep step;
-  const ScannedSide& side;
-  std::int64_t offset;  // vectors of the other side that come before
-  std::int64_t k;
-  std::int64_t *maxima, *sums;
-
-  bool concerns(std::int64_t vector) const {
-    const std::int64_t at = offset + vector - step.first;
-    return step.round == ScanRound::spans    ? at >= 0 && at < step.count
-           : step.round == ScanRound::depths ? side.deep_places[static_cast<std::size_t>(vector)] >= 0
-                                             : true;
-  }
-
-  template <class R>
-  void add(std::int64_t vector, std::int64_t k_index, R x) const {
-    const auto i = static_cast<std::size_t>(vector);
-    const int exponent = step.round == ScanRound::extremes ? 0 : side.statistics[i].exponent;
-    switch (step.round) {
-      case ScanRound::extremes:
-        return add_extremes(x, maxima + extreme_words * (offset + vector));
-      case ScanRound::sums:
-        return add_sums(x, quantum_scale(exponent), sums + sum_words * (offset + vector));
-      case ScanRound::depths:
-        return add_depths(x, exponent, sums + depth_words * side.deep_places[i]);
-      case ScanRound::spans:
-        sums[span_words(k) * (offset + vector - step.first) + k_index / packed_deficits] +=
-            static_cast<std::int64_t>(deficit_of(x, exponent)) << (8 * (k_index % packed_deficits));
-        return;
-      case ScanRound::moduli:
-      case ScanRound::done:
-        return;
-    }
-  }
-};
-
-template <class T>
-void add_strip(const PartView<T>& view, const Strip<T>& strip, const RoundMessage& message) {
-  for (std::int64_t v = 0; v < strip.vectors; ++v) {
-    const std::int64_t vector = view.vector(strip.begin + v);
-    if (!message.concerns(vector)) continue;
-    for (int p = 0; p < Strip<T>::parts; ++p)
-      for (std::int64_t l = 0; l < strip.ks; ++l)
-        message.add(vector, Strip<T>::parts * view.k_at(strip.k_begin + l) + p, strip.part(p)[l * strip_size + v]);
-  }
-}
-
-}  // namespace
-
-Scan::Scan(std::int64_t m, std::int64_t n, std::int64_t k, bool componentwise) : k_(k), componentwise_(componentwise) {
+Scan::Scan(std::int64_t m, std::int64_t n, std::int64_t k, bool componentwise, bool exact)
+    : k_(k), componentwise_(componentwise), exact_(exact) {
   for (auto [side, count] : {std::pair{&a_, m}, std::pair{&b_, n}}) {
     side->statistics.resize(static_cast<std::size_t>(count));
     side->lowest_bits.resize(static_cast<std::size_t>(count));
@@ -143,11 +42,14 @@ void Scan::begin(const ScanStep& step) {
 }
 
 template <class T>
-void Scan::add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads) {
+void Scan::add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads, std::string_view loops) {
   if (step_.round == ScanRound::moduli || step_.round == ScanRound::done) return;
   const ScannedSide& scanned = this->side(side);
   const PartView<T> view{part, vectors_are_rows};
   const RoundMessage message{step_, scanned, offset_of(side), k_, maxima_.data() + 1, sums_.data()};
+  const RealVectors<T> vectors(view);
+  const ScanLoops<RealType<T>> fast = scan_loops<RealType<T>>(loops);
+  const bool may_be_fast = step_.round == ScanRound::sums || (step_.round == ScanRound::extremes && !exact_);
   const Workspace memory(Strip<T>::bytes() * static_cast<std::size_t>(threads) + Arena::alignment);
   std::byte* strips = Arena::first_page(memory.data());
 #pragma omp parallel num_threads(threads)
@@ -155,11 +57,14 @@ void Scan::add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part
     const FloatingEnvironment environment;
     Strip<T> strip(strips + Strip<T>::bytes() * static_cast<std::size_t>(omp_get_thread_num()));
 #pragma omp for schedule(dynamic, 1)
-    for (std::int64_t first = 0; first < view.vectors(); first += strip_size)
+    for (std::int64_t first = 0; first < view.vectors(); first += strip_size) {
+      const std::int64_t count = std::min<std::int64_t>(strip_size, view.vectors() - first);
+      if (may_be_fast && vectors.add(first, count, fast, message)) continue;
       for (std::int64_t l = 0; l < view.ks(); l += gathered_k) {
         strip.gather(view, first, l, false);
         add_strip(view, strip, message);
       }
+    }
   }
 }
 
@@ -284,7 +189,7 @@ int Scan::widest_span(Side which) const {
   return span;
 }
 
-#define VERNIER_INSTANTIATE(T) template void Scan::add(Side, bool, const MatrixPart<const T>&, int);
+#define VERNIER_INSTANTIATE(T) template void Scan::add(Side, bool, const MatrixPart<const T>&, int, std::string_view);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

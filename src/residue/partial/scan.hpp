@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "number/complex.hpp"
@@ -37,14 +38,16 @@ struct ScannedSide {
 // k counts real elements: twice that of a complex product.
 class Scan {
  public:
-  Scan(std::int64_t m, std::int64_t n, std::int64_t k, bool componentwise);
+  // exact: the places of lowest bits are scanned too, which nothing else needs
+  Scan(std::int64_t m, std::int64_t n, std::int64_t k, bool componentwise, bool exact);
 
   ScanRound round() const { return step_.round; }
   std::span<std::int64_t> maxima() { return maxima_; }
   std::span<std::int64_t> sums() { return sums_; }
 
+  // loops: the name of a SchemeBackend
   template <class T>
-  void add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads);
+  void add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads, std::string_view loops);
 
   void combine();     // to the next round; the messages are those of all parties
   void want_spans();  // goes on with block spans after `done`
@@ -67,7 +70,7 @@ class Scan {
   std::int64_t offset_of(Side side) const;
 
   std::int64_t k_;
-  bool componentwise_;
+  bool componentwise_, exact_;
   ScannedSide a_, b_;
   ScanStep step_;
   std::vector<std::int64_t> maxima_, sums_;

@@ -63,7 +63,7 @@ struct DistributedState {
         engine(find_int8_engine(options.engine)),
         exact(contract.kind == Contract::Kind::exact),
         rule(scaling_rule<R>(contract, std::max<std::int64_t>(1, parts * k))),
-        scan(m, n, parts * k, rule.componentwise && !exact) {
+        scan(m, n, parts * k, rule.componentwise && !exact, exact) {
     if (scan.round() == ScanRound::done) choose();
   }
 

@@ -1,11 +1,10 @@
-#include "blas/level3/host_routine.hpp"
+#include "blas/offload/host_routine.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
+#include <vector>
 
-#include "base/environment.hpp"
 #include "base/fmt.hpp"
 #include "base/size.hpp"
 #include "base/status.hpp"
@@ -18,31 +17,36 @@ namespace {
 using offload::Memory;
 
 template <class T>
-class HostRoutineRun {
+class WholeRun {
  public:
-  HostRoutineRun(const HostRoutine<T>& routine, const Options& options, const OffloadTarget<T>& target,
-                 const offload::TransferSettings& settings)
-      : routine_(routine), options_(options), target_(target), settings_(settings) {}
+  using OnDevice = std::function<void(const RoutineOperands<T>&, void*)>;
 
-  std::optional<Report> run() {
-    const HostOperand<T>&a = routine_.a, &b = routine_.b.data != nullptr ? routine_.b : a, &c = routine_.c;
-    const OperandMemory at{target_.memory_of(a.data, a.last()), target_.memory_of(b.data, b.last()),
-                           target_.memory_of(c.data, c.last())};
+  WholeRun(const HostRoutine<T>& routine, const OnDevice& on_device, const Options& options,
+           const OffloadTarget<T>& target, const offload::TransferSettings& settings)
+      : routine_(routine), on_device_(on_device), options_(options), target_(target), settings_(settings) {}
+
+  RoutineOutcome run() {
+    const HostOperand<T>& c = routine_.c;
+    const OperandMemory at{memory_of(routine_.a), memory_of(routine_.b), memory_of(c)};
     if (at.all_on_a_device(routine_.name)) {
-      Report report = on_device({a.data, a.ld, b.data, b.ld, mutable_c(), c.ld}, nullptr);
+      on_device_({routine_.a.data, routine_.a.ld, routine_.b.data, routine_.b.ld, mutable_c(), c.ld}, nullptr);
       target_.synchronize();
-      return report;
+      return {.begun = true};
     }
     lane_.schedule = schedule();
     if (!fits()) return {};
-    const std::string error = through_the_link(at);
-    if (!error.empty()) return on_cpu(error);
-    report_.plan.reason += fmt::format("; matrices of the host: whole on {}", target_.name);
-    return std::move(report_);
+    return {.begun = true,
+            .error = through_the_link(at),
+            .where = fmt::format("; matrices of the host: whole on {}", target_.name)};
   }
 
  private:
   T* mutable_c() const { return const_cast<T*>(routine_.c.data); }
+  // A missing operand lies where C does.
+  Memory memory_of(const HostOperand<T>& x) const {
+    const HostOperand<T>& there = x.data != nullptr ? x : routine_.c;
+    return target_.memory_of(there.data, there.last());
+  }
 
   // One block of C, with all operands.
   offload::Schedule schedule() const {
@@ -56,11 +60,13 @@ class HostRoutineRun {
       s.panels.push_back({which, 0, 0, x.rows, x.columns, offset, -1});
       return static_cast<int>(s.panels.size()) - 1;
     };
-    offload::Block block{.rows = {0, c.rows}, .columns = {0, c.columns}};
-    block.a = block.b = send(offload::Matrix::a, routine_.a, place(routine_.a));
+    offload::Block block{.rows = {0, c.rows}, .columns = {0, c.columns}, .a = missing, .b = missing};
+    if (routine_.a.data != nullptr) block.a = send(offload::Matrix::a, routine_.a, place(routine_.a));
     if (routine_.b.data != nullptr) block.b = send(offload::Matrix::b, routine_.b, place(routine_.b));
     block.offset = place(c);
     if (routine_.reads_c) block.c = send(offload::Matrix::c, c, block.offset);
+    for (int* operand : {&block.a, &block.b})  // some panel there must be
+      if (*operand == missing) *operand = 0;
     s.blocks.push_back(block);
     return s;
   }
@@ -96,25 +102,12 @@ class HostRoutineRun {
     return error.what();
   }
 
-  void multiply(const offload::BlockOnDevice& block) {
+  void multiply(const offload::BlockOnDevice& block) const {
     const auto of = [](const std::byte* x) { return reinterpret_cast<const T*>(x); };
-    report_ = on_device({of(block.a), routine_.a.rows, of(block.b), std::max<std::int64_t>(1, routine_.b.rows),
-                         reinterpret_cast<T*>(block.c), routine_.c.rows},
-                        block.stream);
-  }
-
-  Report on_device(const RoutineOperands<T>& operands, void* stream) const {
-    Report report = routine_.on_device(operands, {.contract = options_.contract, .stream = stream});
-    if (report.plan.scheme == "native") report.plan.scheme = "cublas";  // "native" is the BLAS of the CPU
-    return report;
-  }
-
-  Report on_cpu(const std::string& why) const {
-    Options left = options_;
-    left.device = Device::cpu;
-    Report report = routine_.on_cpu(left);
-    report.plan.reason += "; on the CPU: " + why;
-    return report;
+    const auto ld = [](const HostOperand<T>& x) { return std::max<std::int64_t>(1, x.rows); };
+    on_device_(
+        {of(block.a), ld(routine_.a), of(block.b), ld(routine_.b), reinterpret_cast<T*>(block.c), routine_.c.rows},
+        block.stream);
   }
 
   // The rows of column j that are written.
@@ -133,31 +126,30 @@ class HostRoutineRun {
     }
   }
 
+  static constexpr int missing = -1;
+
   const HostRoutine<T>& routine_;
+  const OnDevice& on_device_;
   const Options& options_;
   const OffloadTarget<T>& target_;
   const offload::TransferSettings& settings_;
   offload::Lane lane_;
-  Report report_;
 };
 
 }  // namespace
 
 template <class T>
-std::optional<Report> offloaded_routine(const HostRoutine<T>& routine, const Options& options,
-                                        const OffloadTarget<T>& target, const offload::TransferSettings& settings) {
-  const auto start = std::chrono::steady_clock::now();
-  std::optional<Report> report = HostRoutineRun<T>(routine, options, target, settings).run();
-  if (report) {
-    report->plan.routine = routine.name;
-    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  return report;
+RoutineOutcome run_whole(const HostRoutine<T>& routine,
+                         const std::function<void(const RoutineOperands<T>&, void* stream)>& on_device,
+                         const Options& options, const OffloadTarget<T>& target,
+                         const offload::TransferSettings& settings) {
+  return WholeRun<T>(routine, on_device, options, target, settings).run();
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template std::optional<Report> offloaded_routine(const HostRoutine<T>&, const Options&, const OffloadTarget<T>&, \
-                                                   const offload::TransferSettings&);
+#define VERNIER_INSTANTIATE(T)                                                                                    \
+  template RoutineOutcome run_whole(const HostRoutine<T>&,                                                        \
+                                    const std::function<void(const RoutineOperands<T>&, void*)>&, const Options&, \
+                                    const OffloadTarget<T>&, const offload::TransferSettings&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

@@ -1,4 +1,4 @@
-#include "blas/device.hpp"
+#include "blas/offload/device.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,11 +12,8 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
-#include "blas/offload.hpp"
-#include "engine/int8_engine.hpp"
-#include "number/complex.hpp"
-#include "residue/plan/bounds.hpp"
-#include "residue/plan/cost.hpp"
+#include "blas/cpu_seconds.hpp"
+#include "blas/offload/offload.hpp"
 #include "residue/plan/cost_cuda.hpp"
 #include "split/cost.hpp"
 #include "vernier/cuda.hpp"
@@ -85,22 +82,13 @@ const HostLink& measured_link() {
   return once;
 }
 
-// A product of complex matrices as the one real product that it amounts to.
-template <class T>
-ProductShape real_shape(const ProductShape& s) {
-  return is_complex<T> ? ProductShape{2 * s.m, s.n, 2 * s.k} : s;
-}
-
 template <class T>
 double cpu_seconds(const ProductShape& shape, const Options& options) {
-  using R = RealType<T>;
-  const ProductShape s = real_shape<T>(shape);
   const int threads = usable_threads(options.threads);
   const Contract& c = options.contract;
-  const double residues = residue_seconds(preferred_int8_engine().name(), s, ordinary_moduli<R>(c, s.k), threads) *
-                          (is_complex<T> ? 0.75 : 1);
+  const double residues = cpu_residue_seconds<T>(shape, c, threads);
   if (c.reproducible || c.kind == Contract::Kind::exact) return residues;
-  return std::min(residues, native_seconds(s, std::is_same_v<R, float>, threads));
+  return std::min(residues, cpu_native_seconds<T>(shape, threads));
 }
 
 template <class T>

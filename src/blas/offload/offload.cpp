@@ -1,4 +1,4 @@
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,0 +1,105 @@
+#include "whole_panels.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "depth.hpp"
+#include "panels.hpp"
+
+namespace vernier::interpose {
+namespace {
+
+using Broadcast = void (*)(int context, const char* scope, const char* top, int m, int n, char* a, int lda);
+using Receive = void (*)(int context, const char* scope, const char* top, int m, int n, char* a, int lda, int row,
+                         int column);
+using Gemm = void (*)(const char* opa, const char* opb, const int* m, const int* n, const int* k, const void* alpha,
+                      const void* a, const int* lda, const void* b, const int* ldb, const void* beta, void* c,
+                      const int* ldc);
+
+// Below that PBLAS's own blocks are as good.
+constexpr int least_k = 256;
+
+char* bytes_of(const vernier_part& part) { return static_cast<char*>(const_cast<void*>(part.X)); }
+
+}  // namespace
+
+bool WholePanels::serves(const DistributedCall& call) {
+  return call.opa == 'N' && call.opb == 'N' && call.a->rows_cut().same_as(call.c->rows_cut()) &&
+         call.b->columns_cut().same_as(call.c->columns_cut());
+}
+
+bool WholePanels::allocate(Memory& memory, std::int64_t vectors) const {
+  const auto bytes = element_size(c_.type) * static_cast<std::size_t>(c_.k) * static_cast<std::size_t>(vectors);
+  memory.reset(static_cast<std::byte*>(allocate_panel(std::max<std::size_t>(1, bytes))));
+  return memory != nullptr;
+}
+
+bool WholePanels::allocate() {
+  if (grid_.columns > 1 && !allocate(a_, c_.a->ld())) return false;
+  return grid_.rows == 1 || allocate(b_, c_.b->column_count());
+}
+
+void WholePanels::gather() {
+  const std::size_t size = element_size(c_.type);
+  if (a_ && c_.a->row_count() > 0) gather_rows(size);
+  if (b_ && c_.b->column_count() > 0) gather_columns(size);
+}
+
+void WholePanels::gather_rows(std::size_t size) {
+  const PblasType& type = *pblas().table(c_.type)();
+  const int rows = static_cast<int>(c_.a->row_count()), ld = static_cast<int>(lda());
+  char *to = reinterpret_cast<char*>(a_.get()), *own = bytes_of(c_.a_part);
+  c_.a->columns_cut().for_each_block([&](int count, int owner) {
+    if (owner == grid_.column) {
+      for (int j = 0; j < count; ++j)
+        std::memcpy(to + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(ld),
+                    own + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(c_.a_part.ldx),
+                    size * static_cast<std::size_t>(rows));
+      reinterpret_cast<Broadcast>(type.Cgebs2d)(grid_.context, "Row", " ", rows, count, to, ld);
+      own += size * static_cast<std::size_t>(count) * static_cast<std::size_t>(c_.a_part.ldx);
+    } else {
+      reinterpret_cast<Receive>(type.Cgebr2d)(grid_.context, "Row", " ", rows, count, to, ld, grid_.row, owner);
+    }
+    to += size * static_cast<std::size_t>(count) * static_cast<std::size_t>(ld);
+  });
+}
+
+void WholePanels::gather_columns(std::size_t size) {
+  const PblasType& type = *pblas().table(c_.type)();
+  const int columns = static_cast<int>(c_.b->column_count());
+  char *to = reinterpret_cast<char*>(b_.get()), *own = bytes_of(c_.b_part);
+  c_.b->rows_cut().for_each_block([&](int count, int owner) {
+    if (owner == grid_.row) {
+      for (int j = 0; j < columns; ++j)
+        std::memcpy(to + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(c_.k),
+                    own + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(c_.b_part.ldx),
+                    size * static_cast<std::size_t>(count));
+      reinterpret_cast<Broadcast>(type.Cgebs2d)(grid_.context, "Column", " ", count, columns, to, c_.k);
+      own += size * static_cast<std::size_t>(count);
+    } else {
+      reinterpret_cast<Receive>(type.Cgebr2d)(grid_.context, "Column", " ", count, columns, to, c_.k, owner,
+                                              grid_.column);
+    }
+    to += size * static_cast<std::size_t>(count);
+  });
+}
+
+bool multiply_by_blas(const Grid& grid, const DistributedCall& call) {
+  if (call.k < least_k || !WholePanels::serves(call) || !pieces_of(grid, call).any() || !pblas().missing.empty())
+    return false;
+  WholePanels panels(grid, call);
+  double failed = panels.allocate() ? 0 : 1;
+  int row = 0, column = 0;
+  pblas().maximum(grid.context, "All", " ", 1, 1, &failed, 1, &row, &column, -1, -1, -1);
+  if (failed != 0) return false;
+  panels.gather();
+  const int m = static_cast<int>(call.c->row_count()), n = static_cast<int>(call.c->column_count());
+  const int lda = static_cast<int>(panels.lda()), ldb = static_cast<int>(panels.ldb()),
+            ldc = static_cast<int>(call.c_part.ldx);
+  if (m > 0 && n > 0)
+    reinterpret_cast<Gemm>(pblas().table(call.type)()->Fgemm)("N", "N", &m, &n, &call.k, call.alpha, panels.a(), &lda,
+                                                              panels.b(), &ldb, call.beta, bytes_of(call.c_part), &ldc);
+  return true;
+}
+
+}  // namespace vernier::interpose

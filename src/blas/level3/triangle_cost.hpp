@@ -1,0 +1,60 @@
+// Do residues pay for a routine with a triangle on a CPU? The BLAS underneath does half of the square's work; in pieces
+// by residues, squares on the diagonal of a product are whole, and blocks on the diagonal of a factor are the BLAS's.
+#pragma once
+
+#include "base/environment.hpp"
+#include "blas/cpu_seconds.hpp"
+#include "blas/level3/triangle.hpp"
+#include "product/native/native.hpp"
+
+namespace vernier {
+
+// Where no other machine's bits are asked for. On many threads small pieces gain nothing, and the threads of the BLAS
+// underneath, which would take them, and those of products keep one another from their processors.
+constexpr TriangleCut cpu_cut(int threads) { return threads <= 4 ? common_cut : TriangleCut{1024, 128}; }
+
+template <class T>
+bool chooses_by_estimate(const Options& options) {
+  return native_product_serves<T>(options.contract) && requested_engine(options.engine).empty();
+}
+
+// A triangle of a product, n x n x k.
+template <class T>
+bool residues_serve_update(std::int64_t n, std::int64_t k, const Options& options) {
+  if (!chooses_by_estimate<T>(options)) return true;
+  const int threads = usable_threads(options.threads);
+  double pieces = 0;
+  cut_triangle(Uplo::lower, cpu_cut(threads), 0, n,
+               [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+                 pieces += cpu_residue_seconds<T>({i1 - i0, j1 - j0, k}, options.contract, threads);
+               });
+  return pieces < cpu_native_seconds<T>({n, n, k}, threads) / 2;
+}
+
+// A triangular factor of that order, and as many vectors that it multiplies or solves.
+template <class T>
+bool residues_serve_factor(std::int64_t order, std::int64_t vectors, const Options& options) {
+  if (!chooses_by_estimate<T>(options)) return true;
+  const int threads = usable_threads(options.threads);
+  const auto native = [&](std::int64_t size) { return cpu_native_seconds<T>({size, vectors, size}, threads) / 2; };
+  const TriangleCut cut = cpu_cut(threads);
+  const auto pieces = [&](const auto& self, std::int64_t begin, std::int64_t end) -> double {
+    if (end - begin <= cut.whole) return native(end - begin);
+    const std::int64_t middle = cut.middle(begin, end);
+    return self(self, begin, middle) + self(self, middle, end) +
+           cpu_residue_seconds<T>({end - middle, vectors, middle - begin}, options.contract, threads);
+  };
+  return order > cut.whole && pieces(pieces, 0, order) < native(order);
+}
+
+// The plan of the whole square, where its triangle goes to the BLAS underneath.
+inline Plan native_triangle(Plan plan) {
+  plan.scheme = "native";
+  plan.engine = native_name();
+  plan.moduli = 0;
+  plan.workspace = 0;
+  plan.reason += "; of a triangle the BLAS underneath does half of that";
+  return plan;
+}
+
+}  // namespace vernier

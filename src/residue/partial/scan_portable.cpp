@@ -1,0 +1,3 @@
+#include "residue/partial/scan_loop.hpp"
+
+VERNIER_SCAN_LOOPS_OF(portable)
