@@ -1,4 +1,4 @@
-# A thin door to CMake: every target sets up what it needs. PRESET is one of CMakePresets.json.
+# A thin door to CMake: every target sets up what it needs. PRESET is one of CMakePresets.json, OPTIONS are for cmake.
 PRESET ?= default
 JOBS   ?= $(shell nproc)
 BUILD  := $(if $(filter default,$(PRESET)),build,build-$(PRESET))
@@ -55,7 +55,7 @@ clean:  ## remove all build folders
 
 configure:
 	@tools/setup >&2
-	@cmake --preset $(PRESET) --log-level=NOTICE >&2
+	@cmake --preset $(PRESET) --log-level=NOTICE $(OPTIONS) >&2
 
 build: configure
 	@$(CMAKE_BUILD)

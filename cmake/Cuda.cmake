@@ -22,6 +22,10 @@ set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>"
                     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcudafe=--diag_suppress=20208>"  # constexpr serves the device too
                     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-Wall,-Wextra>")
+option(VERNIER_GPU_QUICK "Compile device code fast, for machines that only check that it compiles" OFF)
+if(VERNIER_GPU_QUICK)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Ofast-compile;max>")
+endif()
 # fmt 9 switches its constexpr off for nvcc, and then misses it.
 add_compile_definitions("$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
 # What a source's kernels are compiled to: code of Hopper, or what the driver of any GPU from 8.0 on makes its code of.

@@ -25,7 +25,7 @@
 #include <thread>
 #include <vector>
 
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 #include "timing.hpp"
 
 namespace {

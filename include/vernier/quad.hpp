@@ -52,7 +52,8 @@ struct VERNIER_API QuadOptions {
   QuadContract contract = {};
   std::string engine = {};          // an int8 engine, as Options::engine
   int threads = 0;                  // 0: OpenMP's choice
-  std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit
+  std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit, on a GPU as cuda::Options has it
+  void* stream = nullptr;           // of cuda::quad_gemm, a cudaStream_t
 };
 
 struct VERNIER_API QuadReport {
@@ -81,6 +82,18 @@ template <class TA, class TB, class TC>
 VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
                                  const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C,
                                  std::int64_t ldc, const QuadOptions& options = {});
+
+namespace cuda {
+
+// The same with A, B and C in device memory, C of dd, TA and TB double or dd; contracts dd and bits(n), the bits of the
+// CPU's. Returns when C is complete: the host chooses scales and moduli by the data, and computes the few entries whose
+// bound takes the exact sum of their products, for which it copies A and B. options.engine is one of a GPU's.
+template <class TA, class TB>
+VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
+                                 const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb, double beta, dd* C,
+                                 std::int64_t ldc, const QuadOptions& options = {});
+
+}  // namespace cuda
 
 // ---- linear algebra in dd -----------------------------------------------------------------------------------------
 //

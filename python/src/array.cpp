@@ -3,8 +3,12 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
+
+#include "exchange.hpp"
 
 namespace vernier::python {
 namespace {
@@ -30,8 +34,8 @@ struct Names {
   nb::handle array_struct = name("__array_struct__"), shape = name("shape"), strides = name("strides"),
              dtype = name("dtype"), data = name("data"), pointer = name("ptr"), device_id = name("device_id"),
              stride = name("stride"), data_ptr = name("data_ptr"), get_device = name("get_device"),
-             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), device = name("device"),
-             is_cpu = name("is_cpu");
+             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), is_cpu = name("is_cpu"),
+             requires_grad = name("requires_grad"), new_empty = name("new_empty");
 };
 const Names& names() {
   static const Names all;
@@ -40,27 +44,38 @@ const Names& names() {
 
 constexpr const char* dtype_names[] = {"float32", "float64", "complex64", "complex128"};
 
+constexpr int max_modes = 8;
+
 // One library's functions. Its module is loaded when an array of it is seen.
 struct Library {
-  nb::handle empty, contiguous, stream, workspace, needs_operator, strided, dtypes[4];
+  nb::handle empty, contiguous, stream, workspace, strided, dtypes[4];
+  nb::handle grad_enabled;      // of PyTorch alone: is a gradient asked for where a tensor wants one?
+  nb::handle modes[max_modes];  // of PyTorch alone: does something look at every operation?
+  int mode_count = 0;
+  const ExchangeTable* exchange = nullptr;
 
   explicit Library(const char* adapter) {
     const nb::object module = nb::module_::import_(adapter);
     const auto take = [&](const char* what) { return nb::object(module.attr(what)).release(); };
     empty = take("empty"), contiguous = take("contiguous"), stream = take("stream"), workspace = take("workspace");
-    needs_operator = nb::object(nb::getattr(module, "needs_operator", nb::none())).release();
+    grad_enabled = nb::object(nb::getattr(module, "grad_enabled", nb::none())).release();
+    for (const nb::handle mode : nb::object(nb::getattr(module, "modes", nb::make_tuple())))
+      if (mode_count < max_modes) modes[mode_count++] = nb::borrow(mode).release();
+    exchange = exchange_table(nb::object(nb::getattr(module, "exchange", nb::none())).release());
     strided = nb::object(nb::getattr(module, "strided", nb::none())).release();
     const nb::object all = module.attr("dtypes");
     for (int i = 0; i < 4; ++i) dtypes[i] = nb::object(all[i]).release();
   }
 };
 
+// In builds of Python without a GIL two threads may load one: the second is then never used.
 const Library& library(Maker maker) {
-  static const Library* loaded[3] = {};
+  static std::atomic<const Library*> loaded[3] = {};
   constexpr const char* adapters[] = {"vernier._numpy", "vernier._cupy", "vernier._torch"};
-  const int i = static_cast<int>(maker);
-  if (loaded[i] == nullptr) loaded[i] = new Library(adapters[i]);
-  return *loaded[i];
+  std::atomic<const Library*>& known = loaded[static_cast<int>(maker)];
+  if (const Library* library = known.load(std::memory_order_acquire)) return *library;
+  const Library *made = new Library(adapters[static_cast<int>(maker)]), *none = nullptr;
+  return known.compare_exchange_strong(none, made) ? *made : *none;
 }
 
 bool kind_of_dtype(nb::handle dtype, const Library& of, Kind& kind) {
@@ -149,12 +164,25 @@ bool describe_cupy(nb::handle x, Array& array) {
   return true;
 }
 
+bool says_yes(nb::handle function) {
+  PyObject* answer = PyObject_CallObject(function.ptr(), nullptr);
+  if (answer == nullptr) throw nb::python_error();
+  const int yes = PyObject_IsTrue(nb::steal(answer).ptr());
+  if (yes < 0) throw nb::python_error();
+  return yes != 0;
+}
+
 // Conjugated views and lazy negations have other numbers in memory than they show: Python resolves these.
+bool shows_its_memory(nb::handle x, Kind kind) {
+  if (call(x, names().is_neg).ptr() == Py_True) return false;
+  return kind < Kind::complex64 || call(x, names().is_conj).ptr() != Py_True;
+}
+
 bool describe_torch(nb::handle x, Array& array) {
   const Library& torch = library(Maker::torch);
+  if (torch.exchange != nullptr && describe_by_table(*torch.exchange, x, array)) return shows_its_memory(x, array.kind);
   if (!kind_of_dtype(get(x, names().dtype), torch, array.kind)) return false;
-  if (!get(x, names().layout).is(torch.strided) || call(x, names().is_neg).ptr() == Py_True) return false;
-  if (array.kind >= Kind::complex64 && call(x, names().is_conj).ptr() == Py_True) return false;
+  if (!get(x, names().layout).is(torch.strided) || !shows_its_memory(x, array.kind)) return false;
   if (!read_tuple(get(x, names().shape), array.shape, array.dimensions)) return false;
   int dimensions = 0;
   read_tuple(call(x, names().stride), array.strides, dimensions);
@@ -191,6 +219,8 @@ Maker maker_of(nb::handle x) {
   };
   static Known known[32];
   static int count = 0;
+  static nb::ft_mutex mutex;  // of builds of Python without a GIL
+  const nb::ft_lock_guard one_at_a_time(mutex);
   PyTypeObject* type = Py_TYPE(x.ptr());
   for (int i = 0; i < count; ++i)
     if (known[i].type == type) return known[i].maker;
@@ -217,19 +247,23 @@ bool describe(nb::handle x, Array& array) {
 }
 
 bool needs_operator(const Array& like, nb::handle a, nb::handle b, nb::handle out) {
-  const nb::handle asks = library(like.maker).needs_operator;
-  if (asks.is_none()) return false;
-  PyObject* answer = PyObject_CallFunctionObjArgs(asks.ptr(), a.ptr(), b.ptr(), out.ptr(), nullptr);
-  if (answer == nullptr) throw nb::python_error();
-  return nb::steal(answer).ptr() == Py_True;
+  const Library& of = library(like.maker);
+  if (of.grad_enabled.is_none()) return false;
+  const auto wants = [](nb::handle x) { return !x.is_none() && get(x, names().requires_grad).ptr() == Py_True; };
+  if (says_yes(of.grad_enabled) && (wants(a) || wants(b) || wants(out))) return true;
+  return std::any_of(of.modes, of.modes + of.mode_count, says_yes);
 }
 
 nb::object make_empty(nb::handle x, const Array& like, const std::int64_t* shape, int dimensions) {
   const Library& of = library(like.maker);
   const nb::object sizes = nb::steal(PyTuple_New(dimensions));
   for (int i = 0; i < dimensions; ++i) PyTuple_SetItem(sizes.ptr(), i, PyLong_FromLongLong(shape[i]));
+  if (like.maker == Maker::torch) {  // on x's device, of x's dtype
+    PyObject* made = PyObject_CallMethodObjArgs(x.ptr(), names().new_empty.ptr(), sizes.ptr(), nullptr);
+    if (made == nullptr) throw nb::python_error();
+    return nb::steal(made);
+  }
   const nb::handle dtype = of.dtypes[static_cast<int>(like.kind)];
-  if (like.maker == Maker::torch && like.device != on_cpu) return of.empty(sizes, dtype, get(x, names().device));
   PyObject* made = PyObject_CallFunctionObjArgs(of.empty.ptr(), sizes.ptr(), dtype.ptr(), nullptr);
   if (made == nullptr) throw nb::python_error();
   return nb::steal(made);

@@ -19,6 +19,7 @@ nb::object to_python(const char* module, const char* function) { return nb::modu
 // The library calls this between blocks of work, from a thread without the GIL; it must not throw.
 std::function<void(double)> progress_of(nb::handle function) {
   if (function.is_none()) return {};
+  if (PyCallable_Check(function.ptr()) == 0) to_python("vernier._refuse", "progress")(function);
   return [function](double fraction) {
     const nb::gil_scoped_acquire gil;
     try {
@@ -37,9 +38,19 @@ void check_out(nb::handle a, nb::handle b, nb::handle result, const Array& x, co
                            shape_text(shape.sizes, shape.dimensions))
                               .c_str());
   if (!out.writable) throw nb::value_error("matmul: out is read-only; give an array that may be written");
+  if (meets_itself(out))
+    throw nb::value_error("matmul: elements of out share memory; give an array whose elements lie apart");
   for (const bool first : {true, false})
     if (ranges_meet(first ? x : y, out))
       to_python("vernier._refuse", "overlap")(first ? a : b, result, first ? "a" : "b");
+}
+
+std::string contract_text(nb::handle contract) {
+  std::string text;
+  if (contract.is_none()) return text;
+  const bool taken = PyUnicode_Check(contract.ptr()) != 0 && nb::try_cast(contract, text);
+  if (!taken || text.find('\0') != std::string::npos) to_python("vernier._refuse", "contract")(contract);
+  return text;
 }
 
 // A contract that can fail for one matrix of a batch after others are done.
@@ -112,8 +123,7 @@ nb::object matmul(nb::handle a, nb::handle b, nb::handle contract, nb::handle ou
   if (!described(a, b, out, call))
     return to_python("vernier._other", "matmul")(a, b, contract, out, report, engine, threads, progress);
   call.a = nb::borrow(a), call.b = nb::borrow(b), call.result = nb::borrow(out);
-  call.request.contract =
-      contract_of(contract.is_none() ? std::string() : nb::cast<std::string>(nb::str(contract)), call.x.kind);
+  call.request.contract = contract_of(contract_text(contract), call.x.kind);
   call.request.engine = engine, call.request.threads = threads;
   call.request.progress = progress_of(progress);
 

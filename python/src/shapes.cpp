@@ -1,6 +1,8 @@
 #include "shapes.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace vernier::python {
 namespace {
@@ -114,6 +116,22 @@ bool ranges_meet(const Array& x, const Array& y) {
   };
   std::int64_t x_first, x_last, y_first, y_last;
   return range(x, x_first, x_last) && range(y, y_first, y_last) && x_first < y_last && y_first < x_last;
+}
+
+bool meets_itself(const Array& x) {
+  std::pair<std::int64_t, std::int64_t> steps[max_dimensions];  // magnitude of the stride, size
+  int count = 0;
+  for (int d = 0; d < x.dimensions; ++d) {
+    if (x.shape[d] == 0) return false;
+    if (x.shape[d] > 1) steps[count++] = {std::abs(x.strides[d]), x.shape[d]};
+  }
+  std::sort(steps, steps + count);
+  std::int64_t reach = 0;  // from the first element to the last of the dimensions so far
+  for (int i = 0; i < count; ++i) {
+    if (steps[i].first <= reach) return true;
+    reach += steps[i].first * (steps[i].second - 1);
+  }
+  return false;
 }
 
 }  // namespace vernier::python

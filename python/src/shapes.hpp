@@ -24,4 +24,7 @@ bool place(const Array& a, const Array& b, const Array& c, Batch& batch, char& w
 // Do two arrays share an address between their first and their last element?
 bool ranges_meet(const Array& x, const Array& y);
 
+// May two elements of x share memory? False only where the strides, from the smallest, each step over all before.
+bool meets_itself(const Array& x);
+
 }  // namespace vernier::python

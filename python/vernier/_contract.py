@@ -23,6 +23,8 @@ def einsum(subscripts: str, *operands: Any, contract: str | None = None, optimiz
     import opt_einsum
 
     space = _space("einsum", operands)
+    if not isinstance(subscripts, str) or not all(c.isalpha() or c in ".,-> " for c in subscripts):
+        raise ValueError(f"einsum: subscripts are {subscripts!r:.60}; letters are expected, as in 'ij,jk->ik'")
     inputs, output, _ = opt_einsum.parser.parse_einsum_input((subscripts, *operands))
     shapes = [tuple(x.shape) for x in operands]
     _check_sizes(inputs.split(","), shapes)
@@ -45,11 +47,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Sequence[int]] = 2, contract:
     axes  a number n: the last n axes of a with the first n of b; or a pair of sequences of axes
     """
     space = _space("tensordot", (a, b))
-    if isinstance(axes, int):
-        of_a, of_b = list(range(a.ndim - axes, a.ndim)), list(range(axes))
-    else:
-        of_a, of_b = ([side] if isinstance(side, int) else list(side) for side in axes)
-    of_a, of_b = [i % a.ndim for i in of_a], [i % b.ndim for i in of_b]
+    of_a, of_b = _axes(a, b, axes)
     if [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
         raise ValueError(f"tensordot: axes {of_a} of a of shape {tuple(a.shape)} and {of_b} of b of shape {tuple(b.shape)} "
                          "differ in size")
@@ -59,6 +57,20 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Sequence[int]] = 2, contract:
     left = space.permute(a, (*free_a, *of_a)).reshape((math.prod(rows), inner))
     right = space.permute(b, (*of_b, *free_b)).reshape((inner, math.prod(columns)))
     return matmul(left, right, contract).reshape((*rows, *columns))
+
+
+def _axes(a, b, axes):
+    """Two lists of axes counted from 0, as many of a as of b and none twice."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            raise ValueError(f"tensordot: axes is {axes}; a and b have {a.ndim} and {b.ndim} dimensions")
+        return list(range(a.ndim - axes, a.ndim)), list(range(axes))
+    of_a, of_b = ([side] if isinstance(side, int) else list(side) for side in axes)
+    for own, x, name in ((of_a, a, "a"), (of_b, b, "b")):
+        if len(of_a) != len(of_b) or any(not -x.ndim <= i < x.ndim for i in own) or len({i % x.ndim for i in own}) < len(own):
+            raise ValueError(f"tensordot: axes {of_a} and {of_b}; as many of a as of b are expected, none twice, and of {name} "
+                             f"from {-x.ndim} to {x.ndim - 1}")
+    return [i % a.ndim for i in of_a], [i % b.ndim for i in of_b]
 
 
 def _space(routine, operands):

@@ -96,6 +96,10 @@ def lu_solve(lu: LU, b: Any, *, a: Any = None, report: bool = False, transposed:
 def backward_errors(a: Any, x: Any, b: Any) -> list[float]:
     """max |b - A x| / (|A| max |x| + max |b|) for each column, |A| the largest row sum; residuals are rounded once."""
     space = _square("backward_errors", a)
+    _right_hand_side("backward_errors", a, b)
+    _refuse.array(x, "x", "backward_errors")
+    if tuple(x.shape) != tuple(b.shape):
+        raise ValueError(f"backward_errors: x has shape {tuple(x.shape)} and b {tuple(b.shape)}; they must be equal")
     right, left = b.reshape((b.shape[0], -1)), x.reshape((x.shape[0], -1))
     minus = space.negative_identity(right.shape[1], a)
     residual = matmul(space.joined(a, right, 1), space.joined(left, minus, 0), "exact")

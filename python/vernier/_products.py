@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from . import _vernier
+from . import _refuse, _vernier
 
 
 class record:
@@ -47,10 +47,12 @@ def matmul(a: Any, b: Any, contract: str | None = None, *, out: Any = None, repo
     """
     if rounding != "nearest":
         contract = f"{contract or 'exact'}+{rounding}"
-    if progress is False:
-        return _vernier.matmul(a, b, contract, out, report, engine, threads, None)
     if progress is not True:
-        return _vernier.matmul(a, b, contract, out, report, engine, threads, progress)
+        try:
+            return _vernier.matmul(a, b, contract, out, report, engine, threads, None if progress is False else progress)
+        except TypeError:
+            _refuse.options(report, engine, threads)
+            raise
     from ._progress import bar
 
     with bar("matmul") as moved:

@@ -1,6 +1,7 @@
 """Why an array is not taken, in one message: what, where, what was expected, what to do instead."""
 
 KINDS = ("float32", "float64", "complex64", "complex128")
+MOST_DIMENSIONS = 16
 
 
 def kind_of(x):
@@ -13,6 +14,24 @@ def dtype_name(x):
 
 def out_dtype(out, a):
     raise TypeError(f"matmul: out has dtype {dtype_name(out)}; expected {dtype_name(a)}")
+
+
+def contract(x):
+    raise TypeError(f"matmul: contract is {x!r:.40}; a name is expected, such as 'fp64' or 'exact'")
+
+
+def progress(x):
+    raise TypeError(f"matmul: progress is a {kind_of(x)}; a function of the fraction that is done, or True, is expected")
+
+
+def options(report, engine, threads):
+    """Says which option of matmul has a type that it cannot have, if one has."""
+    if not isinstance(report, bool):
+        raise TypeError(f"matmul: report is {report!r:.40}; True or False is expected") from None
+    if not isinstance(engine, str):
+        raise TypeError(f"matmul: engine is {engine!r:.40}; a name is expected: '' chooses, vernier.info() lists them") from None
+    if not isinstance(threads, int) or not -2**31 <= threads < 2**31:
+        raise TypeError(f"matmul: threads is {threads!r:.40}; a number of threads is expected, or 0") from None
 
 
 def overlap(x, out, name):
@@ -30,6 +49,8 @@ def array(x, name, routine="matmul"):
         raise TypeError(f"{routine}: {name} is a masked array, whose mask a product would ignore; use {name}.filled(0)")
     if not hasattr(x, "dtype") or not hasattr(x, "shape"):
         raise TypeError(f"{routine}: {name} is a {kind_of(x)}; an array is expected: numpy.asarray({name})")
+    if len(x.shape) > MOST_DIMENSIONS:
+        raise ValueError(f"{routine}: {name} has {len(x.shape)} dimensions; at most {MOST_DIMENSIONS} are expected")
     if dtype_name(x) not in KINDS:
         cast = f"{name}.to(torch.float64)" if kind_of(x).startswith("torch") else f"{name}.astype('float64')"
         raise TypeError(f"{routine}: {name} has dtype {dtype_name(x)}; expected float32, float64, complex64 or complex128 "

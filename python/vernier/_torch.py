@@ -49,20 +49,22 @@ def resolved(x):
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 
-_grad_enabled, _compiling = torch.is_grad_enabled, torch.compiler.is_compiling
-_function_modes, _dispatch_modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
-_transform = torch._C._functorch.peek_interpreter_stack
-_current_device, _current_stream = torch.cuda.current_device, torch._C.__dict__.get("_cuda_getCurrentRawStream")
+grad_enabled = torch.is_grad_enabled
+# Any of these says yes where the product has to go through the operator of vernier.torch: modes, transforms, compilation.
+modes = (torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack,
+         torch._C._functorch.peek_interpreter_stack, torch.compiler.is_compiling)
+# DLPack's table of C functions, under its name and that of PyTorch 2.10; None before.
+exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", getattr(torch.Tensor, "__c_dlpack_exchange_api__", None))
+_current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+_current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 _gpus = [torch.device("cuda", i) for i in range(64)]
 
 
 def needs_operator(a, b, out):
     """Gradients, compilation, transforms and modes: the product has to go through the operator of vernier.torch."""
-    if _grad_enabled() and (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)):
+    if grad_enabled() and (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)):
         return True
-    if _function_modes() or _dispatch_modes() or _transform() is not None or _compiling():
-        return True
-    return not (type(a) in _PLAIN and type(b) in _PLAIN)
+    return any(mode() for mode in modes) or not (type(a) in _PLAIN and type(b) in _PLAIN)
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -70,7 +72,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 def stream(device):
     if _current_device() != device:
-        raise ValueError(f"the tensors lie on GPU {device} and GPU {_current_device()} is current; use "
+        raise ValueError(f"the tensors lie on GPU {device} and GPU {torch.cuda.current_device()} is current; use "
                          f"with torch.cuda.device({device}):")
     return _current_stream(device)
 

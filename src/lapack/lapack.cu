@@ -5,6 +5,7 @@
 
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
+#include "lapack/device_factors.hpp"
 #include "lapack/solve/factors_cuda.hpp"
 #include "lapack/solve/solver.hpp"
 #include "lapack/solve/vectors.hpp"
@@ -121,14 +122,39 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);          \
-  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t, \
-                      const Options&);                                                                               \
-  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,          \
-                             const Options&);                                                                        \
-  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,     \
-                             std::int64_t, const SolveOptions&, void*);
+template <class T>
+bool has_factors(std::int64_t rows) {
+  try {
+    return current_device().hopper() && rows <= device_lu_limit<T>();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+template <class T>
+std::int64_t factor_for_the_host(std::int64_t m, std::int64_t n, T* a, std::int64_t lda,
+                                 std::vector<std::int64_t>& pivots, const Options& options) {
+  pivots.resize(static_cast<std::size_t>(std::min(m, n)));
+  const std::size_t bytes = pivots.size() * sizeof(std::int64_t);
+  const DeviceWorkspace on_device(bytes, stream_of(options));
+  auto* at = reinterpret_cast<std::int64_t*>(on_device.data());
+  const std::int64_t info = getrf(m, n, a, lda, at, options);
+  check(cudaMemcpyAsync(pivots.data(), at, bytes, cudaMemcpyDeviceToHost, stream_of(options)), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream_of(options)), "getrf");
+  return info;
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                        \
+  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);           \
+  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t,  \
+                      const Options&);                                                                                \
+  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,           \
+                             const Options&);                                                                         \
+  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,      \
+                             std::int64_t, const SolveOptions&, void*);                                               \
+  template bool has_factors<T>(std::int64_t);                                                                         \
+  template std::int64_t factor_for_the_host(std::int64_t, std::int64_t, T*, std::int64_t, std::vector<std::int64_t>&, \
+                                            const Options&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 #undef VERNIER_INSTANTIATE

@@ -6,6 +6,7 @@
 #include "product/statistics.hpp"
 #include "residue/convert/decompose.hpp"
 #include "residue/exact/exact.hpp"
+#include "residue/quad/dd_tile.hpp"
 #include "residue/recombine/recombine.hpp"
 #include "residue/recombine/update.hpp"
 #include "residue/scale/block_spans.hpp"
@@ -35,6 +36,8 @@ struct SchemeBackend {
   void (*decompose_complex)(const ComplexStrip<T>&, const DigitTables&, const DecomposeTask&, std::size_t part_bytes);
   void (*recombine_complex)(const RecombineTables&, const ComplexResidues&, const int* row_scales,
                             const int* column_scales, T* real, T* imaginary);
+  decltype(&decompose_sum_portable) decompose_sum;
+  decltype(&round_dd_tile_portable) round_dd_tile;
 };
 
 template <class T>

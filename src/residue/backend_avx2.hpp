@@ -17,6 +17,7 @@ Operand<T> measured_strip_avx2(const Operand<T>& operand, std::int64_t first, st
                                std::int64_t k_count, T* buffer, VectorStatistics* out);
 template <class T>
 void decompose_avx2(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
+void decompose_sum_avx2(const Operand<double>* terms, int count, const DigitTables& tables, const DecomposeTask& task);
 template <class T>
 void decompose_complex_avx2(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
                             std::size_t part_bytes);

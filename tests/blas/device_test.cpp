@@ -1,5 +1,5 @@
 // Which device a product is asked of, and what the estimate makes of a link. Without a GPU all is the CPU's.
-#include "blas/device.hpp"
+#include "blas/offload/device.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../offload/fake_link.hpp"
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 namespace vernier::test {
 

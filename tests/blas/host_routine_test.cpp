@@ -1,6 +1,6 @@
 // Level 3 with matrices of the host on a device, whole: the bits of the CPU, only the triangle written, C untouched or
 // complete where the device fails. The device lies in memory of the host, and its routines are the CPU's.
-#include "blas/level3/host_routine.hpp"
+#include "blas/offload/host_routine.hpp"
 
 #include <cstring>
 
@@ -32,21 +32,24 @@ class HostRoutines : public testing::Test {
   }
 
   // syr2k of op(A) and op(B), n x k, into the triangle of c, whose leading dimension is c.rows.
-  HostRoutine<T> rank_2k(Uplo uplo, Op op, T beta, const Array<T>& a, const Array<T>& b, Array<T>& c) const {
-    HostRoutine<T> r{"syr2k",
-                     {n, n, k},
-                     stored_operand(op, a.x.data(), n, k, a.rows),
-                     stored_operand(op, b.x.data(), n, k, b.rows),
-                     {c.x.data(), n, n, c.rows},
-                     beta != T{0},
-                     uplo};
-    r.on_device = [=, this](const RoutineOperands<T>& x, const cuda::Options&) {
-      return syr2k<T>(uplo, op, n, k, T{2}, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, options_);
-    };
-    r.on_cpu = [=, this, &a, &b, &c](const Options& o) {
-      return syr2k<T>(uplo, op, n, k, T{2}, a.x.data(), a.rows, b.x.data(), b.rows, beta, c.x.data(), c.rows, o);
-    };
-    return r;
+  Report on_cpu(Uplo uplo, Op op, T beta, const Array<T>& a, const Array<T>& b, Array<T>& c, const Options& o) const {
+    return syr2k<T>(uplo, op, n, k, T{2}, a.x.data(), a.rows, b.x.data(), b.rows, beta, c.x.data(), c.rows, o);
+  }
+  std::optional<Report> on_device(Uplo uplo, Op op, T beta, const Array<T>& a, const Array<T>& b, Array<T>& c,
+                                  const OffloadTarget<T>& target) const {
+    const HostRoutine<T> r{"syr2k",
+                           {n, n, k},
+                           stored_operand(op, a.x.data(), n, k, a.rows),
+                           stored_operand(op, b.x.data(), n, k, b.rows),
+                           {c.x.data(), n, n, c.rows},
+                           beta != T{0},
+                           uplo};
+    return offloaded_routine<T>(
+        r, options_, target, settings_,
+        [&](const RoutineOperands<T>& x, void*) {
+          return syr2k<T>(uplo, op, n, k, T{2}, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, options_);
+        },
+        [&](const Options& o) { return on_cpu(uplo, op, beta, a, b, c, o); });
   }
 
   Options options_ = reproducible_fp64();
@@ -67,12 +70,11 @@ TYPED_TEST(HostRoutines, WriteTheTriangleWithTheBitsOfTheCpu) {
                        b = this->numbers((turned ? k : n) + pad, turned ? n : k), before = this->numbers(n + pad, n);
         Array<T> c = before, expected = before;
         const auto target = fake_target<T>(this->options_.contract, 7);
-        const auto report =
-            offloaded_routine<T>(this->rank_2k(uplo, op, beta, a, b, c), this->options_, target, this->settings_);
+        const auto report = this->on_device(uplo, op, beta, a, b, c, target);
         ASSERT_TRUE(report);
         EXPECT_EQ(report->plan.routine, "syr2k");
         EXPECT_NE(report->plan.reason.find("whole on a fake device"), std::string::npos) << report->plan.reason;
-        this->rank_2k(uplo, op, beta, a, b, expected).on_cpu(this->options_);
+        this->on_cpu(uplo, op, beta, a, b, expected, this->options_);
         EXPECT_TRUE(this->same_bits(c, expected));
       }
 }
@@ -85,27 +87,78 @@ TYPED_TEST(HostRoutines, SolveInPlaceWithOneOperand) {
   const auto solve = [&](const T* left, std::int64_t lda, T* x, std::int64_t ldx, const Options& o) {
     return trsm<T>(Side::left, Uplo::lower, Op::none, Diag::non_unit, m, n, T{2}, left, lda, x, ldx, o);
   };
-  HostRoutine<T> r{"trsm", {m, n, m}, {a.x.data(), m, m, a.rows}, {}, {c.x.data(), m, n, c.rows}, true};
-  r.on_device = [&](const RoutineOperands<T>& x, const cuda::Options&) {
-    return solve(x.a, x.lda, x.c, x.ldc, this->options_);
-  };
-  r.on_cpu = [&](const Options& o) { return solve(a.x.data(), a.rows, c.x.data(), c.rows, o); };
-  ASSERT_TRUE(offloaded_routine<T>(r, this->options_, fake_target<T>(this->options_.contract, 3), this->settings_));
+  const HostRoutine<T> r{"trsm", {m, n, m}, {a.x.data(), m, m, a.rows}, {}, {c.x.data(), m, n, c.rows}, true};
+  ASSERT_TRUE(offloaded_routine<T>(
+      r, this->options_, fake_target<T>(this->options_.contract, 3), this->settings_,
+      [&](const RoutineOperands<T>& x, void*) { return solve(x.a, x.lda, x.c, x.ldc, this->options_); },
+      [&](const Options& o) { return solve(a.x.data(), a.rows, c.x.data(), c.rows, o); }));
   solve(a.x.data(), a.rows, expected.x.data(), expected.rows, this->options_);
   EXPECT_TRUE(this->same_bits(c, expected));
+}
+
+TYPED_TEST(HostRoutines, MayHaveNoOperandButTheOutput) {
+  using T = TypeParam;
+  const Array<T> before = this->numbers(n + pad, n);
+  Array<T> c = before, expected = before;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i <= j; ++i) expected(i, j) *= T{2};
+  const HostRoutine<T> r{"potrf", {n, n, n}, {}, {}, {c.x.data(), n, n, c.rows}, true, Uplo::upper};
+  const auto doubled = [](const RoutineOperands<T>& x, void*) {
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) x.c[i + j * x.ldc] *= T{2};
+    return Report{};
+  };
+  ASSERT_TRUE(offloaded_routine<T>(r, this->options_, fake_target<T>(this->options_.contract, 3), this->settings_,
+                                   doubled, [](const Options&) { return Report{}; }));
+  EXPECT_TRUE(this->same_bits(c, expected));
+}
+
+struct Answer {
+  std::string reason;
+};
+
+// Of a solver, say: words go to its reason, and none where nothing moved.
+TYPED_TEST(HostRoutines, TellWhereInWhatARoutineReturns) {
+  using T = TypeParam;
+  Array<T> c = this->numbers(n, n);
+  auto target = fake_target<T>(this->options_.contract, 3);
+  const HostRoutine<T> r{"solve", {n, n, n}, {}, {}, {c.x.data(), n, n, n}, true};
+  const auto answer = [&] {
+    return offloaded_routine<T>(
+               r, this->options_, target, this->settings_, [](const RoutineOperands<T>&, void*) { return Answer{}; },
+               [](const Options&) { return Answer{}; })
+        ->reason;
+  };
+  EXPECT_EQ(answer(), "matrices of the host: whole on a fake device");
+  target.memory_of = [](const void*, const void*) { return offload::Memory::managed; };
+  EXPECT_EQ(answer(), "");
+}
+
+TYPED_TEST(HostRoutines, AreTheCpusWhereADeviceIsLostBeforeAnythingMoves) {
+  using T = TypeParam;
+  const Array<T> a = this->numbers(n, k), b = this->numbers(n, k), before = this->numbers(n, n);
+  Array<T> c = before, expected = before;
+  auto target = fake_target<T>(this->options_.contract, 5);
+  target.free_memory = [](int) -> std::size_t { fail(Status::device_error, "the device is lost"); };
+  const auto report = this->on_device(Uplo::lower, Op::none, T{1}, a, b, c, target);
+  ASSERT_TRUE(report);
+  EXPECT_NE(report->plan.reason.find("on the CPU: the device is lost"), std::string::npos) << report->plan.reason;
+  this->on_cpu(Uplo::lower, Op::none, T{1}, a, b, expected, this->options_);
+  EXPECT_TRUE(this->same_bits(c, expected));
+  target.devices = 0;
+  EXPECT_FALSE(this->on_device(Uplo::lower, Op::none, T{1}, a, b, c, target));
 }
 
 TYPED_TEST(HostRoutines, AreTheCpusWhereverTheDeviceFails) {
   using T = TypeParam;
   const Array<T> a = this->numbers(n + pad, k), b = this->numbers(n + pad, k), before = this->numbers(n + pad, n);
   Array<T> expected = before;
-  this->rank_2k(Uplo::lower, Op::none, T{1}, a, b, expected).on_cpu(this->options_);
+  this->on_cpu(Uplo::lower, Op::none, T{1}, a, b, expected, this->options_);
   Fault fault;
   const auto run = [&](Array<T>& c) {
     fault.calls = 0;
     const auto target = fake_target<T>(this->options_.contract, 5, &fault);
-    return offloaded_routine<T>(this->rank_2k(Uplo::lower, Op::none, T{1}, a, b, c), this->options_, target,
-                                this->settings_);
+    return this->on_device(Uplo::lower, Op::none, T{1}, a, b, c, target);
   };
   Array<T> whole = before;
   run(whole);
@@ -129,8 +182,7 @@ TYPED_TEST(HostRoutines, LeaveToTheCpuWhatTheDeviceDoesNotHold) {
   Array<T> c = before;
   auto target = fake_target<T>(this->options_.contract, 5);
   target.free_memory = [](int) { return std::size_t{2000}; };
-  EXPECT_FALSE(offloaded_routine<T>(this->rank_2k(Uplo::lower, Op::none, T{1}, a, b, c), this->options_, target,
-                                    this->settings_));
+  EXPECT_FALSE(this->on_device(Uplo::lower, Op::none, T{1}, a, b, c, target));
   EXPECT_TRUE(this->same_bits(c, before));
 }
 
@@ -146,13 +198,10 @@ TYPED_TEST(HostRoutines, UseDeviceMemoryWhereItIsAndRefuseAMixture) {
   target.memory_of = [](const void*, const void*) { return offload::Memory::device; };
   int waits = 0;
   target.synchronize = [&] { ++waits; };
-  const auto run = [&] {
-    return offloaded_routine<T>(this->rank_2k(Uplo::upper, Op::none, T{1}, a, b, c), this->options_, target,
-                                this->settings_);
-  };
+  const auto run = [&] { return this->on_device(Uplo::upper, Op::none, T{1}, a, b, c, target); };
   ASSERT_TRUE(run());
   EXPECT_EQ(waits, 1);
-  this->rank_2k(Uplo::upper, Op::none, T{1}, a, b, expected).on_cpu(this->options_);
+  this->on_cpu(Uplo::upper, Op::none, T{1}, a, b, expected, this->options_);
   EXPECT_TRUE(this->same_bits(c, expected));
   target.memory_of = [&](const void* first, const void*) {
     return first == b.x.data() ? offload::Memory::device : offload::Memory::pageable;

@@ -1,9 +1,10 @@
 // Matrices of the host on a device: the bits of one product on the CPU, whatever the blocks, and where a device fails.
 // The device is one in memory of the host that multiplies as the CPU does.
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <atomic>
 
+#include "base/status.hpp"
 #include "fake_target.hpp"
 #include "fixture.hpp"
 #include "support/error_message.hpp"

@@ -1,6 +1,6 @@
 // Matrices of the host on the GPU: the CPU's bits, whatever the blocks and the memory; and what happens where the GPU
 // cannot.
-#include "blas/offload.hpp"
+#include "blas/offload/offload.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -221,6 +221,50 @@ TEST(OffloadOnGpu, TakesLevel3Whole) {
       }
     EXPECT_LE(difference, 1e-12 * largest) << r;  // of products whose |A||B| is some hundred times their entries
   }
+}
+
+// Factors and solutions, made whole on the GPU: residuals as small as the CPU's, pivots and verdicts on the host.
+TEST(OffloadOnGpu, TakesFactorsAndSolutionsWhole) {
+  const std::int64_t n = 1500, nrhs = 3;
+  Options options;
+  options.device = Device::cuda;
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, nrhs, 0.5, 2);
+  SolveOptions solving;
+  solving.products.device = Device::cuda;
+  Matrix<double> x(n, nrhs);
+  const SolveReport report = solve<double>(Op::transpose, n, nrhs, a.data(), n, b.data(), n, x.data(), n, solving);
+  EXPECT_EQ(report.verdict, Verdict::ok) << report.text();
+  EXPECT_NE(report.reason.find("matrices of the host: whole"), std::string::npos) << report.reason;
+  const auto residual = [&](const Matrix<double>& m, const Matrix<double>& y, Op op) {
+    Matrix<double> r = b;
+    gemm<double>(op, Op::none, n, nrhs, n, -1, m.data(), n, y.data(), n, 1, r.data(), n, {.device = Device::cpu});
+    double largest = 0, scale = 0;
+    for (std::int64_t j = 0; j < nrhs; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        largest = std::max(largest, std::abs(r(i, j)));
+        scale = std::max(scale, std::abs(y(i, j)));
+      }
+    return largest / (scale * static_cast<double>(n));
+  };
+  EXPECT_LE(residual(a, x, Op::transpose), 1e-15);
+
+  Matrix<double> lu = a, y = b;
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  ASSERT_EQ(getrf<double>(n, n, lu.data(), n, pivots.data(), options), 0);
+  getrs<double>(Op::none, n, nrhs, lu.data(), n, pivots.data(), y.data(), n, {.device = Device::cpu});
+  EXPECT_LE(residual(a, y, Op::none), 1e-13);
+
+  Matrix<double> definite(n, n);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) definite(i, j) = i == j ? 800 : 0.5 * (a(i, j) + a(j, i));
+  Matrix<double> factor = definite;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < j; ++i) factor(i, j) = -7;
+  ASSERT_EQ(potrf<double>(Uplo::lower, n, factor.data(), n, options), 0);
+  EXPECT_EQ(factor(3, 900), -7) << "the other triangle";
+  y = b;
+  potrs<double>(Uplo::lower, n, nrhs, factor.data(), n, y.data(), n, {.device = Device::cpu});
+  EXPECT_LE(residual(definite, y, Op::none), 1e-13);
 }
 
 // The estimate of a large product is for the GPU, that of a small one for the CPU.

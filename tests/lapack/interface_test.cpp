@@ -9,10 +9,15 @@
 #include "vernier/lapack.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/model.hpp"
+#include "vernier/quad.hpp"
 #include "vernier/slices.hpp"
 #include "vernier/split.hpp"
+#include "vernier/verified.hpp"
 #include "vernier/vernier.h"
 #include "vernier/vernier.hpp"
+
+#include <functional>
+#include <utility>
 
 namespace vernier::test {
 namespace {
@@ -36,6 +41,32 @@ TEST(Lapack, RefusesOptionsThatItCannotKeep) {
   EXPECT_THROW((void)getrf<double>(2, 2, a, 2, pivots, {.contract = Contract::exact()}), Error);
   EXPECT_EQ(a[0], 2);
   EXPECT_EQ(a[1], 1);
+}
+
+// One matrix of order 2^24 has more elements than any memory; the others are small.
+TEST(Lapack, RefusesAreasBeyondAnyMemoryBeforeItReads) {
+  constexpr std::int64_t n = std::int64_t{1} << 24;
+  double a = 1, b = 7, c = 7;
+  dd x{1, 0}, y{7, 0};
+  std::int64_t pivots = 5;
+  DeterminantInterval determinant{};
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"getrf", [&] { (void)getrf<double>(n, n, &a, n, &pivots); }},
+      {"gesv", [&] { (void)gesv<double>(n, 1, &a, n, &pivots, &b, n); }},
+      {"potrf", [&] { (void)potrf<double>(Uplo::upper, n, &a, n); }},
+      {"solve", [&] { (void)solve<double>(Op::none, n, 1, &a, n, &b, n, &c, n); }},
+      {"quad_getrf", [&] { (void)quad_getrf(n, n, &x, n, &pivots); }},
+      {"quad_potrf", [&] { (void)quad_potrf(Uplo::lower, n, &x, n); }},
+      {"quad_gesv", [&] { (void)quad_gesv(n, 1, &x, n, &pivots, &y, n); }},
+      {"quad_trsm", [&] { quad_trsm(Side::left, Uplo::lower, Op::none, Diag::unit, n, 1, 1, &x, n, &y, n); }},
+      {"quad_solve", [&] { (void)quad_solve(n, 1, &a, n, &b, n, &y, n); }},
+      {"verified_solve", [&] { (void)verified_solve(n, 1, &a, n, &b, n, &b, &c, n); }},
+      {"verified_inverse", [&] { (void)verified_inverse(n, &a, n, &b, &c, n); }},
+      {"verified_determinant", [&] { (void)verified_determinant(n, &a, n, determinant); }},
+      {"verified_definite", [&] { (void)verified_definite(n, &a, n, b); }},
+  };
+  for (const auto& [routine, call] : calls) EXPECT_THROW(call(), Error) << routine;
+  EXPECT_TRUE(a == 1 && b == 7 && c == 7 && x.hi == 1 && y.hi == 7 && pivots == 5);
 }
 
 #if VERNIER_X86

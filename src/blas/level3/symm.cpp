@@ -1,9 +1,11 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
-#include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
+#include "blas/level3/routines.hpp"
 #include "blas/level3/triangle.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
 #include "product/native/native_threads.hpp"
+#include "vernier/cuda_level3.hpp"
 
 namespace vernier {
 namespace {
@@ -40,19 +42,18 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
   const std::int64_t order = side == Side::left ? m : n;
   const bool reads = m > 0 && n > 0 && alpha != T{0};
   const auto describe = [&] {
-    HostRoutine<T> r{routine, {m, n, order}, {A, order, order, lda}, {B, m, n, ldb}, {C, m, n, ldc}, beta != T{0}};
-    r.on_device = [=](const RoutineOperands<T>& x, const cuda::Options& o) {
-      return (hermitian ? cuda::hemm<T> : cuda::symm<T>)(side, uplo, m, n, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c,
-                                                         x.ldc, o);
-    };
-    r.on_cpu = [=](const Options& o) {
-      return symmetric_product(routine, hermitian, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, o);
-    };
-    return r;
+    return HostRoutine<T>{routine, {m, n, order}, {A, order, order, lda}, {B, m, n, ldb}, {C, m, n, ldc}, beta != T{0}};
+  };
+  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+    return (hermitian ? cuda::hemm<T> : cuda::symm<T>)(side, uplo, m, n, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c,
+                                                       x.ldc, {.contract = options.contract, .stream = stream});
+  };
+  const auto on_cpu = [&](const Options& o) {
+    return symmetric_product(routine, hermitian, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, o);
   };
   if (reads)
-    if (auto offloaded = offloaded_routine<T>({m, n, order}, beta != T{0}, options, describe))
-      return *std::move(offloaded);
+    if (auto done = offloaded_routine<T>({m, n, order}, beta != T{0}, options, describe, on_device, on_cpu))
+      return *std::move(done);
   Plan plan = explain<T>(Op::none, Op::none, m, n, order, options);
   if (plan.scheme == "native" && reads && fits_native({m, n, lda, ldb, ldc})) {
     const NativeThreads setting(options.threads);
@@ -88,15 +89,6 @@ Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alph
   return symmetric_product("hemm", is_complex<T>, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
-                       T*, std::int64_t, const Options&);                                                            \
-  template Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
-                       T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_SYMMETRIC_PRODUCTS, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

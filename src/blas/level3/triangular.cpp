@@ -1,11 +1,13 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
-#include "blas/level3/host_routine.hpp"
 #include "blas/level3/native_level3.hpp"
+#include "blas/level3/routines.hpp"
 #include "blas/level3/substitution.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/level3/triangular_halves.hpp"
+#include "blas/offload/host_routine.hpp"
 #include "product/native/native_threads.hpp"
 #include "product/update.hpp"
+#include "vernier/cuda_level3.hpp"
 
 namespace vernier {
 namespace {
@@ -86,19 +88,20 @@ template <class T>
 std::optional<Report> offloaded_triangular(const Problem<T>& p) {
   if (p.alpha == T{0} || p.options.contract.reproducible) return {};
   const ProductShape shape{p.m, p.n, p.order()};
-  return offloaded_routine<T>(shape, true, p.options, [&] {
-    HostRoutine<T> r{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
-    r.on_device = [p](const RoutineOperands<T>& x, const cuda::Options& o) {
-      return p.solve ? cuda::trsm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
-                     : cuda::trmm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c,
-                                     x.ldc, o);
-    };
-    r.on_cpu = [&p](const Options& o) {
-      return triangular<T>(
-          {p.routine, p.solve, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, o});
-    };
-    return r;
-  });
+  const auto describe = [&] {
+    return HostRoutine<T>{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
+  };
+  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+    const cuda::Options o{.contract = p.options.contract, .stream = stream};
+    return p.solve
+               ? cuda::trsm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
+               : cuda::trmm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c, x.ldc, o);
+  };
+  const auto on_cpu = [&](const Options& o) {
+    return triangular<T>(
+        {p.routine, p.solve, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, o});
+  };
+  return offloaded_routine<T>(shape, true, p.options, describe, on_device, on_cpu);
 }
 
 template <class T>
@@ -141,15 +144,7 @@ Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t
   return triangular<T>({"trsm", true, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                        \
-  template Report trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t, \
-                       const Options&);                                                                               \
-  template Report trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t, \
-                       const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_TRMM_IN_PLACE, VERNIER_INSTANTIATION)
+VERNIER_FOR_ALL(VERNIER_TRSM, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include "lapack/complex_arithmetic.hpp"
 #include "lapack/kept.hpp"
 #include "lapack/level3.hpp"
+#include "lapack/offloaded.hpp"
 #include "number/complex.hpp"
 
 namespace vernier {
@@ -69,6 +70,7 @@ std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Opti
   check_pointer("potrf", "A", n > 0, A);
   check_leading("potrf", "lda", lda, n);
   const Level3<T> level3(options);
+  if (const auto info = offloaded_potrf(uplo, n, A, lda, options)) return *info;
   const FloatingEnvironment environment;
   const Kept<T> kept(level3.may_fail(), n, n, A, lda);
   return all_or_nothing([&] { return factor_cholesky(level3, uplo, n, A, lda); }, kept);
@@ -106,7 +108,8 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   const FloatingEnvironment environment;
   const Kept<T> kept_a(level3.may_fail(), n, n, A, lda), kept_b(level3.may_fail(), n, nrhs, B, ldb);
   const auto solve = [&] {
-    const std::int64_t info = factor_cholesky(level3, uplo, n, A, lda);
+    const auto offloaded = offloaded_potrf(uplo, n, A, lda, options);
+    const std::int64_t info = offloaded ? *offloaded : factor_cholesky(level3, uplo, n, A, lda);
     if (info == 0) solve_with_cholesky(level3, uplo, n, nrhs, A, lda, B, ldb);
     return info;
   };

@@ -10,6 +10,7 @@
 #include "lapack/kept.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/lu/row_swaps.hpp"
+#include "lapack/offloaded.hpp"
 
 namespace vernier {
 namespace {
@@ -66,6 +67,7 @@ std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::
                    const Options& options) {
   check_factors("getrf", m, n, A, lda, pivots);
   const Level3<T> level3(options);
+  if (const auto info = offloaded_getrf(m, n, A, lda, pivots, options)) return *info;
   const FloatingEnvironment environment;
   const Kept<T> kept(level3.may_fail(), m, n, A, lda);
   return all_or_nothing([&] { return factor_lu(level3, m, n, A, lda, pivots); }, kept);
@@ -93,7 +95,8 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
   const FloatingEnvironment environment;
   const Kept<T> kept_a(level3.may_fail(), n, n, A, lda), kept_b(level3.may_fail(), n, nrhs, B, ldb);
   const auto solve = [&] {
-    const std::int64_t info = factor_lu(level3, n, n, A, lda, pivots);
+    const auto offloaded = offloaded_getrf(n, n, A, lda, pivots, options);
+    const std::int64_t info = offloaded ? *offloaded : factor_lu(level3, n, n, A, lda, pivots);
     if (info == 0 && n > 0 && nrhs > 0) solve_with_lu(level3, Op::none, n, nrhs, A, lda, pivots, B, ldb);
     return info;
   };

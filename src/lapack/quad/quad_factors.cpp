@@ -164,6 +164,7 @@ void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int6
                std::int64_t lda, dd* B, std::int64_t ldb, const QuadOptions& options) {
   constexpr const char* routine = "quad_trsm";
   check_shape(routine, op, Op::none, m, n, 0);
+  check_area(routine, side == Side::left ? m : n, side == Side::left ? m : n);
   check_leading(routine, "lda", lda, side == Side::left ? m : n);
   check_leading(routine, "ldb", ldb, m);
   check_pointer(routine, "A", m > 0 && n > 0, A);

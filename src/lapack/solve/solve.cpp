@@ -1,6 +1,9 @@
 // The solver on a CPU.
+#include <utility>
+
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "lapack/offloaded.hpp"
 #include "lapack/solve/block_residuals.hpp"
 #include "lapack/solve/solver.hpp"
 #include "number/complex.hpp"
@@ -76,6 +79,7 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   SolveReport report = begin_report<T>(n, nrhs, options);
   WorkMeter meter(options.products.progress, expected_operations<T>(n, nrhs));
   if (n == 0 || nrhs == 0) return report;
+  if (auto offloaded = offloaded_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, asked)) return *std::move(offloaded);
   const bool conjugated = is_complex<T> && op == Op::transpose;
   RightHandSides rhs =
       read_right_hand_sides(parts * n, nrhs, parts_of(B), parts * ldb, std::pmr::get_default_resource(), parts);

@@ -1,8 +1,8 @@
 // Enclosures of determinants and bounds of least eigenvalues (docs/accuracy.md, theorem 14).
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/approximate_inverse.hpp"
@@ -193,14 +193,6 @@ double proved_bound(std::int64_t n, const Square& s, const Square& factor, doubl
   return sum_down(shift, -most);
 }
 
-class Clock {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 }  // namespace
 
 VerifiedReport verified_determinant(std::int64_t n, const double* A, std::int64_t lda, DeterminantInterval& determinant,
@@ -222,6 +214,7 @@ VerifiedReport verified_definite(std::int64_t n, const double* A, std::int64_t l
                                  const Options& options) {
   const Clock clock;
   require(n > 0, "verified_definite: n = {}: expected at least 1", n);
+  check_area("verified_definite", n, n);
   check_leading("verified_definite", "lda", lda, n);
   check_pointer("verified_definite", "A", true, A);
   const FloatingEnvironment environment;

@@ -39,6 +39,13 @@ void decompose_portable(const Operand<T>& strip, const DigitTables& tables, cons
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
 
+// Residues of sums of the terms' integers, up to three strips with one scale. Of two terms, both below 2^61 in the
+// leading limb; of three, all of one sign and without a bit in common.
+void decompose_sum_portable(const Operand<double>* terms, int count, const DigitTables& tables,
+                            const DecomposeTask& task);
+void decompose_sum_avx512(const Operand<double>* terms, int count, const DigitTables& tables,
+                          const DecomposeTask& task);
+
 // A strip of complex vectors, whose parts have one scale.
 template <class T>
 struct ComplexStrip {

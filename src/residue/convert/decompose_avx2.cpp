@@ -86,20 +86,43 @@ inline __m256i signed_digits(__m256i x) {
   return _mm256_xor_si256(_mm256_add_epi64(x, halves), halves);
 }
 
-template <int Limbs>
-Digits<Limbs> digits_of(const double* p) {
-  Digits<Limbs> d;
-  __m256d x = _mm256_load_pd(p), y = _mm256_load_pd(p + 4);
-  for (int t = Limbs - 1; t >= 0; --t) {
-    __m256d whole_x = x, whole_y = y;
-    if (t > 0) {
-      whole_x = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-      whole_y = _mm256_round_pd(y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-      x = _mm256_mul_pd(_mm256_sub_pd(x, whole_x), _mm256_set1_pd(0x1p62));
-      y = _mm256_mul_pd(_mm256_sub_pd(y, whole_y), _mm256_set1_pd(0x1p62));
+// Limbs beyond 2^62, as sums of two have them, give a unit to the next one.
+inline void carry(__m256i& x, __m256i& next) {
+  const __m256i unit = _mm256_set1_epi64x(std::int64_t{1} << limb_bits);
+  const __m256i above = _mm256_cmpgt_epi64(x, unit),
+                below = _mm256_cmpgt_epi64(_mm256_sub_epi64(_mm256_setzero_si256(), unit), x);
+  x = _mm256_sub_epi64(x, _mm256_and_si256(above, unit));
+  x = _mm256_add_epi64(x, _mm256_and_si256(below, unit));
+  next = _mm256_add_epi64(_mm256_sub_epi64(next, above), below);
+}
+
+// Limbs of the sum of the terms' integers, of four elements.
+template <int Limbs, int Terms>
+void add_limbs(const ScaledTile (&terms)[Terms], std::size_t e, __m256i (&sum)[Limbs]) {
+  for (int i = 0; i < Terms; ++i) {
+    __m256d x = _mm256_load_pd(terms[i].x + e);
+    for (int t = Limbs - 1; t >= 0; --t) {
+      __m256d whole = x;
+      if (t > 0) {
+        whole = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        x = _mm256_mul_pd(_mm256_sub_pd(x, whole), _mm256_set1_pd(0x1p62));
+      }
+      const __m256i integers = rounded_integers(whole);
+      sum[t] = i == 0 ? integers : _mm256_add_epi64(sum[t], integers);
     }
-    const __m256 a = _mm256_castsi256_ps(signed_digits(rounded_integers(whole_x)));
-    const __m256 b = _mm256_castsi256_ps(signed_digits(rounded_integers(whole_y)));
+  }
+  if constexpr (Terms > 1)
+    for (int t = 0; t + 1 < Limbs; ++t) carry(sum[t], sum[t + 1]);
+}
+
+template <int Limbs, int Terms>
+Digits<Limbs> digits_of(const ScaledTile (&terms)[Terms], std::size_t e) {
+  Digits<Limbs> d;
+  __m256i x[Limbs], y[Limbs];
+  add_limbs(terms, e, x);
+  add_limbs(terms, e + 4, y);
+  for (int t = 0; t < Limbs; ++t) {
+    const __m256 a = _mm256_castsi256_ps(signed_digits(x[t])), b = _mm256_castsi256_ps(signed_digits(y[t]));
     d.lower[t] = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
     d.upper[t] = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
   }
@@ -164,16 +187,16 @@ void store_residues(const Digits<Limbs> (&d)[chunk / 8], const Weights<Limbs>& w
   _mm_store_si128(to + 1, _mm_unpackhi_epi16(even, odd));
 }
 
-template <int Limbs, class T>
-void decompose(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
+template <int Limbs, int Terms, class T>
+void decompose(const Operand<T>* strips, const DigitTables& tables, const DecomposeTask& task) {
   const Places places(tables.side);
   const Scales scales(task, Limbs);
   const auto count = static_cast<std::size_t>(tables.count);
-  ScaledTile tile;
+  ScaledTile tile[Terms];
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
-    fill(strip, step, places, scales, task.has_nonfinite, tile);
+    for (int i = 0; i < Terms; ++i) fill(strips[i], step, places, scales, task.has_nonfinite, tile[i]);
     Digits<Limbs> digits[tile_elements / chunk][chunk / 8];
-    for (std::size_t e = 0; e < tile_elements; e += 8) digits[e / chunk][e % chunk / 8] = digits_of<Limbs>(tile.x + e);
+    for (std::size_t e = 0; e < tile_elements; e += 8) digits[e / chunk][e % chunk / 8] = digits_of<Limbs>(tile, e);
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     for (std::size_t q = 0; q < count; ++q, out += task.plane_bytes) {
       const Weights<Limbs> weights(tables, q);
@@ -182,19 +205,30 @@ void decompose(const Operand<T>& strip, const DigitTables& tables, const Decompo
   }
 }
 
+template <int Terms, class T>
+void decompose_terms(const Operand<T>* strips, const DigitTables& tables, const DecomposeTask& task) {
+  switch (tables.limbs) {
+    case 0:
+    case 1:
+      return decompose<1, Terms>(strips, tables, task);
+    case 2:
+      return decompose<2, Terms>(strips, tables, task);
+    default:
+      return decompose<3, Terms>(strips, tables, task);
+  }
+}
+
 }  // namespace
 
 template <class T>
 void decompose_avx2(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
-  switch (tables.limbs) {
-    case 0:
-    case 1:
-      return decompose<1>(strip, tables, task);
-    case 2:
-      return decompose<2>(strip, tables, task);
-    default:
-      return decompose<3>(strip, tables, task);
-  }
+  decompose_terms<1>(&strip, tables, task);
+}
+
+void decompose_sum_avx2(const Operand<double>* terms, int count, const DigitTables& tables, const DecomposeTask& task) {
+  if (count == 1) return decompose_terms<1>(terms, tables, task);
+  if (count == 2) return decompose_terms<2>(terms, tables, task);
+  decompose_terms<3>(terms, tables, task);
 }
 
 template <class T>

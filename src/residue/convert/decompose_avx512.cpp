@@ -81,16 +81,26 @@ struct FactorScale {
   static __m512d scaled(__m512d x, __m512d scale) { return _mm512_mul_pd(x, scale); }
 };
 
-// Digits of sixteen elements, x and y.
-template <PanelSide Side, class Scale, int Limbs = Scale::limbs>
-void extract(__m512d x, __m512d y, __m512d x_scale, __m512d y_scale, __m512i (&group)[groups_of(Limbs)]) {
-  x = Scale::scaled(x, x_scale);
-  y = Scale::scaled(y, y_scale);
+// Digits of sixteen elements, x and y, of a line of tiles whose integers are added up: sums of two or three limbs fit
+// 64 bits (DecomposeTask).
+template <PanelSide Side, class Scale, int Terms, int Limbs = Scale::limbs>
+void extract(const TileView (&terms)[Terms], std::int64_t line, int from, __m512d x_scale, __m512d y_scale,
+             __m512i (&group)[groups_of(Limbs)]) {
+  __m512d x[Terms], y[Terms];
+  for (int i = 0; i < Terms; ++i) {
+    const double* p = terms[i].data + line * terms[i].stride + from;
+    x[i] = Scale::scaled(_mm512_loadu_pd(p), x_scale);
+    y[i] = Scale::scaled(_mm512_loadu_pd(p + 8), y_scale);
+  }
   if constexpr (Limbs == 0) {
-    group[0] = narrow_digits<Side>(x, y);
+    group[0] = narrow_digits<Side>(x[0], y[0]);
   } else {
     for (int t = Limbs - 1; t >= 0; --t) {
-      const __m512i xd = next_limb(x, t == 0), yd = next_limb(y, t == 0);
+      __m512i xd = next_limb(x[0], t == 0), yd = next_limb(y[0], t == 0);
+      for (int i = 1; i < Terms; ++i) {
+        xd = _mm512_add_epi64(xd, next_limb(x[i], t == 0));
+        yd = _mm512_add_epi64(yd, next_limb(y[i], t == 0));
+      }
       part<Side>(xd, yd, group[2 * t], group[2 * t + 1]);
       group[2 * t + 1] = with_sign_turned(group[2 * t + 1]);
     }
@@ -173,9 +183,9 @@ struct NextStep {
   }
 };
 
-template <class Scale, int Parts>
-void rows_of_step(const TileView (&tile)[Parts], const double* scales, const DigitTables& tables, std::int8_t* out,
-                  const PlaneStrides& strides, const NextStep& next) {
+template <class Scale, int Parts, int Terms>
+void rows_of_step(const TileView (&tile)[Parts][Terms], const double* scales, const DigitTables& tables,
+                  std::int8_t* out, const PlaneStrides& strides, const NextStep& next) {
   constexpr int Limbs = Scale::limbs;
   for (int half = 0; half < 2; ++half) {
     const __m512d low = _mm512_loadu_pd(scales + 16 * half), high = _mm512_loadu_pd(scales + 16 * half + 8);
@@ -183,48 +193,45 @@ void rows_of_step(const TileView (&tile)[Parts], const double* scales, const Dig
       next.fetch(16 * half + g);
       Digits<Limbs> digits[Parts];
       for (int part = 0; part < Parts; ++part)
-        for (int c = 0; c < 4; ++c) {
-          const double* p = tile[part].data + k_of_byte(4 * g + c) * tile[part].stride + 16 * half;
-          extract<PanelSide::rows, Scale>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), low, high, digits[part].group[c]);
-        }
+        for (int c = 0; c < 4; ++c)
+          extract<PanelSide::rows, Scale>(tile[part], k_of_byte(4 * g + c), 16 * half, low, high,
+                                          digits[part].group[c]);
       store_residues<PanelSide::rows, Limbs>(digits, tables, out + row_byte(16 * half, 4 * g), strides);
     }
   }
 }
 
-template <class Scale, int Parts>
-void columns_of_step(const TileView (&tile)[Parts], const double* scales, const DigitTables& tables, std::int8_t* out,
-                     const PlaneStrides& strides, const NextStep& next) {
+template <class Scale, int Parts, int Terms>
+void columns_of_step(const TileView (&tile)[Parts][Terms], const double* scales, const DigitTables& tables,
+                     std::int8_t* out, const PlaneStrides& strides, const NextStep& next) {
   constexpr int Limbs = Scale::limbs;
   for (int v = 0; v < strip_size; ++v) {
     next.fetch(v);
     const __m512d scale = _mm512_set1_pd(scales[v]);
     Digits<Limbs> digits[Parts];
     for (int part = 0; part < Parts; ++part)
-      for (int c = 0; c < 4; ++c) {
-        const double* p = tile[part].data + v * tile[part].stride + 16 * c;
-        extract<PanelSide::columns, Scale>(_mm512_loadu_pd(p), _mm512_loadu_pd(p + 8), scale, scale,
-                                           digits[part].group[c]);
-      }
+      for (int c = 0; c < 4; ++c)
+        extract<PanelSide::columns, Scale>(tile[part], v, 16 * c, scale, scale, digits[part].group[c]);
     store_residues<PanelSide::columns, Limbs>(digits, tables, out + column_byte(v, 0), strides);
   }
 }
 
-template <class Scale, int Parts, class T>
-void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, const DecomposeTask& task,
+template <class Scale, int Parts, int Terms, class T>
+void decompose(const Operand<T> (&strips)[Parts][Terms], const DigitTables& tables, const DecomposeTask& task,
                const PlaneStrides& strides) {
-  alignas(64) double buffer[Parts][tile_elements], scales[strip_size];
+  alignas(64) double buffer[Parts][Terms][tile_elements], scales[strip_size];
   for (int v = 0; v < strip_size; ++v) scales[v] = Scale::of(task.scales[v], task.factor);
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
-    TileView tile[Parts];
+    TileView tile[Parts][Terms];
     for (int part = 0; part < Parts; ++part)
-      tile[part] = load_tile(strips[part], task, tables.side, step, buffer[part]);
+      for (int i = 0; i < Terms; ++i)
+        tile[part][i] = load_tile(strips[part][i], task, tables.side, step, buffer[part][i]);
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     constexpr std::int64_t size = sizeof(T);
     NextStep next;
     if (task.next != nullptr)
       next = {task.next + step * step_size * size, task.next_stride,
-              std::min<std::int64_t>(step_size, strips[0].k - step * step_size) * size};
+              std::min<std::int64_t>(step_size, strips[0][0].k - step * step_size) * size};
     if (tables.side == PanelSide::rows)
       rows_of_step<Scale>(tile, scales, tables, out, strides, next);
     else
@@ -234,7 +241,7 @@ void decompose(const Operand<T> (&strips)[Parts], const DigitTables& tables, con
 }
 
 template <int Parts, class T>
-void decompose_parts(const Operand<T> (&strips)[Parts], const DigitTables& tables, const DecomposeTask& task,
+void decompose_parts(const Operand<T> (&strips)[Parts][1], const DigitTables& tables, const DecomposeTask& task,
                      const PlaneStrides& strides) {
   switch (tables.limbs) {
     case 0:
@@ -248,20 +255,40 @@ void decompose_parts(const Operand<T> (&strips)[Parts], const DigitTables& table
   }
 }
 
+template <int Terms>
+void decompose_terms(const Operand<double> (&strips)[1][Terms], const DigitTables& tables, const DecomposeTask& task) {
+  const PlaneStrides strides{task.plane_bytes, 0, task.cached};
+  switch (tables.limbs) {
+    case 1:
+      return decompose<PowerScale<1>>(strips, tables, task, strides);
+    case 2:
+      return decompose<PowerScale<2>>(strips, tables, task, strides);
+    default:
+      return decompose<PowerScale<3>>(strips, tables, task, strides);
+  }
+}
+
 }  // namespace
+
+void decompose_sum_avx512(const Operand<double>* terms, int count, const DigitTables& tables,
+                          const DecomposeTask& task) {
+  if (count == 1) return decompose_avx512(terms[0], tables, task);
+  if (count == 2) return decompose_terms({{terms[0], terms[1]}}, tables, task);
+  decompose_terms({{terms[0], terms[1], terms[2]}}, tables, task);
+}
 
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
   const PlaneStrides strides{task.plane_bytes, 0, task.cached};
   if constexpr (std::is_same_v<T, double>)
-    if (task.factor != 1) return decompose<FactorScale>({strip}, tables, task, strides);
-  decompose_parts({strip}, tables, task, strides);
+    if (task.factor != 1) return decompose<FactorScale>({{strip}}, tables, task, strides);
+  decompose_parts({{strip}}, tables, task, strides);
 }
 
 template <class T>
 void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
                               std::size_t part_bytes) {
-  decompose_parts({strip.real, strip.imaginary}, tables, task, {task.plane_bytes, part_bytes, task.cached});
+  decompose_parts({{strip.real}, {strip.imaginary}}, tables, task, {task.plane_bytes, part_bytes, task.cached});
 }
 
 template void decompose_avx512(const Operand<double>&, const DigitTables&, const DecomposeTask&);

@@ -32,27 +32,48 @@ int residue(const Limbs& x, int limbs, int limb_base, int factor, int p) {
 
 }  // namespace
 
+namespace {
+
 template <class T>
-void decompose_portable(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
+void decompose(const Operand<T>* terms, int term_count, const DigitTables& tables, const DecomposeTask& task) {
   const int limbs = tables.limbs == 0 ? 1 : tables.limbs;
+  const auto sum_of = [&](int v, std::int64_t l) {
+    Limbs sum{};
+    for (int i = 0; i < term_count; ++i) {
+      const T a = *terms[i].at(v, l);
+      if (a == T{0} || magnitude_bits(a) >= infinity_bits<T>) continue;  // residues of zero are zeros
+      const Limbs x = scaled_integer(static_cast<double>(a), task.factor, task.scales[v], limbs);
+      for (int t = 0; t < limbs; ++t) sum.limb[t] += x.limb[t];
+    }
+    return sum;
+  };
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     for (int v = 0; v < strip_size; ++v) {
       for (int b = 0; b < step_size; ++b) {
         const std::int64_t l = step * step_size + k_of_byte(b);
-        const bool inside = v < strip.vectors && l < strip.k;
-        const T a = inside ? *strip.at(v, l) : T{0};
-        const bool used = a != T{0} && magnitude_bits(a) < infinity_bits<T>;  // residues of zero are zeros
-        const Limbs x = used ? scaled_integer(static_cast<double>(a), task.factor, task.scales[v], limbs) : Limbs{};
+        const Limbs x = v < terms[0].vectors && l < terms[0].k ? sum_of(v, l) : Limbs{};
         const int byte = tables.side == PanelSide::rows ? row_byte(v, b) : column_byte(v, b);
         for (int q = 0; q < tables.count; ++q) {
           const auto i = static_cast<std::size_t>(q);
-          const int r = used ? residue(x, limbs, tables.limb_base[i], tables.factor[i], moduli[i]) : 0;
+          const int r = residue(x, limbs, tables.limb_base[i], tables.factor[i], moduli[i]);
           out[i * task.plane_bytes + static_cast<std::size_t>(byte)] = static_cast<std::int8_t>(r);
         }
       }
     }
   }
+}
+
+}  // namespace
+
+template <class T>
+void decompose_portable(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
+  decompose(&strip, 1, tables, task);
+}
+
+void decompose_sum_portable(const Operand<double>* terms, int count, const DigitTables& tables,
+                            const DecomposeTask& task) {
+  decompose(terms, count, tables, task);
 }
 
 template <class T>

@@ -89,6 +89,24 @@ __device__ __forceinline__ uint4 sixteen_residues(const std::uint32_t (&words)[4
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
+// Words of four elements a lane of two vectors -> one 16-byte store a vector and group of moduli. The loop over the
+// moduli is outside, so that their constants are loaded once.
+template <int Words>
+__device__ __forceinline__ void write_words_of_two(const std::uint32_t (&words)[2][4][Words], const bool (&wanted)[2],
+                                                   const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
+                                                   std::int64_t stride, std::int64_t plane, int lane) {
+#pragma unroll 1
+  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
+    const StoredReduction<Words> r = table[q];
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      const uint4 residues = sixteen_residues<Words>(words[g], r, lane);
+      if (wanted[g] && q < moduli) *reinterpret_cast<uint4*>(to + g * stride) = residues;
+    }
+    to += fragment_moduli * plane;
+  }
+}
+
 // Words of four elements a lane of two pieces -> 16 residues a lane, of its shared_piece modulo the p of its
 // shared_modulus. Rows of weights are zero in the products with the other piece, so that one sum serves both.
 template <int Words>

@@ -75,8 +75,7 @@ struct QuantisedSums {
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Four elements a lane of two vectors -> one 16-byte store a vector and group of moduli. The loop over the moduli is
-// outside, so that their constants are loaded once.
+// Four elements a lane of two vectors.
 template <int Words>
 __device__ __forceinline__ void write_residues(const double (&x)[2][4], const TwoFactors (&scale)[2],
                                                const bool (&wanted)[2], const ReductionTable<Words>& table, int moduli,
@@ -89,16 +88,7 @@ __device__ __forceinline__ void write_residues(const double (&x)[2][4], const Tw
       scaled_words(x[g][e], scale[g], words[g][e]);
       keep_words<Words>(words[g][e]);
     }
-#pragma unroll 1
-  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
-    const StoredReduction<Words> r = table[q];
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      const uint4 residues = sixteen_residues<Words>(words[g], r, lane);
-      if (wanted[g] && q < moduli) *reinterpret_cast<uint4*>(to + g * stride) = residues;
-    }
-    to += fragment_moduli * plane;
-  }
+  write_words_of_two<Words>(words, wanted, table, moduli, to, stride, plane, lane);
 }
 
 // Residues of the block's part up to its whole chunk or the pitch, zeros beyond k. planes: of the strip's first vector.

@@ -30,9 +30,22 @@ void check(const char* name, const MatrixPart<T>& part, std::int64_t rows, std::
 
 template <class T>
 void check_operand(const DistributedState<T>& s, Side side, const MatrixPart<const T>& part) {
+  require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
+          static_cast<int>(side));
   const bool rows = s.vectors_are_rows(side);
   const std::int64_t vectors = side == Side::left ? s.m : s.n;
   check(side == Side::left ? "A" : "B", part, rows ? vectors : s.k, rows ? s.k : vectors);
+}
+
+template <class T>
+void check_scanning(const DistributedState<T>& s) {
+  require(s.scan.round() != ScanRound::done, "{}: the scan is complete: no round is to come", routine);
+}
+
+void check_elements(std::int64_t count, const void* from, const void* to) {
+  require(count >= 0, "{}: count = {}: expected 0 or more", routine, count);
+  check_pointer(routine, "from", count > 0, from);
+  check_pointer(routine, "to", count > 0, to);
 }
 
 }  // namespace
@@ -63,6 +76,7 @@ template <class T>
 void DistributedProduct<T>::scan(Side side, const MatrixPart<const T>& part) {
   DistributedState<T>& s = *state_;
   check_operand(s, side, part);
+  check_scanning(s);
   s.scan.template add<T>(side, s.vectors_are_rows(side), part, s.threads, backend_of<RealType<T>>(s.engine).name);
 }
 
@@ -81,6 +95,7 @@ void DistributedProduct<T>::refuse() {
 template <class T>
 void DistributedProduct<T>::combine() {
   const FloatingEnvironment environment;
+  check_scanning(*state_);
   state_->combine();
 }
 
@@ -117,6 +132,7 @@ void DistributedProduct<T>::convert(int pass, Side side, const MatrixPart<const 
   const PassData& data = s.pass(pass);
   check_operand(s, side, part);
   check_leading(routine, "ld", ld, part.row_count);
+  check_pointer(routine, "elements", part.row_count > 0 && part.column_count > 0, elements);
   if (data.layout.moduli > 0)
     convert_residues(data, side, s.view(side, part), s.conjugated(side), elements, ld);
   else
@@ -131,6 +147,8 @@ void DistributedProduct<T>::multiply(int pass, Op opa, Op opb, std::int64_t m, s
   check_shape(routine, opa, opb, m, n, k);
   check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
   if (m == 0 || n == 0 || k == 0) return;
+  for (const auto& [name, X] : {std::pair<const char*, const void*>{"A", A}, {"B", B}, {"C", C}})
+    check_pointer(routine, name, true, X);
   const std::size_t bytes = data.layout.bytes();
   const ElementProduct product{m, n, k, {A, lda, opa != Op::none, bytes}, {B, ldb, opb == Op::none, bytes}, C, ldc};
   data.layout.moduli > 0 ? multiply_residues(data, product) : multiply_digits(data, product);
@@ -141,6 +159,8 @@ template <class T>
 void DistributedProduct<T>::partial(int pass, const MatrixPart<const T>& a, const MatrixPart<const T>& b, std::byte* C,
                                     std::int64_t ldc) const {
   const DistributedState<T>& s = *state_;
+  check_operand(s, Side::left, a);
+  check_operand(s, Side::right, b);
   const PartView<T> rows = s.view(Side::left, a), columns = s.view(Side::right, b);
   require(rows.ks() == columns.ks(), "{}: partial: parts of {} and {} k; expected the same", routine, rows.ks(),
           columns.ks());
@@ -156,6 +176,7 @@ void DistributedProduct<T>::partial(int pass, const MatrixPart<const T>& a, cons
 
 template <class T>
 void DistributedProduct<T>::add(int pass, std::int64_t count, const std::byte* from, std::byte* to) const {
+  check_elements(count, from, to);
   add_elements(state_->pass(pass), count, from, to);
 }
 
@@ -166,11 +187,13 @@ std::size_t DistributedProduct<T>::words(int pass) const {
 template <class T>
 void DistributedProduct<T>::to_words(int pass, std::int64_t count, const std::byte* elements,
                                      std::int64_t* words) const {
+  check_elements(count, elements, words);
   elements_to_words(state_->pass(pass), count, elements, words);
 }
 template <class T>
 void DistributedProduct<T>::from_words(int pass, std::int64_t count, const std::int64_t* words,
                                        std::byte* elements) const {
+  check_elements(count, words, elements);
   words_to_elements(state_->pass(pass), count, words, elements);
 }
 
@@ -183,6 +206,8 @@ void DistributedProduct<T>::finish(const std::byte* const* elements, std::int64_
   if (alpha == T{0} || s.k == 0) return scale_part(beta, c, s.contract.rounding);
   s.check_scalars(alpha, beta);
   s.pass(0);
+  check_leading(routine, "ld", ld, c.row_count);
+  for (int i = 0; i < passes(); ++i) check_pointer(routine, "elements", true, elements[i]);
   finish_part(
       Finish<T>{s.passes, elements, ld, s.exact, s.contract.rounding, s.row_proofs, s.column_proofs, alpha, beta, c});
 }

@@ -4,44 +4,45 @@
 
 #include <cmath>
 
+#include "number/host_device.hpp"
 #include "number/two_sum.hpp"
 #include "vernier/quad.hpp"
 
 namespace vernier {
 
-inline dd exact_sum(double x, double y) {
+VERNIER_HD inline dd exact_sum(double x, double y) {
   const double s = x + y, v = s - x;
   return {s, (x - (s - v)) + (y - v)};
 }
-inline dd fast_exact_sum(double x, double y) {  // |x| >= |y|
+VERNIER_HD inline dd fast_exact_sum(double x, double y) {  // |x| >= |y|
   const double s = x + y;
   return {s, y - (s - x)};
 }
 // Of any hi and lo: |lo| is at most half a unit in the last place of hi afterwards, as operations expect it.
-inline dd normalised(dd x) {
+VERNIER_HD inline dd normalised(dd x) {
   if (!std::isfinite(x.hi)) return {x.hi, 0};
   if (!std::isfinite(x.lo)) return {x.lo, 0};
   const dd s = exact_sum(x.hi, x.lo);
   return std::isfinite(s.hi) ? s : x;
 }
-inline dd exact_product(double x, double y) {
+VERNIER_HD inline dd exact_product(double x, double y) {
   const double p = x * y;
   return {p, std::fma(x, y, -p)};
 }
 
-inline dd operator-(dd x) { return {-x.hi, -x.lo}; }
-inline dd operator+(dd x, dd y) {
+VERNIER_HD inline dd operator-(dd x) { return {-x.hi, -x.lo}; }
+VERNIER_HD inline dd operator+(dd x, dd y) {
   const dd s = exact_sum(x.hi, y.hi), t = exact_sum(x.lo, y.lo);
   if (!std::isfinite(s.hi)) return {s.hi, 0};
   const dd v = fast_exact_sum(s.hi, s.lo + t.hi);
   return fast_exact_sum(v.hi, t.lo + v.lo);
 }
-inline dd operator-(dd x, dd y) { return x + -y; }
-inline dd operator*(dd x, double y) {
+VERNIER_HD inline dd operator-(dd x, dd y) { return x + -y; }
+VERNIER_HD inline dd operator*(dd x, double y) {
   const dd p = exact_product(x.hi, y);
   return std::isfinite(p.hi) ? fast_exact_sum(p.hi, std::fma(x.lo, y, p.lo)) : dd(p.hi, 0);
 }
-inline dd operator*(dd x, dd y) {
+VERNIER_HD inline dd operator*(dd x, dd y) {
   const dd p = exact_product(x.hi, y.hi);
   if (!std::isfinite(p.hi)) return {p.hi, 0};
   return fast_exact_sum(p.hi, p.lo + (std::fma(x.hi, y.lo, x.lo * y.hi) + x.lo * y.lo));

@@ -5,17 +5,10 @@
 #include <limits>
 #include <optional>
 
-#include "product/exact/entry.hpp"
-#include "residue/quad/dd_arithmetic.hpp"
+#include "residue/quad/quad_update.hpp"
 #include "residue/quad/wide_round.hpp"
 
 namespace vernier {
-
-struct QuadUpdate {
-  double alpha, beta;
-  bool only_rounded;  // beta = 0, alpha a power of two
-  QuadUpdate(double a, double b) : alpha(a), beta(b), only_rounded(b == 0 && is_power_of_two(a)) {}
-};
 
 inline std::optional<dd> round_wide_to(const WideNumber& x, Rounding rounding, dd*) { return round_to_dd(x, rounding); }
 inline dd from_double(double x, dd*) { return dd(x); }
@@ -26,7 +19,6 @@ inline std::optional<binary128> round_wide_to(const WideNumber& x, Rounding roun
 }
 inline binary128 from_double(double x, binary128*) { return x; }
 inline double leading_double(const binary128& x) { return static_cast<double>(x); }
-inline binary128 normalised(binary128 x) { return x; }
 #endif
 
 // Multiplies the sum by a power of two until doubles hold its leading bits; returns the exponent.
@@ -92,13 +84,6 @@ inline dd rounded_sum(const LongAccumulator& sum, int exponent, Rounding roundin
   WideNumber x = leading_bits_of(sum);
   x.exponent += exponent;
   return *round_to_dd(x, rounding);
-}
-
-template <class TC>
-void update_quad(const QuadUpdate& u, const TC& t, TC& c) {
-  TC product = t;
-  if (u.alpha != 1) product = t * u.alpha;
-  c = u.beta == 0 ? product : product + normalised(c) * u.beta;
 }
 
 }  // namespace vernier

@@ -12,15 +12,13 @@
 #include "residue/gemm.hpp"
 #include "residue/product_items.hpp"
 #include "residue/quad/quad_writer.hpp"
-#include "residue/quad/residue_sums.hpp"
 
 namespace vernier {
 namespace {
 
 // Memory of one thread.
 struct ThreadMemory {
-  double* strip;        // parts of a strip's slice
-  std::int8_t* planes;  // residues of one part of it
+  double* strip;  // parts of a strip's slice
   void* scratch;
   EntryMemory entry;
 };
@@ -53,13 +51,16 @@ class QuadRun {
         b_(measure_side(problem.b, backend_, machine.threads)),
         plan_(plan_quad(a_, b_, problem.a.k, problem.goal, sample_product(problem.a, a_, problem.b, b_))),
         tables_(residue_system(plan_.moduli)),
+        a_tiles_(tiles_of(a_)),
+        b_tiles_(tiles_of(b_)),
         k_(problem.a.k) {}
 
   void run() {
     describe();
     const Blocks blocks = choose_blocks(p_.a.vectors, p_.b.vectors, k_, plan_.moduli, machine_.limit);
     const ResidueSystem& system = residue_system(plan_.moduli);
-    const Tables rows(system, PanelSide::rows, a_), columns(system, PanelSide::columns, b_);
+    const DigitTables rows(system, PanelSide::rows, false, limbs_of(a_)),
+        columns(system, PanelSide::columns, false, limbs_of(b_));
     const Workspace memory(carve(Arena{}, blocks).used());
     Arena arena = memory.arena();
     carve(arena, blocks);
@@ -72,24 +73,16 @@ class QuadRun {
   }
 
  private:
-  struct Tables {
-    std::vector<DigitTables> part;
-    Tables(const ResidueSystem& system, PanelSide side, const QuadSide& x) {
-      for (int p = 0; p < x.parts; ++p) {
-        int limbs = 1;
-        while (x.part_exponent[p] > largest_exponent(limbs)) ++limbs;
-        part.emplace_back(system, side, false, limbs);
-      }
-    }
-  };
+  // Limbs of a sum of parts; of two, each has half of the leading limb.
+  static int limbs_of(const QuadSide& x) {
+    int limbs = 1;
+    while (x.largest_exponent() + (x.parts == 1 ? 0 : 1) > largest_exponent(limbs)) ++limbs;
+    return limbs;
+  }
 
   void describe() {
-    for (QuadSide* side : {&a_, &b_}) {
-      int most = 0;
-      for (const QuadScale& s : side->scales) most = std::max(most, s.exponent);
-      for (int p = 0; p < side->parts; ++p) side->part_exponent[p] = most;
-      (side == &a_ ? report_.bits_a : report_.bits_b) = most + 1;
-    }
+    report_.bits_a = a_.largest_exponent() + 1;
+    report_.bits_b = b_.largest_exponent() + 1;
     report_.moduli = plan_.moduli;
     report_.integers = plan_.integers;
   }
@@ -106,10 +99,9 @@ class QuadRun {
     threads_.resize(static_cast<std::size_t>(machine_.threads));
     for (ThreadMemory& t : threads_) {
       t.strip = arena.take<double>(static_cast<std::size_t>(most_parts * strip_size * longest_slice));
-      t.planes = arena.take<std::int8_t>(moduli * static_cast<std::size_t>(longest_slice * strip_size));
       for (int p = 0; p < most_parts; ++p) {
-        t.entry.row[p] = arena.take<double>(static_cast<std::size_t>(k_));
-        t.entry.column[p] = arena.take<double>(static_cast<std::size_t>(k_));
+        t.entry.row.part[p] = arena.take<double>(static_cast<std::size_t>(k_));
+        t.entry.column.part[p] = arena.take<double>(static_cast<std::size_t>(k_));
       }
       t.scratch = arena.take<std::byte>(machine_.engine.scratch_bytes());
     }
@@ -117,7 +109,8 @@ class QuadRun {
   }
 
   // ---- one block of C
-  void run_block(Range rows, Range columns, bool convert_rows, const Tables& row_tables, const Tables& column_tables) {
+  void run_block(Range rows, Range columns, bool convert_rows, const DigitTables& row_tables,
+                 const DigitTables& column_tables) {
 #pragma omp parallel num_threads(machine_.threads)
     {
       const FloatingEnvironment environment;
@@ -135,8 +128,8 @@ class QuadRun {
     }
   }
 
-  void convert(const QuadOperand& x, const QuadSide& side, Range vectors, const Tables& tables, std::int8_t* planes,
-               std::size_t stride, ThreadMemory& own) const {
+  void convert(const QuadOperand& x, const QuadSide& side, Range vectors, const DigitTables& tables,
+               std::int8_t* planes, std::size_t stride, ThreadMemory& own) const {
     const PanelLayout layout = panel_layout(vectors.count, k_);
 #pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t strip = 0; strip < layout.strips; ++strip) {
@@ -153,19 +146,13 @@ class QuadRun {
         const std::int64_t begin = slice * layout.slice_steps, steps = layout.steps_of(slice),
                            k_begin = begin * step_size;
         const PartStrip parts = x.strip(first, k_begin, std::min(steps * step_size, k_ - k_begin), facts, own.strip);
-        DecomposeTask task{.scales = scales,
-                           .planes = planes + layout.offset(strip, begin),
-                           .plane_bytes = stride,
-                           .layout = {1, steps, steps},
-                           .has_nonfinite = nonfinite,
-                           .cached = true};
-        std::int8_t* const sums = task.planes;
-        backend_.decompose(parts.part[0], tables.part[0], task);
-        task.planes = own.planes, task.plane_bytes = static_cast<std::size_t>(steps * step_bytes);
-        for (int p = 1; p < parts.parts; ++p) {
-          backend_.decompose(parts.part[p], tables.part[static_cast<std::size_t>(p)], task);
-          add_residues(plan_.moduli, task.plane_bytes, own.planes, task.plane_bytes, sums, stride);
-        }
+        backend_.decompose_sum(parts.part, parts.parts, tables,
+                               {.scales = scales,
+                                .planes = planes + layout.offset(strip, begin),
+                                .plane_bytes = stride,
+                                .layout = {1, steps, steps},
+                                .has_nonfinite = nonfinite,
+                                .cached = false});
       }
     }
   }
@@ -201,17 +188,18 @@ class QuadRun {
     const std::int8_t* residues = c_planes_ + (t * divide_up(rows.count, strip_size) + v) * block_elements;
     LeadingTile tile;
     backend_.recombine_leading(tables_, residues, c_stride_, tile);
-    const std::int64_t i0 = rows.begin + v * strip_size, j0 = columns.begin + t * strip_size;
-    for (std::int64_t y = 0; y < std::min<std::int64_t>(strip_size, p_.b.vectors - j0); ++y)
-      for (std::int64_t x = 0; x < std::min<std::int64_t>(strip_size, p_.a.vectors - i0); ++x) {
-        const auto e = static_cast<std::size_t>(y * strip_size + x);
-        const int unit = tile.exponent[e] - 64;
-        const WideNumber leading{
-            static_cast<Int128>(static_cast<Uint128>(static_cast<std::uint64_t>(tile.high[e])) << 64 | tile.low[e]),
-            unit, unit > 0 && (tile.low[e] & 1) != 0};
-        writer.write(i0 + x, j0 + y, leading, residues + residue_index(static_cast<int>(x), static_cast<int>(y)), own);
+    const QuadTile at{rows.begin + v * strip_size, columns.begin + t * strip_size, tile, residues};
+    if constexpr (std::is_same_v<TC, dd>)
+      if (writer.rounds_tiles()) {
+        DdTile rounded;
+        backend_.round_dd_tile(
+            tile, writer.task(a_tiles_[to_index(at.i0 / strip_size)], b_tiles_[to_index(at.j0 / strip_size)]), rounded);
+        return writer.put(at, rounded, own);
       }
+    writer.write_all(at, own);
   }
+
+  static std::size_t to_index(std::int64_t x) { return static_cast<std::size_t>(x); }
 
   const QuadProblem<TC>& p_;
   const QuadMachine& machine_;
@@ -220,6 +208,7 @@ class QuadRun {
   QuadSide a_, b_;
   const QuadPlan plan_;
   const RecombineTables tables_;
+  const std::vector<TileVectors> a_tiles_, b_tiles_;
   const std::int64_t k_;
   std::size_t a_stride_ = 0, b_stride_ = 0, c_stride_ = 0;
   std::int8_t *a_planes_ = nullptr, *b_planes_ = nullptr, *c_planes_ = nullptr;

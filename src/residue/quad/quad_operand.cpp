@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "product/strip.hpp"
 
@@ -52,6 +53,27 @@ void split(binary128 x, int shift, double* out) {
 }
 #endif
 
+// Elements side by side in memory: part p of element e to out[p * part_stride + e]. shifts: of the first element's
+// vector and of those that follow, so many vectors apart.
+template <class T>
+void split_line(const T* x, std::int64_t count, const QuadVector* shifts, std::int64_t next_shift, double* out,
+                std::int64_t part_stride) {
+  for (std::int64_t e = 0; e < count; ++e) {
+    double parts[most_parts];
+    split(x[e], shifts[e * next_shift].shift, parts);
+    for (int p = 0; p < parts_of_element<T>; ++p) out[p * part_stride + e] = parts[p];
+  }
+}
+void split_line(const dd* x, std::int64_t count, const QuadVector*, std::int64_t, double* out,
+                std::int64_t part_stride) {
+  double* low = out + part_stride;
+  for (std::int64_t e = 0; e < count; ++e) {
+    const double hi = x[e].hi, lo = x[e].lo;
+    out[e] = hi;
+    low[e] = std::fabs(hi) <= std::numeric_limits<double>::max() ? lo : 0;
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -89,25 +111,18 @@ PartStrip QuadOperandOf<T>::strip(std::int64_t first, std::int64_t k_begin, std:
                      ld = x_.k_contiguous ? k_count : strip_size;
   for (int p = 0; p < parts; ++p)
     strip.part[p] = {buffer + p * strip_size * k_count, count, k_count, ld, x_.k_contiguous};
-  const auto put = [&](std::int64_t v, std::int64_t l) {
-    double split_parts[most_parts];
-    split(*x_.at(first + v, k_begin + l), shifts[v].shift, split_parts);
-    const std::int64_t at = x_.k_contiguous ? l + v * ld : v + l * ld;
-    for (int p = 0; p < parts; ++p) buffer[p * strip_size * k_count + at] = split_parts[p];
-  };
-  if (x_.k_contiguous) {
+  if (x_.k_contiguous)
     for (std::int64_t v = 0; v < count; ++v)
-      for (std::int64_t l = 0; l < k_count; ++l) put(v, l);
-  } else {
+      split_line(x_.at(first + v, k_begin), k_count, shifts + v, 0, buffer + v * ld, strip_size * k_count);
+  else
     for (std::int64_t l = 0; l < k_count; ++l)
-      for (std::int64_t v = 0; v < count; ++v) put(v, l);
-  }
+      split_line(x_.at(first, k_begin + l), count, shifts, 1, buffer + l * ld, strip_size * k_count);
   return strip;
 }
 
 template <class T>
-void QuadOperandOf<T>::vector(std::int64_t index, int shift, double* const* parts) const {
-  for (std::int64_t l = 0; l < k; ++l) {
+void QuadOperandOf<T>::vector(std::int64_t index, int shift, Range ks, double* const* parts) const {
+  for (std::int64_t l = ks.begin; l < ks.begin + ks.count; ++l) {
     double split_parts[most_parts];
     split(*x_.at(index, l), shift, split_parts);
     for (int p = 0; p < parts_of_element<T>; ++p) parts[p][l] = split_parts[p];

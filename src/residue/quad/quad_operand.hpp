@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "product/operand.hpp"
+#include "product/range.hpp"
 #include "residue/exact/exact.hpp"
+#include "residue/quad/quad_scale.hpp"
 #include "vernier/quad.hpp"
 
 namespace vernier {
-
-inline constexpr int most_parts = 3;
 
 template <class T>
 inline constexpr int parts_of_element = sizeof(T) / 8;  // double, dd
@@ -18,26 +18,6 @@ inline constexpr int parts_of_element = sizeof(T) / 8;  // double, dd
 template <>
 inline constexpr int parts_of_element<binary128> = 3;
 #endif
-
-// What scales and bounds need of one vector. Elements are those of op(A) or op(B) times 2^-shift.
-struct QuadVector {
-  int shift = 0;                   // binary128: the exponent of the largest element; else 0
-  int exponent = 0;                // of the largest part
-  int lowest_bit = no_lowest_bit;  // exponent of the lowest bit that is set in any part
-  int span = 0;                    // of exponents of the elements, of binary128
-  double norm_1 = 0, norm_2 = 0;   // bounds of the norms, in units of 2^exponent
-  double largest = 0;              // bound of an element, likewise
-  bool nonfinite = false;
-
-  bool zero() const { return norm_1 == 0; }
-};
-
-// The scale of a vector, and what rounding its parts to integers costs (product/exact/entry.hpp).
-struct QuadScale {
-  int scale = 0;     // elements of the parts times 2^scale are rounded to integers
-  int exponent = 0;  // of the largest scaled part
-  VectorError error;
-};
 
 // Some vectors of an operand over some k, as doubles: part p of element (vector, l) is part[p].at(vector, l).
 struct PartStrip {
@@ -54,8 +34,8 @@ class QuadOperand {
   // shifts: of the 32 vectors; buffer: most_parts * 32 * k_count doubles
   virtual PartStrip strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count, const QuadVector* shifts,
                           double* buffer) const = 0;
-  // One vector over all of k, parts[p][l].
-  virtual void vector(std::int64_t index, int shift, double* const* parts) const = 0;
+  // A range of k of one vector, parts[p][l].
+  virtual void vector(std::int64_t index, int shift, Range ks, double* const* parts) const = 0;
 
   std::int64_t vectors = 0, k = 0;
 };
@@ -68,7 +48,7 @@ class QuadOperandOf final : public QuadOperand {
   void find_shifts(std::int64_t first, std::int64_t count, QuadVector* out) const override;
   PartStrip strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count, const QuadVector* shifts,
                   double* buffer) const override;
-  void vector(std::int64_t index, int shift, double* const* parts) const override;
+  void vector(std::int64_t index, int shift, Range ks, double* const* parts) const override;
 
  private:
   Operand<T> x_;

@@ -1,6 +1,7 @@
 // Scales and moduli of a quadruple product: functions of the data and the contract alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,8 +19,12 @@ struct QuadSide {
   std::vector<QuadVector> vectors;
   std::vector<QuadScale> scales;
   int parts = 1;
-  int part_exponent[most_parts] = {};  // of the largest scaled element of each part
-  double log2_norm = 0;                // of the longest scaled vector, rounding included
+
+  int largest_exponent() const {  // of the scaled parts
+    int most = 0;
+    for (const QuadScale& s : scales) most = std::max(most, s.exponent);
+    return most;
+  }
 };
 
 struct QuadPlan {
@@ -35,7 +40,29 @@ struct QuadSample {
   double magnitude = 0;
 };
 
-// Sets the scales of both sides.
+// Of a sampled entry at the scales of the moment: the magnitude's unit is 2^exponent of that of Ct.
+struct QuadSampleError {
+  double magnitude, error;
+  int exponent;
+};
+
+// At least the 2-norms of the longest scaled vectors.
+struct QuadNorms {
+  double a, b;
+};
+
+// The scales of both sides, wherever they lie.
+class QuadScales {
+ public:
+  virtual ~QuadScales() = default;
+  virtual QuadNorms set(int bits) = 0;
+  virtual std::vector<QuadSampleError> samples() const = 0;
+};
+
+// Sets the scales; plan.integers is left to the caller.
+QuadPlan choose_bits(QuadScales& scales, std::int64_t k, QuadGoal goal);
+
+// Of sides in host memory.
 QuadPlan plan_quad(QuadSide& a, QuadSide& b, std::int64_t k, QuadGoal goal, const std::vector<QuadSample>& samples);
 
 // At least |sum x y - Ct| for a row and a column at their scales.

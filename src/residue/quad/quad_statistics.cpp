@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
@@ -15,23 +16,6 @@ namespace {
 constexpr std::int64_t sampled = 6;  // rows and columns
 constexpr int most_span = 900;       // of binary128: parts stay normal doubles
 
-// What a part of some elements says. The 2-norm of all is at most that of the slices' norms, each the sum of its
-// parts'.
-void add(const VectorStatistics& s, int lowest_bit, bool first_part, QuadVector& x) {
-  if (s.zero()) return;
-  const int exponent = x.zero() ? s.exponent : std::max(x.exponent, s.exponent);
-  const double old = x.zero() ? 0 : std::ldexp(1.0, x.exponent - exponent);
-  const double own = std::ldexp(1.0, s.exponent - exponent);
-  const double sum = std::ldexp(static_cast<double>(s.sum), -quantum_bits) * own,
-               norm = std::ldexp(std::sqrt(static_cast<double>(s.squares)), -quantum_bits) * own;
-  const double norm_2 = x.norm_2 * old;
-  x.norm_1 = (x.norm_1 * old + sum) * (1 + 0x1p-40);
-  x.norm_2 = (first_part ? std::sqrt(norm_2 * norm_2 + norm * norm) : norm_2 + norm) * (1 + 0x1p-40);
-  x.largest = x.largest * old + 2 * own;
-  x.exponent = exponent;
-  x.lowest_bit = std::min(x.lowest_bit, lowest_bit);
-}
-
 void measure_slice(const PartStrip& strip, const SchemeBackend<double>& backend, QuadVector* out) {
   VectorStatistics statistics[strip_size];
   LowestBits lowest[strip_size];
@@ -41,7 +25,8 @@ void measure_slice(const PartStrip& strip, const SchemeBackend<double>& backend,
     backend.lowest_bits(strip.part[p], scales, lowest);
     for (std::int64_t v = 0; v < strip.part[p].vectors; ++v) {
       out[v].nonfinite = out[v].nonfinite || statistics[v].nonfinite;
-      add(statistics[v], lowest[v].exponent, p == 0, out[v]);
+      const VectorStatistics& s = statistics[v];
+      add_part({s.exponent, lowest[v].exponent, s.sum, s.squares}, p == 0, out[v]);
     }
   }
 }
@@ -77,15 +62,35 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
 }
 
 double magnitude_product(const PartVector& x, const PartVector& y, std::int64_t k) {
-  const auto value = [](const PartVector& v, const TwoFactors& f, std::int64_t l) {
+  const auto value = [](const PartVector& v, const TwoFactors& unit, std::int64_t l) {
     double sum = v.parts[0][l];
     for (int p = 1; p < v.count; ++p) sum += v.parts[p][l];
-    return std::fabs(sum * f.first * f.second);
+    return part_magnitude(sum, unit);
   };
   const TwoFactors f = two_factors(-x.exponent), g = two_factors(-y.exponent);
-  double sum = 0;
-  for (std::int64_t l = 0; l < k; ++l) sum += value(x, f, l) * value(y, g, l);
-  return sum * (1 - static_cast<double>(k + 8) * 0x1p-51);
+  double sum[magnitude_lanes] = {};
+  for (std::int64_t l = 0; l < k; l += magnitude_lanes)
+    for (std::int64_t lane = 0; lane < std::min(magnitude_lanes, k - l); ++lane)
+      sum[lane] += value(x, f, l + lane) * value(y, g, l + lane);
+  for (std::int64_t d = magnitude_lanes / 2; d > 0; d /= 2)
+    for (std::int64_t lane = 0; lane < d; ++lane) sum[lane] += sum[lane + d];
+  return less_roundings(sum[0], k);
+}
+
+std::vector<TileVectors> tiles_of(const QuadSide& side) {
+  std::vector<TileVectors> tiles((side.vectors.size() + strip_size - 1) / strip_size);
+  for (std::size_t v = 0; v < side.vectors.size(); ++v) {
+    TileVectors& t = tiles[v / strip_size];
+    const std::size_t i = v % strip_size;
+    const VectorError& error = side.scales[v].error;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const bool special = side.vectors[v].nonfinite;
+    t.exponent[i] = side.vectors[v].shift - side.scales[v].scale;
+    t.rounding[i] = special ? infinity : error.rounding;
+    t.half_norm[i] = special ? infinity : error.half_norm;
+    t.largest[i] = special ? infinity : error.largest;
+  }
+  return tiles;
 }
 
 std::vector<QuadSample> sample_product(const QuadOperand& a, const QuadSide& rows, const QuadOperand& b,
@@ -101,12 +106,12 @@ std::vector<QuadSample> sample_product(const QuadOperand& a, const QuadSide& row
   for (std::int64_t r = 0; r < std::min(sampled, a.vectors); ++r) {
     const std::int64_t i = at(r, a.vectors);
     const QuadVector& row = rows.vectors[static_cast<std::size_t>(i)];
-    a.vector(i, row.shift, x);
+    a.vector(i, row.shift, {0, k}, x);
     for (std::int64_t c = 0; c < std::min(sampled, b.vectors); ++c) {
       const std::int64_t j = at(c, b.vectors);
       const QuadVector& column = columns.vectors[static_cast<std::size_t>(j)];
       if (row.nonfinite || column.nonfinite) continue;
-      b.vector(j, column.shift, y);
+      b.vector(j, column.shift, {0, k}, y);
       list.push_back({i, j, magnitude_product({x, rows.parts, row.exponent}, {y, columns.parts, column.exponent}, k)});
     }
   }

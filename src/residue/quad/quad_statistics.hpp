@@ -2,14 +2,18 @@
 #pragma once
 
 #include "residue/backend.hpp"
+#include "residue/quad/dd_tile.hpp"
 #include "residue/quad/quad_plan.hpp"
 
 namespace vernier {
 
-inline constexpr std::int64_t longest_slice = 16 * step_size;  // k (engine/panel.hpp)
+static_assert(longest_slice == 16 * step_size);  // k of a slice (engine/panel.hpp)
 
 // One read of all elements. Throws Error(Status::unsupported) on binary128 whose exponents no vector of doubles holds.
 QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend, int threads);
+
+// Vectors 32 at a time, as rounding a block of C to dd reads them.
+std::vector<TileVectors> tiles_of(const QuadSide& side);
 
 // A few entries of the product.
 std::vector<QuadSample> sample_product(const QuadOperand& a, const QuadSide& rows, const QuadOperand& b,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "residue/quad/dd_tile.hpp"
 #include "residue/quad/quad_entry.hpp"
 #include "residue/quad/quad_gemm.hpp"
 #include "residue/quad/quad_statistics.hpp"
@@ -17,10 +18,28 @@ struct QuadState {
   std::size_t plane_bytes;
 };
 
-// Of one thread: the vectors of an entry that is looked at, k doubles each.
+// A block of entries: its first row and column, their integers and residues.
+struct QuadTile {
+  std::int64_t i0, j0;
+  const LeadingTile& leading;
+  const std::int8_t* residues;
+};
+
+// A vector of an entry that is looked at: its first `count` elements, of k.
+struct HeldVector {
+  double* part[most_parts] = {};
+  std::int64_t index = -1, count = 0;
+
+  void hold(const QuadOperand& x, std::int64_t vector, int shift, std::int64_t elements) {
+    if (index != vector) index = vector, count = 0;
+    if (count < elements) x.vector(vector, shift, {count, elements - count}, part);
+    count = std::max(count, elements);
+  }
+};
+
+// Of one thread.
 struct EntryMemory {
-  double *row[most_parts] = {}, *column[most_parts] = {};
-  std::int64_t row_held = -1, column_held = -1;
+  HeldVector row, column;
   std::int64_t looked_at = 0, summed = 0;
 };
 
@@ -28,12 +47,43 @@ template <class TC>
 class QuadWriter {
  public:
   QuadWriter(const QuadProblem<TC>& problem, const QuadState& state)
-      : p_(problem), s_(state), update_(problem.alpha, problem.beta), k_(problem.a.k) {}
+      : p_(problem), s_(state), update_(quad_update(problem.alpha, problem.beta)), k_(problem.a.k) {}
+
+  // Whether all entries of a tile are rounded to dd at once, before those that this leaves open.
+  bool rounds_tiles() const { return direction() == Rounding::nearest && !(p_.goal.exact() && !update_.only_rounded); }
+  DdTask task(const TileVectors& rows, const TileVectors& columns) const {
+    const bool turned = update_.only_rounded;
+    return {rows, columns, p_.goal.exact() ? 0 : allowed_share(), turned ? exponent_of_value(p_.alpha) : 0,
+            turned && p_.alpha < 0 ? -1.0 : 1.0};
+  }
+
+  void put(const QuadTile& tile, const DdTile& rounded, EntryMemory& memory) {
+    for (std::int64_t y = 0; y < columns_of(tile); ++y) {
+      const std::uint32_t open = rounded.open[static_cast<std::size_t>(y)];
+      for (std::int64_t x = 0; x < rows_of(tile); ++x) {
+        if ((open >> x & 1) != 0) {
+          write(tile, x, y, memory);
+          continue;
+        }
+        const auto e = static_cast<std::size_t>(y * strip_size + x);
+        const TC t(rounded.hi[e], rounded.lo[e]);
+        TC& c = p_.c[tile.i0 + x + (tile.j0 + y) * p_.ldc];
+        if (update_.only_rounded)
+          c = t;
+        else
+          update_quad(update_, t, c);
+      }
+    }
+  }
+
+  void write_all(const QuadTile& tile, EntryMemory& memory) {
+    for (std::int64_t y = 0; y < columns_of(tile); ++y)
+      for (std::int64_t x = 0; x < rows_of(tile); ++x) write(tile, x, y, memory);
+  }
 
   // leading: the entry's integer; residues: its own, plane_bytes apart.
-  void write(std::int64_t i, std::int64_t j, const WideNumber& leading, const std::int8_t* residues,
+  void write(std::int64_t i, std::int64_t j, const WideNumber& leading, const std::int8_t* residues, TC& c,
              EntryMemory& memory) {
-    TC& c = p_.c[i + j * p_.ldc];
     if (row(i).nonfinite || column(j).nonfinite) {
       const TC special = from_double(special_sum(i, j, memory), type());
       return update_quad(update_, special, c);
@@ -63,6 +113,19 @@ class QuadWriter {
   }
 
  private:
+  std::int64_t rows_of(const QuadTile& t) const { return std::min<std::int64_t>(strip_size, p_.a.vectors - t.i0); }
+  std::int64_t columns_of(const QuadTile& t) const { return std::min<std::int64_t>(strip_size, p_.b.vectors - t.j0); }
+
+  void write(const QuadTile& tile, std::int64_t x, std::int64_t y, EntryMemory& memory) {
+    const auto e = static_cast<std::size_t>(y * strip_size + x);
+    const int unit = tile.leading.exponent[e] - 64;
+    const std::uint64_t high = static_cast<std::uint64_t>(tile.leading.high[e]), low = tile.leading.low[e];
+    write(tile.i0 + x, tile.j0 + y,
+          {static_cast<Int128>(static_cast<Uint128>(high) << 64 | low), unit, unit > 0 && (low & 1) != 0},
+          tile.residues + residue_index(static_cast<int>(x), static_cast<int>(y)),
+          p_.c[tile.i0 + x + (tile.j0 + y) * p_.ldc], memory);
+  }
+
   const QuadVector& row(std::int64_t i) const { return s_.a.vectors[static_cast<std::size_t>(i)]; }
   const QuadVector& column(std::int64_t j) const { return s_.b.vectors[static_cast<std::size_t>(j)]; }
   static TC* type() { return nullptr; }
@@ -70,24 +133,25 @@ class QuadWriter {
 
   // |Ct| error is within what the contract allows of |Ct| itself.
   bool holds(const WideNumber& x, double error) const {
-    const double size =
-        std::ldexp(std::fabs(static_cast<double>(static_cast<std::int64_t>(x.value >> 64))), x.exponent + 64);
+    const double size = std::fabs(round_wide<double>(x.value, x.exponent));
     return error <= allowed_share() * (size * (1 - 0x1p-40) - 2 * error);
   }
   bool holds_by_magnitude(std::int64_t i, std::int64_t j, double error, const QuadScale& r, const QuadScale& s,
                           EntryMemory& memory) {
     ++memory.looked_at;
-    fetch(i, j, memory);
-    const double magnitude = magnitude_product({memory.row, s_.a.parts, row(i).exponent},
-                                               {memory.column, s_.b.parts, column(j).exponent}, k_);
-    return error <= allowed_share() * std::ldexp(magnitude, r.exponent + s.exponent);
+    for (std::int64_t count = std::min(first_look, k_);; count = k_) {
+      fetch(i, j, count, memory);
+      const double magnitude = magnitude_product({memory.row.part, s_.a.parts, row(i).exponent},
+                                                 {memory.column.part, s_.b.parts, column(j).exponent}, count);
+      if (error <= allowed_share() * std::ldexp(magnitude, r.exponent + s.exponent)) return true;
+      if (count == k_) return false;
+    }
   }
   double allowed_share() const { return std::ldexp(static_cast<double>(k_), -p_.goal.bits) * (1 - 0x1p-30); }
 
-  void fetch(std::int64_t i, std::int64_t j, EntryMemory& memory) const {
-    if (memory.row_held != i) p_.a.vector(i, row(i).shift, memory.row);
-    if (memory.column_held != j) p_.b.vector(j, column(j).shift, memory.column);
-    memory.row_held = i, memory.column_held = j;
+  void fetch(std::int64_t i, std::int64_t j, std::int64_t count, EntryMemory& memory) const {
+    memory.row.hold(p_.a, i, row(i).shift, count);
+    memory.column.hold(p_.b, j, column(j).shift, count);
   }
 
   std::optional<TC> rounded_leading(WideNumber x, const std::int8_t* residues, int exponent) const {
@@ -124,11 +188,11 @@ class QuadWriter {
   }
 
   LongAccumulator exact_sum_of(std::int64_t i, std::int64_t j, EntryMemory& memory) const {
-    fetch(i, j, memory);
+    fetch(i, j, k_, memory);
     LongAccumulator sum;
     for (int p = 0; p < s_.a.parts; ++p)
       for (int q = 0; q < s_.b.parts; ++q)
-        for (std::int64_t l = 0; l < k_; ++l) sum.add_product(memory.row[p][l], memory.column[q][l]);
+        for (std::int64_t l = 0; l < k_; ++l) sum.add_product(memory.row.part[p][l], memory.column.part[q][l]);
     return sum;
   }
 
@@ -160,12 +224,12 @@ class QuadWriter {
 
   // Of the products with a NaN or an infinity.
   double special_sum(std::int64_t i, std::int64_t j, EntryMemory& memory) const {
-    fetch(i, j, memory);
+    fetch(i, j, k_, memory);
     double sum = 0;
     for (std::int64_t l = 0; l < k_; ++l) {
-      double x = memory.row[0][l], y = memory.column[0][l];
-      if (s_.a.parts == 2) x += memory.row[1][l];
-      if (s_.b.parts == 2) y += memory.column[1][l];
+      double x = memory.row.part[0][l], y = memory.column.part[0][l];
+      if (s_.a.parts == 2) x += memory.row.part[1][l];
+      if (s_.b.parts == 2) y += memory.column.part[1][l];
       if (!std::isfinite(x) || !std::isfinite(y)) sum += x * y;
     }
     return sum;

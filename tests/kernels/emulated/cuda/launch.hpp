@@ -18,6 +18,7 @@ struct LaunchShape {
 template <class... Parameters, class... Arguments>
 void launch(const char*, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t,
             const Arguments&... arguments) {
+  gridDim = {shape.grid.x, shape.grid.y, shape.grid.z};
   for (unsigned b = 0; b < shape.grid.x; ++b) {
     blockIdx.x = b;
     emulated::Block(static_cast<int>(shape.block.x), [&] { kernel(static_cast<Parameters>(arguments)...); });

@@ -69,9 +69,16 @@ inline int atomicMin(int* p, int value) {
   *p = std::min(old, value);
   return old;
 }
-inline int atomicAdd(int* p, int value) {
-  const int old = *p;
+template <class T>
+T atomicAdd(T* p, T value) {
+  const T old = *p;
   *p += value;
+  return old;
+}
+template <class T>
+T atomicMax(T* p, T value) {
+  const T old = *p;
+  *p = std::max(old, value);
   return old;
 }
 inline float __fadd_rn(float a, float b) { return a + b; }

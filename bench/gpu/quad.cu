@@ -1,0 +1,121 @@
+// vernier-gpu-quad-bench: quadruple products on a GPU beside fp64 and cuBLAS's own, in one process and in turns: one
+// JSON object a line.
+//
+//     vernier-gpu-quad-bench [--phi 0.5] [--groups 5] [--seconds 0.05] N ...
+//
+// Times are medians over groups of calls, each about --seconds long.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "measure.cuh"
+#include "vernier/cuda.hpp"
+#include "vernier/quad.hpp"
+
+namespace vernier::bench {
+namespace {
+
+struct Settings {
+  double phi = 0.5, seconds = 0.05;
+  int groups = 5;
+};
+
+// hi as it is, lo random below it.
+__global__ void extend(const double* hi, const double* random, std::size_t count, dd* out) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    const double lo = hi[i] * 0x1p-54 * random[i], sum = hi[i] + lo;
+    out[i] = dd(sum, lo - (sum - hi[i]));
+  }
+}
+
+// n x n elements of dd.
+class DdMatrix {
+ public:
+  explicit DdMatrix(std::int64_t n) : memory_(2 * n, n) {}
+  DdMatrix(std::int64_t n, std::uint64_t seed, double phi) : DdMatrix(n) {
+    const DeviceMatrix<double> hi(n, n, seed, phi), random(n, n, seed + 7, 0);
+    extend<<<1024, 256>>>(hi.data(), random.data(), hi.count(), data());
+    check(cudaDeviceSynchronize(), "data");
+  }
+  dd* data() const { return reinterpret_cast<dd*>(memory_.data()); }
+
+ private:
+  DeviceMatrix<double> memory_;
+};
+
+void run(std::int64_t n, const Settings& s) {
+  const DdMatrix wide_a(n, 1, s.phi), wide_b(n, 2, s.phi), wide_c(n);
+  const DeviceMatrix<double> a(n, n, 3, s.phi), b(n, n, 4, s.phi), c(n, n);
+  const double one = 1, zero = 0;
+  QuadReport wide, doubles;
+  const auto product = [&](const cuda::Options& options) {
+    cuda::gemm(Op::none, Op::none, n, n, n, &one, a.data(), n, b.data(), n, &zero, c.data(), n, options);
+  };
+  const std::function<void()> calls[] = {[&] {
+                                           wide = cuda::quad_gemm(Op::none, Op::none, n, n, n, 1.0, wide_a.data(), n,
+                                                                  wide_b.data(), n, 0.0, wide_c.data(), n);
+                                         },
+                                         [&] {
+                                           doubles = cuda::quad_gemm(Op::none, Op::none, n, n, n, 1.0, a.data(), n,
+                                                                     b.data(), n, 0.0, wide_c.data(), n);
+                                         },
+                                         [&] { product({.contract = Contract::fp64()}); },
+                                         [&] { product({.contract = Contract::parse("fp64+reproducible")}); },
+                                         [&] { product({.contract = Contract::fp64(), .engine = "native"}); }};
+  constexpr int kinds = 5;
+  Timer timer;
+  int repeats[kinds];
+  std::vector<double> times[kinds];
+  for (int i = 0; i < kinds; ++i) {
+    calls[i]();
+    repeats[i] = std::clamp(static_cast<int>(s.seconds / timer.seconds(2, calls[i])), 1, 100);
+  }
+  for (int g = 0; g < s.groups; ++g)
+    for (int i = 0; i < kinds; ++i) times[i].push_back(timer.seconds(repeats[i], calls[i]));
+  const double operations = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
+               own = median(times[0]), fp64 = median(times[2]);
+  std::printf(
+      "{\"n\": %lld, \"phi\": %g, \"engine\": \"%s\", \"moduli_dd\": %d, \"looked_at\": %lld, \"summed\": %lld, "
+      "\"moduli_doubles\": %d, \"dd_seconds\": %.4e, \"dd_tflops\": %.2f, \"doubles_seconds\": %.4e, \"fp64_seconds\": "
+      "%.4e, \"reproducible_seconds\": %.4e, \"cublas_seconds\": %.4e, \"dd_to_fp64\": %.3f, \"doubles_to_fp64\": "
+      "%.3f}\n",
+      static_cast<long long>(n), s.phi, wide.engine.c_str(), wide.moduli, static_cast<long long>(wide.looked_at),
+      static_cast<long long>(wide.summed), doubles.moduli, own, operations / own * 1e-12, median(times[1]), fp64,
+      median(times[3]), median(times[4]), own / fp64, median(times[1]) / fp64);
+  std::fflush(stdout);
+}
+
+int main_of(int argc, char** argv) {
+  Settings settings;
+  std::vector<std::int64_t> sizes;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool has_value = i + 1 < argc;
+    if (word == "--phi" && has_value)
+      settings.phi = std::atof(argv[++i]);
+    else if (word == "--seconds" && has_value)
+      settings.seconds = std::atof(argv[++i]);
+    else if (word == "--groups" && has_value)
+      settings.groups = std::max(1, std::atoi(argv[++i]));
+    else if (std::atoll(word.c_str()) > 0)
+      sizes.push_back(std::atoll(word.c_str()));
+    else {
+      std::fprintf(stderr, "vernier-gpu-quad-bench: \"%s\": expected an option or a size\n", word.c_str());
+      return 2;
+    }
+  }
+  for (const std::int64_t n : sizes) run(n, settings);
+  return 0;
+}
+
+}  // namespace
+}  // namespace vernier::bench
+
+int main(int argc, char** argv) try {
+  return vernier::bench::main_of(argc, argv);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "vernier-gpu-quad-bench: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,17 @@
+// DLPack's table of C functions for exchange (DLPack 1.2), which PyTorch has from 2.10 on: one call describes a tensor,
+// where seven attributes and methods would be asked for.
+#pragma once
+
+#include "array.hpp"
+
+namespace vernier::python {
+
+struct ExchangeTable;
+
+// The table in the capsule that a class offers; null where there is none, or one of another major version.
+const ExchangeTable* exchange_table(nb::handle capsule);
+
+// Type, device, shape and strides of x; false, without an error of Python, where the table cannot tell.
+bool describe_by_table(const ExchangeTable& table, nb::handle x, Array& array);
+
+}  // namespace vernier::python

@@ -1,0 +1,198 @@
+#include "blas/offload/device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "blas/cpu_seconds.hpp"
+#include "blas/offload/offload.hpp"
+#include "residue/plan/cost_cuda.hpp"
+#include "split/cost.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr int not_set = -1;
+thread_local int device_of_thread = not_set;
+
+// Below that the first call of CUDA, some tenths of a second, is not worth asking for.
+constexpr double least_cpu_seconds = 5e-3;
+
+// The first piece up and the last one down, which nothing overlaps, with the threads' start.
+constexpr double start_seconds = 4e-4;
+
+// What estimates may miss: a GPU that is not faster by so much is not taken.
+constexpr double margin = 0.8;
+
+double measured_rate(std::int64_t m, std::int64_t n, std::int64_t k, bool up, int threads) {
+  std::vector<double> a(static_cast<std::size_t>(m * k), 1), b(static_cast<std::size_t>(k * n), 1),
+      c(static_cast<std::size_t>(m * n), 0);
+  double best = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    offload::ScheduleRequest request{.m = m, .n = n, .k = k, .memory = std::size_t{1} << 30};
+    const auto link = offload::cuda_link(0, [](const offload::BlockOnDevice&) {});
+    std::vector<offload::Lane> lanes{{.link = link.get(), .schedule = offload::make_schedule(request)}};
+    const auto host = [](std::vector<double>& x, std::int64_t ld) {
+      return offload::HostMatrix{reinterpret_cast<std::byte*>(x.data()), ld, sizeof(double)};
+    };
+    lanes[0].a = host(a, m), lanes[0].b = host(b, k), lanes[0].c = lanes[0].out = host(c, m);
+    const std::function<void(double)> nobody;
+    Progress progress(nobody);
+    const auto start = std::chrono::steady_clock::now();
+    const auto results = offload::run(lanes, {.threads = threads}, progress);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!results[0].error.empty()) fail(Status::device_error, "{}", results[0].error);
+    const offload::Schedule& s = lanes[0].schedule;
+    best = std::max(best, static_cast<double>(up ? s.bytes_up : s.bytes_down) / seconds);
+  }
+  return best;
+}
+
+HostLink measure_link() {
+  HostLink link;
+  link.devices = offload::device_count();
+  if (link.devices == 0) {
+    link.missing = offload::missing_device();
+    return link;
+  }
+  try {
+    const int threads = offload_threads({});
+    link.name = offload::device_name(0);
+    link.free_bytes = offload::free_memory(0);
+    link.up = measured_rate(256, 256, 16384, true, threads);
+    link.down = measured_rate(2048, 2048, 16, false, threads);
+  } catch (const std::exception& error) {
+    link.devices = 0;
+    link.missing = error.what();
+  }
+  return link;
+}
+
+const HostLink& measured_link() {
+  static const HostLink once = measure_link();
+  return once;
+}
+
+template <class T>
+double cpu_seconds(const ProductShape& shape, const Options& options) {
+  const int threads = usable_threads(options.threads);
+  const Contract& c = options.contract;
+  const double residues = cpu_residue_seconds<T>(shape, c, threads);
+  if (c.reproducible || c.kind == Contract::Kind::exact) return residues;
+  return std::min(residues, cpu_native_seconds<T>(shape, threads));
+}
+
+template <class T>
+double gpu_seconds(const ProductShape& shape, const Options& options) {
+  using R = RealType<T>;
+  const ProductShape s = real_shape<T>(shape);
+  const Contract& c = options.contract;
+  const double residues = device_residue_seconds(s, ordinary_moduli<R>(c, s.k));
+  if (c.reproducible || c.kind == Contract::Kind::exact) return residues;
+  const double native = device_native_seconds(s, std::is_same_v<R, float>);
+  const bool split = std::is_same_v<R, float> && c.kind == Contract::Kind::fp32;
+  return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
+}
+
+Device device_of(const Options& options) { return options.device ? *options.device : current_device(); }
+
+bool may_leave_the_cpu(const Options& options) {
+  return options.workspace == nullptr && requested_engine(options.engine).empty();
+}
+
+std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", seconds * 1e3); }
+
+}  // namespace
+
+bool asks_for_a_gpu(const Options& options) { return device_of(options) != Device::cpu && may_leave_the_cpu(options); }
+
+const char* to_string(Device device) {
+  constexpr const char* names[] = {"cpu", "cuda", "auto"};
+  return names[static_cast<int>(device)];
+}
+
+Device parse_device(std::string_view text) {
+  for (const Device device : {Device::cpu, Device::cuda, Device::automatic})
+    if (text == to_string(device)) return device;
+  fail(Status::invalid_argument, "device \"{}\": expected cpu, cuda or auto", text);
+}
+
+DeviceScope::DeviceScope(Device device) : before_(std::exchange(device_of_thread, static_cast<int>(device))) {}
+DeviceScope::~DeviceScope() { device_of_thread = before_; }
+
+Device current_device() {
+  if (device_of_thread != not_set) return static_cast<Device>(device_of_thread);
+  static const char* const variable = std::getenv("VERNIER_DEVICE");
+  if (variable == nullptr || *variable == '\0') return Device::cpu;
+  try {
+    return parse_device(variable);
+  } catch (const Error& error) {
+    throw Error(error.status(), std::string("VERNIER_DEVICE: ") + error.what());
+  }
+}
+
+HostLink host_link() { return measured_link(); }
+
+OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, bool reads_c, double product_seconds,
+                                 double cpu_seconds, const HostLink& link) {
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double size = static_cast<double>(element);
+  OffloadEstimate e;
+  e.up = size * (m * k + k * n + (reads_c ? m * n : 0)) / link.up;
+  e.down = size * m * n / link.down;
+  e.product = product_seconds;
+  e.cpu = cpu_seconds;
+  // Threads that copy serve both ways, so that these do not overlap; products overlap with copies but for the last
+  // blocks.
+  const double blocks = std::max(1.0, m / static_cast<double>(offload::preferred_block(s.m)));
+  e.gpu = std::max(e.up + e.down, e.product) + std::min(e.up + e.down, e.product) / blocks + start_seconds;
+  return e;
+}
+
+template <class T>
+std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
+  if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
+  const Device device = device_of(options);
+  const double on_cpu = cpu_seconds<T>(shape, options);
+  if (device == Device::automatic && on_cpu < least_cpu_seconds) return {};
+  const HostLink& link = measured_link();
+  if (link.devices == 0) return {};
+  const OffloadEstimate e = estimate_offload(shape, sizeof(T), reads_c, gpu_seconds<T>(shape, options), on_cpu, link);
+  if (device == Device::automatic && e.gpu > margin * e.cpu) return {};
+  Plan plan;
+  try {
+    plan = cuda::explain<T>(Op::none, Op::none, shape.m, shape.n, shape.k, {.contract = options.contract});
+  } catch (const Error&) {  // the GPU at hand does not have this contract
+    return {};
+  }
+  if (plan.scheme == "native") plan.scheme = "cublas";
+  plan.reason += fmt::format("; matrices of the host: {} up, {} down, {} of products on {}, {} in all; {} on the CPU",
+                             milliseconds(e.up), milliseconds(e.down), milliseconds(e.product), link.name,
+                             milliseconds(e.gpu), milliseconds(e.cpu));
+  return plan;
+}
+
+std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) {
+  if (device_of(options) != Device::cuda || is_small_product(shape)) return "";
+  if (!may_leave_the_cpu(options)) return "; on the CPU: its engine or workspace was named";
+  const HostLink& link = measured_link();
+  return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
+}
+
+#define VERNIER_INSTANTIATE(T) template std::optional<Plan> offload_plan<T>(const ProductShape&, bool, const Options&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

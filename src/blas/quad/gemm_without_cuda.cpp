@@ -1,0 +1,26 @@
+// cuda::quad_gemm in a build without CUDA.
+#include "base/status.hpp"
+#include "vernier/quad.hpp"
+
+#if !VERNIER_HAS_CUDA
+
+namespace vernier::cuda {
+
+template <class TA, class TB>
+QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, const TB*,
+                     std::int64_t, double, dd*, std::int64_t, const QuadOptions&) {
+  fail(Status::unsupported, "this libvernier was built without CUDA; expected one that was built with nvcc");
+}
+
+#define VERNIER_INSTANTIATE(TA, TB)                                                                                \
+  template QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, \
+                                const TB*, std::int64_t, double, dd*, std::int64_t, const QuadOptions&);
+VERNIER_INSTANTIATE(double, double)
+VERNIER_INSTANTIATE(dd, double)
+VERNIER_INSTANTIATE(double, dd)
+VERNIER_INSTANTIATE(dd, dd)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier::cuda
+
+#endif

@@ -1,8 +1,0 @@
-#include "lapack/lu/block.cuh"
-
-namespace vernier::cuda {
-
-template void exchange_and_solve(const BlockTask<float>&, cudaStream_t);
-template void subtract_small_product(const RowMajor<float>&, int, int, const ColumnRange&, int, int, cudaStream_t);
-
-}  // namespace vernier::cuda

@@ -1,0 +1,122 @@
+#include "lapack/offloaded.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "blas/offload/host_routine.hpp"
+#include "lapack/device_factors.hpp"
+#include "number/complex.hpp"
+#include "vernier/cuda_lapack.hpp"
+
+namespace vernier {
+namespace {
+
+struct LuFactors {
+  std::int64_t info = 0;
+  std::vector<std::int64_t> pivots;
+};
+
+// A third of the cube, as the factorisation has two thirds of a product's operations.
+ProductShape factored_shape(std::int64_t m, std::int64_t n) {
+  return {m, n, std::max<std::int64_t>(1, std::min(m, n) / 3)};
+}
+
+// CUDA is not asked for anything where nobody asks for a GPU.
+template <class T>
+bool may_leave(const Options& options, std::int64_t rows) {
+  return !options.contract.reproducible && asks_for_a_gpu(options) && cuda::has_factors<T>(rows);
+}
+
+// LAPACK's routines call nobody while they work.
+Options quiet(const Options& options) {
+  Options silent = options;
+  silent.progress = {};
+  return silent;
+}
+
+}  // namespace
+
+template <class T>
+std::optional<std::int64_t> offloaded_getrf(std::int64_t m, std::int64_t n, T* a, std::int64_t lda,
+                                            std::int64_t* pivots, const Options& options) {
+  if constexpr (is_complex<T>) {
+    return {};
+  } else {
+    const ProductShape shape = factored_shape(m, n);
+    const auto describe = [&] { return HostRoutine<T>{"getrf", shape, {}, {}, {a, m, n, lda}, true}; };
+    const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+      LuFactors factors;
+      factors.info = cuda::factor_for_the_host<T>(m, n, x.c, x.ldc, factors.pivots,
+                                                  {.contract = options.contract, .stream = stream});
+      return factors;
+    };
+    const auto on_cpu = [&](const Options& o) {
+      LuFactors factors{0, std::vector<std::int64_t>(static_cast<std::size_t>(std::min(m, n)))};
+      factors.info = getrf<T>(m, n, a, lda, factors.pivots.data(), o);
+      return factors;
+    };
+    if (!may_leave<T>(options, m)) return {};
+    const auto done = offloaded_routine<T>(shape, true, quiet(options), describe, on_device, on_cpu);
+    if (!done) return {};
+    std::copy(done->pivots.begin(), done->pivots.end(), pivots);
+    return done->info;
+  }
+}
+
+template <class T>
+std::optional<std::int64_t> offloaded_potrf(Uplo uplo, std::int64_t n, T* a, std::int64_t lda, const Options& options) {
+  if constexpr (is_complex<T>) {
+    return {};
+  } else {
+    const ProductShape shape = factored_shape(n, n);
+    const auto describe = [&] { return HostRoutine<T>{"potrf", shape, {}, {}, {a, n, n, lda}, true, uplo}; };
+    const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
+      return cuda::potrf<T>(uplo, n, x.c, x.ldc, {.contract = options.contract, .stream = stream});
+    };
+    const auto on_cpu = [&](const Options& o) { return potrf<T>(uplo, n, a, lda, o); };
+    if (!may_leave<T>(options, n)) return {};
+    return offloaded_routine<T>(shape, true, quiet(options), describe, on_device, on_cpu);
+  }
+}
+
+template <class T>
+std::optional<SolveReport> offloaded_solve(Op op, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t lda,
+                                           const T* b, std::int64_t ldb, T* x, std::int64_t ldx,
+                                           const SolveOptions& options) {
+  if constexpr (is_complex<T>) {
+    return {};
+  } else {
+    Options products = options.products;
+    products.contract = options.contract.value_or(default_contract<T>());
+    const ProductShape shape = factored_shape(n, n);
+    const auto describe = [&] {  // X comes up too: a singular A leaves it as it is
+      HostRoutine<T> r{"solve", shape, {a, n, n, lda}, {b, n, nrhs, ldb}, {x, n, nrhs, ldx}, true};
+      r.copies = 3;  // the system, factors of fp32 and of fp64
+      return r;
+    };
+    const auto on_device = [&](const RoutineOperands<T>& on, void* stream) {
+      return cuda::solve<T>(op, n, nrhs, on.a, on.lda, on.b, on.ldb, on.c, on.ldc, options, stream);
+    };
+    const auto on_cpu = [&](const Options& left) {
+      SolveOptions o = options;
+      o.products.device = left.device;
+      return solve<T>(op, n, nrhs, a, lda, b, ldb, x, ldx, o);
+    };
+    if (!may_leave<double>(products, n)) return {};  // factors of fp64 may be wanted in the end
+    return offloaded_routine<T>(shape, true, products, describe, on_device, on_cpu);
+  }
+}
+
+#define VERNIER_INSTANTIATE(T)                                                                                      \
+  template std::optional<std::int64_t> offloaded_getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, \
+                                                       const Options&);                                             \
+  template std::optional<std::int64_t> offloaded_potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);       \
+  template std::optional<SolveReport> offloaded_solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t,       \
+                                                      const T*, std::int64_t, T*, std::int64_t, const SolveOptions&);
+VERNIER_INSTANTIATE(float)
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(std::complex<float>)
+VERNIER_INSTANTIATE(std::complex<double>)
+#undef VERNIER_INSTANTIATE
+
+}  // namespace vernier

@@ -1,0 +1,36 @@
+// Blocks of 32 x 32 integers -> T in dd, rounded once to nearest, where that is decided: row after row of entries by
+// vector instructions. What is left open takes the one entry at a time of quad_writer.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "residue/recombine/recombine.hpp"
+
+namespace vernier {
+
+// What the entries of a block need of its 32 rows, or columns.
+struct TileVectors {
+  alignas(64) std::array<int, strip_size> exponent{};  // of one unit of the scaled elements
+  // VectorError; infinite where the vector has a NaN or an infinity, so that its entries stay open.
+  alignas(64) std::array<double, strip_size> rounding{}, half_norm{}, largest{};
+};
+
+struct DdTask {
+  const TileVectors &rows, &columns;
+  double share = 0;  // an entry stands if its error is at most this share of it (docs/accuracy.md, theorem 13)
+  int exponent = 0;  // T is multiplied by 2^exponent,
+  double sign = 1;   // and by this: 1 or -1
+};
+
+// Element [column * 32 + row]; bit `row` of open[column]: T is not known.
+struct DdTile {
+  alignas(64) std::array<double, block_elements> hi, lo;
+  std::array<std::uint32_t, strip_size> open;
+};
+
+void round_dd_tile_portable(const LeadingTile& tile, const DdTask& task, DdTile& out);
+void round_dd_tile_avx2(const LeadingTile& tile, const DdTask& task, DdTile& out);
+void round_dd_tile_avx512(const LeadingTile& tile, const DdTask& task, DdTile& out);
+
+}  // namespace vernier

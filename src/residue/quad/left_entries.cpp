@@ -1,0 +1,37 @@
+#include "residue/quad/left_entries.hpp"
+
+#include <omp.h>
+
+#include "base/environment.hpp"
+#include "residue/quad/quad_writer.hpp"
+
+namespace vernier {
+LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
+                               std::vector<LeftEntry>& entries, int threads) {
+  const RecombineTables tables(residue_system(problem.moduli));
+  const QuadProblem<dd> product{problem.a, problem.b, problem.alpha, problem.beta, nullptr, 0, {problem.bits}};
+  const QuadState state{problem.rows, problem.columns, tables, 1};
+  const std::int64_t k = problem.a.k;
+  std::vector<double> vectors(static_cast<std::size_t>(threads * 2 * most_parts * k));
+  std::int64_t looked_at = 0, summed = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : looked_at, summed)
+  {
+    const FloatingEnvironment environment;
+    EntryMemory memory;
+    for (int p = 0; p < most_parts; ++p) {
+      memory.row.part[p] = vectors.data() + ((omp_get_thread_num() * most_parts + p) * 2) * k;
+      memory.column.part[p] = memory.row.part[p] + k;
+    }
+    QuadWriter<dd> writer(product, state);
+#pragma omp for schedule(dynamic, 16)
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      LeftEntry& x = entries[e];
+      const WideNumber leading = leading_bits_of(recombine_entry(tables, x.residues, 1), 0);
+      writer.write(i0 + x.row, j0 + x.column, leading, x.residues, x.c, memory);
+    }
+    looked_at += memory.looked_at, summed += memory.summed;
+  }
+  return {looked_at, summed};
+}
+
+}  // namespace vernier

@@ -1,0 +1,37 @@
+// Entries of a product on a GPU that the host decides: those of NaN and infinities, exact sums of products, and those
+// that doubles leave in doubt.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vernier/quad.hpp"
+
+namespace vernier {
+
+struct LeftEntry {
+  std::int32_t row, column;  // of its block
+  dd c;                      // before, where beta is not 0; after
+  std::int8_t residues[52];
+};
+
+struct QuadSide;
+class QuadOperand;
+
+// All of it in host memory.
+struct LeftProblem {
+  const QuadOperand &a, &b;
+  const QuadSide &rows, &columns;
+  double alpha, beta;
+  int bits, moduli;
+};
+
+struct LeftCounts {
+  std::int64_t looked_at = 0, summed = 0;  // as QuadReport has them
+};
+
+// Entries of the block whose first entry is (i0, j0).
+LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
+                               std::vector<LeftEntry>& entries, int threads);
+
+}  // namespace vernier

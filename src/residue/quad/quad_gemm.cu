@@ -1,0 +1,266 @@
+#include "residue/quad/quad_gemm_cuda.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "cuda/device.hpp"
+#include "product/device_memory.hpp"
+#include "product/operand_blocks.hpp"
+#include "residue/choice.hpp"
+#include "residue/quad/quad_plan.hpp"
+#include "residue/quad/quad_update.hpp"
+#include "residue/quad/quad_view.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+constexpr std::int64_t left_at_once = 1 << 16;
+
+// Scales in device memory, and what the host learns of them.
+class ScalesOnDevice final : public QuadScales {
+ public:
+  ScalesOnDevice(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts, cudaStream_t stream)
+      : a_(a), b_(b), facts_(facts), stream_(stream) {}
+
+  QuadNorms set(int bits) override {
+    set_quad_scales_on_device(a_, b_, bits, facts_, stream_);
+    static thread_local const PinnedMemory memory(sizeof(DeviceQuadFacts));
+    check(cudaMemcpyAsync(memory.data(), facts_, sizeof(DeviceQuadFacts), cudaMemcpyDeviceToHost, stream_), "scales");
+    check(cudaStreamSynchronize(stream_), "scales");
+    known_ = *static_cast<const DeviceQuadFacts*>(memory.data());
+    return {std::bit_cast<double>(known_.maxima.norm_2[0]), std::bit_cast<double>(known_.maxima.norm_2[1])};
+  }
+  std::vector<QuadSampleError> samples() const override {
+    std::vector<QuadSampleError> list;
+    for (const DeviceQuadFacts::Sample& s : known_.samples)
+      if (s.exists != 0) list.push_back({s.magnitude, s.error, s.exponent});
+    return list;
+  }
+  const QuadMaxima& maxima() const { return known_.maxima; }
+
+ private:
+  const DeviceQuadSide &a_, &b_;
+  DeviceQuadFacts* facts_;
+  cudaStream_t stream_;
+  DeviceQuadFacts known_{};
+};
+
+DeviceQuadSide part_of(const DeviceQuadSide& side, Range vectors) {
+  DeviceQuadSide part = side;
+  part.x.data = side.x.at(vectors.begin, 0);
+  part.x.vectors = vectors.count;
+  part.vectors += vectors.begin, part.scales += vectors.begin, part.dd += vectors.begin;
+  return part;
+}
+QuadView part_of(const QuadView& x, Range vectors, Range ks) {
+  QuadView part = x;
+  part.data = x.at(vectors.begin, ks.begin);
+  part.vectors = vectors.count, part.k = ks.count;
+  return part;
+}
+
+// An operand and what is known of it, copied to the host for the entries that are left to it.
+template <class T>
+struct HostSide {
+  std::vector<T> elements;
+  Operand<T> operand;
+  QuadSide side;
+
+  HostSide(const Operand<T>& x, const DeviceQuadSide& device, cudaStream_t stream) {
+    const std::int64_t lines = x.k_contiguous ? x.vectors : x.k, length = x.k_contiguous ? x.k : x.vectors;
+    elements.resize(static_cast<std::size_t>(lines * length));
+    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
+    check(cudaMemcpy2DAsync(elements.data(), bytes(length), x.data, bytes(x.ld), bytes(length),
+                            static_cast<std::size_t>(lines), cudaMemcpyDeviceToHost, stream),
+          "copy to the host");
+    operand = {elements.data(), x.vectors, x.k, length, x.k_contiguous};
+    side.vectors = on_host(device.vectors, x.vectors, stream);
+    side.scales = on_host(device.scales, x.vectors, stream);
+    side.parts = device.x.parts;
+  }
+};
+
+template <class TA, class TB>
+class QuadRunOnDevice {
+ public:
+  QuadRunOnDevice(const DeviceQuadProblem<TA, TB>& problem, const DeviceInt8Engine& engine, const QuadOptions& options,
+                  QuadReport& report)
+      : p_(problem),
+        engine_(engine),
+        options_(options),
+        report_(report),
+        stream_(static_cast<cudaStream_t>(options.stream)),
+        shape_{problem.a.vectors, problem.b.vectors, problem.a.k},
+        vectors_(carve_vectors(Arena{}).used(), stream_) {
+    Arena arena = vectors_.arena();
+    carve_vectors(arena);
+  }
+
+  void run() {
+    measure_quad_on_device(a_, stream_);
+    measure_quad_on_device(b_, stream_);
+    sample_quad_on_device(a_, b_, facts_, stream_);
+    ScalesOnDevice scales(a_, b_, facts_, stream_);
+    const QuadPlan plan = choose_bits(scales, shape_.k, {p_.bits});
+    describe(plan, scales.maxima());
+    const DeviceLimits limits = limits_of(engine_);
+    const Options device_options{.stream = options_.stream, .workspace_limit = options_.workspace_limit};
+    const std::size_t limit = workspace_limit(
+        choose_device_blocking(shape_, plan.moduli, limits, ~std::size_t{0}, form).bytes, device_options);
+    const DeviceBlocking blocks = choose_device_blocking(shape_, plan.moduli, limits, limit, form);
+    require(blocks.bytes <= limit, "quad_gemm: workspace_limit = {}: expected at least {} bytes of device memory",
+            limit, blocks.bytes);
+    const DeviceWorkspace workspace(blocks.bytes, stream_);
+    Arena arena = workspace.arena();
+    run_blocks(blocks, carve_device_pass(arena, blocks, limits));
+  }
+
+ private:
+  static constexpr PassForm form{.exact = true};
+
+  Arena carve_vectors(Arena arena) {
+    a_.x = view_of(p_.a), b_.x = view_of(p_.b);
+    for (DeviceQuadSide* side : {&a_, &b_}) {
+      const auto count = static_cast<std::size_t>(side->x.vectors);
+      side->vectors = arena.take<QuadVector>(count);
+      side->scales = arena.take<QuadScale>(count);
+      side->dd = arena.take<DdVector>(count);
+    }
+    facts_ = arena.take<DeviceQuadFacts>(1);
+    counts_ = arena.take<DeviceDdBlock::Counts>(1);
+    left_ = arena.take<LeftEntry>(left_at_once);
+    return arena;
+  }
+
+  void describe(const QuadPlan& plan, const QuadMaxima& maxima) {
+    words_ = 4;
+    const int parts_bit = std::max(a_.x.parts, b_.x.parts) - 1;
+    for (const unsigned exponent : maxima.exponent)
+      if (static_cast<int>(exponent) - 1 + parts_bit > largest_exponent(2)) words_ = 6;
+    report_.bits_a = static_cast<int>(maxima.exponent[0]), report_.bits_b = static_cast<int>(maxima.exponent[1]);
+    report_.moduli = plan.moduli;
+    report_.integers = maxima.inexact == 0;
+  }
+
+  void run_blocks(const DeviceBlocking& blocks, const DevicePassBuffers& buffers) {
+    const bool keep_a = shape_.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
+    for (std::int64_t i = 0; i < shape_.m; i += blocks.m_block) {
+      const Range rows{i, std::min(blocks.m_block, shape_.m - i)};
+      for (std::int64_t j = 0; j < shape_.n; j += blocks.n_block) {
+        const Range columns{j, std::min(blocks.n_block, shape_.n - j)};
+        for (std::int64_t l = 0; l < shape_.k; l += blocks.k_block) {
+          const Range ks{l, std::min(blocks.k_block, shape_.k - l)};
+          if (!keep_a || j == 0) convert(a_, rows, ks, buffers.a);
+          convert(b_, columns, ks, buffers.b);
+          multiply(rows, columns, ks, buffers);
+        }
+        round(rows, columns, buffers);
+      }
+    }
+  }
+
+  void convert(const DeviceQuadSide& side, Range vectors, Range ks, std::uint8_t* planes) const {
+    convert_quad_on_device(part_of(side.x, vectors, ks), side.scales + vectors.begin, words_, report_.moduli, planes,
+                           stream_);
+  }
+
+  void multiply(Range rows, Range columns, Range ks, const DevicePassBuffers& buffers) const {
+    engine_.multiply({.rows = buffers.a,
+                      .columns = buffers.b,
+                      .m = rows.count,
+                      .n = columns.count,
+                      .pitch = device_pitch(ks.count),
+                      .moduli = report_.moduli,
+                      .factor = residue_system(report_.moduli).row_factor,
+                      .accumulate = ks.begin > 0,
+                      .out = buffers.c,
+                      .scratch = buffers.sums,
+                      .steps = buffers.steps},
+                     stream_);
+  }
+
+  void round(Range rows, Range columns, const DevicePassBuffers& buffers) {
+    const QuadUpdate update = quad_update(p_.alpha, p_.beta);
+    const double share = std::ldexp(static_cast<double>(shape_.k), -p_.bits) * (1 - 0x1p-30);
+    const bool turned = update.only_rounded;
+    const DeviceDdBlock block{
+        .moduli = report_.moduli,
+        .residues = buffers.c,
+        .m = rows.count,
+        .n = columns.count,
+        .a = part_of(a_, rows),
+        .b = part_of(b_, columns),
+        .rule = {share, turned && p_.alpha < 0 ? -1.0 : 1.0, turned ? exponent_of_value(p_.alpha) : 0},
+        .alpha = p_.alpha,
+        .beta = p_.beta,
+        .only_rounded = turned,
+        .c = p_.c + rows.begin + columns.begin * p_.ldc,
+        .ldc = p_.ldc,
+        .open = buffers.open,
+        .counts = counts_};
+    round_dd_on_device(block, stream_);
+    const DeviceDdBlock::Counts counts = on_host(counts_, 1, stream_)[0];
+    report_.looked_at += static_cast<std::int64_t>(counts.looked_at);
+    const bool settled = block.settles(counts.open);
+    const auto left = static_cast<std::int64_t>(settled ? counts.left : counts.open);
+    if (left == 0) return;
+    const LeftCounts decided = decide_left(block, rows.begin, columns.begin, left);
+    report_.looked_at += settled ? 0 : decided.looked_at;  // else they have been counted
+    report_.summed += decided.summed;
+  }
+
+  LeftCounts decide_left(const DeviceDdBlock& block, std::int64_t i0, std::int64_t j0, std::int64_t count) {
+    const HostSide<TA> a(p_.a, a_, stream_);
+    const HostSide<TB> b(p_.b, b_, stream_);
+    const QuadOperandOf<TA> rows(a.operand);
+    const QuadOperandOf<TB> columns(b.operand);
+    const LeftProblem problem{rows, columns, a.side, b.side, p_.alpha, p_.beta, p_.bits, report_.moduli};
+    LeftCounts all;
+    for (std::int64_t first = 0; first < count; first += left_at_once) {
+      const std::int64_t some = std::min(left_at_once, count - first);
+      gather_left_entries(block, first, some, left_, stream_);
+      std::vector<LeftEntry> entries = on_host(left_, some, stream_);
+      const LeftCounts some_counts = decide_left_entries(problem, i0, j0, entries, usable_threads(options_.threads));
+      all.looked_at += some_counts.looked_at, all.summed += some_counts.summed;
+      to_device(left_, entries, stream_);
+      scatter_left_entries(block, some, left_, stream_);
+      check(cudaStreamSynchronize(stream_), "entries");
+    }
+    return all;
+  }
+
+  const DeviceQuadProblem<TA, TB>& p_;
+  const DeviceInt8Engine& engine_;
+  const QuadOptions& options_;
+  QuadReport& report_;
+  cudaStream_t stream_;
+  const ProductShape shape_;
+  DeviceQuadSide a_, b_;
+  DeviceQuadFacts* facts_ = nullptr;
+  DeviceDdBlock::Counts* counts_ = nullptr;
+  LeftEntry* left_ = nullptr;
+  int words_ = 4;
+  DeviceWorkspace vectors_;
+};
+
+}  // namespace
+
+template <class TA, class TB>
+void quad_product_on_device(const DeviceQuadProblem<TA, TB>& problem, const DeviceInt8Engine& engine,
+                            const QuadOptions& options, QuadReport& report) {
+  QuadRunOnDevice<TA, TB>(problem, engine, options, report).run();
+}
+
+template void quad_product_on_device(const DeviceQuadProblem<double, double>&, const DeviceInt8Engine&,
+                                     const QuadOptions&, QuadReport&);
+template void quad_product_on_device(const DeviceQuadProblem<dd, double>&, const DeviceInt8Engine&, const QuadOptions&,
+                                     QuadReport&);
+template void quad_product_on_device(const DeviceQuadProblem<double, dd>&, const DeviceInt8Engine&, const QuadOptions&,
+                                     QuadReport&);
+template void quad_product_on_device(const DeviceQuadProblem<dd, dd>&, const DeviceInt8Engine&, const QuadOptions&,
+                                     QuadReport&);
+
+}  // namespace vernier::cuda

@@ -1,0 +1,167 @@
+// Kernels that round a block of C to dd: eight entries a thread, in the order in which the product kernel stores
+// residues; then those that are open, a warp an entry.
+#pragma once
+
+#include "engine/panel_cuda.hpp"
+#include "residue/quad/dd_arithmetic.hpp"
+#include "residue/quad/quad_update.hpp"
+#include "residue/quad/quad_warp.cuh"
+#include "residue/recombine/crt_words.cuh"
+
+namespace vernier::cuda {
+
+inline constexpr int round_dd_threads = 128, round_dd_entries = 8;
+inline constexpr int settle_threads = 128;
+
+// C of an entry that is known.
+__device__ __forceinline__ void store_dd(const DeviceDdBlock& task, std::int64_t i, std::int64_t j, const DdEntry& x) {
+  dd* c = task.c + i + j * task.ldc;
+  const dd t(x.hi, x.lo);
+  if (task.only_rounded)
+    *c = t;
+  else
+    update_quad({task.alpha, task.beta, false}, t, *c);
+}
+
+// Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number.
+template <int Limbs, int Pairs>
+__global__ void __launch_bounds__(round_dd_threads, 3)
+    round_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
+             ProductUnits units) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * round_dd_threads + threadIdx.x;
+  constexpr int unit_threads = unit_bytes / round_dd_entries;
+  const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
+  const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
+  const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4,
+                     i0 = down * unit_rows + half * 16 + lane % 4 * 2, plane = units.plane_bytes();
+  if (j0 >= task.n || i0 >= task.m) return;
+#pragma unroll 1
+  for (int w = 0; w < 2; ++w) {
+    CrtSums<Limbs> sums[4];
+    sum_four<Pairs>(
+        tables, task.moduli,
+        [&](int q) {
+          return q < task.moduli ? *reinterpret_cast<const std::uint32_t*>(task.residues + at * round_dd_entries +
+                                                                           4 * w + q * plane)
+                                 : 0;
+        },
+        sums);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const std::int64_t i = i0 + 8 * w + e % 2, j = j0 + e / 2 * 8;
+      if (i >= task.m || j >= task.n) continue;
+      sums[e].reduce(tables);
+      const DdEntry x = dd_entry(sums[e], task.a.dd[i], task.b.dd[j], task.rule);
+      if (x.state == DdState::known)
+        store_dd(task, i, j, x);
+      else
+        task.open[atomicAdd(&task.counts->open, 1ull)] = static_cast<std::uint32_t>(i + j * task.m);
+    }
+  }
+}
+
+// Where an entry's residues lie, plane_bytes() apart.
+VERNIER_HD inline std::int64_t residue_place(const ProductUnits& units, std::int64_t i, std::int64_t j) {
+  return (j / unit_columns * units.down + i / unit_rows) * unit_bytes +
+         unit_index(static_cast<int>(i % unit_rows), static_cast<int>(j % unit_columns));
+}
+
+// An entry's sums, in all lanes: exact, so that their order does not matter.
+template <int Limbs>
+__device__ __forceinline__ CrtSums<Limbs> sums_by_warp(const DeviceDdBlock& task, const CrtTables<Limbs>& tables,
+                                                       const std::int8_t* residues, std::int64_t plane) {
+  CrtSums<Limbs> sums;
+  for (int g = static_cast<int>(threadIdx.x) % 32; g < tables.pairs; g += 32) {
+    const std::uint32_t a = static_cast<std::uint8_t>(residues[2 * g * plane]),
+                        b = 2 * g + 1 < task.moduli ? static_cast<std::uint8_t>(residues[(2 * g + 1) * plane]) : 0;
+    sums.add(joined_residues(tables.pair[g], a | b << 8, 0), tables, g);
+  }
+#pragma unroll
+  for (int l = 0; l < Limbs; ++l)
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2) sums.s[l] += __shfl_xor_sync(~0u, sums.s[l], d);
+  sums.reduce(tables);
+  return sums;
+}
+
+// Open entries: |A||B| tells most of them; the others are left to the host, at the end of the list.
+template <int Limbs>
+__global__ void __launch_bounds__(settle_threads)
+    settle_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
+              ProductUnits units) {
+  constexpr unsigned warps = settle_threads / 32;
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned long long count = task.counts->open;
+  if (!task.settles(count)) return;
+  for (unsigned long long e = blockIdx.x * warps + threadIdx.x / 32; e < count; e += gridDim.x * warps) {
+    const std::uint32_t entry = task.open[e];
+    const std::int64_t j = entry / task.m, i = entry - j * task.m;
+    const DdVector &row = task.a.dd[i], &column = task.b.dd[j];
+    const CrtSums<Limbs> sums =
+        sums_by_warp(task, tables, task.residues + residue_place(units, i, j), units.plane_bytes());
+    DdEntry x = dd_entry(sums, row, column, task.rule);
+    if (x.state == DdState::open) {
+      if (lane == 0) atomicAdd(&task.counts->looked_at, 1ull);
+      const double error = dd_error(row, column);
+      const int exponent = task.a.scales[i].exponent + task.b.scales[j].exponent;
+      for (std::int64_t elements = min(first_look, task.a.x.k);; elements = task.a.x.k) {
+        if (error <= task.rule.share * ldexp(magnitude_by_warp(task.a, i, task.b, j, elements), exponent)) {
+          x = dd_entry(sums, {.exponent = row.exponent}, {.exponent = column.exponent}, task.rule);
+          break;
+        }
+        if (elements == task.a.x.k) break;
+      }
+    }
+    if (lane != 0) continue;
+    if (x.state == DdState::known)
+      store_dd(task, i, j, x);
+    else
+      task.open[task.m * task.n - 1 - static_cast<std::int64_t>(atomicAdd(&task.counts->left, 1ull))] = entry;
+  }
+}
+
+inline constexpr int left_threads = 128;
+
+__global__ void __launch_bounds__(left_threads)
+    gather_left(const __grid_constant__ DeviceDdBlock task, ProductUnits units, std::int64_t first, std::int64_t count,
+                LeftEntry* out) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * left_threads + threadIdx.x;
+  if (e >= count) return;
+  const std::uint32_t entry = task.open[task.settles(task.counts->open) ? task.m * task.n - 1 - first - e : first + e];
+  const std::int64_t j = entry / task.m, i = entry - j * task.m;
+  LeftEntry& x = out[e];
+  x.row = static_cast<std::int32_t>(i), x.column = static_cast<std::int32_t>(j);
+  if (task.beta != 0) x.c = task.c[i + j * task.ldc];
+  const std::int64_t place = residue_place(units, i, j);
+  for (int q = 0; q < task.moduli; ++q) x.residues[q] = task.residues[place + q * units.plane_bytes()];
+}
+
+__global__ void __launch_bounds__(left_threads)
+    scatter_left(const __grid_constant__ DeviceDdBlock task, std::int64_t count, const LeftEntry* from) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * left_threads + threadIdx.x;
+  if (e < count) task.c[from[e].row + from[e].column * task.ldc] = from[e].c;
+}
+
+inline constexpr int scale_dd_threads = 256;
+
+__global__ void __launch_bounds__(scale_dd_threads)
+    scale_dd(std::int64_t m, std::int64_t n, double beta, dd* c, std::int64_t ldc) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * scale_dd_threads + threadIdx.x;
+  if (at >= m * n) return;
+  dd& x = c[at % m + at / m * ldc];
+  x = beta == 0 ? dd(0) : normalised(x) * beta;
+}
+
+template <int Limbs, int Pairs>
+void launch_round_dd(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream) {
+  const ProductUnits units = product_units(block.m, block.n);
+  const CrtTables<Limbs> tables(residue_system(block.moduli));
+  launch("round_dd", round_dd<Limbs, Pairs>,
+         {.grid = dim3(static_cast<unsigned>(units.plane_bytes() / (round_dd_threads * round_dd_entries))),
+          .block = dim3(round_dd_threads)},
+         stream, block, tables, units);
+  launch("settle_dd", settle_dd<Limbs>, {.grid = dim3(settle_blocks), .block = dim3(settle_threads)}, stream, block,
+         tables, units);
+}
+
+}  // namespace vernier::cuda

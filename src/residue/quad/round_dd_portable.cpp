@@ -1,0 +1,9 @@
+#include "residue/quad/round_dd_loop.hpp"
+
+namespace vernier {
+
+void round_dd_tile_portable(const LeadingTile& tile, const DdTask& task, DdTile& out) {
+  round_dd_tile(tile, task, out);
+}
+
+}  // namespace vernier

@@ -1,0 +1,142 @@
+// Quadruple products in device memory: the bits of the CPU's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/status.hpp"
+#include "cuda/device.hpp"
+#include "support/quad_values.hpp"
+
+namespace vernier::test {
+namespace {
+
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(const std::vector<T>& x) : memory_(x.size()) {
+    cuda::copy_to_device(memory_.data(), x.data(), x.size() * sizeof(T));
+  }
+  T* data() const { return memory_.data(); }
+  std::vector<T> read() const {
+    std::vector<T> x(memory_.size());
+    cuda::check(cudaMemcpy(x.data(), memory_.data(), memory_.bytes(), cudaMemcpyDeviceToHost), "to the host");
+    return x;
+  }
+
+ private:
+  cuda::DeviceBuffer<T> memory_;
+};
+
+template <class T>
+std::vector<T> elements(std::int64_t count, double phi, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<T> x(static_cast<std::size_t>(count));
+  for (T& e : x) e = random_quad(random, phi, static_cast<const T*>(nullptr));
+  return x;
+}
+
+struct Case {
+  Op opa = Op::none, opb = Op::none;
+  std::int64_t m = 0, n = 0, k = 0;
+  double alpha = 1, beta = 0;
+  const char* contract = "dd";
+  std::size_t workspace_limit = 0;
+};
+
+template <class TA, class TB>
+QuadReport expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std::vector<TB>& b) {
+  const std::int64_t lda = t.opa == Op::none ? t.m : t.k, ldb = t.opb == Op::none ? t.k : t.n, ldc = t.m + 3;
+  std::vector<dd> expected = elements<dd>(ldc * t.n, 0.5, 77);  // around C, too
+  const OnDevice<TA> device_a(a);
+  const OnDevice<TB> device_b(b);
+  const OnDevice<dd> device_c(expected);
+  QuadOptions options;
+  options.contract = QuadContract::parse(t.contract);
+  const QuadReport host = quad_gemm(t.opa, t.opb, t.m, t.n, t.k, t.alpha, a.data(), lda, b.data(), ldb, t.beta,
+                                    expected.data(), ldc, options);
+  const cuda::Stream stream;
+  options.stream = static_cast<cudaStream_t>(stream);
+  options.workspace_limit = t.workspace_limit;
+  const QuadReport report = cuda::quad_gemm(t.opa, t.opb, t.m, t.n, t.k, t.alpha, device_a.data(), lda, device_b.data(),
+                                            ldb, t.beta, device_c.data(), ldc, options);
+  EXPECT_EQ(report.moduli, host.moduli);
+  EXPECT_EQ(report.integers, host.integers);
+  EXPECT_EQ(report.looked_at, host.looked_at);
+  EXPECT_EQ(report.summed, host.summed);
+  const std::vector<dd> found = device_c.read();
+  std::int64_t different = 0;
+  for (std::size_t e = 0; e < found.size(); ++e) {
+    const auto same = [](double x, double y) {
+      return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y) || (std::isnan(x) && std::isnan(y));
+    };
+    if (same(found[e].hi, expected[e].hi) && same(found[e].lo, expected[e].lo)) continue;
+    if (++different == 1)
+      ADD_FAILURE() << "element " << e << ": " << found[e].hi << " + " << found[e].lo << ", expected " << expected[e].hi
+                    << " + " << expected[e].lo;
+  }
+  EXPECT_EQ(different, 0);
+  return report;
+}
+
+template <class TA, class TB>
+void expect_bits_of_random_data(const Case& t, double phi) {
+  expect_bits_of_the_cpu(t, elements<TA>(t.m * t.k, phi, 1), elements<TB>(t.k * t.n, phi, 2));
+}
+
+TEST(QuadOnGpu, HasTheBitsOfTheCpu) {
+  expect_bits_of_random_data<dd, dd>({.m = 500, .n = 333, .k = 700}, 0.5);
+  expect_bits_of_random_data<dd, dd>({.opa = Op::transpose, .m = 257, .n = 300, .k = 1500, .alpha = -0.25}, 1);
+  expect_bits_of_random_data<dd, dd>({.opb = Op::transpose, .m = 64, .n = 900, .k = 33, .alpha = 1.5, .beta = -2}, 0.5);
+  expect_bits_of_random_data<double, double>({.opa = Op::transpose, .m = 300, .n = 300, .k = 2000}, 0.5);
+  expect_bits_of_random_data<double, dd>({.m = 1, .n = 129, .k = 1}, 2);
+  expect_bits_of_random_data<dd, double>({.m = 130, .n = 2, .k = 5000, .beta = 1}, 2);
+}
+
+TEST(QuadOnGpu, TakesFewBitsAndMany) {
+  expect_bits_of_random_data<dd, dd>({.m = 200, .n = 150, .k = 300, .contract = "bits(150)"}, 2);
+  expect_bits_of_random_data<dd, dd>({.m = 200, .n = 150, .k = 300, .contract = "bits(30)"}, 0.5);
+}
+
+TEST(QuadOnGpu, GoesBlockByBlock) {
+  expect_bits_of_random_data<dd, dd>({.m = 700, .n = 900, .k = 600, .workspace_limit = std::size_t{24} << 20}, 0.5);
+}
+
+TEST(QuadOnGpu, SettlesSmallEntriesAndSpecialOnes) {
+  Case t{.m = 300, .n = 200, .k = 400, .alpha = 2, .beta = 0.5};
+  std::vector<dd> a = elements<dd>(t.m * t.k, 0.5, 3), b = elements<dd>(t.k * t.n, 0.5, 4);
+  const auto at = [](std::vector<dd>& x, std::int64_t e) -> dd& { return x[static_cast<std::size_t>(e)]; };
+  for (std::int64_t l = 1; l < t.k; l += 2) {
+    for (std::int64_t i = 0; i < t.m; i += 2) at(a, i + l * t.m) = at(a, i + (l - 1) * t.m);
+    for (std::int64_t j = 0; j < t.n; ++j) {
+      const dd x = at(b, l - 1 + j * t.k);
+      at(b, l + j * t.k) = j % 3 == 0 ? dd(-x.hi, -x.lo) : x;
+    }
+  }
+  EXPECT_GT(expect_bits_of_the_cpu(t, a, b).looked_at, 0);
+  for (std::int64_t j = 0; j < t.n; ++j) at(b, j * t.k) = dd(0);
+  for (std::int64_t i = 0; i < t.m; i += 9) at(a, i) = dd(0x1p300);
+  EXPECT_GT(expect_bits_of_the_cpu(t, a, b).summed, 0);
+  at(a, 5).hi = std::numeric_limits<double>::infinity();
+  at(b, 7 + 5 * t.k).hi = std::numeric_limits<double>::quiet_NaN();
+  expect_bits_of_the_cpu(t, a, b);
+  for (std::int64_t i = 0; i < t.m; ++i) at(a, i) = dd(0x1p300);  // more than half: the host has all
+  expect_bits_of_the_cpu(t, a, b);
+}
+
+TEST(QuadOnGpu, ScalesCWhereNothingIsMultiplied) {
+  expect_bits_of_random_data<dd, dd>({.m = 20, .n = 30, .k = 0, .beta = 1.5}, 0.5);
+  expect_bits_of_random_data<dd, dd>({.m = 20, .n = 30, .k = 10, .alpha = 0}, 0.5);
+}
+
+TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {
+  const OnDevice<dd> x(std::vector<dd>(4));
+  QuadOptions options;
+  options.contract = QuadContract::parse("exact");
+  EXPECT_THROW(cuda::quad_gemm(Op::none, Op::none, 2, 2, 2, 1.0, x.data(), 2, x.data(), 2, 0.0, x.data(), 2, options),
+               Error);
+}
+
+}  // namespace
+}  // namespace vernier::test
