@@ -92,10 +92,11 @@ class Run {
   }
 
   Outcome why() const {
-    const Reason reason = status_ == VERNIER_BOUND_NOT_MET   ? Reason::bound
-                          : status_ == VERNIER_OUT_OF_MEMORY ? Reason::memory
-                          : status_ == VERNIER_UNSUPPORTED   ? Reason::unsupported
-                                                             : Reason::other;
+    const Reason reason = status_ == VERNIER_BOUND_NOT_MET      ? Reason::bound
+                          : status_ == VERNIER_OUT_OF_MEMORY    ? Reason::memory
+                          : status_ == VERNIER_UNSUPPORTED      ? Reason::unsupported
+                          : status_ == VERNIER_INVALID_ARGUMENT ? Reason::invalid
+                                                                : Reason::other;
     if (handle_ == nullptr && reason == Reason::unsupported)
       return {false, reason, "contract exact: for complex matrices it is kept where alpha and beta are real"};
     if (reason == Reason::memory) return {false, reason, "a process has no memory for the product"};
@@ -120,6 +121,7 @@ class Run {
   }
 
   vernier_status create() {
+    if (!c_.sound) return VERNIER_INVALID_ARGUMENT;
     if (exact_ && !(is_real(c_.type, c_.alpha) && is_real(c_.type, c_.beta))) return VERNIER_UNSUPPORTED;
     try {
       handle_ = thread_handle();

@@ -17,6 +17,7 @@ struct DistributedCall {
   const void *alpha, *beta;
   const SubMatrix *a, *b, *c;
   vernier_part a_part, b_part, c_part;  // local entries; allocate() may set them
+  bool sound = true;                    // false: a local array here is too short, which all processes must hear of
   char triangle = 0;                    // U or L: a triangular operand has no entries beyond
   bool triangle_is_b = false;           // it is B, else A
   char c_triangle = 0;                  // U or L: of C only that triangle is wanted

@@ -69,10 +69,11 @@ Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k,
   const std::size_t size = element_size(symbol.type);
   const int depth = depth_of(grid, {&x, &y, &z}, k, size);
   const bool residues = symbol.wanted();
-  if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
+  const bool sound = x.find_local(grid) && y.find_local(grid) && z.find_local(grid);
   DistributedCall call{
       symbol.type,         opa, opb, m, n, k, alpha, beta, &x, &y, &z, x.part(a.data, size), y.part(b.data, size),
       z.part(c.data, size)};
+  call.sound = sound;
   call.c_is_ours = is_zero(symbol.type, beta);
   return {residues ? symbol.run(grid, call) : multiply_by_blas(grid, call), depth};
 }
@@ -89,13 +90,14 @@ Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, i
   const std::size_t size = element_size(symbol.type);
   const int depth = block_depth_of(grid, {&x, &z}, k, size);
   if (!symbol.wanted()) return {false, depth};
-  if (!x.find_local(grid) || !z.find_local(grid)) return refused(symbol);
+  const bool sound = x.find_local(grid) && z.find_local(grid);
   const char turned = conjugated ? 'C' : 'T';
   const vernier_part part = x.part(a.data, size);
   LocalCopy copy(symbol.type, z, z.part(c.data, size));
   DistributedCall call{
       symbol.type, op == 'N' ? 'N' : turned, op == 'N' ? turned : 'N', n, n, k, alpha, beta, &x, &x, &z, part, part,
       {}};
+  call.sound = sound;
   call.c_triangle = uplo;
   call.c_is_ours = true;
   call.allocate = [&] {
@@ -123,7 +125,7 @@ Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char up
   const std::size_t size = element_size(symbol.type);
   const int depth = block_depth_of(grid, {&x, &y, &z}, order, size);
   if (!symbol.wanted()) return {false, depth};
-  if (!x.find_local(grid) || !y.find_local(grid) || !z.find_local(grid)) return refused(symbol);
+  const bool sound = x.find_local(grid) && y.find_local(grid) && z.find_local(grid);
   const vernier_part symmetric = x.part(a.data, size);
   LocalCopy whole(symbol.type, x, symmetric), strict(symbol.type, x, symmetric);
   const bool left = side == 'L';
@@ -131,6 +133,7 @@ Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char up
   DistributedCall call{
       symbol.type,         'N', 'N', m, n, order, alpha, beta, left ? &x : &y, left ? &y : &x, &z, {}, {},
       z.part(c.data, size)};
+  call.sound = sound;
   call.c_is_ours = is_zero(symbol.type, beta);
   call.allocate = [&] {
     if (!whole.allocate() || !strict.allocate()) return false;
@@ -157,13 +160,14 @@ Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, cha
   const std::size_t size = element_size(symbol.type);
   const int depth = block_depth_of(grid, {&x, &y}, order, size);
   if (!symbol.wanted()) return {false, depth};
-  if (!x.find_local(grid) || !y.find_local(grid)) return refused(symbol);
+  const bool sound = x.find_local(grid) && y.find_local(grid);
   LocalCopy triangle(symbol.type, x, x.part(a.data, size));
   const bool left = side == 'L';
   const vernier_part other = y.part(b.data, size);
   const Constant zero = constant(symbol.type, 0), unit = constant(symbol.type, 1);
   DistributedCall call{symbol.type, left ? op : 'N', left ? 'N' : op, m,  n,  order, alpha,
                        zero.bytes,  left ? &x : &y,  left ? &y : &x,  &y, {}, {},    other};
+  call.sound = sound;
   call.triangle = uplo;
   call.triangle_is_b = !left;
   call.allocate = [&] {
