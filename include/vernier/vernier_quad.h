@@ -36,10 +36,26 @@ VERNIER_C_API vernier_status vernier_interval_gemm(vernier_handle handle, vernie
                                                    int64_t lda, const double* Bmid, const double* Brad, int64_t ldb,
                                                    double* Cmid, double* Crad, int64_t ldc);
 
+/* The same by ends: Alow <= A <= Ahigh. */
+VERNIER_C_API vernier_status vernier_interval_gemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb,
+                                                        int64_t m, int64_t n, int64_t k, const double* Alow,
+                                                        const double* Ahigh, int64_t lda, const double* Blow,
+                                                        const double* Bhigh, int64_t ldb, double* Clow, double* Chigh,
+                                                        int64_t ldc);
+
 /* Xlow <= X <= Xhigh for the exact solution of A X = B; BOUND_NOT_MET: not verified, nothing was written. */
 VERNIER_C_API vernier_status vernier_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
                                                     int64_t lda, const double* B, int64_t ldb, double* Xlow,
                                                     double* Xhigh, int64_t ldx);
+
+/* low <= A^-1 <= high; low 2^exponent <= det A <= high 2^exponent, ends: low and high; all eigenvalues of a symmetric
+ * A, of which the lower triangle is read, are at least *bound > 0. BOUND_NOT_MET as above. */
+VERNIER_C_API vernier_status vernier_verified_inverse(vernier_handle handle, int64_t n, const double* A, int64_t lda,
+                                                      double* low, double* high, int64_t ldx);
+VERNIER_C_API vernier_status vernier_verified_determinant(vernier_handle handle, int64_t n, const double* A,
+                                                          int64_t lda, double ends[2], int64_t* exponent);
+VERNIER_C_API vernier_status vernier_verified_definite(vernier_handle handle, int64_t n, const double* A, int64_t lda,
+                                                       double* bound);
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,16 @@ vernier::Options products_of(vernier_handle handle) {
   return options;
 }
 
+void require_pointer(const char* routine, const char* name, const void* pointer) {
+  if (pointer == nullptr)
+    throw Error(Status::invalid_argument,
+                std::string(routine) + ": " + name + " is null: expected room for the result");
+}
+
+void require_verified(const vernier::VerifiedReport& report) {
+  if (!report.verified) throw Error(Status::bound_not_met, report.routine + ": " + report.reason);
+}
+
 }  // namespace
 
 extern "C" {
@@ -80,9 +90,42 @@ vernier_status vernier_interval_gemm(vernier_handle handle, vernier_op opa, vern
 vernier_status vernier_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,
                                       const double* B, int64_t ldb, double* Xlow, double* Xhigh, int64_t ldx) {
   return with_handle(handle, [&] {
-    const vernier::VerifiedReport report =
-        vernier::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, products_of(handle));
-    if (!report.verified) throw Error(Status::bound_not_met, "verified_solve: " + report.reason);
+    require_verified(vernier::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, products_of(handle)));
+  });
+}
+
+vernier_status vernier_interval_gemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
+                                          int64_t k, const double* Alow, const double* Ahigh, int64_t lda,
+                                          const double* Blow, const double* Bhigh, int64_t ldb, double* Clow,
+                                          double* Chigh, int64_t ldc) {
+  return with_handle(handle, [&] {
+    vernier::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Alow, Ahigh, lda, Blow, Bhigh, ldb,
+                                Clow, Chigh, ldc, products_of(handle));
+  });
+}
+
+vernier_status vernier_verified_inverse(vernier_handle handle, int64_t n, const double* A, int64_t lda, double* low,
+                                        double* high, int64_t ldx) {
+  return with_handle(
+      handle, [&] { require_verified(vernier::verified_inverse(n, A, lda, low, high, ldx, products_of(handle))); });
+}
+
+vernier_status vernier_verified_determinant(vernier_handle handle, int64_t n, const double* A, int64_t lda,
+                                            double ends[2], int64_t* exponent) {
+  return with_handle(handle, [&] {
+    require_pointer("verified_determinant", "ends", ends);
+    require_pointer("verified_determinant", "exponent", exponent);
+    vernier::DeterminantInterval interval;
+    require_verified(vernier::verified_determinant(n, A, lda, interval, products_of(handle)));
+    ends[0] = interval.low, ends[1] = interval.high, *exponent = interval.exponent;
+  });
+}
+
+vernier_status vernier_verified_definite(vernier_handle handle, int64_t n, const double* A, int64_t lda,
+                                         double* bound) {
+  return with_handle(handle, [&] {
+    require_pointer("verified_definite", "bound", bound);
+    require_verified(vernier::verified_definite(n, A, lda, *bound, products_of(handle)));
   });
 }
 

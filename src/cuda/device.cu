@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/status.hpp"
+
 namespace vernier::cuda {
 namespace {
 

@@ -369,6 +369,27 @@ static void numbers_beyond_double_are_there(void) {
   EXPECT(vernier_destroy(handle) == VERNIER_SUCCESS);
 }
 
+/* Of [4 1; 1 3] and [1 2; 2 4]: determinants 11 and 0, least eigenvalues 2.38 and 0. */
+static void proofs_are_there(void) {
+  vernier_handle handle = made();
+  const double regular[] = {4, 1, 1, 3}, singular[] = {1, 2, 2, 4}, one[] = {1}, third[] = {1.0 / 3};
+  double low[4], high[4], ends[2], bound = 7;
+  int64_t exponent = 0;
+  EXPECT(vernier_verified_inverse(handle, 2, regular, 2, low, high, 2) == VERNIER_SUCCESS);
+  EXPECT(11 * low[0] <= 3.0000001 && 11 * high[0] >= 2.9999999 && low[0] <= high[0] && high[0] - low[0] < 1e-15);
+  EXPECT(vernier_verified_determinant(handle, 2, regular, 2, ends, &exponent) == VERNIER_SUCCESS);
+  EXPECT(ldexp(ends[0], (int)exponent) <= 11 && ldexp(ends[1], (int)exponent) >= 11 && ends[1] - ends[0] < 1e-14);
+  EXPECT(vernier_verified_definite(handle, 2, regular, 2, &bound) == VERNIER_SUCCESS);
+  EXPECT(bound > 2.38 && bound < 2.382);
+  EXPECT(vernier_verified_inverse(handle, 2, singular, 2, low, high, 2) == VERNIER_BOUND_NOT_MET);
+  EXPECT(strstr(vernier_last_error(handle), "verified_inverse") != NULL);
+  EXPECT(vernier_verified_determinant(handle, 2, regular, 2, NULL, &exponent) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_interval_gemm_ends(handle, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, third, one, 1, third, third, 1, low,
+                                    high, 1) == VERNIER_SUCCESS);
+  EXPECT(low[0] < 0.1111111112 && low[0] > 0.111 && high[0] >= 1.0 / 3 && high[0] < 0.3334);
+  EXPECT(vernier_destroy(handle) == VERNIER_SUCCESS);
+}
+
 int main(void) {
   parties_multiply(0);
   parties_multiply(1);
@@ -377,6 +398,7 @@ int main(void) {
   prepared_operands_multiply();
   level_3_is_there();
   numbers_beyond_double_are_there();
+  proofs_are_there();
   errors_have_codes_and_words_and_leave_c_alone();
   data_too_wide_for_the_contract_are_an_error();
   a_contract_for_one_call_is_used_up();

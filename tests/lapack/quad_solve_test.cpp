@@ -213,6 +213,24 @@ TEST(QuadSolve, ReachesTheLastDigitOfManyRightHandSides) {
     }
 }
 
+// Below some 2^-960 a dd has no room for its low part: tiny matrices are solved as if they were not.
+TEST(QuadSolve, SolvesTinySystemsAsOthers) {
+  const std::int64_t n = 20;
+  Random random(5);
+  std::vector<double> a, b, tiny_a, tiny_b;
+  for (std::int64_t e = 0; e < n * n; ++e) a.push_back(random.scattered(0.5)), tiny_a.push_back(a.back() * 0x1p-950);
+  for (std::int64_t e = 0; e < n; ++e) b.push_back(random.scattered(0.5)), tiny_b.push_back(b.back() * 0x1p-970);
+  Entries x(static_cast<std::size_t>(n)), tiny_x(x.size());
+  ASSERT_TRUE(quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n).ok);
+  const QuadSolveReport report = quad_solve(n, 1, tiny_a.data(), n, tiny_b.data(), n, tiny_x.data(), n);
+  EXPECT_TRUE(report.ok) << report.text();
+  EXPECT_LT(report.forward_error, 1e-28);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const dd back(tiny_x[i].hi * 0x1p20, tiny_x[i].lo * 0x1p20);
+    EXPECT_LE(std::fabs((back.hi - x[i].hi) + (back.lo - x[i].lo)), 0x1p-100 * std::fabs(x[i].hi)) << i;
+  }
+}
+
 TEST(QuadSolve, SaysWhereAMatrixIsSingular) {
   const double a[4] = {1, 2, 2, 4};
   const dd b[2] = {dd(1), dd(1)};

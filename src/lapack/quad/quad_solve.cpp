@@ -216,6 +216,36 @@ class QuadSolver {
   double norm_a_ = 0;
 };
 
+double times_power(double x, int exponent) { return std::ldexp(x, exponent); }
+dd times_power(const dd& x, int exponent) { return dd(std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)); }
+
+// A matrix whose largest element is so small that dd loses bits of sums with it, times the power of two that brings it
+// near 1: exactly. Else the matrix itself.
+template <class T>
+class Raised {
+ public:
+  Raised(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld) : data(x), ld(ld) {
+    constexpr int least = -400;
+    double largest = 0;
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + j * ld]).hi));
+    if (largest == 0 || std::ilogb(largest) >= least) return;
+    raised = -std::ilogb(largest);
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) copy_.push_back(times_power(x[i + j * ld], raised));
+    data = copy_.data(), this->ld = rows;
+  }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+
+  const T* data;
+  std::int64_t ld;
+  int raised = 0;
+
+ private:
+  std::vector<T> copy_;
+};
+
 }  // namespace
 
 template <class TA, class TB>
@@ -239,7 +269,11 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
     report.ok = true;
     return report;
   }
-  const std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, A, lda, B, ldb, options, report).run();
+  const Raised<TA> a(n, n, A, lda);
+  const Raised<TB> b(n, nrhs, B, ldb);
+  std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, a.data, a.ld, b.data, b.ld, options, report).run();
+  if (a.raised != b.raised)
+    for (dd& e : x) e = times_power(e, a.raised - b.raised);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -11,36 +11,69 @@
 namespace vernier {
 namespace {
 
-Options usual_products(Options options) {
-  options.contract = Contract::fp64();
-  return options;
+// |M| of n x n.
+std::vector<double> magnitudes(std::int64_t n, const double* m, std::int64_t ld) {
+  std::vector<double> size(static_cast<std::size_t>(n * n));
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) size[static_cast<std::size_t>(i + j * n)] = std::fabs(m[i + j * ld]);
+  return size;
 }
 
-// sums = |G| v rounded up, and the largest quotient with v. g: n x n, nonnegative.
-double apply(std::int64_t n, const std::vector<double>& g, const std::vector<double>& v, std::vector<double>& sums) {
-  sums.assign(static_cast<std::size_t>(n), 0);
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
-      double& sum = sums[static_cast<std::size_t>(i)];
-      sum = above(sum + above(g[static_cast<std::size_t>(i + j * n)] * v[static_cast<std::size_t>(j)]));
-    }
-  double most = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) most = std::max(most, above(sums[i] / v[i]));
-  return most;
-}
+// |I - R A| from C, near I - R A: off by its own rounding, and by share |R||A| before that.
+struct Remainder {
+  std::int64_t n;
+  std::vector<double> c;               // |C|
+  double share = 0;                    // 0: C is rounded once
+  std::vector<double> a = {}, r = {};  // magnitudes, where share is not 0
+  const Options& options;
+
+  // At least |I - R A| v, v > 0.
+  std::vector<double> times(const std::vector<double>& v) const {
+    std::vector<double> sums = product_above(n, 1, c, v, options), rest(v.size());
+    if (share != 0) rest = product_above(n, 1, r, product_above(n, 1, a, v, options), options);
+    double tiny = 0;  // of results that are subnormal
+    for (const double x : v) tiny = sum_up(tiny, x);
+    tiny = above(tiny * (static_cast<double>(n + 4) * 0x1p-1074));
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), above(share * rest[i])), tiny);
+    return sums;
+  }
+};
 
 // The weights that prove most are near the eigenvector of the largest eigenvalue.
-void prove(std::int64_t n, const std::vector<double>& g, ApproximateInverse& result) {
-  constexpr int attempts = 8;
+void prove(const Remainder& g, int attempts, ApproximateInverse& result) {
   constexpr double enough = 0.5;
-  std::vector<double> v(static_cast<std::size_t>(n), 1.0), sums;
+  std::vector<double> v(static_cast<std::size_t>(g.n), 1.0);
   result.contraction = infinity;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const double contraction = apply(n, g, v, sums);
+    const std::vector<double> sums = g.times(v);
+    double contraction = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) contraction = std::max(contraction, above(sums[i] / v[i]));
+    if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); })) contraction = infinity;
     if (contraction < result.contraction) result.contraction = contraction, result.weight = v, result.sums = sums;
     if (result.contraction < enough || !std::isfinite(contraction)) return;
     const double largest = *std::max_element(sums.begin(), sums.end());
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = sums[i] / largest + 0x1p-30;
+  }
+}
+
+// |I - R A| by a product under fp64, which proves most matrices regular and costs little; else by an exact one.
+void prove_regular(std::int64_t n, const double* A, std::int64_t lda, const Options& options,
+                   ApproximateInverse& result) {
+  constexpr double far_enough = 1.0 / 64;  // then enclosures are no wider by it
+  constexpr int attempts = 8;
+  for (const bool exact : {false, true}) {
+    std::vector<double> c(static_cast<std::size_t>(n * n), 0);
+    for (std::int64_t i = 0; i < n; ++i) c[static_cast<std::size_t>(i + i * n)] = 1;
+    gemm<double>(Op::none, Op::none, n, n, n, -1, result.r.data(), n, A, lda, 1, c.data(), n,
+                 exact ? exact_products(options, Rounding::nearest) : usual_products(options));
+    Remainder g{.n = n, .c = magnitudes(n, c.data(), n), .options = options};
+    if (!exact) {
+      g.share = static_cast<double>(n + 2) * 0x1p-53;
+      g.a = magnitudes(n, A, lda), g.r = magnitudes(n, result.r.data(), n);
+    }
+    prove(g, exact ? attempts : 1, result);
+    if (result.contraction < far_enough) return;
   }
 }
 
@@ -50,6 +83,22 @@ double ApproximateInverse::error_factor(const double* d) const {
   double most = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) most = std::max(most, above(d[i] / weight[i]));
   return above(most / sum_down(1, -contraction));
+}
+
+Options usual_products(Options options) {
+  options.contract = Contract::fp64();
+  options.progress = {};
+  return options;
+}
+
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const std::vector<double>& m,
+                                  const std::vector<double>& x, const Options& options) {
+  std::vector<double> y(static_cast<std::size_t>(n * columns));
+  gemm<double>(Op::none, Op::none, n, columns, n, 1, m.data(), n, x.data(), n, 0, y.data(), n, usual_products(options));
+  // |T - M X| <= (n + 1) u M X, and what products below the normal numbers lose.
+  const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
+  for (double& e : y) e = e * more + tiny;
+  return y;
 }
 
 Options exact_products(Options options, Rounding rounding) {
@@ -78,7 +127,7 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
   ApproximateInverse result;
   result.n = n;
   const auto count = static_cast<std::size_t>(n * n);
-  std::vector<double> factors(count), g(count, 0);
+  std::vector<double> factors(count);
   for (std::int64_t j = 0; j < n; ++j) std::copy_n(A + j * lda, n, factors.data() + j * n);
   std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
   if (const std::int64_t info = getrf<double>(n, n, factors.data(), n, pivots.data(), usual_products(options));
@@ -91,13 +140,7 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
   for (std::int64_t i = 0; i < n; ++i) result.r[static_cast<std::size_t>(i + i * n)] = 1;
   getrs<double>(Op::none, n, n, factors.data(), n, pivots.data(), result.r.data(), n, usual_products(options));
   const bool finite = std::all_of(result.r.begin(), result.r.end(), [](double x) { return std::isfinite(x); });
-  if (finite) {
-    for (std::int64_t i = 0; i < n; ++i) g[static_cast<std::size_t>(i + i * n)] = 1;
-    gemm<double>(Op::none, Op::none, n, n, n, -1, result.r.data(), n, A, lda, 1, g.data(), n,
-                 exact_products(options, Rounding::nearest));
-    for (double& x : g) x = above(std::fabs(x));
-    prove(n, g, result);
-  }
+  if (finite) prove_regular(n, A, lda, options, result);
   if (!finite || !(result.contraction < 1))
     result.failure = finite ? fmt::format(
                                   "no norm of I - R A below 1 was found, the least is {:.2g}: the matrix is too "

@@ -21,8 +21,13 @@ struct ApproximateInverse {
   double error_factor(const double* d) const;  // max(d / v) / (1 - gamma), rounded up
 };
 
-// Products under `exact` in a direction; all else of the options.
+// Products under `fp64`; and under `exact` in a direction.
+Options usual_products(Options options);
 Options exact_products(Options options, Rounding rounding);
+
+// At least M X of nonnegative n x n and n x columns.
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const std::vector<double>& m,
+                                  const std::vector<double>& x, const Options& options);
 
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
                   const double* B, std::int64_t ldb);

@@ -3,17 +3,13 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "lapack/verified/approximate_inverse.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
 #include "vernier/verified.hpp"
 
 namespace vernier {
 namespace {
-
-Options exact_options(Options options, Rounding rounding) {
-  options.contract = Contract::exact(rounding);
-  return options;
-}
 
 // An operand with its radii, each as a matrix with the operand's own rows and columns.
 struct IntervalOperand {
@@ -74,7 +70,7 @@ std::vector<double> product(const Product& p, const IntervalOperand& a, const do
                             const double* y, Rounding rounding) {
   std::vector<double> c(static_cast<std::size_t>(p.m * p.n));
   gemm<double>(a.op, b.op, p.m, p.n, p.k, 1, x, std::max<std::int64_t>(1, a.rows), y, std::max<std::int64_t>(1, b.rows),
-               0, c.data(), std::max<std::int64_t>(1, p.m), exact_options(p.options, rounding));
+               0, c.data(), std::max<std::int64_t>(1, p.m), exact_products(p.options, rounding));
   return c;
 }
 

@@ -1,8 +1,8 @@
 // Enclosures of determinants and bounds of least eigenvalues (docs/accuracy.md, theorem 14).
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/approximate_inverse.hpp"
@@ -192,14 +192,6 @@ double proved_bound(std::int64_t n, const Square& s, const Square& factor, doubl
   }
   return sum_down(shift, -most);
 }
-
-class Clock {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace
 

@@ -1,11 +1,12 @@
 // Enclosures of solutions and inverses (docs/accuracy.md, theorem 14; Rump, Acta Numerica 19, 2010, section 10).
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/approximate_inverse.hpp"
+#include "lapack/verified/exact_columns.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
 
@@ -13,14 +14,6 @@ namespace vernier {
 namespace {
 
 constexpr int corrections = 3;  // of X; each gains as many digits as R has
-
-class Clock {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 VerifiedReport report_of(const char* routine, std::int64_t n, std::int64_t nrhs) {
   VerifiedReport report;
@@ -35,21 +28,38 @@ struct System {
   const Options& options;
 
   std::size_t entries() const { return static_cast<std::size_t>(n * nrhs); }
-  std::vector<double> product(const std::vector<double>& r, const std::vector<double>& x, Rounding rounding) const {
-    std::vector<double> c(entries());
-    gemm<double>(Op::none, Op::none, n, nrhs, n, 1, r.data(), n, x.data(), n, 0, c.data(), n,
-                 exact_products(options, rounding));
-    return c;
-  }
   // RN(B - A X)
   std::vector<double> residual(const std::vector<double>& x) const {
-    std::vector<double> c(entries());
-    for (std::int64_t j = 0; j < nrhs; ++j) std::copy_n(B + j * ldb, n, c.data() + j * n);
-    gemm<double>(Op::none, Op::none, n, nrhs, n, -1, A, lda, x.data(), n, 1, c.data(), n,
-                 exact_products(options, Rounding::nearest));
-    return c;
+    std::vector<double> b(entries());
+    for (std::int64_t j = 0; j < nrhs; ++j) std::copy_n(B + j * ldb, n, b.data() + j * n);
+    return exact_columns(n, nrhs, -1, A, lda, x, std::move(b), options);
   }
 };
+
+// X, corrected until another correction would not change it, and RN(B - A X).
+struct Approximation {
+  std::vector<double> x, residual;
+};
+
+Approximation approximate(const System& system, const ApproximateInverse& inverse) {
+  Approximation a;
+  a.x.resize(system.entries());
+  for (int step = 0;; ++step) {
+    a.residual = system.residual(a.x);
+    std::vector<double> z(system.entries());
+    gemm<double>(Op::none, Op::none, system.n, system.nrhs, system.n, 1, inverse.r.data(), system.n, a.residual.data(),
+                 system.n, 0, z.data(), system.n, usual_products(system.options));
+    bool settled = step == corrections;
+    if (!settled) {
+      settled = true;
+      for (std::size_t e = 0; e < z.size(); ++e)
+        settled = settled && std::fabs(z[e]) * inverse.contraction <= std::fabs(a.x[e]) * 0x1p-56 &&
+                  std::fabs(z[e]) <= std::fabs(a.x[e]) * 0x1p-50;
+    }
+    if (settled) return a;
+    for (std::size_t e = 0; e < z.size(); ++e) a.x[e] += z[e];
+  }
+}
 
 bool all_finite(const std::vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
@@ -88,17 +98,13 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   report.reason = inverse.failure;
   if (report.reason.empty()) {
     const System system{n, nrhs, A, B, lda, ldb, options};
-    std::vector<double> x(system.entries()), residual, z;
-    for (int step = 0; step <= corrections; ++step) {
-      residual = system.residual(x);
-      z = system.product(inverse.r, residual, Rounding::nearest);
-      if (step < corrections)
-        for (std::size_t e = 0; e < x.size(); ++e) x[e] += z[e];
-    }
+    const auto [x, residual] = approximate(system, inverse);
+    const std::vector<double> z =
+        exact_columns(n, nrhs, 1, inverse.r.data(), n, residual, std::vector<double>(residual.size()), options);
     // R (B - A X) lies within s of Z: its own rounding, and that of the residual.
     std::vector<double> rounding(residual.size());
     for (std::size_t e = 0; e < rounding.size(); ++e) rounding[e] = half_unit(residual[e]);
-    std::vector<double> s = system.product(magnitudes(inverse.r), rounding, Rounding::up), d(s.size());
+    std::vector<double> s = product_above(n, nrhs, magnitudes(inverse.r), rounding, options), d(s.size());
     for (std::size_t e = 0; e < s.size(); ++e)
       s[e] = sum_up(s[e], half_unit(z[e])), d[e] = sum_up(std::fabs(z[e]), s[e]);
     for (std::int64_t j = 0; j < nrhs; ++j) {

@@ -60,7 +60,7 @@ void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, 
 namespace {
 
 // The residual's bound: 2 k products of two roundings at most and as many sums, in whatever order, have a relative
-// error below gamma_{k + 5}, and the magnitude is too small by no more.
+// error below gamma_(2k+5), and the magnitude is too small by no more.
 double residual_error(const RoundingResidual& r, std::int64_t k) {
   return static_cast<double>(4 * k + 64) * 0x1p-53 * r.magnitude;
 }

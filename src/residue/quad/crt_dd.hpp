@@ -27,6 +27,15 @@ VERNIER_HD inline void carry_limbs(CrtSums<Limbs>& c) {
   }
 }
 
+// x + y = sum + rest, exactly.
+struct DdSum {
+  double sum = 0, rest = 0;
+};
+VERNIER_HD inline DdSum dd_sum(double x, double y) {
+  const double s = x + y, of_x = s - y;
+  return {s, (x - of_x) + (y - (s - of_x))};
+}
+
 // c is reduced.
 template <int Limbs>
 VERNIER_HD inline DdOfSums dd_of_sums(CrtSums<Limbs> c) {
@@ -41,19 +50,21 @@ VERNIER_HD inline DdOfSums dd_of_sums(CrtSums<Limbs> c) {
     error[l - 1] = sum - (next - digit);
     sum = next;
   }
-  // ... and sum + t + rest, rest known up to 2^-48 of lost.
-  double t = error[0], rest = 0, lost = 0;
+  // ... and sum + t + rest, but for what rest missed: nothing most often, as of integers that end soon.
+  DdSum top{error[0], 0}, below;
+  double lost = 0, missed = 0;
   VERNIER_UNROLL
   for (int l = 1; l < Limbs - 1; ++l) {
-    const double next = t + error[l], of_t = next - error[l], last = (t - of_t) + (error[l] - (next - of_t));
-    rest += last;
-    lost += fabs(last);
-    t = next;
+    top = dd_sum(top.sum, error[l]);
+    below = dd_sum(below.sum, top.rest);
+    lost += fabs(top.rest), missed += fabs(below.rest);
   }
-  const double hi = sum + t, r = t - (hi - sum), margin = lost * 0x1p-48, lo = r + (rest - margin);
+  const double hi = sum + top.sum, r = top.sum - (hi - sum), lo = r + below.sum;
   const double beyond = 2 * lost + fabs(r) * 0x1p-51;  // more than a unit of r, which may be half of one of hi
-  const bool other_hi = hi + (r + beyond) != hi || hi + (r - beyond) != hi;
-  return {hi, lo, lost != 0 && (other_hi || lo != r + (rest + margin))};
+  const bool other_hi = lost != 0 && (hi + (r + beyond) != hi || hi + (r - beyond) != hi);
+  const double margin = 2 * missed + fabs(below.sum) * 0x1p-51;
+  const bool other_lo = missed != 0 && r + (below.sum - margin) != r + (below.sum + margin);
+  return {hi, lo, other_hi || other_lo};
 }
 
 // A row's or column's share in what becomes of an entry.

@@ -152,7 +152,7 @@ class QuadRun {
                                 .plane_bytes = stride,
                                 .layout = {1, steps, steps},
                                 .has_nonfinite = nonfinite,
-                                .cached = true});
+                                .cached = false});
       }
     }
   }
