@@ -54,9 +54,12 @@ int list_engines(const Console& console) {
   for (const model::NamedEngine& e : model::engines())
     fmt::print("{:<28} {:<20} {:<24} {}\n", e.name, e.device, e.instruction, e.source);
   fmt::print("\n");
-  for (const model::HardwareEngine& e : model::hardware_engines())
+  std::string said;  // a reason that many share is told once
+  for (const model::HardwareEngine& e : model::hardware_engines()) {
     fmt::print("{:<28} {:<20} {:<24} {}\n", e.name, e.missing.empty() ? "this machine" : "not here", e.instruction,
-               e.missing);
+               e.missing == said ? "" : e.missing);
+    said = e.missing;
+  }
   return exit_ok;
 }
 

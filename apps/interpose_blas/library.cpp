@@ -11,6 +11,7 @@
 #include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
+#include "symbol.hpp"
 
 namespace vernier::interpose {
 
@@ -108,3 +109,8 @@ Sizes largest_product(const Call& call) { return {call.m, call.n, call.k}; }
 vernier_status perform(vernier_handle handle, const Call& call) { return call_routine(handle, call); }
 
 }  // namespace vernier::interpose
+
+// libvernier's own calls of the BLAS underneath, on any of its threads, are calls inside a call.
+extern "C" __attribute__((visibility("default"))) void vernier_blas_inside(int change) {
+  vernier::interpose::this_thread.depth += change;
+}

@@ -78,16 +78,16 @@ Contender Contenders::split(const std::string& name, const cuda::SplitGemmPlan& 
 
 Contender Contenders::halfhalf(const Problem& p) {
   const cuda::SplitGemmPlan plan = plan_of(p);
-  return split("halfhalf", plan_of(plan.attempts.front().scheme, p), p);
+  return split("halfhalf", plan_of(plan.attempts.front().scheme(), p), p);
 }
 
 Contender Contenders::tf32tf32(const Problem& p) {
-  const bool folded = plan_of(p).attempts.front().scheme == "halfhalf_fold";
+  const bool folded = plan_of(p).attempts.front().scheme() == "halfhalf_fold";
   return split("tf32tf32", plan_of(folded ? "tf32tf32_fold" : "tf32tf32_sep", p), p);
 }
 
 Contender Contenders::bf16x6(const Problem& p) {
-  return split("bf16x6", plan_of(plan_of(p).attempts.back().scheme, p), p);
+  return split("bf16x6", plan_of(plan_of(p).attempts.back().scheme(), p), p);
 }
 
 Contender Contenders::contract(const Problem& p) {

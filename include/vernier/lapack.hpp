@@ -132,7 +132,7 @@ struct VERNIER_API SolveReport {
   bool gmres = false;                    // were some columns refined by GMRES?
   bool equilibrated = false;             // rows and columns scaled by powers of two
   bool fallback = false;                 // were coarser factors given up?
-  std::string reason;                    // why
+  std::string reason;                    // why; of matrices of the host on a GPU, where
   double tolerance = 0;
   // Estimate of |A|_inf |A^-1|_inf, too small beyond 1 / u of the factors; 0: none was needed. With fp64 factors it is
   // always there.

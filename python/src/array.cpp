@@ -34,8 +34,8 @@ struct Names {
   nb::handle array_struct = name("__array_struct__"), shape = name("shape"), strides = name("strides"),
              dtype = name("dtype"), data = name("data"), pointer = name("ptr"), device_id = name("device_id"),
              stride = name("stride"), data_ptr = name("data_ptr"), get_device = name("get_device"),
-             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), device = name("device"),
-             is_cpu = name("is_cpu"), requires_grad = name("requires_grad");
+             layout = name("layout"), is_conj = name("is_conj"), is_neg = name("is_neg"), is_cpu = name("is_cpu"),
+             requires_grad = name("requires_grad"), new_empty = name("new_empty");
 };
 const Names& names() {
   static const Names all;
@@ -258,8 +258,12 @@ nb::object make_empty(nb::handle x, const Array& like, const std::int64_t* shape
   const Library& of = library(like.maker);
   const nb::object sizes = nb::steal(PyTuple_New(dimensions));
   for (int i = 0; i < dimensions; ++i) PyTuple_SetItem(sizes.ptr(), i, PyLong_FromLongLong(shape[i]));
+  if (like.maker == Maker::torch) {  // on x's device, of x's dtype
+    PyObject* made = PyObject_CallMethodObjArgs(x.ptr(), names().new_empty.ptr(), sizes.ptr(), nullptr);
+    if (made == nullptr) throw nb::python_error();
+    return nb::steal(made);
+  }
   const nb::handle dtype = of.dtypes[static_cast<int>(like.kind)];
-  if (like.maker == Maker::torch && like.device != on_cpu) return of.empty(sizes, dtype, get(x, names().device));
   PyObject* made = PyObject_CallFunctionObjArgs(of.empty.ptr(), sizes.ptr(), dtype.ptr(), nullptr);
   if (made == nullptr) throw nb::python_error();
   return nb::steal(made);

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "base/status.hpp"
-
 namespace vernier {
 
 // More than any memory, and small enough that a few of them can be added.
@@ -27,12 +25,13 @@ std::size_t size_product(std::initializer_list<Integer> factors) {
   return product;
 }
 
+[[noreturn]] void fail_area(std::int64_t rows, std::int64_t columns, std::size_t element_bytes);
+
 // Elements of a container of T, rows x columns. Throws Error(out_of_memory) where no memory holds them.
 template <class T>
 std::size_t checked_area(std::int64_t rows, std::int64_t columns) {
   const std::size_t elements = size_product({rows, columns});
-  if (elements > largest_size / 2 / sizeof(T))
-    fail(Status::out_of_memory, "{} x {} elements of {} bytes: more than any memory holds", rows, columns, sizeof(T));
+  if (elements > largest_size / 2 / sizeof(T)) fail_area(rows, columns, sizeof(T));
   return elements;
 }
 

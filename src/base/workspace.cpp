@@ -10,6 +10,10 @@
 #include "base/status.hpp"
 
 namespace vernier {
+
+void fail_area(std::int64_t rows, std::int64_t columns, std::size_t element_bytes) {
+  fail(Status::out_of_memory, "{} x {} elements of {} bytes: more than any memory holds", rows, columns, element_bytes);
+}
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;

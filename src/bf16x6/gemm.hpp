@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bf16x6/blocking.hpp"
+#include "product/call.hpp"
 #include "product/gemm_problem.hpp"
 #include "vernier/vernier.hpp"
 
@@ -12,10 +13,7 @@ namespace vernier {
 bool bf16x6_gemm(const Bf16x6Engine& engine, const Bf16x6Blocking& blocking, const GemmProblem<float>& problem,
                  const Options& options, Report& report);
 
-// gemm for finite data that bf16 parts hold, where the plan is for them; false elsewhere, with C untouched. The
-// arguments are checked.
-bool gemm_by_bf16x6(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* A,
-                    std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C, std::int64_t ldc,
-                    const Options& options);
+// gemm for finite data that bf16 parts hold, where the plan is for them; false elsewhere, with C untouched.
+bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options);
 
 }  // namespace vernier

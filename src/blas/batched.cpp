@@ -5,6 +5,7 @@
 
 #include "blas/level3/routine.hpp"
 #include "product/native/native.hpp"
+#include "product/plan/native_use.hpp"
 
 namespace vernier {
 namespace {
@@ -12,50 +13,41 @@ namespace {
 // Operations of a product from which all threads work on one: the stages of a product then outweigh their barriers.
 constexpr double large_product = 2.0 * 256 * 256 * 256;
 
+// call: of a product, without its matrices.
 template <class T>
 struct Batch {
   const char* routine;
-  Op opa, opb;
-  std::int64_t m, n, k;
-  T alpha;
-  std::int64_t lda, ldb;
-  T beta;
-  std::int64_t ldc, count;
+  GemmCall<T> call;
+  std::int64_t count;
   const Options& options;
 };
 
 template <class T>
-void check(const Batch<T>& p) {
-  check_shape(p.routine, p.opa, p.opb, p.m, p.n, p.k);
-  check_leading_dimensions(p.routine, p.opa, p.opb, p.m, p.n, p.k, p.lda, p.ldb, p.ldc);
-  check_dimension(p.routine, "count", p.count);
-  check_routine_options(p.routine, p.options);
+void check(const Batch<T>& batch) {
+  check_call(batch.routine, batch.call);
+  check_dimension(batch.routine, "count", batch.count);
+  check_routine_options(batch.routine, batch.options);
 }
 
 template <class T>
-bool reads(const Batch<T>& p) {
+bool reads(const GemmCall<T>& p) {
   return p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != T{0};
 }
-
-template <class T>
-struct Matrices {
-  const T* a;
-  const T* b;
-  T* c;
-};
 
 // A product of the batch. Others may be written: without memory the BLAS underneath makes it, where that keeps the
 // contract.
 template <class T>
-Report multiply(const Batch<T>& p, const Matrices<T>& x, const Options& options) {
+Report multiply(GemmCall<T> p, const T* a, const T* b, T* c, const Options& options) {
+  p.a = a, p.b = b, p.c = c;
   try {
-    return gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, x.a, p.lda, x.b, p.ldb, p.beta, x.c, p.ldc, options);
+    return gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.ldc, options);
   } catch (const std::bad_alloc&) {
-    if (!reads(p) || !native_product_serves<T>(options.contract)) throw;
+    if (!reads(p) || native_use<T>(options.contract) == NativeUse::never) throw;
   } catch (const Error& error) {
-    if (error.status() != Status::out_of_memory || !reads(p) || !native_product_serves<T>(options.contract)) throw;
+    if (error.status() != Status::out_of_memory || !reads(p) || native_use<T>(options.contract) == NativeUse::never)
+      throw;
   }
-  native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, x.a, p.lda, x.b, p.ldb, p.beta, x.c, p.ldc, options.threads);
+  native_gemm(p, options.threads);
   Report report;  // of words that need no memory
   report.plan.scheme = "native";
   report.plan.m = p.m, report.plan.n = p.n, report.plan.k = p.k;
@@ -65,22 +57,23 @@ Report multiply(const Batch<T>& p, const Matrices<T>& x, const Options& options)
 
 // product(i, options) for every i, and one report. The first exception is thrown when all threads are done.
 template <class T, class Multiply>
-Report run(const Batch<T>& p, Multiply product) {
-  RoutineReport report(p.routine);
+Report run(const Batch<T>& batch, Multiply product) {
+  const GemmCall<T>& p = batch.call;
+  RoutineReport report(batch.routine);
   const double operations =
       2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(std::max<std::int64_t>(p.k, 1));
-  const int threads = usable_threads(p.options.threads);
-  Options single = inner_options(p.options);
-  if (p.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
-  if (threads == 1 || operations >= large_product || p.count < threads) {
-    for (std::int64_t i = 0; i < p.count; ++i) report.add(product(i, single));
+  const int threads = usable_threads(batch.options.threads);
+  Options single = inner_options(batch.options);
+  if (batch.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, batch.options));
+  if (threads == 1 || operations >= large_product || batch.count < threads) {
+    for (std::int64_t i = 0; i < batch.count; ++i) report.add(product(i, single));
     return report.finished();
   }
   single.threads = 1;
   std::mutex mutex;
   std::exception_ptr error;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (std::int64_t i = 0; i < p.count; ++i) {
+  for (std::int64_t i = 0; i < batch.count; ++i) {
     try {
       Report part = product(i, single);
       const std::lock_guard lock(mutex);
@@ -100,17 +93,17 @@ template <class T>
 Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* const* A,
                     std::int64_t lda, const T* const* B, std::int64_t ldb, Scalar<T> beta, T* const* C,
                     std::int64_t ldc, std::int64_t count, const Options& options) {
-  const Batch<T> batch{"gemm_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  const Batch<T> batch{
+      "gemm_batched", {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc}, count, options};
   check(batch);
-  const bool any = reads(batch) && count > 0;
-  check_pointer("gemm_batched", "A", any, A);
-  check_pointer("gemm_batched", "B", any, B);
+  const bool any = reads(batch.call) && count > 0;
+  check_operands("gemm_batched", any, A, B);
   check_pointer("gemm_batched", "C", m > 0 && n > 0 && count > 0, C);
   for (std::int64_t i = 0; i < count; ++i)
     require((!any || (A[i] != nullptr && B[i] != nullptr)) && (m == 0 || n == 0 || C[i] != nullptr),
             "gemm_batched: a matrix of product {} is null", i);
   return run(batch, [&](std::int64_t i, const Options& single) {
-    return multiply<T>(batch, {any ? A[i] : nullptr, any ? B[i] : nullptr, m > 0 && n > 0 ? C[i] : nullptr}, single);
+    return multiply<T>(batch.call, any ? A[i] : nullptr, any ? B[i] : nullptr, m > 0 && n > 0 ? C[i] : nullptr, single);
   });
 }
 
@@ -120,20 +113,18 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t stride_b, Scalar<T> beta, T* C, std::int64_t ldc, std::int64_t stride_c,
                             std::int64_t count, const Options& options) {
   constexpr const char* routine = "gemm_strided_batched";
-  const Batch<T> batch{routine, opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  const Batch<T> batch{
+      routine, {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc}, count, options};
   check(batch);
-  const bool any = reads(batch) && count > 0, writes = m > 0 && n > 0 && count > 0;
-  check_pointer(routine, "A", any, A);
-  check_pointer(routine, "B", any, B);
+  const bool any = reads(batch.call) && count > 0, writes = m > 0 && n > 0 && count > 0;
+  check_operands(routine, any, A, B);
   check_pointer(routine, "C", writes, C);
   // Columns of several C may interleave; what is refused is the plain mistake.
   require(!writes || count == 1 || stride_c >= m || stride_c <= -m, "{}: stride_c = {}: expected at least m = {}",
           routine, stride_c, m);
   return run(batch, [&](std::int64_t i, const Options& single) {
-    return multiply<T>(
-        batch,
-        {any ? A + i * stride_a : nullptr, any ? B + i * stride_b : nullptr, writes ? C + i * stride_c : nullptr},
-        single);
+    return multiply<T>(batch.call, any ? A + i * stride_a : nullptr, any ? B + i * stride_b : nullptr,
+                       writes ? C + i * stride_c : nullptr, single);
   });
 }
 

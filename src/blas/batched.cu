@@ -4,44 +4,40 @@
 
 #include "blas/batched.hpp"
 #include "blas/level3/routine_cuda.hpp"
+#include "blas/level3/routines.hpp"
 #include "residue/batch.hpp"
 
 namespace vernier::cuda {
 namespace {
 
+// call: of a product, without its matrices.
 template <class T>
 struct Batch {
   const char* routine;
-  Op opa, opb;
-  std::int64_t m, n, k;
-  const T* alpha;
-  std::int64_t lda, ldb;
-  const T* beta;
-  std::int64_t ldc, count;
+  DeviceGemmCall<T> call;
+  std::int64_t count;
   const Options& options;
 };
 
 template <class T>
-void check_batch(const Batch<T>& p) {
-  check_shape(p.routine, p.opa, p.opb, p.m, p.n, p.k);
-  check_leading_dimensions(p.routine, p.opa, p.opb, p.m, p.n, p.k, p.lda, p.ldb, p.ldc);
-  check_dimension(p.routine, "count", p.count);
-  require(p.alpha != nullptr, "{}: alpha is null", p.routine);
-  require(p.beta != nullptr, "{}: beta is null", p.routine);
+void check_batch(const Batch<T>& batch) {
+  check_call(batch.routine, batch.call);
+  check_dimension(batch.routine, "count", batch.count);
+  require(batch.call.alpha != nullptr, "{}: alpha is null", batch.routine);
+  require(batch.call.beta != nullptr, "{}: beta is null", batch.routine);
 }
 
-// Are A and B read? An alpha in device memory is not known to be 0.
 template <class T>
 bool reads(const Batch<T>& p) {
-  return p.count > 0 && p.m > 0 && p.n > 0 && p.k > 0 &&
-         (p.options.pointer_mode == PointerMode::device || *p.alpha != T{0});
+  return p.count > 0 && reads_operands(p.call, p.options);
 }
 
 // addresses(i): the three matrices of product i.
 template <class T, class Addresses>
-void add_one_by_one(const Batch<T>& p, std::int64_t first, std::int64_t end, Addresses addresses,
+void add_one_by_one(const Batch<T>& batch, std::int64_t first, std::int64_t end, Addresses addresses,
                     RoutineReport& report) {
-  Options options = p.options;
+  const DeviceGemmCall<T>& p = batch.call;
+  Options options = batch.options;
   options.outcome = nullptr;  // one would not tell what became of all
   for (std::int64_t i = first; i < end; ++i) {
     const auto [a, b, c] = addresses(i);
@@ -52,7 +48,7 @@ void add_one_by_one(const Batch<T>& p, std::int64_t first, std::int64_t end, Add
 template <class T, class Addresses>
 Report run(const Batch<T>& p, Addresses addresses) {
   RoutineReport report(p.routine);
-  if (p.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, p.options));
+  if (p.count == 0) return report.finished(explain<T>(p.call.opa, p.call.opb, p.call.m, p.call.n, 0, p.options));
   add_one_by_one<T>(p, 0, p.count, addresses, report);
   return report.finished();
 }
@@ -87,16 +83,16 @@ template <class T>
 Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* const* A,
                     std::int64_t lda, const T* const* B, std::int64_t ldb, const T* beta, T* const* C, std::int64_t ldc,
                     std::int64_t count, const Options& options) {
-  const Batch<T> p{"gemm_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  const Batch<T> p{
+      "gemm_batched", {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc}, count, options};
   check_batch(p);
   const bool any = count > 0 && m > 0 && n > 0, read = reads(p);
-  check_pointer(p.routine, "A", read, A);
-  check_pointer(p.routine, "B", read, B);
+  check_operands(p.routine, read, A, B);
   check_pointer(p.routine, "C", any, C);
   if (!any) return run<T>(p, [](std::int64_t) { return Addresses<T>{}; });
   std::string routine = p.routine;  // longer than a string holds without memory
   Report native;
-  if (gemm_addressed_natively<T>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, count}, options, native)) {
+  if (gemm_addressed_natively<T>({{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, count}, options, native)) {
     native.plan.routine = std::move(routine);
     return native;
   }
@@ -128,16 +124,18 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
                             std::int64_t stride_b, const T* beta, T* C, std::int64_t ldc, std::int64_t stride_c,
                             std::int64_t count, const Options& options) {
-  const Batch<T> p{"gemm_strided_batched", opa, opb, m, n, k, alpha, lda, ldb, beta, ldc, count, options};
+  const Batch<T> p{"gemm_strided_batched",
+                   {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc},
+                   count,
+                   options};
   check_batch(p);
   const bool read = reads(p);
-  check_pointer(p.routine, "A", read, A);
-  check_pointer(p.routine, "B", read, B);
+  check_operands(p.routine, read, A, B);
   check_pointer(p.routine, "C", count > 0 && m > 0 && n > 0, C);
   std::string routine = p.routine;  // longer than a string holds without memory
   Report report;
-  if (gemm_at_once<T>({opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count},
-                      options, report)) {
+  StridedBatch<T> group{{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stride_a, stride_b, stride_c, count};
+  if (gemm_at_once<T>(group, options, report)) {
     report.plan.routine = std::move(routine);
     return report;
   }
@@ -145,12 +143,11 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
     return Addresses<T>{A + i * stride_a, B + i * stride_b, C + i * stride_c};
   };
   if constexpr (!is_complex<T>) {
-    StridedBatch<T> group{opa, opb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, count};
     if (const std::int64_t size = residue_batch_size<T>(group, options); size > 0) {
       RoutineReport groups(p.routine);
       for (std::int64_t first = 0; first < count; first += size) {
         const auto [a, b, c] = addresses(first);
-        group.A = a, group.B = b, group.C = c;
+        group.first.a = a, group.first.b = b, group.first.c = c;
         group.count = std::min(size, count - first);
         Report done;
         if (residue_batch<T>(group, options, done))
@@ -164,17 +161,6 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   return run<T>(p, addresses);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                         \
-  template Report gemm_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T* const*,            \
-                               std::int64_t, const T* const*, std::int64_t, const T*, T* const*, std::int64_t,         \
-                               std::int64_t, const Options&);                                                          \
-  template Report gemm_strided_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,           \
-                                       std::int64_t, std::int64_t, const T*, std::int64_t, std::int64_t, const T*, T*, \
-                                       std::int64_t, std::int64_t, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_CUDA_BATCHES, VERNIER_INSTANTIATION)
 
 }  // namespace vernier::cuda

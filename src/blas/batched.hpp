@@ -1,7 +1,8 @@
 // Products of one shape on a GPU, all at once.
 #pragma once
 
-#include "product/batch.hpp"
+#include "product/call.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
 

@@ -80,8 +80,7 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
 template <class R>
 bool too_wide(const ComplexProblem<R>& p, const Planned& plan, Report& report) {
   const double start = seconds_now();
-  const Operand<std::complex<R>> a = rows_of(p.opa, p.a, p.m, p.k, p.lda), b = columns_of(p.opb, p.b, p.n, p.k, p.ldb);
-  const bool wins = native_wins<std::complex<R>>(plan.doubled, {a}, {b});
+  const bool wins = native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
   report.seconds_statistics += seconds_now() - start;
   return wins;
 }
@@ -92,8 +91,7 @@ Report native_product(const ComplexProblem<R>& p, const Options& options, Report
   report.plan.scheme = "native";
   report.plan.engine = native_name();
   report.plan.moduli = 0;
-  native_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options.threads,
-              options.progress);
+  native_gemm(p, options.threads, options.progress);
   return std::move(report);  // no copy, which might find no memory: C is written
 }
 

@@ -1,7 +1,6 @@
 #include "blas/complex_gemm_cuda.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "base/status.hpp"
@@ -134,13 +133,6 @@ std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool kee
 }
 
 template <class R>
-bool native_is_allowed(const Options& options) {
-  const Contract& c = options.contract;
-  return options.engine.empty() && !c.reproducible && c.fallback == Fallback::native &&
-         c.bits_asked <= std::numeric_limits<R>::digits;
-}
-
-template <class R>
 bool irregular_real_product_loses(const ProductShape& shape, const Options& options) {
   const DeviceProductPlan plan = plan_of<R>(shape, options, true);
   return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract, plan.gpu);
@@ -162,19 +154,20 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
     Cublas& cublas = thread_cublas();
     cublas.set_stream(stream);
     cublas.set_pointer_mode(host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE);
-    cublas.gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+    cublas.gemm(p);
     return report;
   };
   if (report.plan.scheme == "native") return native();
-  if (report.plan.scheme == "residues") check_without_host(options, sizeof(R) == 4);  // before copies are queued
+  if (report.plan.scheme == "residues") check_without_host<R>(options);  // before copies are queued
   const bool keep_t = !host || p.alpha->imag() != 0 || p.beta->imag() != 0;
   if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors("on the host, and ");
   const std::optional<bool> by_roots = multiply_by_roots(p, keep_t, options, report);
   if (by_roots == true) return report;
   Plan real = explain<R>(Op::none, Op::none, 2 * p.m, p.n, 2 * p.k, planned);
   // What the roots' rule does not serve, the real product's square-root rule mostly does not either.
-  const bool loses = by_roots.has_value() && native_is_allowed<R>(options) &&
-                     irregular_real_product_loses<R>({2 * p.m, p.n, 2 * p.k}, planned);
+  const bool for_speed = native_use<R>(options.contract, !options.engine.empty()) == NativeUse::for_speed;
+  const bool loses =
+      by_roots.has_value() && for_speed && irregular_real_product_loses<R>({2 * p.m, p.n, 2 * p.k}, planned);
   if (real.scheme == "native" || loses) {  // only the roots were faster
     relabel(real, p.m, p.n, p.k);
     report.plan = real;

@@ -1,7 +1,7 @@
 // The complex product as one real product of doubled rows and doubled k.
 #pragma once
 
-#include "product/complex_problem.hpp"
+#include "product/call.hpp"
 
 namespace vernier {
 

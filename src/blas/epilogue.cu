@@ -1,4 +1,5 @@
 // Bias, activation and their gradients: one pass over the product.
+#include "base/status.hpp"
 #include "product/elements.cuh"
 #include "vernier/cuda_epilogue.hpp"
 

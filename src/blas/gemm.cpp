@@ -56,16 +56,14 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
 }
 
 template <class T>
-void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* A, std::int64_t lda,
-               const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc, const Options& options, Report& report) {
-  if (plan_small_product<T>({m, n, k}, options, report.plan)) {
+void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
+  if (plan_small_product<T>(call.shape(), options, report.plan)) {
     report.plan.engine = native_name();
-    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
-    return;
+    return native_gemm(call, options.threads, options.progress);
   }
   const double begin = seconds_now();
-  ProductPlan plan = plan_product<T>({m, n, k}, options);
-  const ResidueProblem<T> problem{{rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc}};
+  ProductPlan plan = plan_product<T>(call.shape(), options);
+  const ResidueProblem<T> problem{{call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}};
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
       return observe_product<T>(plan, report, seconds_now() - begin);
@@ -90,21 +88,18 @@ void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T
       report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
       take_native(report.plan);
     }
-    native_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options.threads, options.progress);
+    native_gemm(call, options.threads, options.progress);
   }
   observe_product<T>(plan, report, seconds_now() - begin);
 }
 
 }  // namespace
 
-bool gemm_by_bf16x6(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* A,
-                    std::int64_t lda, const float* B, std::int64_t ldb, float beta, float* C, std::int64_t ldc,
-                    const Options& options) {
-  ProductPlan plan = plan_product<float>({m, n, k}, options);
+bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
+  ProductPlan plan = plan_product<float>(call.shape(), options);
   if (!plan.bf16x6) return false;
   Report report;
-  return multiply_bf16x6(plan, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), alpha, beta, C, ldc},
-                         options, report);
+  return multiply_bf16x6(plan, {call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}, options, report);
 }
 
 template <class T>
@@ -112,18 +107,16 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
             std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
             const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  check_shape("gemm", opa, opb, m, n, k);
-  check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
+  const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+  check_call("gemm", call);
   const bool reads = alpha != T{0} && k > 0 && m > 0 && n > 0;
-  check_pointer("gemm", "A", reads, A);
-  check_pointer("gemm", "B", reads, B);
+  check_operands("gemm", reads, A, B);
   check_pointer("gemm", "C", m > 0 && n > 0, C);
   check_options("gemm", options);
 
   Report report;
   if (reads && offload_plan<T>({m, n, k}, beta != T{0}, options))
-    return offloaded_gemm<T>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options,
-                             cuda_target<T>(options));
+    return offloaded_gemm<T>(call, options, cuda_target<T>(options));
   const std::string asked = reads ? why_not_on_a_gpu({m, n, k}, options) : "";
   if (!reads) {
     report.plan = explain<T>(opa, opb, m, n, 0, options);
@@ -133,9 +126,9 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
     scale_only(m, n, beta, C, ldc, options.contract.rounding);
     Progress(options.progress).finish();
   } else if constexpr (is_complex<T>) {
-    report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+    report = complex_gemm<RealType<T>>(call, options);
   } else {
-    real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options, report);
+    real_gemm(call, options, report);
   }
   if (!asked.empty()) report.plan.reason += asked;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -31,13 +31,13 @@ void check_options(const Options& o) {
           "gemm: workspace is null, workspace_bytes = {}: expected both or neither", o.workspace_bytes);
 }
 
-void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands, const DeviceFactor<float>& alpha,
-                    const DeviceFactor<float>& beta, float* C, std::int64_t ldc, const Options& options,
-                    Outcome* outcome) {
+void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands,
+                    const DeviceResidueProblem<float>& problem, const Options& options, Outcome* outcome) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace(plan.workspace, stream, options.workspace);
-  split_gemm(plan, operands, {alpha.value, alpha.in_device_memory}, {beta.value, beta.in_device_memory}, C, ldc,
-             workspace.data(), stream, without_host(options) ? 0 : split_gemm_patience);
+  const auto scalar = [](const DeviceFactor<float>& x) { return SplitScalar{x.value, x.in_device_memory}; };
+  split_gemm(plan, operands, scalar(problem.alpha), scalar(problem.beta), problem.c, problem.ldc, workspace.data(),
+             stream, without_host(options) ? 0 : split_gemm_patience);
   if (outcome != nullptr)
     check(cudaMemcpyAsync(outcome->words + split_outcome_word, split_gemm_verdict(plan, workspace.data()),
                           sizeof(std::uint32_t), cudaMemcpyDefault, stream),
@@ -62,7 +62,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
   report.plan = plan.printable;
   bool done = false;
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  const bool pauses = plan.residues && !plan.exact && !options.asynchronous && native_is_allowed(plan);
+  const bool pauses = plan.residues && !plan.exact && !options.asynchronous && plan.native == NativeUse::for_speed;
   if (pauses && !should_try(stream, plan)) {
     report.fallback = true;
     report.plan.reason += "; of late data of this shape were too wide on this stream, so that only some are looked at";
@@ -90,33 +90,29 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
 
 // C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
 template <class T>
-void real_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
-               std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, bool reads,
-               const Options& options, Report& report) {
-  const DeviceFactor<T> a = factor(alpha, options.pointer_mode), b = factor(beta, options.pointer_mode);
+void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options, Report& report) {
+  const DeviceResidueProblem<T> problem = problem_of(call, options.pointer_mode);
   if (!reads) {
-    report.plan = plan_of<T>({m, n, 0}, options, true).printable;
-    report.plan.k = k;
-    if (m > 0 && n > 0)
-      scale_on_device<T>(m, n, b, C, ldc, options.contract.rounding, static_cast<cudaStream_t>(options.stream));
+    report.plan = plan_of<T>({call.m, call.n, 0}, options, true).printable;
+    report.plan.k = call.k;
+    if (call.m > 0 && call.n > 0)
+      scale_on_device<T>(call.m, call.n, problem.beta, call.c, call.ldc, options.contract.rounding,
+                         static_cast<cudaStream_t>(options.stream));
     return;
   }
-  const ProductShape shape{m, n, k};
+  const ProductShape shape = call.shape();
   if constexpr (std::is_same_v<T, float>) {
     if (const auto split = split_plan_of<T>(shape, options)) {
       report.plan = describe_choice<T>(split, shape, options);  // nothing may fail once the product is queued
-      multiply_split(*split, split_operands_of(opa, opb, m, n, k, A, lda, B, ldb), a, b, C, ldc, options,
-                     options.outcome);
-      return;
+      return multiply_split(*split, split_operands_of(call), problem, options, options.outcome);
     }
   }
-  const auto native = [&] { cublas_for(options).gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc); };
+  const auto native = [&] { cublas_for(options).gemm(call); };
   if (surely_native<T>(shape, options)) {
     describe_native<T>(shape, options, report.plan);
     return native();
   }
-  planned_gemm<T>(shape, {rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), a, b, C, ldc}, options, native,
-                  report);
+  planned_gemm<T>(shape, problem, options, native, report);
 }
 
 }  // namespace
@@ -127,13 +123,12 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
             const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const CaptureTolerance tolerance;  // cuBLAS may load a kernel
-  check_shape("gemm", opa, opb, m, n, k);
-  check_leading_dimensions("gemm", opa, opb, m, n, k, lda, ldb, ldc);
+  const DeviceGemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+  check_call("gemm", call);
   require(alpha != nullptr, "gemm: alpha is null");
   require(beta != nullptr, "gemm: beta is null");
-  const bool reads = k > 0 && m > 0 && n > 0 && (options.pointer_mode == PointerMode::device || *alpha != T{0});
-  require(!reads || A != nullptr, "gemm: A is null");
-  require(!reads || B != nullptr, "gemm: B is null");
+  const bool reads = reads_operands(call, options);
+  check_operands("gemm", reads, A, B);
   require(m == 0 || n == 0 || C != nullptr, "gemm: C is null");
   check_options(options);
   clear_outcome(options);
@@ -141,13 +136,13 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   Report report;
   if constexpr (is_complex<T>) {
     if (reads)
-      report = complex_gemm<RealType<T>>({opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+      report = complex_gemm<RealType<T>>(call, options);
     else
       report.plan = complex_plan<RealType<T>>(m, n, 0, options);
     if (!reads && m > 0 && n > 0) complex_scale(m, n, beta, C, ldc, options);
     report.plan.k = k;
   } else {
-    real_gemm(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, reads, options, report);
+    real_gemm(call, reads, options, report);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
@@ -206,23 +201,21 @@ namespace {
 
 // Queues the batch and describes it; false, and nothing is done, where the products go one by one.
 template <class T>
-bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan) {
-  const ProductShape shape{p.m, p.n, p.k};
+bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& plan) {
+  const DeviceGemmCall<T>& p = batch.first;
+  const ProductShape shape = p.shape();
   if constexpr (std::is_same_v<T, float>) {
-    if (const auto split = split_plan_of<T>(shape, options, p.count)) {
+    if (const auto split = split_plan_of<T>(shape, options, batch.count)) {
       plan = describe_choice<T>(split, shape, options);
-      multiply_split(*split,
-                     split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.A, p.lda, p.B, p.ldb)
-                         .batch(p.count, p.stride_a, p.stride_b, p.stride_c),
-                     factor(p.alpha, options.pointer_mode), factor(p.beta, options.pointer_mode), p.C, p.ldc, options,
-                     nullptr);
+      multiply_split(*split, split_operands_of(p).batch(batch.count, batch.stride_a, batch.stride_b, batch.stride_c),
+                     problem_of(p, options.pointer_mode), options, nullptr);
       return true;
     }
   }
   const auto queue = [&] {
-    cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.A, cuda_type<T>, p.lda, p.stride_a, p.B,
-                                      cuda_type<T>, p.ldb, p.stride_b, p.beta, p.C, cuda_type<T>, p.ldc, p.stride_c,
-                                      p.count, compute_type<T>);
+    cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda, batch.stride_a,
+                                      p.b, cuda_type<T>, p.ldb, batch.stride_b, p.beta, p.c, cuda_type<T>, p.ldc,
+                                      batch.stride_c, batch.count, compute_type<T>);
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options)) {
@@ -240,33 +233,36 @@ bool queue_at_once(const StridedBatch<T>& p, const Options& options, Plan& plan)
 }  // namespace
 
 template <class T>
-bool gemm_at_once(const StridedBatch<T>& p, const Options& options, Report& report) {
+bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& report) {
   const auto start = std::chrono::steady_clock::now();
   const CaptureTolerance tolerance;
-  const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
-  if (p.count < 2 || p.stride_c == 0 || !reads || p.A == nullptr || p.B == nullptr || p.C == nullptr) return false;
+  const DeviceGemmCall<T>& p = batch.first;
+  if (!reads_operands(p, options) || batch.count < 2 || batch.stride_c == 0 || p.a == nullptr || p.b == nullptr ||
+      p.c == nullptr)
+    return false;
   check_options(options);
-  if (!queue_at_once(p, options, report.plan)) return false;
+  if (!queue_at_once(batch, options, report.plan)) return false;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return true;
 }
 
 template <class T>
-bool gemm_addressed_natively(const AddressedBatch<T>& p, const Options& options, Report& report) {
+bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& options, Report& report) {
   if constexpr (is_complex<T>) {
     return false;
   } else {
     const auto start = std::chrono::steady_clock::now();
     const CaptureTolerance tolerance;
+    const auto& p = batch.call;
     if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
     check_options(options);
-    const ProductShape shape{p.m, p.n, p.k};
-    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, p.count)) return false;
+    const ProductShape shape = p.shape();
+    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, batch.count)) return false;
     describe_native<T>(shape, options, report.plan);
     cublas_for(options).gemm_addressed_ex(
-        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.A), p.lda,
-        reinterpret_cast<const void* const*>(p.B), p.ldb, p.beta, reinterpret_cast<void* const*>(p.C), p.ldc,
-        cuda_type<T>, p.count, compute_type<T>);
+        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
+        reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
+        cuda_type<T>, batch.count, compute_type<T>);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return true;
   }

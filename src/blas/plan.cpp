@@ -7,13 +7,13 @@
 #include <string>
 #include <type_traits>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bf16x6/bounds.hpp"
 #include "bf16x6/cost.hpp"
 #include "number/ieee754.hpp"
 #include "product/plan/measured_rates.hpp"
+#include "product/plan/method.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/cost.hpp"
 
@@ -41,12 +41,6 @@ bool bf16x6_keeps_contract(const Contract& contract) {
 }
 
 constexpr const char* small_product_reason = "so small a product is done before residues are made";
-
-template <class T>
-void describe_request(const ProductShape& shape, const Options& options, Plan& p) {
-  describe_product<T>(shape, options.contract, p);
-  p.threads = thread_count(options);
-}
 
 // The engine's name, but for one in the environment that multiplies products of another kind.
 template <class T>
@@ -117,39 +111,24 @@ struct Seconds {
 template <class T>
 const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested, const Options& options) {
   const Contract& contract = options.contract;
-  std::string& reason = plan.printable.reason;
-  if (requested == native_name) {
-    require(!contract.reproducible && plan.native_keeps_contract,
-            "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(),
-            plan.printable.type);
-    reason = "the native product was asked for";
-    return nullptr;
-  }
-  const bool named = !requested.empty() && !asks_for_bf16x6(requested);
-  const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
-  plan.forced = contract.reproducible || named;
-  if (named) {
-    reason = fmt::format("engine {} was asked for", requested);
-    return &engine;
-  }
-  if (contract.reproducible) {
-    reason = "the contract asks for reproducible bits";
-    return &engine;
-  }
-  if (!plan.native_keeps_contract) {
-    reason = "the native product cannot keep the contract";
-    return &engine;
-  }
+  const bool named = !requested.empty() && requested != native_name && !asks_for_bf16x6(requested);
   const int threads = plan.printable.threads;
   const double native = native_seconds(plan.shape, plan.single_precision, threads);
-  if (native <= least_residue_seconds) {
-    reason = small_product_reason;
-    return nullptr;
-  }
+  const MethodChoice choice =
+      choose_by_request({.contract = contract,
+                         .native_keeps = native_keeps<T>(contract),
+                         .asked = asks_for_bf16x6(requested) ? "" : requested,
+                         .small = native <= least_residue_seconds ? small_product_reason : nullptr},
+                        plan.printable);
+  if (choice == MethodChoice::native) return nullptr;
+  plan.native = native_use<T>(contract, named);
+  const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
+  if (choice == MethodChoice::residues) return &engine;
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
   const Seconds seconds(class_of<T>(plan), native, ordinary_seconds(plan, engine, moduli, threads));
-  reason = fmt::format("{}: {} by residues on {}, {} natively", seconds.source(), duration_text(seconds.residues),
-                       engine.name(), duration_text(seconds.native));
+  plan.printable.reason =
+      compared(seconds.source(),
+               {{seconds.residues, fmt::format("by residues on {}", engine.name())}, {seconds.native, "natively"}});
   plan.by_estimate = requested.empty();
   return seconds.choose(class_of<T>(plan)) == Method::residues ? &engine : nullptr;
 }
@@ -182,10 +161,11 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
     return {};
   }
-  choice.printable.reason = asked ? fmt::format("engine {} was asked for", requested)
-                                  : fmt::format("{}: {} by bf16 parts on {}, {} by residues on {}, {} natively",
-                                                seconds.source(), duration_text(parts), engine->name,
-                                                duration_text(seconds.residues), int8, duration_text(seconds.native));
+  choice.printable.reason =
+      asked ? fmt::format("engine {} was asked for", requested)
+            : compared(seconds.source(), {{parts, fmt::format("by bf16 parts on {}", engine->name)},
+                                          {seconds.residues, fmt::format("by residues on {}", int8)},
+                                          {seconds.native, "natively"}});
   return choice;
 }
 
@@ -241,10 +221,11 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
 template <class T>
 bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
-  if (!is_small_product(s) || c.reproducible || c.kind == Contract::Kind::exact ||
-      c.bits_asked > Ieee754<T>::precision || !options.engine.empty() || engine_in_environment() != nullptr)
+  if (!is_small_product(s) || c.reproducible || !native_keeps<T>(c) || !options.engine.empty() ||
+      engine_in_environment() != nullptr)
     return false;
-  describe_request<T>(s, options, p);
+  describe_product<T>(s, c, p);
+  p.threads = thread_count(options);
   p.scheme = native_name;
   p.reason = small_product_reason;
   return true;
@@ -253,20 +234,13 @@ bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) 
 template <class T>
 ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled) {
   ProductPlan plan;
-  plan.shape = shape;
+  const bool any = begin_plan<T>(shape, options.contract, plan);
   plan.doubled = doubled;
-  plan.single_precision = std::is_same_v<T, float>;
-  plan.exact = options.contract.kind == Contract::Kind::exact;
-  plan.native_keeps_contract = !plan.exact && options.contract.bits_asked <= Ieee754<T>::precision;
   Plan& p = plan.printable;
-  describe_request<T>(shape, options, p);
+  p.threads = thread_count(options);
   const std::string requested = engine_asked_for<T>(options, doubled);
   check_engine_name<T>(requested, doubled, options);
-  if (shape.empty()) {
-    p.scheme = "none";
-    p.reason = "there is nothing to multiply";
-    return plan;
-  }
+  if (!any) return plan;
   if (!doubled) {
     plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit(options, default_workspace_limit));
     if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
@@ -279,10 +253,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   plan.rule = scaling_rule<T>(options.contract, shape.k);
   plan.vector_bytes = vector_bytes(shape, p.threads, plan.exact);
   const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit(options, least);
-  if (limit < least)
-    fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
-         "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
-         options.workspace != nullptr ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
+  require_workspace(shape, limit, least, options.workspace != nullptr);
   const std::size_t available = limit - plan.vector_bytes;
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   plan.ordinary = choose_blocking(shape, moduli, p.threads, *plan.engine, available);

@@ -158,9 +158,9 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
     report.plan.scheme = "native";
     report.plan.engine = native_name();
     report.plan.moduli = 0;
-    native_gemm(op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data, problem.a.ld,
-                problem.b.data, problem.b.ld, beta, C, ldc, options.threads, options.progress);
-    return;
+    return native_gemm<T>({op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data,
+                           problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
+                          options.threads, options.progress);
   }
   report.prepared_a = planes_read && plan.ordinary.prepared.a;
   report.prepared_b = planes_read && plan.ordinary.prepared.b;

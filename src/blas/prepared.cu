@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_run.hpp"
@@ -168,8 +169,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
   Options own = options;
   own.engine = (a.prepared != nullptr ? a.prepared : b.prepared)->engine;
   if (reads) {
-    check_pointer("gemm", "A", true, a.x.data);
-    check_pointer("gemm", "B", true, b.x.data);
+    check_operands("gemm", true, a.x.data, b.x.data);
     check_pointer("gemm", "C", true, C);
     const DeviceResidueProblem<T> problem{
         a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};

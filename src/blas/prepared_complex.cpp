@@ -8,6 +8,7 @@
 #include "blas/complex_expansion.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_operand.hpp"
+#include "product/call.hpp"
 #include "product/strip.hpp"
 #include "product/update.hpp"
 
@@ -80,13 +81,17 @@ PreparedData<std::complex<R>>::PreparedData(Side side, Op op, std::int64_t rows,
 
 namespace {
 
+// Without the operands.
 template <class R>
-struct ComplexCall {
-  ProductShape shape;
-  std::complex<R> alpha, beta;
-  std::complex<R>* c;
-  std::int64_t ldc;
+struct ComplexCall : ComplexProblem<R> {
   const Options& options;
+
+  using ComplexProblem<R>::alpha, ComplexProblem<R>::beta, ComplexProblem<R>::c, ComplexProblem<R>::ldc;
+
+  ComplexCall(const ProductShape& s, std::complex<R> alpha, std::complex<R> beta, std::complex<R>* c, std::int64_t ldc,
+              const Options& options)
+      : ComplexProblem<R>{.m = s.m, .n = s.n, .k = s.k, .alpha = alpha, .beta = beta, .c = c, .ldc = ldc},
+        options(options) {}
 
   bool real_factors() const { return alpha.imag() == 0 && beta.imag() == 0; }
   int threads() const { return usable_threads(options.threads); }
@@ -95,9 +100,9 @@ struct ComplexCall {
   template <class Parts>
   void update(const Parts& parts) const {
 #pragma omp parallel for schedule(static) num_threads(threads())
-    for (std::int64_t j = 0; j < shape.n; ++j) {
+    for (std::int64_t j = 0; j < this->n; ++j) {
       const FloatingEnvironment environment;
-      for (std::int64_t i = 0; i < shape.m; ++i) {
+      for (std::int64_t i = 0; i < this->m; ++i) {
         std::complex<R>& entry = c[i + j * ldc];
         const std::complex<R> t = parts(i, j);
         entry = updated(alpha, t, beta, entry);
@@ -109,7 +114,7 @@ struct ComplexCall {
 // With op(A) prepared, both parts of an entry of T are rows side by side, as in C.
 template <class R>
 PreparedReport with_left(const PreparedFactors<R>& factors, const ComplexCall<R>& call) {
-  const auto [m, n, k] = call.shape;
+  const auto [m, n, k] = call.shape();
   const ProductShape real{2 * m, n, 2 * k};
   if (call.real_factors())
     return prepared_product<R>(factors, real, call.alpha.real(), call.beta.real(), reinterpret_cast<R*>(call.c),
@@ -126,16 +131,16 @@ PreparedReport with_left(const PreparedFactors<R>& factors, const ComplexCall<R>
 template <class R>
 PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, const PreparedData<R>& b,
                           const ComplexCall<R>& call) {
-  const auto [m, n, k] = call.shape;
+  const auto [m, n, k] = call.shape();
   const std::int64_t columns = second_half(n) + n;
   const Workspace memory((size_product({m, 2 * k}) + size_product({m, columns})) * sizeof(R));
   R *parts = reinterpret_cast<R*>(memory.data()), *t = parts + 2 * m * k;
 #pragma omp parallel for schedule(static) num_threads(call.threads())
-  for (std::int64_t l = 0; l < call.shape.k; ++l)
-    for (std::int64_t i = 0; i < call.shape.m; ++i) {
+  for (std::int64_t l = 0; l < call.k; ++l)
+    for (std::int64_t i = 0; i < call.m; ++i) {
       const std::complex<R> z = entry(opa, a, lda, i, l);
-      parts[i + 2 * l * call.shape.m] = z.real();
-      parts[i + (2 * l + 1) * call.shape.m] = -z.imag();
+      parts[i + 2 * l * call.m] = z.real();
+      parts[i + (2 * l + 1) * call.m] = -z.imag();
     }
   const PreparedReport report = prepared_product<R>({nullptr, &b, rows_of(Op::none, parts, m, 2 * k, m), {}},
                                                     {m, columns, 2 * k}, R{1}, R{0}, t, m, call.options);
@@ -150,7 +155,7 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
 template <class R, class Product>
 PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
   const auto start = std::chrono::steady_clock::now();
-  const auto [m, n, k] = call.shape;
+  const auto [m, n, k] = call.shape();
   PreparedReport report;
   if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {
     check_pointer("gemm", "A", !a_is_there, nullptr);
@@ -172,7 +177,7 @@ PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there
 template <class R>
 PreparedReport with_left_alone(const PreparedData<R>& a, Op opb, const std::complex<R>* b, std::int64_t ldb,
                                const ComplexCall<R>& call) {
-  const auto [m, n, k] = call.shape;
+  const auto [m, n, k] = call.shape();
   if (opb == Op::none)
     return with_left<R>({&a, nullptr, {}, columns_of(Op::none, reinterpret_cast<const R*>(b), n, 2 * k, 2 * ldb)},
                         call);

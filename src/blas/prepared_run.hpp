@@ -1,18 +1,11 @@
 // One product with prepared operands on a GPU, by the planes that are there.
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-
 #include "base/workspace.hpp"
 #include "blas/choice.hpp"
 #include "blas/prepared_operand_cuda.hpp"
-#include "engine/summed_planes.hpp"
-#include "product/operand_blocks.hpp"
-#include "residue/convert/winograd_cuda.hpp"
-#include "residue/gemm_cuda.hpp"
+#include "residue/chain.hpp"
 #include "residue/regularity.hpp"
-#include "residue/residues.hpp"
 
 namespace vernier::cuda {
 
@@ -38,6 +31,8 @@ class PreparedRun {
         engine_(engine),
         stream_(static_cast<cudaStream_t>(options.stream)) {
     if (also_prepared_ != nullptr && also_prepared_->strassen != fixed_.strassen) also_prepared_ = nullptr;
+    vectors_[side_ == Side::left ? Side::right : Side::left] = {.statistics = fixed_.statistics,
+                                                                .scales = fixed_.scales};
   }
 
   // Returns false, with C untouched, where the residues at hand do not serve.
@@ -52,11 +47,11 @@ class PreparedRun {
     describe(report);
     if (alone) {
       if (also_prepared_ == nullptr) measure({});
-      multiply_blocks(true, {});
+      multiply(true, {});
       return true;
     }
     if (also_prepared_ != nullptr) {
-      multiply_blocks(false, {});
+      multiply(false, {});
       return true;
     }
     RegularityMailbox words(stream_, fixed_.by_sqrt_rule);
@@ -65,10 +60,10 @@ class PreparedRun {
                           stream_),
           "prepared operand");
     measure(regularity);
-    const bool held = converted_;  // then all follows at once, and does nothing if the product is irregular
-    if (held) multiply_blocks(false, {regularity.is_irregular});
+    const bool held = pass_.converted;  // then all follows at once, and does nothing if the product is irregular
+    if (held) multiply(false, {regularity.is_irregular});
     const bool regular = words.wait();
-    if (regular && !held) multiply_blocks(false, {});
+    if (regular && !held) multiply(false, {});
     return regular;
   }
 
@@ -90,21 +85,31 @@ class PreparedRun {
     return a.nonfinite == 0 && b.nonfinite == 0 && (!fixed_.rule.componentwise || flat || own);
   }
 
-  bool at_once(std::int64_t block) const { return block >= x_.vectors && x_.k <= fixed_.k_block; }
   bool reads_prepared(std::int64_t block) const { return also_prepared_ != nullptr && block >= x_.vectors; }
 
+  // What a block of so many vectors of the moving operand takes; also_prepared_'s planes serve one block of all.
   void carve(Arena& arena, std::int64_t block) {
-    const auto vectors = static_cast<std::size_t>(x_.vectors);
-    statistics_ = also_prepared_ != nullptr ? also_prepared_->statistics : arena.take<VectorStatistics>(vectors);
-    scales_ = also_prepared_ != nullptr ? also_prepared_->scales : arena.take<int>(vectors);
-    if (!reads_prepared(block)) planes_ = arena.take<std::uint8_t>(fixed_.plane_bytes(block));
-    const std::int64_t m = plane_vectors(side_ == Side::left ? block : problem_.a.vectors, fixed_.strassen);
-    const std::int64_t n = plane_vectors(side_ == Side::left ? problem_.b.vectors : block, fixed_.strassen);
-    const auto planes = static_cast<std::size_t>(fixed_.form.moduli * (fixed_.strassen ? winograd_products : 1));
-    c_ = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
-    steps_ = arena.take<std::uint32_t>(1);
-    if (limits_of(engine_).int32_sums)
-      sums_ = arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
+    const bool left = side_ == Side::left;
+    const ProductShape moving{left ? x_.vectors : 0, left ? 0 : x_.vectors, x_.k};
+    if (also_prepared_ == nullptr)
+      vectors_[side_] = carve_device_vectors(arena, moving, VectorUse::measured)[side_];
+    else
+      vectors_[side_] = {.statistics = also_prepared_->statistics, .scales = also_prepared_->scales};
+    const DeviceBlocking blocking{.moduli = fixed_.form.moduli,
+                                  .form = {.strassen = fixed_.strassen},
+                                  .m_block = left ? block : problem_.a.vectors,
+                                  .n_block = left ? problem_.b.vectors : block,
+                                  .k_block = fixed_.k_block};
+    pass_ = {.pass = {.blocking = blocking, .words = fixed_.form.words},
+             .scales = {vectors_.a.scales, vectors_.b.scales}};
+    Sides<bool> ready{!left, left};
+    ready[side_] = reads_prepared(block);
+    for (const Side side : both_sides) {
+      const PreparedData<T>* from = side == side_ ? also_prepared_ : &fixed_;
+      if (ready[side]) pass_.ready[side] = {from->planes(0), from->plane_bytes(from->copy.vectors)};
+    }
+    pass_.buffers = carve_device_pass(arena, blocking, limits_of(engine_), ready);
+    pass_.converted = also_prepared_ == nullptr && !fixed_.strassen && block >= x_.vectors && x_.k <= fixed_.k_block;
   }
 
   bool choose_block() {
@@ -123,96 +128,30 @@ class PreparedRun {
     p = explain<T>(Op::none, Op::none, s.m, s.n, s.k, Options{.contract = options_.contract, .engine = fixed_.engine});
     p.moduli = fixed_.form.moduli;
     p.log2_modulus_product = log2_product_of_moduli(p.moduli);
-    p.m_block = side_ == Side::left ? block_ : s.m;
-    p.n_block = side_ == Side::left ? s.n : block_;
+    p.m_block = pass_.pass.blocking.m_block;
+    p.n_block = pass_.pass.blocking.n_block;
     p.k_block = fixed_.k_block;
     p.workspace = bytes_;
     report.prepared_a = side_ == Side::right || reads_prepared(block_);
     report.prepared_b = side_ == Side::left || reads_prepared(block_);
   }
 
+  ResidueChain<T> chain() const { return {engine_, problem_, {.vectors = vectors_}, stream_}; }
+
   // Statistics and scales of the moving operand; its residues with them, where these are all of one kind and one block.
   void measure(const Regularity& regularity) {
-    converted_ = at_once(block_) && !fixed_.strassen;
-    with_operand<T>(side_, {x_, statistics_, scales_, converted_ ? planes_ : nullptr},
-                    [&](const auto& a, const auto& b) {
-                      measure_on_device<T>(a, b, fixed_.rule, fixed_.form, regularity, stream_);
-                    });
+    const DeviceOperand<T> moving{
+        x_, vectors_[side_].statistics, vectors_[side_].scales,
+        pass_.converted ? (side_ == Side::left ? pass_.buffers.a : pass_.buffers.b) : nullptr};
+    with_operand<T>(side_, moving, [&](const auto& a, const auto& b) {
+      measure_on_device<T>(a, b, fixed_.rule, fixed_.form, regularity, stream_);
+    });
   }
 
-  void multiply_blocks(bool specials, const Gate& gate) const {
-    for (std::int64_t v = 0; v < x_.vectors; v += block_) {
-      const Range moving{v, std::min(block_, x_.vectors - v)};
-      const Range rows = side_ == Side::left ? moving : Range{0, problem_.a.vectors};
-      const Range columns = side_ == Side::left ? Range{0, problem_.b.vectors} : moving;
-      for (std::int64_t l = 0; l < x_.k; l += fixed_.k_block) {
-        const Range ks{l, std::min(fixed_.k_block, x_.k - l)};
-        if (!reads_prepared(block_) && !converted_)
-          decompose<T>(side_, {part_of(x_, moving, ks), nullptr, scales_ + v, planes_}, fixed_.form, fixed_.strassen,
-                       stream_);
-        multiply(rows, columns, ks, gate);
-      }
-      recombine(rows, columns, specials, gate);
-    }
-  }
-
-  void multiply(Range rows, Range columns, Range ks, const Gate& gate) const {
-    const std::uint8_t* moving = reads_prepared(block_) ? also_prepared_->planes(ks.begin) : planes_;
-    const std::uint8_t* fixed = fixed_.planes(ks.begin);
-    engine_.multiply({.rows = side_ == Side::left ? moving : fixed,
-                      .columns = side_ == Side::left ? fixed : moving,
-                      .m = plane_vectors(rows.count, fixed_.strassen),
-                      .n = plane_vectors(columns.count, fixed_.strassen),
-                      .pitch = plane_pitch(ks.count, fixed_.strassen),
-                      .moduli = fixed_.form.moduli,
-                      .products = fixed_.strassen ? winograd_products : 1,
-                      .factor = residue_system(fixed_.form.moduli).row_factor,
-                      .accumulate = ks.begin > 0,
-                      .out = c_,
-                      .gate = gate,
-                      .scratch = sums_,
-                      .steps = steps_},
-                     stream_);
-  }
-
-  DeviceRecombination<T> recombination(Range rows, Range columns, bool specials, const Gate& gate) const {
-    const Range all{0, x_.k};
-    const bool left = side_ == Side::left;
-    return {.moduli = fixed_.form.moduli,
-            .residues = c_,
-            .m = rows.count,
-            .n = columns.count,
-            .row_scales = (left ? scales_ : fixed_.scales) + rows.begin,
-            .column_scales = (left ? fixed_.scales : scales_) + columns.begin,
-            .alpha = problem_.alpha,
-            .beta = problem_.beta,
-            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
-            .ldc = problem_.ldc,
-            .gate = gate,
-            .specials = specials,
-            .a = part_of(problem_.a, rows, all),
-            .b = part_of(problem_.b, columns, all),
-            .row_statistics = (left ? statistics_ : fixed_.statistics) + rows.begin,
-            .column_statistics = (left ? fixed_.statistics : statistics_) + columns.begin};
-  }
-
-  void recombine(Range rows, Range columns, bool specials, const Gate& gate) const {
-    if (!fixed_.strassen) return recombine_on_device(recombination(rows, columns, specials, gate), stream_);
-    const ProductUnits units = product_units(half_vectors(rows.count), half_vectors(columns.count));
-    const auto in_units = [&](Range r, Range c, int quarter) {
-      DeviceRecombination<T> task = recombination(r, c, specials, gate);
-      task.residues += quarter * units.plane_bytes();
-      task.units = units;
-      task.plane_stride = winograd_products * units.plane_bytes();
-      return task;
-    };
-    if constexpr (std::is_same_v<T, double>)
-      if (recombine_winograd_on_device(in_units(rows, columns, 0), stream_)) return;
-    combine_winograd_on_device(c_, fixed_.form.moduli, units.plane_bytes(), stream_);
-    for (int quarter = 0; quarter < quarters; ++quarter) {
-      const Range r = half_of(rows, quarter / 2), c = half_of(columns, quarter % 2);
-      if (r.count > 0 && c.count > 0) recombine_on_device(in_units(r, c, quarter), stream_);
-    }
+  void multiply(bool specials, const Gate& gate) {
+    pass_.specials = specials;
+    pass_.products = pass_.recombination = gate;
+    chain().run(pass_);
   }
 
   const DeviceResidueProblem<T>& problem_;
@@ -225,13 +164,8 @@ class PreparedRun {
   cudaStream_t stream_;
   std::int64_t block_ = 0;
   std::size_t bytes_ = 0;
-  bool converted_ = false;  // measure() has written the residues
-  VectorStatistics* statistics_ = nullptr;
-  int* scales_ = nullptr;
-  std::uint8_t* planes_ = nullptr;
-  std::int8_t* c_ = nullptr;
-  std::int32_t* sums_ = nullptr;
-  std::uint32_t* steps_ = nullptr;
+  Sides<DeviceVectors> vectors_;
+  ChainPass pass_;
 };
 
 }  // namespace vernier::cuda

@@ -1,17 +1,10 @@
 // The part of vernier/prepared.hpp for GPUs in a build without CUDA.
-#include "base/status.hpp"
+#include "base/stub.hpp"
 #include "vernier/prepared.hpp"
 
 #if !VERNIER_HAS_CUDA
 
 namespace vernier::cuda {
-namespace {
-
-[[noreturn]] void fail_without_cuda() {
-  fail(Status::unsupported, "this libvernier was built without CUDA; expected one that was built with nvcc");
-}
-
-}  // namespace
 
 template <class T>
 PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t, const Options&)

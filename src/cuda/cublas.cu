@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"
 

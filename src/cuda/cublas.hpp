@@ -31,6 +31,10 @@ class Cublas {
   template <class T>
   void gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc);
+  template <class Call>
+  void gemm(const Call& p) {
+    gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  }
 
   // The triangular A is of order m (left) or n (right); factors as for gemm. C may be B.
   template <class T>

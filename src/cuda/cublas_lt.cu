@@ -1,5 +1,6 @@
 #include "cuda/cublas_lt.hpp"
 
+#include "base/status.hpp"
 #include "cuda/shared_library.hpp"
 
 namespace vernier::cuda {

@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/status.hpp"
+
 namespace vernier::cuda {
 namespace {
 
@@ -33,6 +35,17 @@ Device query(int number) {
   return device;
 }
 
+// cudaErrorInsufficientDriver is the answer where there is no driver, too.
+std::string words_of(cudaError_t code) {
+  int driver = 0, runtime = 0;
+  if (code != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) != cudaSuccess ||
+      cudaRuntimeGetVersion(&runtime) != cudaSuccess)
+    return cudaGetErrorString(code);
+  if (driver == 0) return "there is no NVIDIA driver";
+  return fmt::format("the driver is made for CUDA {}.{}; {}.{} is needed", driver / 1000, driver % 1000 / 10,
+                     runtime / 1000, runtime % 1000 / 10);
+}
+
 }  // namespace
 
 std::string missing_device() {
@@ -45,7 +58,7 @@ std::string missing_device() {
     return "";
   }
   (void)cudaGetLastError();
-  return std::string("no CUDA device: ") + cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code);
+  return "no CUDA device: " + words_of(code == cudaSuccess ? cudaErrorNoDevice : code);
 }
 
 const Device& current_device() {

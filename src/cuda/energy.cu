@@ -1,5 +1,6 @@
 #include "cuda/energy.hpp"
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"
 

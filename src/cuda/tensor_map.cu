@@ -3,6 +3,7 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
+#include "base/status.hpp"
 #include "cuda/status.hpp"
 
 namespace vernier::cuda {

@@ -25,6 +25,9 @@ constexpr std::int64_t device_pitch(std::int64_t k) { return round_up(k, device_
 constexpr std::int64_t half_vectors(std::int64_t vectors) { return round_up(divide_up(vectors, 2), 64); }
 constexpr std::int64_t half_depth(std::int64_t k) { return device_pitch(divide_up(k, 2)); }
 
+// The longest vectors that a measuring kernel holds whole, so that their residues take no read of their own.
+inline constexpr std::int64_t longest_resident_k = 8192;
+
 inline constexpr int unit_columns = 64, unit_rows = 32;
 inline constexpr int unit_bytes = unit_columns * unit_rows;
 

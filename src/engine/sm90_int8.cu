@@ -2,6 +2,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/hopper.hpp"
 #include "cuda/launch.hpp"

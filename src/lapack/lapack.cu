@@ -124,7 +124,11 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
 
 template <class T>
 bool has_factors(std::int64_t rows) {
-  return missing_device().empty() && current_device().hopper() && rows <= device_lu_limit<T>();
+  try {
+    return current_device().hopper() && rows <= device_lu_limit<T>();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 template <class T>

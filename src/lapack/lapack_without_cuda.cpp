@@ -1,85 +1,38 @@
 // vernier/cuda_lapack.hpp in a build without CUDA.
-#include "base/status.hpp"
+#include "base/instantiate.hpp"
+#include "base/stub.hpp"
 #include "lapack/device_factors.hpp"
 #include "vernier/cuda_lapack.hpp"
 
 #if !VERNIER_HAS_CUDA
 
+#define VERNIER_CUDA_LAPACK(F, T)                                                                                     \
+  F(std::int64_t, getrf, T, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&)              \
+  F(void, getrs, T, Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t,    \
+    const Options&)                                                                                                   \
+  F(std::int64_t, gesv, T, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,             \
+    const Options&)                                                                                                   \
+  F(SolveReport, solve, T, Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,        \
+    std::int64_t, const SolveOptions&, void*)                                                                         \
+  F(std::int64_t, potrf, T, Uplo, std::int64_t, T*, std::int64_t, const Options&)                                     \
+  F(void, potrs, T, Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&)       \
+  F(std::int64_t, posv, T, Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&)      \
+  F(SolveReport, solve_definite, T, Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, \
+    T*, std::int64_t, const SolveOptions&, void*)                                                                     \
+  F(std::int64_t, factor_for_the_host, T, std::int64_t, std::int64_t, T*, std::int64_t, std::vector<std::int64_t>&,   \
+    const Options&)
+
 namespace vernier::cuda {
-namespace {
 
-[[noreturn]] void fail_without_cuda() {
-  fail(Status::unsupported, "this libvernier was built without CUDA; expected one that was built with nvcc");
-}
-
-}  // namespace
-
-template <class T>
-std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t,
-           const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t, const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*, std::int64_t,
-                  const SolveOptions&, void*) {
-  fail_without_cuda();
-}
-
-template <class T>
-std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&) {
-  fail_without_cuda();
-}
-template <class T>
-SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,
-                           std::int64_t, const SolveOptions&, void*) {
-  fail_without_cuda();
-}
+VERNIER_CUDA_LAPACK(VERNIER_STUB, T)
+VERNIER_FOR_REAL(VERNIER_CUDA_LAPACK, VERNIER_INSTANTIATION)
 
 template <class T>
 bool has_factors(std::int64_t) {
   return false;
 }
-template <class T>
-std::int64_t factor_for_the_host(std::int64_t, std::int64_t, T*, std::int64_t, std::vector<std::int64_t>&,
-                                 const Options&) {
-  fail_without_cuda();
-}
-
-#define VERNIER_INSTANTIATE(T)                                                                                        \
-  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);           \
-  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t,  \
-                      const Options&);                                                                                \
-  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,           \
-                             const Options&);                                                                         \
-  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,      \
-                             std::int64_t, const SolveOptions&, void*);                                               \
-  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                  \
-  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);    \
-  template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);   \
-  template SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*,             \
-                                      std::int64_t, T*, std::int64_t, const SolveOptions&, void*);                    \
-  template bool has_factors<T>(std::int64_t);                                                                         \
-  template std::int64_t factor_for_the_host(std::int64_t, std::int64_t, T*, std::int64_t, std::vector<std::int64_t>&, \
-                                            const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+template bool has_factors<float>(std::int64_t);
+template bool has_factors<double>(std::int64_t);
 
 }  // namespace vernier::cuda
 

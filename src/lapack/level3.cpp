@@ -12,6 +12,7 @@
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
 #include "product/native/native_threads.hpp"
+#include "product/plan/native_use.hpp"
 
 namespace vernier {
 namespace {
@@ -83,7 +84,7 @@ bool Level3<T>::through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std
 
 template <class T>
 bool Level3<T>::may_fail() const {
-  return !native_product_serves<T>(options_.contract);
+  return native_use<T>(options_.contract) == NativeUse::never;
 }
 
 template <class T>
@@ -91,7 +92,7 @@ bool Level3<T>::subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n
                                   std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
   if constexpr (std::is_same_v<T, float>) {
     if (k >= shortest_for_bf16x6 && operations<T>(m, n, k) >= operations_for_parts)
-      return gemm_by_bf16x6(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
+      return gemm_by_bf16x6({opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc}, options_);
   }
   return false;
 }
@@ -103,12 +104,13 @@ void Level3<T>::subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n
   const int threads = operations<T>(m, n, k) < operations_for_threads ? 1 : threads_;
   if (m > n) {
     in_pieces(threads, m, [&](std::int64_t i, std::int64_t rows) {
-      native_gemm(opa, opb, rows, n, k, T{-1}, opa == Op::none ? a + i : a + i * lda, lda, b, ldb, T{1}, c + i, ldc, 0);
+      const T* from = opa == Op::none ? a + i : a + i * lda;
+      native_gemm<T>({opa, opb, rows, n, k, T{-1}, from, lda, b, ldb, T{1}, c + i, ldc}, 0);
     });
   } else {
     in_pieces(threads, n, [&](std::int64_t j, std::int64_t columns) {
-      native_gemm(opa, opb, m, columns, k, T{-1}, a, lda, opb == Op::none ? b + j * ldb : b + j, ldb, T{1}, c + j * ldc,
-                  ldc, 0);
+      const T* from = opb == Op::none ? b + j * ldb : b + j;
+      native_gemm<T>({opa, opb, m, columns, k, T{-1}, a, lda, from, ldb, T{1}, c + j * ldc, ldc}, 0);
     });
   }
 }

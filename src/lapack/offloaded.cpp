@@ -21,12 +21,17 @@ ProductShape factored_shape(std::int64_t m, std::int64_t n) {
   return {m, n, std::max<std::int64_t>(1, std::min(m, n) / 3)};
 }
 
+// CUDA is not asked for anything where nobody asks for a GPU.
 template <class T>
-bool may_leave(const Contract& contract, std::int64_t rows) {
-  if constexpr (is_complex<T>)
-    return false;
-  else
-    return !contract.reproducible && cuda::has_factors<T>(rows);
+bool may_leave(const Options& options, std::int64_t rows) {
+  return !options.contract.reproducible && asks_for_a_gpu(options) && cuda::has_factors<T>(rows);
+}
+
+// LAPACK's routines call nobody while they work.
+Options quiet(const Options& options) {
+  Options silent = options;
+  silent.progress = {};
+  return silent;
 }
 
 }  // namespace
@@ -50,8 +55,8 @@ std::optional<std::int64_t> offloaded_getrf(std::int64_t m, std::int64_t n, T* a
       factors.info = getrf<T>(m, n, a, lda, factors.pivots.data(), o);
       return factors;
     };
-    if (!may_leave<T>(options.contract, m)) return {};
-    const auto done = offloaded_routine<T>(shape, true, options, describe, on_device, on_cpu);
+    if (!may_leave<T>(options, m)) return {};
+    const auto done = offloaded_routine<T>(shape, true, quiet(options), describe, on_device, on_cpu);
     if (!done) return {};
     std::copy(done->pivots.begin(), done->pivots.end(), pivots);
     return done->info;
@@ -69,8 +74,8 @@ std::optional<std::int64_t> offloaded_potrf(Uplo uplo, std::int64_t n, T* a, std
       return cuda::potrf<T>(uplo, n, x.c, x.ldc, {.contract = options.contract, .stream = stream});
     };
     const auto on_cpu = [&](const Options& o) { return potrf<T>(uplo, n, a, lda, o); };
-    if (!may_leave<T>(options.contract, n)) return {};
-    return offloaded_routine<T>(shape, true, options, describe, on_device, on_cpu);
+    if (!may_leave<T>(options, n)) return {};
+    return offloaded_routine<T>(shape, true, quiet(options), describe, on_device, on_cpu);
   }
 }
 
@@ -85,7 +90,9 @@ std::optional<SolveReport> offloaded_solve(Op op, std::int64_t n, std::int64_t n
     products.contract = options.contract.value_or(default_contract<T>());
     const ProductShape shape = factored_shape(n, n);
     const auto describe = [&] {  // X comes up too: a singular A leaves it as it is
-      return HostRoutine<T>{"solve", shape, {a, n, n, lda}, {b, n, nrhs, ldb}, {x, n, nrhs, ldx}, true};
+      HostRoutine<T> r{"solve", shape, {a, n, n, lda}, {b, n, nrhs, ldb}, {x, n, nrhs, ldx}, true};
+      r.copies = 3;  // the system, factors of fp32 and of fp64
+      return r;
     };
     const auto on_device = [&](const RoutineOperands<T>& on, void* stream) {
       return cuda::solve<T>(op, n, nrhs, on.a, on.lda, on.b, on.ldb, on.c, on.ldc, options, stream);
@@ -95,7 +102,7 @@ std::optional<SolveReport> offloaded_solve(Op op, std::int64_t n, std::int64_t n
       o.products.device = left.device;
       return solve<T>(op, n, nrhs, a, lda, b, ldb, x, ldx, o);
     };
-    if (!may_leave<T>(products.contract, n)) return {};
+    if (!may_leave<double>(products, n)) return {};  // factors of fp64 may be wanted in the end
     return offloaded_routine<T>(shape, true, products, describe, on_device, on_cpu);
   }
 }

@@ -1,5 +1,5 @@
 // Factorisations and the solver with real matrices of the host on a GPU, whole (blas/offload/host_routine.hpp). Nothing
-// where the CPU is to take them: no GPU is asked for, its estimate is no better, or it has not the kernels; and under
+// where the CPU is to take them: nobody asks for a GPU, its estimate is no better, or it has not the kernels; and under
 // contracts that promise bits, since panels round otherwise there.
 #pragma once
 

@@ -69,6 +69,11 @@ void check_pointer(const char* routine, const char* name, bool read, const void*
   require(!read || pointer != nullptr, "{}: {} is null", routine, name);
 }
 
+void check_operands(const char* routine, bool read, const void* A, const void* B) {
+  check_pointer(routine, "A", read, A);
+  check_pointer(routine, "B", read, B);
+}
+
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr const char* expected = "{}: {} = {}: expected none, transpose or conjugate_transpose";
   require(valid(opa), expected, routine, "opa", static_cast<int>(opa));

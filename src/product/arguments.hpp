@@ -18,6 +18,7 @@ void check_dimension(const char* routine, const char* name, std::int64_t value);
 void check_area(const char* routine, std::int64_t rows, std::int64_t columns);
 void check_leading(const char* routine, const char* name, std::int64_t value, std::int64_t rows);
 void check_pointer(const char* routine, const char* name, bool read, const void* pointer);
+void check_operands(const char* routine, bool read, const void* A, const void* B);
 void check_contract(const char* routine, const Contract& contract);
 void check_options(const char* routine, const Options& options);
 

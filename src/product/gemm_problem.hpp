@@ -1,4 +1,4 @@
-// One product, as every scheme on a CPU takes it.
+// One product, as every scheme takes it.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 namespace vernier {
 
 // C = alpha op(A) op(B) + beta C
-template <class T>
+template <class T, class Factor = T>
 struct GemmProblem {
   Operand<T> a, b;  // rows of op(A), columns of op(B)
-  T alpha, beta;
+  Factor alpha, beta;
   T* c;
   std::int64_t ldc;
 };

@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "cuda/device.hpp"
-#include "engine/summed_planes.hpp"
-#include "product/arguments.hpp"
+#include "residue/chain.hpp"
 #include "residue/choice.hpp"
-#include "residue/convert/convert.hpp"
-#include "residue/gemm_cuda.hpp"
-#include "residue/recombine/recombine_cuda.hpp"
 #include "residue/regularity.hpp"
-#include "residue/residues.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -21,28 +16,17 @@ constexpr std::size_t small_batch_bytes = std::size_t{64} << 20;  // nobody asks
 
 // One group of products: vectors and planes of all of them.
 struct BatchBuffers {
-  VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
-  int *a_scales = nullptr, *b_scales = nullptr;
-  std::uint8_t *a = nullptr, *b = nullptr;
-  std::int8_t* c = nullptr;
-  std::int32_t* sums = nullptr;
+  DeviceVectorBuffers vectors;
+  DevicePass pass;
+  DevicePassBuffers planes;
 };
 
 BatchBuffers carve(Arena& arena, const DeviceProductPlan& plan, std::int64_t products) {
   const ProductShape& s = plan.shape;
-  const auto m = static_cast<std::size_t>(products * s.m), n = static_cast<std::size_t>(products * s.n);
-  const auto moduli = static_cast<std::size_t>(plan.ordinary.moduli),
-             pitch = static_cast<std::size_t>(device_pitch(s.k));
-  BatchBuffers b;
-  b.a_statistics = arena.take<VectorStatistics>(m);
-  b.b_statistics = arena.take<VectorStatistics>(n);
-  b.a_scales = arena.take<int>(m);
-  b.b_scales = arena.take<int>(n);
-  b.a = arena.take<std::uint8_t>(moduli * m * pitch);
-  b.b = arena.take<std::uint8_t>(moduli * n * pitch);
-  b.c = arena.take<std::int8_t>(moduli * static_cast<std::size_t>(products * product_units(s.m, s.n).plane_bytes()));
-  if (plan.limits.int32_sums)
-    b.sums = arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(s.m, s.n, products * plan.ordinary.moduli)));
+  BatchBuffers b{.vectors = carve_device_vectors(arena, {products * s.m, products * s.n, s.k}, VectorUse::measured),
+                 .pass = ordinary_device_pass(plan)};
+  b.pass.blocking.form.products = static_cast<int>(products);
+  b.planes = carve_device_pass(arena, b.pass.blocking, plan.limits);
   return b;
 }
 
@@ -54,7 +38,7 @@ std::size_t batch_bytes(const DeviceProductPlan& plan, std::int64_t products) {
 
 template <class T>
 DeviceProductPlan plan_of_one(const StridedBatch<T>& p, const Options& options) {
-  return plan_of<T>({p.m, p.n, p.k}, options, true);
+  return plan_of<T>(p.first.shape(), options, true);
 }
 
 }  // namespace
@@ -62,8 +46,7 @@ DeviceProductPlan plan_of_one(const StridedBatch<T>& p, const Options& options) 
 template <class T>
 std::int64_t residue_batch_size(const StridedBatch<T>& p, const Options& options) {
   const CaptureTolerance tolerance;
-  const bool reads = p.m > 0 && p.n > 0 && p.k > 0 && (options.pointer_mode == PointerMode::device || *p.alpha != T{0});
-  if (p.count < 2 || p.stride_c == 0 || !reads || without_host(options)) return 0;
+  if (!reads_operands(p.first, options) || p.count < 2 || p.stride_c == 0 || without_host(options)) return 0;
   const DeviceProductPlan plan = plan_of_one(p, options);
   if (!plan.residues || plan.exact || plan.ordinary.form.strassen || !plan.ordinary.whole(plan.shape)) return 0;
   const bool limited = options.workspace != nullptr || options.workspace_limit != 0;
@@ -90,46 +73,19 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   Arena arena = workspace.arena();
   const BatchBuffers buffers = carve(arena, plan, p.count);
   const Regularity regularity = words.regularity();
-  const Gate regular{regularity.is_irregular};
-  const auto products = static_cast<int>(p.count);
-  const Operand<T> a = rows_of(p.opa, p.A, p.m, p.k, p.lda), b = columns_of(p.opb, p.B, p.n, p.k, p.ldb);
-  measure_on_device<T>({a, buffers.a_statistics, buffers.a_scales, buffers.a, p.stride_a},
-                       {b, buffers.b_statistics, buffers.b_scales, buffers.b, p.stride_b}, plan.rule,
-                       {.moduli = plan.ordinary.moduli,
-                        .words = ordinary_words(plan.rule),
-                        .form = engine.form(),
-                        .clusters = engine.takes_clusters(),
-                        .products = products},
-                       regularity, stream);
-  engine.multiply({.rows = buffers.a,
-                   .columns = buffers.b,
-                   .m = p.m,
-                   .n = p.n,
-                   .pitch = device_pitch(p.k),
-                   .moduli = plan.ordinary.moduli,
-                   .products = products,
-                   .factor = residue_system(plan.ordinary.moduli).row_factor,
-                   .out = buffers.c,
-                   .gate = regular,
-                   .scratch = buffers.sums},
-                  stream);
-  recombine_on_device<T>({.moduli = plan.ordinary.moduli,
-                          .residues = buffers.c,
-                          .plane_stride = p.count * product_units(p.m, p.n).plane_bytes(),
-                          .m = p.m,
-                          .n = p.n,
-                          .row_scales = buffers.a_scales,
-                          .column_scales = buffers.b_scales,
-                          .alpha = factor(p.alpha, options.pointer_mode),
-                          .beta = factor(p.beta, options.pointer_mode),
-                          .c = p.C,
-                          .ldc = p.ldc,
-                          .products = products,
-                          .product_stride_c = p.stride_c,
-                          .gate = regular,
-                          .a = a,
-                          .b = b},
-                         stream);
+  const DeviceResidueProblem<T> problem = problem_of(p.first, options.pointer_mode);
+  const ResidueChain<T> chain(
+      engine, problem,
+      {.vectors = buffers.vectors, .product_stride = {p.stride_a, p.stride_b}, .product_stride_c = p.stride_c}, stream);
+  const ChainPass pass{.pass = buffers.pass,
+                       .buffers = buffers.planes,
+                       .scales = {buffers.vectors.a.scales, buffers.vectors.b.scales},
+                       .products = {regularity.is_irregular},
+                       .recombination = {regularity.is_irregular},
+                       .converted = true};
+  const Sides<DeviceOperand<T>> x = chain.operands({buffers.planes.a, buffers.planes.b});
+  measure_on_device<T>(x.a, x.b, plan.rule, chain.form(pass.pass), regularity, stream);
+  chain.run(pass);
   return words.wait();
 }
 

@@ -1,7 +1,8 @@
 // Batches of real products by residues: conversions, products and recombinations of many at once.
 #pragma once
 
-#include "product/batch.hpp"
+#include "product/call.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
 

@@ -9,8 +9,8 @@
 #include "base/environment.hpp"
 #include "product/specials.hpp"
 #include "product/stage_clock.hpp"
+#include "residue/block_loops.hpp"
 #include "residue/convert/strip_conversion.hpp"
-#include "residue/product_items.hpp"
 
 namespace vernier {
 namespace {
@@ -30,10 +30,15 @@ class Block {
         recombine_share_(share.of(0.9, 1)),
         a_(rows_block(state, task.rows, task.ks)),
         b_(columns_block(state, task.columns, task.ks)),
-        a_layout_(a_.layout()),
-        b_layout_(b_.layout()),
-        a_planes_(planes_of(state.blocking.prepared.a ? state.problem.prepared_a : nullptr, a_)),
-        b_planes_(planes_of(state.blocking.prepared.b ? state.problem.prepared_b : nullptr, b_)) {}
+        planes_{.engine = *state.plan.engine,
+                .buffers = state.buffers,
+                .a = planes_of(state.blocking.prepared.a ? state.problem.prepared_a : nullptr, a_),
+                .b = planes_of(state.blocking.prepared.b ? state.problem.prepared_b : nullptr, b_),
+                .row_strips = a_.layout().strips,
+                .column_strips = b_.layout().strips,
+                .count = state.system.count,
+                .moduli_count = state.system.count,
+                .accumulate = task.accumulate()} {}
 
   // Everything below is shared among the threads of a parallel region.
   void run(StageSeconds& seconds) const {
@@ -44,11 +49,14 @@ class Block {
 #pragma omp barrier
     clock.lap(seconds.residues);
     tell(products_share_.begin);
-    multiply();
+    share_products(planes_, state_.blocking.row_block_strips, progress_, products_share_,
+                   [this](const ProductItem& item) { multiply_item(item); });
     clock.lap(seconds.products);
     tell(products_share_.at(1));
     if (task_.completes(state_.plan.shape.k)) {
-      recombine();
+      share_tiles(
+          planes_, task_.rows, task_.columns, state_.backend, progress_, recombine_share_,
+          [this](std::int64_t i, std::int64_t j, const std::int8_t* residues) { recombine_tile(i, j, residues); });
       clock.lap(seconds.recombine);
     }
     state_.plan.engine->leave_thread();
@@ -62,62 +70,17 @@ class Block {
     return {block.planes, block.plane_bytes, block.layout(), 0};
   }
 
-  void multiply() const {
-    const ProductItems items(state_.system.count, a_layout_.strips, state_.blocking.row_block_strips,
-                             omp_get_num_threads());
-#pragma omp for schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < items.count(); ++i) {
-      const ProductItem item = items.at(i);
-      multiply_item(item);
-      if (progress_.wanted()) tell(products_share_.at(item.done));
-    }
-  }
-
   // All strips of B that hold entries of this pass.
   void multiply_item(const ProductItem& item) const {
-    if (state_.pass.every_entry) return multiply_strips(item, 0, b_layout_.strips);
+    if (state_.pass.every_entry) return planes_.multiply(item, 0, planes_.column_strips);
     const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
     std::int64_t begin = 0;  // of the run of strips with entries
-    for (std::int64_t t = 0; t < b_layout_.strips; ++t) {
+    for (std::int64_t t = 0; t < planes_.column_strips; ++t) {
       if (state_.has_entries(rows, {task_.columns.begin + t * strip_size, strip_size})) continue;
-      multiply_strips(item, begin, t);
+      planes_.multiply(item, begin, t);
       begin = t + 1;
     }
-    multiply_strips(item, begin, b_layout_.strips);
-  }
-
-  void multiply_strips(const ProductItem& item, std::int64_t begin, std::int64_t end) const {
-    if (begin == end) return;
-    const PassBuffers& buffers = state_.buffers;
-    const auto q = static_cast<std::size_t>(item.plane);
-    for (std::int64_t slice = 0; slice < a_layout_.slices(); ++slice)
-      state_.plan.engine->multiply({.columns = b_planes_.at(q, begin, slice),
-                                    .column_strips = end - begin,
-                                    .rows = a_planes_.at(q, item.first, slice),
-                                    .row_strips = item.strips,
-                                    .steps = a_layout_.steps_of(slice),
-                                    .modulus = moduli[q],
-                                    .accumulate = task_.accumulate() || slice > 0,
-                                    .out = residues(begin, item.first) + q * buffers.c_stride,
-                                    .out_strips = a_layout_.strips,
-                                    .scratch = state_.scratch(omp_get_thread_num())});
-  }
-
-  // A block in the first plane of C.
-  std::int8_t* residues(std::int64_t column_strip, std::int64_t row_strip) const {
-    return state_.buffers.c + (column_strip * a_layout_.strips + row_strip) * block_elements;
-  }
-
-  void recombine() const {
-    const std::int64_t row_strips = a_layout_.strips, tiles = row_strips * b_layout_.strips;
-#pragma omp for schedule(dynamic, 16) nowait
-    for (std::int64_t index = 0; index < tiles; ++index) {
-      const std::int64_t t = index / row_strips, v = index % row_strips;
-      if (progress_.wanted()) tell(recombine_share_.at(index, tiles));
-      recombine_tile(task_.rows.begin + v * strip_size, task_.columns.begin + t * strip_size, residues(t, v));
-    }
-    state_.backend.publish();
-#pragma omp barrier
+    planes_.multiply(item, begin, planes_.column_strips);
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {
@@ -167,8 +130,7 @@ class Block {
   Progress& progress_;
   const WorkShare products_share_, recombine_share_;  // the conversion has the rest
   const OperandBlock<T> a_, b_;
-  const PanelLayout a_layout_, b_layout_;
-  const PlaneView a_planes_, b_planes_;
+  const BlockPlanes planes_;
 };
 
 }  // namespace

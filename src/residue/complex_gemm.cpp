@@ -11,9 +11,9 @@
 #include "product/progress.hpp"
 #include "product/stage_clock.hpp"
 #include "product/update.hpp"
+#include "residue/block_loops.hpp"
 #include "residue/convert/complex_conversion.hpp"
 #include "residue/gemm.hpp"
-#include "residue/product_items.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
@@ -68,7 +68,7 @@ class ComplexRun {
         count_(plan.doubled.ordinary.moduli),
         recombine_(recombine_tables(count_)),
         buffers_(carve(arena, plan)),
-        a_{rows_of(problem.opa, problem.a, problem.m, problem.k, problem.lda),
+        a_{problem.rows(),
            problem.opa == Op::conjugate_transpose,
            digits(PanelSide::rows),
            buffers_.a,
@@ -76,7 +76,7 @@ class ComplexRun {
            buffers_.pass.a_stride,
            part_bytes(buffers_.pass.a_stride),
            plan.blocking.cached},
-        b_{columns_of(problem.opb, problem.b, problem.n, problem.k, problem.ldb),
+        b_{problem.columns(),
            problem.opb == Op::conjugate_transpose,
            digits(PanelSide::columns),
            buffers_.b,
@@ -156,6 +156,17 @@ class ComplexRun {
 
   void run_block(Range rows, Range columns, bool convert_a, bool convert_b, const WorkShare& share) {
     const WorkShare products = share.of(convert_a || convert_b ? 0.1 : 0, 0.9), recombination = share.of(0.9, 1);
+    const PanelLayout a = panel_layout(rows.count, plan_.shape.k), b = panel_layout(columns.count, plan_.shape.k);
+    const PassBuffers& pass = buffers_.pass;
+    // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
+    const BlockPlanes planes{.engine = engine_,
+                             .buffers = pass,
+                             .a = {pass.a, pass.a_stride, a, 0},
+                             .b = {pass.b, pass.b_stride, b, 0},
+                             .row_strips = a.strips,
+                             .column_strips = b.strips,
+                             .count = parts * count_,
+                             .moduli_count = count_};
 #pragma omp parallel num_threads(threads())
     {
       const FloatingEnvironment environment;
@@ -166,49 +177,15 @@ class ComplexRun {
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
       progress_.at(products.begin, engine_);
-      multiply(panel_layout(rows.count, plan_.shape.k), panel_layout(columns.count, plan_.shape.k), products);
+      share_products(planes, plan_.blocking.row_block_strips, progress_, products,
+                     [&](const ProductItem& item) { planes.multiply(item, 0, planes.column_strips); });
       clock.lap(report_.seconds_products);
       progress_.at(recombination.begin, engine_);
-      recombine(rows, columns, recombination);
+      share_tiles(planes, rows, columns, backend_, progress_, recombination,
+                  [this](std::int64_t i, std::int64_t j, const std::int8_t* x) { recombine_tile(i, j, x); });
       clock.lap(report_.seconds_recombine);
       engine_.leave_thread();
     }
-  }
-
-  // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
-  void multiply(const PanelLayout& a, const PanelLayout& b, const WorkShare& share) {
-    const ProductItems items(parts * count_, a.strips, plan_.blocking.row_block_strips, omp_get_num_threads());
-    const PassBuffers& pass = buffers_.pass;
-#pragma omp for schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < items.count(); ++i) {
-      const ProductItem item = items.at(i);
-      const auto plane = static_cast<std::size_t>(item.plane);
-      for (std::int64_t slice = 0; slice < a.slices(); ++slice)
-        engine_.multiply({.columns = pass.b + plane * pass.b_stride + b.offset(0, slice * b.slice_steps),
-                          .column_strips = b.strips,
-                          .rows = pass.a + plane * pass.a_stride + a.offset(item.first, slice * a.slice_steps),
-                          .row_strips = item.strips,
-                          .steps = a.steps_of(slice),
-                          .modulus = moduli[static_cast<std::size_t>(item.plane % count_)],
-                          .accumulate = slice > 0,
-                          .out = pass.c + plane * pass.c_stride + item.first * block_elements,
-                          .out_strips = a.strips,
-                          .scratch = pass.scratch + pass.scratch_stride * thread()});
-      if (progress_.wanted()) progress_.at(share.at(item.done), engine_);
-    }
-  }
-
-  void recombine(Range rows, Range columns, const WorkShare& share) {
-    const std::int64_t row_strips = divide_up(rows.count, strip_size);
-    const std::int64_t tiles = row_strips * divide_up(columns.count, strip_size);
-#pragma omp for schedule(dynamic, 16) nowait
-    for (std::int64_t index = 0; index < tiles; ++index) {
-      recombine_tile(rows.begin + index % row_strips * strip_size, columns.begin + index / row_strips * strip_size,
-                     buffers_.pass.c + index * block_elements);
-      if (progress_.wanted()) progress_.at(share.at(index + 1, tiles), engine_);
-    }
-    backend_.publish();
-#pragma omp barrier
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {

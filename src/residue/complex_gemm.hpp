@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "product/complex_problem.hpp"
+#include "product/call.hpp"
 #include "residue/plan/plan.hpp"
 
 namespace vernier {

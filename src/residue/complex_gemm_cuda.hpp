@@ -1,8 +1,8 @@
-// Complex products by residues on a GPU: two real products modulo each p (residue/complex_root.hpp).
+// Complex products by residues on a GPU: two real products modulo each p (residue/convert/complex_root.hpp).
 #pragma once
 
 #include "engine/int8_engine_cuda.hpp"
-#include "product/complex_problem.hpp"
+#include "product/call.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "vernier/cuda.hpp"
 

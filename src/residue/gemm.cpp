@@ -247,9 +247,8 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
   const PassList passes = plan_passes(plan, scaling);
   if (passes.native) {
     const Contract& contract = plan.printable.contract;
-    const bool may_fall_back =
-        !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
-    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
+    if (passes.beyond_scheme && plan.native == NativeUse::never)
+      fail_beyond_scheme(contract, report.span_a, report.span_b);
     report.fallback = true;
     return false;
   }

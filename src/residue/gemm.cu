@@ -13,7 +13,8 @@ bool without_host(const Options& options) {
   return options.asynchronous || capturing(static_cast<cudaStream_t>(options.stream));
 }
 
-void check_without_host(const Options& options, bool single_precision) {
+template <class T>
+void check_without_host(const Options& options) {
   if (!without_host(options) || options.contract.kind == Contract::Kind::normwise) return;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   if (engine.sums_in_memory())
@@ -21,12 +22,16 @@ void check_without_host(const Options& options, bool single_precision) {
          "gemm: contract {} by residues of engine {} cannot be captured in a graph or be had asynchronously, "
          "since it depends on the data how many moduli they take; expected fp64-normwise, or engine mma_int8",
          options.contract.text(), engine.name());
-  if (options.outcome == nullptr && !device_route_always_ends(options.contract, single_precision))
+  const bool always_ends =
+      options.contract.kind == Contract::Kind::exact || native_use<T>(options.contract) != NativeUse::never;
+  if (options.outcome == nullptr && !always_ends)
     fail(Status::unsupported,
          "gemm: contract {} cannot be captured in a graph or be had asynchronously without an outcome, since data may "
          "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
          options.contract.text());
 }
+template void check_without_host<float>(const Options&);
+template void check_without_host<double>(const Options&);
 
 void clear_outcome(const Options& options) {
   if (options.outcome == nullptr) return;
@@ -55,13 +60,13 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   const BoundFindings found = bound.findings(report);
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
-  report.fallback = found.moduli == 0 && native_is_allowed(plan);
+  report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
   memory.guess = found.short_of_guess == 0 && guess_pays(plan, found.moduli == 0 ? max_moduli : found.moduli);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
-  run.run_bound(bound_device_pass(plan, found.moduli, found.exponent),
-                report.nonfinite_rows + report.nonfinite_columns > 0);
+  run.run_pass(bound_device_pass(plan, found.moduli, found.exponent),
+               report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
 }
 
@@ -73,9 +78,8 @@ bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Cont
   report.wide_columns = scaling.wide_columns;
   const DevicePassList passes = plan_device_passes(plan, scaling);
   if (passes.native) {
-    const bool may_fall_back =
-        !contract.reproducible && contract.fallback == Fallback::native && plan.native_keeps_contract;
-    if (passes.beyond_scheme && !may_fall_back) fail_beyond_scheme(contract, report.span_a, report.span_b);
+    if (passes.beyond_scheme && plan.native == NativeUse::never)
+      fail_beyond_scheme(contract, report.span_a, report.span_b);
     report.fallback = true;
     return false;
   }
@@ -84,7 +88,8 @@ bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Cont
     if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
     if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
   }
-  run.run(passes, report.nonfinite_rows + report.nonfinite_columns > 0);
+  for (int i = 0; i < passes.count; ++i)
+    run.run_pass(passes.pass[i], report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
 }
 
@@ -126,7 +131,7 @@ template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  check_without_host(options, plan.single_precision);
+  check_without_host<T>(options);
   const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
   DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   if (without_host(options)) {

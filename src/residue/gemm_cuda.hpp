@@ -2,6 +2,8 @@
 #pragma once
 
 #include "engine/int8_engine_cuda.hpp"
+#include "product/call.hpp"
+#include "product/gemm_problem.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/recombine/recombine_cuda.hpp"
 #include "vernier/cuda.hpp"
@@ -14,17 +16,18 @@ DeviceFactor<T> factor(const T* x, PointerMode mode) {
 }
 
 template <class T>
-struct DeviceResidueProblem {
-  Operand<T> a, b;  // rows of op(A), columns of op(B)
-  DeviceFactor<T> alpha, beta;
-  T* c;
-  std::int64_t ldc;
-};
+using DeviceResidueProblem = GemmProblem<T, DeviceFactor<T>>;
+
+template <class T>
+DeviceResidueProblem<T> problem_of(const DeviceGemmCall<T>& call, PointerMode mode) {
+  return {call.rows(), call.columns(), factor(call.alpha, mode), factor(call.beta, mode), call.c, call.ldc};
+}
 
 // May no host look at what the data ask for? Throws Error(Status::unsupported) if so and products by residues under the
 // contract need one: before anything is queued.
 bool without_host(const Options& options);
-void check_without_host(const Options& options, bool single_precision);
+template <class T>
+void check_without_host(const Options& options);
 
 // Leaves word of a product about which nothing is to be decided, where the caller wants any.
 void clear_outcome(const Options& options);

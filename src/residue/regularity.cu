@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/backoff.hpp"
 #include "residue/bound/bound_kernels.hpp"
@@ -45,6 +46,10 @@ Memories& memories() {
 }
 
 }  // namespace
+
+void fail_words(const char* kernel, int words) {
+  fail(Status::internal_error, "{}: {} words an element: expected 1 to 6, counting 2 or 3", kernel, words);
+}
 
 bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
   return memories().with(stream, plan, [](Memories::Memory& m) { return m.pause.should_try(); });

@@ -45,12 +45,13 @@ typename DeviceRun<T>::Spans DeviceRun<T>::measure_spans(const Gate& gate) {
   const std::int64_t blocks = span_blocks(s.k);
   Spans spans;
   const auto carve_spans = [&](Arena& arena) {
-    for (auto [x, vectors] : {std::pair{&spans.a, s.m}, std::pair{&spans.b, s.n}}) {
-      x->stride = span_stride(vectors);
-      const auto stride = static_cast<std::size_t>(x->stride);
-      x->deficits = arena.take<std::uint8_t>(static_cast<std::size_t>(blocks) * stride);
-      x->norm_bits = arena.take<std::uint8_t>(stride);
-      x->costs = arena.take<unsigned>(stride);
+    for (const Side side : both_sides) {
+      DeviceSpans& x = spans[side];
+      x.stride = span_stride(side == Side::left ? s.m : s.n);
+      const auto stride = static_cast<std::size_t>(x.stride);
+      x.deficits = arena.take<std::uint8_t>(static_cast<std::size_t>(blocks) * stride);
+      x.norm_bits = arena.take<std::uint8_t>(stride);
+      x.costs = arena.take<unsigned>(stride);
     }
   };
   Arena count;
@@ -61,8 +62,9 @@ typename DeviceRun<T>::Spans DeviceRun<T>::measure_spans(const Gate& gate) {
     arena = spans.extra->arena();
   }
   carve_spans(arena);
-  block_deficits_on_device(problem_.a, vectors_.a_statistics, spans.a, stream_, gate);
-  block_deficits_on_device(problem_.b, vectors_.b_statistics, spans.b, stream_, gate);
+  for (const Side side : both_sides)
+    block_deficits_on_device(side == Side::left ? problem_.a : problem_.b, vectors_[side].statistics, spans[side],
+                             stream_, gate);
   span_costs_on_device(spans.a, spans.b, blocks, stream_, gate);
   return spans;
 }
@@ -70,39 +72,42 @@ typename DeviceRun<T>::Spans DeviceRun<T>::measure_spans(const Gate& gate) {
 template <class T>
 void DeviceRun<T>::choose_scales(const DeviceRoutePlan& plan) {
   const bool spans = plan.spans && plan_.shape.k <= longest_spanned_k;
-  choose_route(plan, spans, nullptr, nullptr);
+  choose_route(plan, spans, nullptr);
   if (!spans) return;
   const Spans measured = measure_spans({&vectors_.route->spanned, 1});
-  choose_route(plan, false, measured.a.costs, measured.b.costs);
+  choose_route(plan, false, &measured);
 }
 
 template <class T>
 void DeviceRun<T>::follow(const DeviceRoutePlan& plan) {
   DeviceRoute* route = vectors_.route;
   choose_scales(plan);
-  const Gate ordinary{&route->ordinary, plan.ordinary.blocking.moduli};
-  GatedPass gated{.pass = plan.ordinary,
-                  .specials = true,
-                  .a_scales = vectors_.a_scales,
-                  .b_scales = vectors_.b_scales,
-                  .conversion = ordinary,
-                  .products = ordinary,
-                  .recombination = {&route->mixed, 1}};
+  ChainPass ordinary = pass_of(plan.ordinary);
+  ordinary.conversion = ordinary.products = {&route->ordinary, plan.ordinary.blocking.moduli};
   if (plan.classes.count == 0) {  // then they are uniform, or not for residues
-    gated.pass.every_entry = true;
-    gated.specials = false;
-    gated.recombination = {&route->uniform, 1};
+    ordinary.pass.every_entry = true;
+    ordinary.recombination = {&route->uniform, 1};
+  } else {
+    ordinary.specials = true;
+    ordinary.recombination = {&route->mixed, 1};
+    ordinary.uniform = {&route->uniform, 1};
   }
-  run_pass(gated, plan.classes.count == 0 ? Gate{} : Gate{&route->uniform, 1});
-  for (int c = 0; c < plan.classes.count; ++c) {
-    gated.pass = plan.wide[c];
-    gated.a_scales = vectors_.a_wide_scales;
-    gated.b_scales = vectors_.b_wide_scales;
-    gated.products = gated.recombination = {&route->wide, plan.classes.moduli[c]};
-    gated.conversion = {&route->conversion};
-    run_pass(gated);
-  }
+  chain_.run(ordinary);
+  follow_classes(plan, true);
   if (plan.native) multiply_natively({&route->native, 1});
+}
+
+template <class T>
+void DeviceRun<T>::follow_classes(const DeviceRoutePlan& plan, bool specials) {
+  DeviceRoute* route = vectors_.route;
+  for (int c = 0; c < plan.classes.count; ++c) {
+    ChainPass p = pass_of(plan.wide[c]);
+    p.specials = specials;
+    p.device_words = true;
+    p.conversion = {&route->conversion};
+    p.products = p.recombination = {&route->wide, plan.classes.moduli[c]};
+    chain_.run(p);
+  }
 }
 
 template <class T>
@@ -110,20 +115,11 @@ void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan) {
   DeviceRoute* route = vectors_.route;
   const Gate irregular{&route->irregular, 1};
   if (plan.classes.count > 0) {
-    const DeviceBoundRun<T> bounds{plan_, problem_.a, problem_.b, vectors_, stream_, arena_, &plan};
+    const DeviceBoundRun<T> bounds{plan_, {problem_.a, problem_.b}, vectors_, stream_, arena_, &plan};
     bounds.measure(false, irregular);
     bounds.choose(irregular);
   }
-  for (int c = 0; c < plan.classes.count; ++c) {
-    const Gate gate{&route->wide, plan.classes.moduli[c]};
-    run_pass({.pass = plan.wide[c],
-              .specials = !plan.native,
-              .a_scales = vectors_.a_wide_scales,
-              .b_scales = vectors_.b_wide_scales,
-              .conversion = {&route->conversion},
-              .products = gate,
-              .recombination = gate});
-  }
+  follow_classes(plan, !plan.native);
   if (plan.native) multiply_natively(plan.classes.count > 0 ? Gate{&route->native, 1} : irregular);
 }
 
@@ -143,30 +139,26 @@ void DeviceRun<T>::multiply_natively(const Gate& gate) {
 }
 
 template <class T>
-void DeviceRun<T>::choose_route(const DeviceRoutePlan& plan, bool spans_follow, const unsigned* a_costs,
-                                const unsigned* b_costs) {
+void DeviceRun<T>::choose_route(const DeviceRoutePlan& plan, bool spans_follow, const Spans* spans) {
+  const auto operand = [&](Side side) {
+    const DeviceVectors& v = vectors_[side];
+    return RouteOperand{.statistics = v.statistics,
+                        .costs = spans != nullptr ? (*spans)[side].costs : nullptr,
+                        .vectors = side == Side::left ? plan_.shape.m : plan_.shape.n,
+                        .kinds = v.proofs,
+                        .ordinary = v.scales,
+                        .wide = v.wide_scales,
+                        .groups = v.group_proofs};
+  };
   choose_route_on_device({.chooser = ScaleChooser(plan_.contract_rule, plan_.shape.k),
                           .k = plan_.shape.k,
-                          .operand = {{.statistics = vectors_.a_statistics,
-                                       .costs = a_costs,
-                                       .vectors = plan_.shape.m,
-                                       .kinds = vectors_.a_proofs,
-                                       .ordinary = vectors_.a_scales,
-                                       .wide = vectors_.a_wide_scales,
-                                       .groups = vectors_.a_group_proofs},
-                                      {.statistics = vectors_.b_statistics,
-                                       .costs = b_costs,
-                                       .vectors = plan_.shape.n,
-                                       .kinds = vectors_.b_proofs,
-                                       .ordinary = vectors_.b_scales,
-                                       .wide = vectors_.b_wide_scales,
-                                       .groups = vectors_.b_group_proofs}},
+                          .operand = {operand(Side::left), operand(Side::right)},
                           .route = vectors_.route,
                           .ordinary_moduli = plan.ordinary.blocking.moduli,
                           .classes = plan.classes,
                           .spans_follow = spans_follow,
                           .native = plan.native,
-                          .clusters = clusters()},
+                          .clusters = clusters_},
                          stream_);
 }
 

@@ -114,10 +114,7 @@ class SampledBound {
 }  // namespace
 
 std::int64_t sampled_vectors(const ResiduePlan& plan) {
-  const Contract& contract = plan.printable.contract;
-  if (plan.forced || plan.engine == nullptr || !plan.bound || contract.reproducible ||
-      contract.fallback != Fallback::native || !plan.native_keeps_contract)
-    return 0;
+  if (plan.engine == nullptr || !plan.bound || plan.native != NativeUse::for_speed) return 0;
   constexpr double share = 0.01, element = 12e-9;  // of the native product; seconds, most of them for memory
   const ProductShape& s = plan.shape;
   const double seconds = native_seconds(s, plan.single_precision, plan.printable.threads);

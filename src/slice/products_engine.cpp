@@ -80,7 +80,7 @@ const std::byte* SliceEngine::at(const EncodedSlice& slice, Format format, std::
 void SliceEngine::multiply_by_blas(const Product& p, double* out) const {
   const auto* a = reinterpret_cast<const double*>(at(*p.a, Format::fp64, p.first_row * p.ld + p.first_k));
   const auto* b = reinterpret_cast<const double*>(at(*p.b, Format::fp64, p.first_column * p.ld + p.first_k));
-  native_gemm(Op::transpose, Op::none, p.m, p.n, p.k, 1.0, a, p.ld, b, p.ld, 0.0, out, p.m, 0);
+  native_gemm<double>({Op::transpose, Op::none, p.m, p.n, p.k, 1.0, a, p.ld, b, p.ld, 0.0, out, p.m}, 0);
 }
 
 void SliceEngine::multiply(const std::vector<Product>& products, double* out) const {

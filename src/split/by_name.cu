@@ -69,9 +69,7 @@ void multiply_plain(const Scheme& s, const cuda::SplitOperands& x, float alpha, 
 
 // A fast kernel is one scheme alone, whatever else goes by its name.
 bool has_kernel(const Scheme& s, const GpuModel& gpu) {
-  const auto among = [&](const auto& names) { return std::ranges::find(names, s.name) != std::end(names); };
-  return (gpu.half != 0 ? among(cuda::mma_split_schemes) : among(cuda::split_kernel_schemes)) &&
-         s == find_scheme(s.name);
+  return std::ranges::count(cuda::split_kernel_schemes(gpu), s.name) != 0 && s == find_scheme(s.name);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -18,56 +19,47 @@
 namespace vernier::cuda {
 namespace {
 
-SplitForm form_of(SplitKernel kernel) {
-  switch (kernel) {
-    case SplitKernel::half_folded_128x192:
-      return SplitForm::half_unshifted;
-    case SplitKernel::tf32_128x128:
-    case SplitKernel::tf32_halves_128x128:
-      return SplitForm::tf32_shifted;
-    case SplitKernel::tf32_folded_128x192:
-      return SplitForm::tf32_unshifted;
-    case SplitKernel::bf16_128x128:
-    case SplitKernel::bf16_128x64:
-      return SplitForm::bf16_three;
-    default:
-      return SplitForm::half_shifted;
-  }
-}
+// What computes a scheme; of several kernels the first, unless separate() or separate_tf32() chooses.
+constexpr const SplitKernel* hopper_kernels[] = {&half_128x128, &half_long_128x128,   &half_folded_128x192,
+                                                 &tf32_128x128, &tf32_folded_128x192, &bf16_128x128,
+                                                 &bf16_128x64};
+constexpr const SplitKernel* mma_kernels[] = {&mma_half, &mma_tf32, &mma_bf16, &mma_bf16_short};
 
-SplitAttempt attempt(const char* scheme, SplitKernel kernel) { return {scheme, form_of(kernel), kernel}; }
+bool by_mma(const GpuModel& gpu) { return gpu.half != 0; }
+
+std::span<const SplitKernel* const> kernels_of(const GpuModel& gpu) {
+  return by_mma(gpu) ? std::span<const SplitKernel* const>(mma_kernels) : hopper_kernels;
+}
 
 constexpr std::int64_t multiprocessors = h200_multiprocessors;
 
-std::int64_t tiles(SplitKernel kernel, const SplitGemmPlan& plan) {
-  const SplitTile tile = tile_of(kernel);
-  return plan.at_once * divide_up(plan.m, tile.rows) * divide_up(plan.n, tile.columns);
+std::int64_t tiles(const SplitKernel& kernel, const SplitGemmPlan& plan) {
+  return plan.at_once * divide_up(plan.m, kernel.tile.rows) * divide_up(plan.n, kernel.tile.columns);
 }
 
 // Two blocks a tile, where that many are free and the halves of k are long enough.
 bool in_halves(const SplitGemmPlan& plan) {
-  return plan.products == 1 && plan.k >= 512 && 2 * tiles(SplitKernel::tf32_halves_128x128, plan) <= multiprocessors;
+  return plan.products == 1 && plan.k >= 512 && 2 * tiles(tf32_halves_128x128, plan) <= multiprocessors;
 }
 
 // By whole waves of tiles; a narrow tile takes 0.65 of the time of a wide one, since wgmma then reads its operands no
 // faster than shared memory delivers them.
-SplitAttempt separate(const SplitGemmPlan& plan) {
-  const auto waves = [&](SplitKernel kernel) { return divide_up(tiles(kernel, plan), multiprocessors); };
-  const bool narrow = 0.65 * waves(SplitKernel::half_128x64) < 1.0 * waves(SplitKernel::half_128x128);
-  return attempt("halfhalf_sep", narrow ? SplitKernel::half_128x64 : SplitKernel::half_128x128);
+const SplitKernel& separate(const SplitGemmPlan& plan) {
+  const auto waves = [&](const SplitKernel& kernel) { return divide_up(tiles(kernel, plan), multiprocessors); };
+  const bool narrow = 0.65 * waves(half_128x64) < 1.0 * waves(half_128x128);
+  return narrow ? half_128x64 : half_128x128;
 }
 
 // Long runs are for long products, and for large ones: of a small C cuBLAS cuts k, and errs less on data of one sign
 // than a chain of long runs.
-SplitAttempt separate_long(const SplitGemmPlan& plan) {
-  const SplitAttempt t = separate(plan);
+const SplitKernel& separate_long(const SplitGemmPlan& plan) {
+  const SplitKernel& kernel = separate(plan);
   const bool long_runs = plan.k >= shortest_for_long_runs && plan.m * plan.n >= std::int64_t{1} << 22;
-  return long_runs && t.kernel == SplitKernel::half_128x128 ? attempt("halfhalf_long", SplitKernel::half_long_128x128)
-                                                            : t;
+  return long_runs && &kernel == &half_128x128 ? half_long_128x128 : kernel;
 }
 
-SplitAttempt separate_tf32(const SplitGemmPlan& plan) {
-  return attempt("tf32tf32_sep", in_halves(plan) ? SplitKernel::tf32_halves_128x128 : SplitKernel::tf32_128x128);
+const SplitKernel& separate_tf32(const SplitGemmPlan& plan) {
+  return in_halves(plan) ? tf32_halves_128x128 : tf32_128x128;
 }
 
 // The one chain of bf16x6's corrections errs more than a conventional chain from about here on; it still ends the
@@ -77,23 +69,9 @@ constexpr std::int64_t longest_bf16 = std::int64_t{1} << 19;
 // Runs of 16 for few runs: of the largest entries, each is one product, and cuBLAS rounds it seldom. They take 1.5
 // times as long, but narrow tiles make up for that where there are few.
 constexpr std::int64_t shortest_bf16_sep = 256;
-SplitAttempt for_wide_data(const SplitGemmPlan& plan) {
-  const bool few = tiles(SplitKernel::bf16_128x64, plan) <= multiprocessors;
-  return plan.k < shortest_bf16_sep || few ? attempt("bf16x6_short", SplitKernel::bf16_128x64)
-                                           : attempt("bf16x6_sep", SplitKernel::bf16_128x128);
-}
-
-bool by_mma(const GpuModel& gpu) { return gpu.half != 0; }
-
-SplitAttempt by_mma(std::string_view scheme) {
-  const auto attempt = [&](SplitForm form, MmaSplitKernel kernel) {
-    return SplitAttempt{.scheme = std::string(scheme), .form = form, .mma = kernel};
-  };
-  if (scheme == "halfhalf_sep") return attempt(SplitForm::half_shifted, MmaSplitKernel::half);
-  if (scheme == "tf32tf32_sep") return attempt(SplitForm::tf32_shifted, MmaSplitKernel::tf32);
-  if (scheme == "bf16x6_sep") return attempt(SplitForm::bf16_three, MmaSplitKernel::bf16);
-  if (scheme == "bf16x6_short") return attempt(SplitForm::bf16_three, MmaSplitKernel::bf16_short);
-  fail(Status::invalid_argument, "split_gemm: no kernel by mma.sync computes {}", scheme);
+const SplitKernel& for_wide_data(const SplitGemmPlan& plan) {
+  const bool few = tiles(bf16_128x64, plan) <= multiprocessors;
+  return plan.k < shortest_bf16_sep || few ? bf16_128x64 : bf16_128x128;
 }
 
 // Pieces of the workspace, in this order.
@@ -112,7 +90,7 @@ Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) 
   for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
     const auto count = static_cast<std::size_t>(vectors->count);
     std::int64_t lines = 0;
-    for (const SplitAttempt& t : plan.attempts) lines = std::max(lines, split_line_count(t.form, vectors->k));
+    for (const SplitAttempt& t : plan.attempts) lines = std::max(lines, split_line_count(t.kernel->form, vectors->k));
     job->x = *vectors;
     job->plane.unscale = arena.take<std::int32_t>(count);
     job->plane.status = arena.take<std::uint32_t>(count);
@@ -138,8 +116,8 @@ std::size_t workspace_of(const SplitGemmPlan& plan) {
 
 SplitGemmPlan finished(SplitGemmPlan plan) {
   for (SplitAttempt& t : plan.attempts)
-    t.paced = !t.mma && tile_of(t.kernel).blocks_sharing == 2 &&
-              pace_pays(divide_up(tiles(t.kernel, plan), multiprocessors), split_line_count(t.form, plan.k));
+    t.paced = t.kernel->tile.blocks_sharing == 2 &&
+              pace_pays(divide_up(tiles(*t.kernel, plan), multiprocessors), split_line_count(t.kernel->form, plan.k));
   plan.workspace = workspace_of(plan);
   return plan;
 }
@@ -176,7 +154,7 @@ bool split_gemm_pays(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_
 
 void describe(const SplitGemmPlan& plan, Plan& printable) {
   std::string names;
-  for (const SplitAttempt& t : plan.attempts) names += t.scheme + ", else ";
+  for (const SplitAttempt& t : plan.attempts) names += t.scheme() + ", else ";
   printable.scheme = "split";
   printable.engine = by_mma(plan.gpu) ? "mma.sync" : "hopper-wgmma";
   printable.reason =
@@ -193,61 +171,65 @@ void describe(const SplitGemmPlan& plan, Plan& printable) {
 SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products,
                               const GpuModel& gpu) {
   SplitGemmPlan plan{m, n, k, {}, true, 0, products, split_products_at_once(m, n, k, products), gpu};
+  const auto add = [&](const SplitKernel& kernel) { plan.attempts.push_back({&kernel}); };
   if (by_mma(gpu)) {
-    plan.attempts.push_back(by_mma("halfhalf_sep"));
-    if (k > longest_bf16) plan.attempts.push_back(by_mma("tf32tf32_sep"));
-    plan.attempts.push_back(by_mma(k < shortest_bf16_sep ? "bf16x6_short" : "bf16x6_sep"));
+    add(mma_half);
+    if (k > longest_bf16) add(mma_tf32);
+    add(k < shortest_bf16_sep ? mma_bf16_short : mma_bf16);
     return finished(plan);
   }
   // The wide tile pays where the power cap is the limit; below, whole waves count more.
-  if (m >= 6144 && n >= 6144 && k >= 4096)
-    plan.attempts.push_back(attempt("halfhalf_fold", SplitKernel::half_folded_128x192));
-  plan.attempts.push_back(separate_long(plan));
-  if (k > longest_bf16) plan.attempts.push_back(separate_tf32(plan));
-  plan.attempts.push_back(for_wide_data(plan));
+  if (m >= 6144 && n >= 6144 && k >= 4096) add(half_folded_128x192);
+  add(separate_long(plan));
+  if (k > longest_bf16) add(separate_tf32(plan));
+  add(for_wide_data(plan));
   return finished(plan);
+}
+
+std::vector<const char*> split_kernel_schemes(const GpuModel& gpu) {
+  std::vector<const char*> schemes;
+  for (const SplitKernel* kernel : kernels_of(gpu)) schemes.push_back(kernel->scheme);
+  return schemes;
 }
 
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k,
                               const GpuModel& gpu) {
   SplitGemmPlan plan{m, n, k, {}, false, 0, 1, 1, gpu};
-  if (by_mma(gpu))
-    plan.attempts = {by_mma(scheme)};
-  else if (scheme == "halfhalf_sep")
-    plan.attempts = {separate(plan)};
-  else if (scheme == "halfhalf_long")
-    plan.attempts = {attempt("halfhalf_long", SplitKernel::half_long_128x128)};
-  else if (scheme == "halfhalf_fold")
-    plan.attempts = {attempt("halfhalf_fold", SplitKernel::half_folded_128x192)};
-  else if (scheme == "tf32tf32_sep")
-    plan.attempts = {separate_tf32(plan)};
-  else if (scheme == "tf32tf32_fold")
-    plan.attempts = {attempt("tf32tf32_fold", SplitKernel::tf32_folded_128x192)};
-  else if (scheme == "bf16x6_sep")
-    plan.attempts = {attempt("bf16x6_sep", SplitKernel::bf16_128x128)};
-  else if (scheme == "bf16x6_short")
-    plan.attempts = {attempt("bf16x6_short", SplitKernel::bf16_128x64)};
-  else
-    fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
+  const auto kernels = kernels_of(gpu);
+  const auto found = std::ranges::find(kernels, scheme, [](const SplitKernel* kernel) { return kernel->scheme; });
+  if (found == kernels.end()) fail(Status::invalid_argument, "split_gemm: no kernel computes {}", scheme);
+  const SplitKernel* kernel = *found;
+  if (kernel == &half_128x128) kernel = &separate(plan);
+  if (kernel == &tf32_128x128) kernel = &separate_tf32(plan);
+  plan.attempts = {{kernel}};
   return finished(plan);
 }
 
 namespace {
+
+// What a kernel multiplies of an attempt that is split.
+SplitProduct product_of(const SplitOperands& x, const Layout& w, const SplitAttempt& attempt, float* C,
+                        std::int64_t ldc) {
+  return {.a = x.a,
+          .b = x.b,
+          .a_plane = w.a.plane,
+          .b_plane = w.b.plane,
+          .c = C,
+          .ldc = ldc,
+          .product_stride_c = x.product_stride_c,
+          .steps = attempt.paced ? w.steps : nullptr};
+}
 
 // Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
 // nothing and alpha is known not to be 0: without a product nobody would split them.
 DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const SplitScalar& alpha,
                             std::uint32_t* progress) {
   const SplitAttempt& t = plan.attempts.front();
-  const int first = t.mma ? 0 : later_group(t.kernel, t.paced) * later_tile;
+  const int first = t.kernel->later_group(t.paced) * later_tile;
   const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
   const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
   if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
   return {first, progress};
-}
-
-void multiply(const SplitAttempt& t, const SplitProduct& product, cudaStream_t stream) {
-  t.mma ? multiply_split_mma(*t.mma, product, stream) : multiply_split(t.kernel, product, stream);
 }
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
@@ -260,7 +242,7 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
     made.emplace(stream);
   for (std::size_t i = 0; i < plan.attempts.size(); ++i) {
     const SplitAttempt& t = plan.attempts[i];
-    w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
+    w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.kernel->form, plan.k);
     const std::size_t behind = plan.attempts.size() - 1 - i;
     const SplitGate gate{.before = i == 0 ? nullptr : w.verdicts + i - 1,
                          .verdict = plan.judged ? w.verdicts + i : nullptr,
@@ -268,23 +250,14 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
                          .answer = made && i == 0 ? made->answer() : HostAnswer{},
                          .judged = plan.judged,
                          .last = behind == 0,
-                         .mark = split_mark(t.scheme)};
+                         .mark = split_mark(t.scheme())};
     const DeferredSplit later = later_columns(plan, x, alpha, w.progress);
-    split_operands(t.form, w.a, w.b, gate, stream, later);
-    multiply(t,
-             {.a = x.a,
-              .b = x.b,
-              .a_plane = w.a.plane,
-              .b_plane = w.b.plane,
-              .alpha = alpha,
-              .beta = beta,
-              .c = C,
-              .ldc = ldc,
-              .product_stride_c = x.product_stride_c,
-              .gate = gate,
-              .later = later,
-              .steps = t.paced ? w.steps : nullptr},
-             stream);
+    split_operands(t.kernel->form, w.a, w.b, gate, stream, later);
+    SplitProduct product = product_of(x, w, t, C, ldc);
+    product.alpha = alpha, product.beta = beta;
+    product.gate = gate;
+    product.later = later;
+    t.kernel->multiply(product, stream);
     if (made && i == 0 && made->is_yes_within(patience)) return 1;
   }
   return static_cast<int>(plan.attempts.size());
@@ -315,20 +288,12 @@ SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& x,
                               void* workspace) {
   Layout w = lay_out_in(workspace, plan, x);
   const SplitAttempt& t = plan.attempts.front();
-  w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.form, plan.k);
-  return {[=] { split_operands(t.form, w.a, w.b, {}, nullptr); },
+  w.a.plane.line_count = w.b.plane.line_count = split_line_count(t.kernel->form, plan.k);
+  return {[=] { split_operands(t.kernel->form, w.a, w.b, {}, nullptr); },
           [=] {
-            multiply(t,
-                     {.a = x.a,
-                      .b = x.b,
-                      .a_plane = w.a.plane,
-                      .b_plane = w.b.plane,
-                      .alpha = {1, nullptr},
-                      .beta = {0, nullptr},
-                      .c = C,
-                      .ldc = ldc,
-                      .steps = t.paced ? w.steps : nullptr},
-                     nullptr);
+            SplitProduct product = product_of(x, w, t, C, ldc);
+            product.alpha.value = 1;
+            t.kernel->multiply(product, nullptr);
           },
           w.steps};
 }
@@ -343,7 +308,7 @@ std::string split_gemm_made(const SplitGemmPlan& plan, const void* workspace, cu
   const auto* from = split_gemm_verdict(plan, workspace);
   check(cudaMemcpyAsync(&verdict, from, sizeof verdict, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  return plan.judged ? split_made(verdict) : plan.attempts.back().scheme;
+  return plan.judged ? split_made(verdict) : plan.attempts.back().scheme();
 }
 
 }  // namespace vernier::cuda

@@ -7,25 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "product/call.hpp"
 #include "product/plan/gpu_model.hpp"
 #include "split/convert/convert.hpp"
-#include "split/product/mma_split.hpp"
+#include "split/product/sm90_split.hpp"
 #include "vernier/split.hpp"
 
 namespace vernier::cuda {
 
 struct SplitAttempt {
-  std::string scheme;
-  SplitForm form = SplitForm::half_shifted;
-  SplitKernel kernel = SplitKernel::half_128x128;
-  bool paced = false;                      // blocks of a long product keep pace along k (cuda/pace.hpp)
-  std::optional<MmaSplitKernel> mma = {};  // in place of kernel, on GPUs that do not take Hopper's
+  const SplitKernel* kernel = nullptr;
+  bool paced = false;  // blocks of a long product keep pace along k (cuda/pace.hpp)
 
-  int split_k() const { return tile_of(kernel).split_k; }  // of multiply() on the model
+  std::string scheme() const { return kernel->scheme; }
 };
 
 struct SplitGemmPlan {
@@ -58,14 +55,10 @@ SplitGemmPlan plan_split_gemm(std::int64_t m, std::int64_t n, std::int64_t k, st
 // Scheme, engine, reason, bound and workspace of the plan that a person reads.
 void describe(const SplitGemmPlan& plan, Plan& printable);
 
-// The schemes that have fast kernels; a plan for one of them, whatever the data.
-inline constexpr const char* split_kernel_schemes[] = {
-    "halfhalf_sep", "halfhalf_long", "halfhalf_fold", "tf32tf32_sep", "tf32tf32_fold", "bf16x6_sep", "bf16x6_short"};
+// The schemes that have fast kernels on such a GPU; a plan for one of them, whatever the data.
+std::vector<const char*> split_kernel_schemes(const GpuModel& gpu = {});
 SplitGemmPlan plan_split_gemm(const std::string& scheme, std::int64_t m, std::int64_t n, std::int64_t k,
                               const GpuModel& gpu = {});
-
-// Those that have a fast kernel by mma.sync too; a plan for one of them on GPUs that do not take Hopper's kernels.
-inline constexpr const char* mma_split_schemes[] = {"halfhalf_sep", "tf32tf32_sep", "bf16x6_sep", "bf16x6_short"};
 
 struct SplitOperands {
   FloatVectors a, b;  // rows of op(A), columns of op(B)
@@ -76,6 +69,9 @@ struct SplitOperands {
 };
 SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
                                 std::int64_t lda, const float* B, std::int64_t ldb);
+inline SplitOperands split_operands_of(const DeviceGemmCall<float>& p) {
+  return split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb);
+}
 
 // Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4. Behind products of so many seconds
 // at most by estimate it is worth a wait, of as many, for what saves it.

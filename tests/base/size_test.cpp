@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/workspace.hpp"
+#include "vernier/vernier.hpp"
 
 namespace vernier::test {
 namespace {

@@ -113,6 +113,42 @@ TYPED_TEST(HostRoutines, MayHaveNoOperandButTheOutput) {
   EXPECT_TRUE(this->same_bits(c, expected));
 }
 
+struct Answer {
+  std::string reason;
+};
+
+// Of a solver, say: words go to its reason, and none where nothing moved.
+TYPED_TEST(HostRoutines, TellWhereInWhatARoutineReturns) {
+  using T = TypeParam;
+  Array<T> c = this->numbers(n, n);
+  auto target = fake_target<T>(this->options_.contract, 3);
+  const HostRoutine<T> r{"solve", {n, n, n}, {}, {}, {c.x.data(), n, n, n}, true};
+  const auto answer = [&] {
+    return offloaded_routine<T>(
+               r, this->options_, target, this->settings_, [](const RoutineOperands<T>&, void*) { return Answer{}; },
+               [](const Options&) { return Answer{}; })
+        ->reason;
+  };
+  EXPECT_EQ(answer(), "matrices of the host: whole on a fake device");
+  target.memory_of = [](const void*, const void*) { return offload::Memory::managed; };
+  EXPECT_EQ(answer(), "");
+}
+
+TYPED_TEST(HostRoutines, AreTheCpusWhereADeviceIsLostBeforeAnythingMoves) {
+  using T = TypeParam;
+  const Array<T> a = this->numbers(n, k), b = this->numbers(n, k), before = this->numbers(n, n);
+  Array<T> c = before, expected = before;
+  auto target = fake_target<T>(this->options_.contract, 5);
+  target.free_memory = [](int) -> std::size_t { fail(Status::device_error, "the device is lost"); };
+  const auto report = this->on_device(Uplo::lower, Op::none, T{1}, a, b, c, target);
+  ASSERT_TRUE(report);
+  EXPECT_NE(report->plan.reason.find("on the CPU: the device is lost"), std::string::npos) << report->plan.reason;
+  this->on_cpu(Uplo::lower, Op::none, T{1}, a, b, expected, this->options_);
+  EXPECT_TRUE(this->same_bits(c, expected));
+  target.devices = 0;
+  EXPECT_FALSE(this->on_device(Uplo::lower, Op::none, T{1}, a, b, c, target));
+}
+
 TYPED_TEST(HostRoutines, AreTheCpusWhereverTheDeviceFails) {
   using T = TypeParam;
   const Array<T> a = this->numbers(n + pad, k), b = this->numbers(n + pad, k), before = this->numbers(n + pad, n);

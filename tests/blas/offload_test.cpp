@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/status.hpp"
 #include "fake_target.hpp"
 #include "fixture.hpp"
 #include "support/error_message.hpp"

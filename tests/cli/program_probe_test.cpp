@@ -16,6 +16,10 @@ TEST_F(Program, ProbeListsModelsAndHardware) {
   const Outcome text = run("probe --list", no_gpu);
   EXPECT_EQ(text.code, 0);
   EXPECT_EQ(text.err, "");
+  const std::size_t reason = text.out.find("no CUDA device");
+  EXPECT_NE(reason, std::string::npos);
+  EXPECT_EQ(text.out.find("no CUDA device", reason + 1), std::string::npos) << "the reason of all GPU engines, once";
+  EXPECT_EQ(text.out.find("insufficient"), std::string::npos);
   const Json json = Json::parse(run("probe --list --json", no_gpu).out);
   EXPECT_EQ(json["engines"].size(), model::engines().size());
   EXPECT_EQ(json["hardware"].size(), model::hardware_engines().size());

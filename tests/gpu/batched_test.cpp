@@ -1,4 +1,6 @@
 // Batches whose products go together, by residues: the bits of the products one by one.
+#include <cstring>
+
 #include "gpu/fixture.hpp"
 #include "support/error_message.hpp"
 #include "vernier/cuda_level3.hpp"

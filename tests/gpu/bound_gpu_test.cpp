@@ -50,8 +50,8 @@ struct BoundCase {
     task = {.rule = *bound_rule<T>(Contract::fp64(), a.columns(), a.columns()),
             .product = cuda::fp8_bound_product(),
             .k = a.columns(),
-            .operand = {{a_statistics.data(), a.rows(), buffers.a, a_scales.data()},
-                        {b_statistics.data(), b.columns(), buffers.b, b_scales.data()}},
+            .operand = {{a_statistics.data(), a.rows(), buffers.side.a, a_scales.data()},
+                        {b_statistics.data(), b.columns(), buffers.side.b, b_scales.data()}},
             .codes = buffers.codes,
             .found = buffers.found,
             .choices = cuda::bound_choices(max_moduli),
@@ -76,26 +76,26 @@ struct BoundCase {
     return {.x = rows_of(Op::none, static_cast<const T*>(device_a.data()), a.rows(), a.columns(), a.ld()),
             .statistics = a_statistics.data(),
             .scales = a_scales.data(),
-            .bound_bytes = buffers.a_bytes};
+            .bound_bytes = buffers.side.a.bytes};
   }
   cuda::DeviceOperand<T> operand_b() {
     return {.x = columns_of(Op::none, static_cast<const T*>(device_b.data()), b.columns(), b.rows(), b.ld()),
             .statistics = b_statistics.data(),
             .scales = b_scales.data(),
-            .bound_bytes = buffers.b_bytes};
+            .bound_bytes = buffers.side.b.bytes};
   }
   void measure() {
     cuda::measure_on_device<T>(operand_a(), operand_b(), scaling_rule<T>(Contract::fp64(), a.columns()),
                                {.moduli = 15, .words = 2}, {}, nullptr);
   }
   void multiply() {
-    cuda::multiply_bound_on_device({.rows = buffers.a_bytes,
-                                    .columns = buffers.b_bytes,
+    cuda::multiply_bound_on_device({.rows = buffers.side.a.bytes,
+                                    .columns = buffers.side.b.bytes,
                                     .m = a.rows(),
                                     .n = b.columns(),
                                     .pitch = device_pitch(a.columns()),
-                                    .row = buffers.a.side,
-                                    .column = buffers.b.side,
+                                    .row = buffers.side.a.side,
+                                    .column = buffers.side.b.side,
                                     .codes = buffers.codes},
                                    nullptr);
   }
@@ -118,11 +118,11 @@ void bytes_are_those_of_the_host(std::int64_t m, std::int64_t n, std::int64_t k)
   for (const std::string& family : operand_families()) {
     BoundCase<T> x(family, m, n, k);
     x.measure();
-    expect_bytes(x.rows, x.buffers.a_bytes, k);
-    expect_bytes(x.columns, x.buffers.b_bytes, k);
-    cuda::check(cudaMemset(x.buffers.a_bytes, 0x7b, static_cast<std::size_t>(m * device_pitch(k))), "poison");
+    expect_bytes(x.rows, x.buffers.side.a.bytes, k);
+    expect_bytes(x.columns, x.buffers.side.b.bytes, k);
+    cuda::check(cudaMemset(x.buffers.side.a.bytes, 0x7b, static_cast<std::size_t>(m * device_pitch(k))), "poison");
     cuda::bound_bytes_on_device<T>(x.operand_a(), x.operand_b(), nullptr);
-    expect_bytes(x.rows, x.buffers.a_bytes, k);
+    expect_bytes(x.rows, x.buffers.side.a.bytes, k);
   }
 }
 
@@ -143,8 +143,8 @@ void the_product_is_the_models(const std::string& family, std::int64_t m, std::i
     return std::tuple{fetched(s.inverse_weights, count), fetched(s.inverse_norms, count), fetched(s.zero_shares, count),
                       fetched(s.minima, count)};
   };
-  const auto [row_weights, row_norms, row_shares, row_minima] = side(x.buffers.a.side, m);
-  const auto [column_weights, column_norms, column_shares, column_minima] = side(x.buffers.b.side, n);
+  const auto [row_weights, row_norms, row_shares, row_minima] = side(x.buffers.side.a.side, m);
+  const auto [column_weights, column_norms, column_shares, column_minima] = side(x.buffers.side.b.side, n);
   const ProductUnits units = product_units(m, n);
   const auto codes = fetched(x.buffers.codes, units.plane_bytes());
   std::vector<float> rows(static_cast<std::size_t>(m), bound_no_partner),
@@ -239,10 +239,10 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
       }
       return sides;
     };
-    const BoundSampleSides rows = expect_scales(0, x.rows, x.buffers.a, x.a_scales.data(), rows_slack(found.slack),
+    const BoundSampleSides rows = expect_scales(0, x.rows, x.buffers.side.a, x.a_scales.data(), rows_slack(found.slack),
                                                 found.spare - found.spare / 2);
     const BoundSampleSides columns =
-        expect_scales(1, x.columns, x.buffers.b, x.b_scales.data(), columns_slack(found.slack), found.spare / 2);
+        expect_scales(1, x.columns, x.buffers.side.b, x.b_scales.data(), columns_slack(found.slack), found.spare / 2);
     EXPECT_EQ(found.exponent, exponent) << family;
     EXPECT_EQ(found.slack,
               bound_slack_bits(x.task.rule, x.host_sample(), rows, columns, allowed_slack(least[1], least[0])))

@@ -1,6 +1,7 @@
 // Several GPUs in one process: each has its memory, handles and what streams remember, also for their default streams.
 #include <thread>
 
+#include "base/fmt.hpp"
 #include "gpu/fixture.hpp"
 #include "vernier/cuda_lapack.hpp"
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "cuda/device.hpp"
+#include "vernier/vernier.hpp"
 
 namespace vernier::test {
 namespace {

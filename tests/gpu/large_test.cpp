@@ -136,7 +136,7 @@ TEST(LargeSplit, FarColumnsAreFoundInEveryLayout) {
     fill_hashed(2, b_rows, b_columns, b.data(), ldb);
     const auto on_host_a = Matrix<float>::of(s.m, s.k, [&](auto i, auto l) { return at(s.opa, 1, i, l); });
     const auto on_host_b = Matrix<float>::of(s.k, s.n, [&](auto l, auto j) { return at(s.opb, 2, l, j); });
-    for (const char* name : cuda::split_kernel_schemes)
+    for (const char* name : cuda::split_kernel_schemes())
       for (const bool plain : {false, true}) {
         const Scheme& scheme = find_scheme(name);
         split::multiply_on_gpu(scheme, s.opa, s.opb, s.m, s.n, s.k, 1, a.data(), lda, b.data(), ldb, 0, c.data(), ldc,

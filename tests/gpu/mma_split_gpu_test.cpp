@@ -8,8 +8,7 @@
 namespace vernier::test {
 namespace {
 
-using cuda::SplitGemmPlan, cuda::plan_split_gemm, cuda::split_gemm, cuda::split_gemm_made, cuda::split_operands_of,
-    cuda::mma_split_schemes;
+using cuda::SplitGemmPlan, cuda::plan_split_gemm, cuda::split_gemm, cuda::split_gemm_made, cuda::split_operands_of;
 
 const GpuModel any_gpu = derived_gpu_model({90, 132, 1.98e9, 3.35e12});
 
@@ -59,7 +58,7 @@ TEST_F(MmaSplit, HasTheBitsOfTheModel) {
   constexpr Layout layouts[] = {
       {}, {Op::none, Op::transpose, 3, 1}, {Op::transpose, Op::none, 4, 0}, {Op::transpose, Op::transpose, 1, 0}};
   int turn = 0;
-  for (const char* name : mma_split_schemes)
+  for (const char* name : cuda::split_kernel_schemes(any_gpu))
     for (const auto& [m, n, k] :
          {std::array<std::int64_t, 3>{1, 1, 1}, {130, 67, 33}, {128, 128, 128}, {300, 190, 1100}, {70, 260, 401}}) {
       const int kind = turn % kinds;

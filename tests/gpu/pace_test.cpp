@@ -146,11 +146,11 @@ TEST_P(PacedResidues, AreReplayedByGraphs) {
 // blocks shares a tile.
 std::optional<std::uint32_t> all_steps(const cuda::SplitGemmPlan& plan) {
   const cuda::SplitAttempt& t = plan.attempts.front();
-  const cuda::SplitTile tile = cuda::tile_of(t.kernel);
+  const cuda::SplitTile tile = t.kernel->tile;
   if (tile.blocks_sharing != 2) return std::nullopt;
   const std::int64_t pairs = divide_up(plan.n, 2 * tile.columns) * divide_up(plan.m, tile.rows);
   const std::int64_t clusters = std::min<std::int64_t>(pairs, cuda::current_device().multiprocessors / 2);
-  const std::int64_t a_tile = divide_up(cuda::split_line_count(t.form, plan.k), Pace::boxes);
+  const std::int64_t a_tile = divide_up(cuda::split_line_count(t.kernel->form, plan.k), Pace::boxes);
   return static_cast<std::uint32_t>(2 * clusters * divide_up(pairs, clusters) * a_tile);
 }
 
@@ -159,7 +159,7 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
   const std::int64_t m = 2304, n = 2500, k = 1152;
   const Operands<float> x = sample(0, m, n, k);
   const OnDevice a(x.a), b(x.b);
-  for (const char* scheme : cuda::split_kernel_schemes) {
+  for (const char* scheme : cuda::split_kernel_schemes()) {
     cuda::SplitGemmPlan plan = cuda::plan_split_gemm(scheme, m, n, k);
     const cuda::SplitOperands operands = cuda::split_operands_of(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k);
     const cuda::DeviceWorkspace workspace(plan.workspace, nullptr);

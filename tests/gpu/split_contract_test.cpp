@@ -60,20 +60,21 @@ TEST(SplitContract, TheDataChooseTheScheme) {
 
 TEST(SplitContract, WideDataTakeShortRunsWhereRunsOrTilesAreFew) {
   const auto last = [](std::int64_t n, std::int64_t k) {
-    return cuda::plan_split_gemm(n, n, k).attempts.back().scheme;
+    return cuda::plan_split_gemm(n, n, k).attempts.back().scheme();
   };
   EXPECT_EQ(last(4096, 64), "bf16x6_short");
   EXPECT_EQ(last(4096, 256), "bf16x6_sep");
   EXPECT_EQ(last(1024, 1024), "bf16x6_short");
   EXPECT_EQ(last(16384, 16384), "bf16x6_sep");
   const cuda::SplitGemmPlan longest = cuda::plan_split_gemm(4096, 4096, 1 << 20);
-  EXPECT_EQ(longest.attempts[longest.attempts.size() - 2].scheme, "tf32tf32_sep");
+  EXPECT_EQ(longest.attempts[longest.attempts.size() - 2].scheme(), "tf32tf32_sep");
 }
 
 TEST(SplitContract, LongAndLargeProductsTakeLongRuns) {
   const auto shifted = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(m, n, k);
-    return std::ranges::find(plan.attempts, SplitForm::half_shifted, &cuda::SplitAttempt::form)->scheme;
+    const auto form = [](const cuda::SplitAttempt& t) { return t.kernel->form; };
+    return std::ranges::find(plan.attempts, SplitForm::half_shifted, form)->scheme();
   };
   EXPECT_EQ(shifted(2048, 2048, 2048), "halfhalf_long");
   EXPECT_EQ(shifted(16384, 16384, 16384), "halfhalf_long");

@@ -71,10 +71,8 @@ inline Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matri
 // Pieces of k in which the kernel of a scheme multiplies this shape.
 inline int pieces_of(const Scheme& s, std::int64_t m, std::int64_t n, std::int64_t k) {
   if (cuda::current_gpu().half != 0) return 1;  // mma.sync takes k whole
-  const bool has_kernel =
-      std::ranges::find(cuda::split_kernel_schemes, s.name) != std::end(cuda::split_kernel_schemes) &&
-      s == find_scheme(s.name);
-  return has_kernel ? cuda::plan_split_gemm(s.name, m, n, k).attempts.front().split_k() : 1;
+  const bool has_kernel = std::ranges::count(cuda::split_kernel_schemes(), s.name) != 0 && s == find_scheme(s.name);
+  return has_kernel ? cuda::plan_split_gemm(s.name, m, n, k).attempts.front().kernel->tile.split_k : 1;
 }
 
 inline Matrix<float> on_model(const Scheme& s, const Matrix<float>& a, const Matrix<float>& b) {

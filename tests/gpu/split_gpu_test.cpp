@@ -150,7 +150,7 @@ TEST_P(SplitKernelTest, ACopyWithOtherRunsOrAnotherOrderIsMultipliedAsItSays) {
 // One tile a block, several, and both widths of tile.
 TEST(SplitGpu, BothTilesOfHalfhalfEqualTheModel) {
   const Scheme& s = find_scheme("halfhalf_sep");
-  std::set<cuda::SplitKernel> seen;
+  std::set<const cuda::SplitKernel*> seen;
   for (const auto& [m, n, k] :
        {std::array<std::int64_t, 3>{1024, 1024, 100}, {1536, 1500, 70}, {1280, 1270, 200}, {300, 270, 2100}}) {
     seen.insert(cuda::plan_split_gemm(s.name, m, n, k).attempts.front().kernel);
@@ -279,7 +279,7 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(cuda::split_kernel_schemes),
+INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(cuda::split_kernel_schemes()),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

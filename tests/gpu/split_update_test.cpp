@@ -65,7 +65,7 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
                                .triangle = staged && triangle};
     const auto tiles = static_cast<int>((a.columns() + 127) / 128 * ((b.columns() + 255) / 256));
     const int piece = triangle ? tiles : tiles / 3 + 1;
-    if (!staged) cuda::multiply_split(cuda::SplitKernel::half_128x128, product, nullptr);
+    if (!staged) cuda::half_128x128.multiply(product, nullptr);
     for (int first = 0; staged && first < tiles; first += piece) {
       product.first_tile = first, product.end_tile = first + piece;
       cuda::update_split(product, nullptr);

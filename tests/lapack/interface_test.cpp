@@ -54,7 +54,7 @@ TEST(Lapack, RefusesAreasBeyondAnyMemoryBeforeItReads) {
       {"getrf", [&] { (void)getrf<double>(n, n, &a, n, &pivots); }},
       {"gesv", [&] { (void)gesv<double>(n, 1, &a, n, &pivots, &b, n); }},
       {"potrf", [&] { (void)potrf<double>(Uplo::upper, n, &a, n); }},
-      {"solve", [&] { (void)solve<double>(n, 1, &a, n, &b, n, &c, n); }},
+      {"solve", [&] { (void)solve<double>(Op::none, n, 1, &a, n, &b, n, &c, n); }},
       {"quad_getrf", [&] { (void)quad_getrf(n, n, &x, n, &pivots); }},
       {"quad_potrf", [&] { (void)quad_potrf(Uplo::lower, n, &x, n); }},
       {"quad_gesv", [&] { (void)quad_gesv(n, 1, &x, n, &pivots, &y, n); }},

@@ -74,8 +74,8 @@ TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
   alone.fallback = Fallback::none;
   EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "sm90_int8", 1024))),
             (std::vector<int>{15, 17, 20, 26, max_moduli}));
-  EXPECT_FALSE(device_route_always_ends(Contract::bits(70), false));
-  EXPECT_FALSE(device_route_always_ends(Contract::fp64(), true)) << "fp32 arithmetic does not keep fp64";
+  EXPECT_FALSE(native_keeps<double>(Contract::bits(70)));
+  EXPECT_FALSE(native_keeps<float>(Contract::fp64())) << "fp32 arithmetic does not keep fp64";
 }
 
 }  // namespace

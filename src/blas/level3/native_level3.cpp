@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "product/native/native_threads.hpp"
+
 namespace vernier {
 namespace {
 
@@ -24,6 +26,7 @@ constexpr bool is = std::is_same_v<T, Wanted>;
 template <class T>
 void native_symm(bool hermitian, Side side, Uplo uplo, int m, int n, T alpha, const T* a, int lda, const T* b, int ldb,
                  T beta, T* c, int ldc) {
+  const NativeCall call;
   const CBLAS_SIDE s = cblas(side);
   const CBLAS_UPLO u = cblas(uplo);
   if constexpr (is<T, float>)
@@ -38,6 +41,7 @@ void native_symm(bool hermitian, Side side, Uplo uplo, int m, int n, T alpha, co
 
 template <class T>
 void native_syrk(bool hermitian, Uplo uplo, Op op, int n, int k, T alpha, const T* a, int lda, T beta, T* c, int ldc) {
+  const NativeCall call;
   const CBLAS_UPLO u = cblas(uplo);
   const CBLAS_TRANSPOSE t = cblas(op);
   if constexpr (is<T, float>) {
@@ -60,6 +64,7 @@ void native_syrk(bool hermitian, Uplo uplo, Op op, int n, int k, T alpha, const 
 template <class T>
 void native_syr2k(bool hermitian, Uplo uplo, Op op, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
                   T beta, T* c, int ldc) {
+  const NativeCall call;
   const CBLAS_UPLO u = cblas(uplo);
   const CBLAS_TRANSPOSE t = cblas(op);
   if constexpr (is<T, float>) {
@@ -81,6 +86,7 @@ void native_syr2k(bool hermitian, Uplo uplo, Op op, int n, int k, T alpha, const
 
 template <class T>
 void native_trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* a, int lda, T* b, int ldb) {
+  const NativeCall call;
   const CBLAS_SIDE s = cblas(side);
   const CBLAS_UPLO u = cblas(uplo);
   const CBLAS_TRANSPOSE t = cblas(op);
@@ -97,6 +103,7 @@ void native_trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, 
 
 template <class T>
 void native_trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* a, int lda, T* b, int ldb) {
+  const NativeCall call;
   const CBLAS_SIDE s = cblas(side);
   const CBLAS_UPLO u = cblas(uplo);
   const CBLAS_TRANSPOSE t = cblas(op);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blas/level3/native_level3.hpp"
+#include "blas/level3/routines.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "product/native/native_threads.hpp"
@@ -11,42 +12,16 @@
 namespace vernier {
 namespace {
 
-// The triangle of op(A) op(B), n x n, halved into squares on the diagonal and rectangles beside it.
-template <class T>
-struct TriangleProduct {
-  Uplo uplo;
-  Op opa, opb;
-  std::int64_t n, k;
-  const T* a;
-  std::int64_t lda;
-  const T* b;
-  std::int64_t ldb;
-  T* out;  // n x n; beyond the triangle it holds parts of the squares and what was there
-  Options options;
-  RoutineReport& report;
-
-  void compute() {
-    cut_triangle(uplo, options.contract.reproducible ? common_cut : cpu_cut(usable_threads(options.threads)), 0, n,
-                 [this](auto... range) { rectangle(range...); });
-  }
-
- private:
-  void rectangle(std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
-    report.add(gemm<T>(opa, opb, i1 - i0, j1 - j0, k, T{1}, opa == Op::none ? a + i0 : a + i0 * lda, lda,
-                       opb == Op::none ? b + j0 * ldb : b + j0, ldb, T{0}, out + i0 + j0 * n, n, options));
-  }
-};
-
 // entry(i, j, c) for every c = C(i, j) of the triangle; where it is Hermitian, diagonals are read and left real.
 template <class T, class Entry>
-void update_triangle(Uplo uplo, bool hermitian, std::int64_t n, T* c, std::int64_t ldc, int threads, Entry entry) {
+void update_triangle(const TriangleUpdate<T>& p, int threads, Entry entry) {
 #pragma omp parallel for schedule(static, 16) num_threads(threads)
-  for (std::int64_t j = 0; j < n; ++j) {
+  for (std::int64_t j = 0; j < p.n; ++j) {
     const FloatingEnvironment environment;
-    const std::int64_t begin = uplo == Uplo::lower ? j : 0, end = uplo == Uplo::lower ? n : j + 1;
+    const std::int64_t begin = p.uplo == Uplo::lower ? j : 0, end = p.uplo == Uplo::lower ? p.n : j + 1;
     for (std::int64_t i = begin; i < end; ++i) {
-      T& out = c[i + j * ldc];
-      if (hermitian && i == j)
+      T& out = p.c[i + j * p.ldc];
+      if (p.hermitian && i == j)
         out = T(std::real(entry(i, j, T(std::real(out)))));
       else
         out = entry(i, j, out);
@@ -56,131 +31,124 @@ void update_triangle(Uplo uplo, bool hermitian, std::int64_t n, T* c, std::int64
 
 // C = beta C on the triangle: alpha or k is zero.
 template <class T>
-void scale_triangle(Uplo uplo, bool hermitian, std::int64_t n, T beta, T* c, std::int64_t ldc, int threads) {
-  if (beta == T{1}) return;
-  update_triangle(uplo, hermitian, n, c, ldc, threads,
-                  [&](auto, auto, const T& old) { return beta == T{0} ? T{0} : times(beta, old); });
+Report scaled_triangle(RoutineReport& report, const TriangleUpdate<T>& p, const Options& options) {
+  Plan nothing = explain<T>(p.opa, p.opb, p.n, p.n, 0, options);
+  const T beta = p.beta;
+  if (beta != T{1})
+    update_triangle(p, usable_threads(options.threads),
+                    [&](auto, auto, const T& old) { return beta == T{0} ? T{0} : times(beta, old); });
+  return report.finished(std::move(nothing));
 }
 
 template <class T>
-void check_update(const char* routine, std::int64_t n, T alpha, std::int64_t k, const T* A, const T* B, const T* C,
-                  std::int64_t ldc, const Options& options) {
-  check_leading(routine, "ldc", ldc, n);
-  check_operands(routine, n > 0 && k > 0 && alpha != T{0}, n > 0, A, B, C);
-  check_routine_options(routine, options);
-  check_not_exact(routine, options);
+void check_update(const TriangleUpdate<T>& p, const Options& options) {
+  check_leading(p.routine, "ldc", p.ldc, p.n);
+  check_operands(p.routine, p.reads(), p.n > 0, p.a, p.b, p.c);
+  check_routine_options(p.routine, options);
+  check_not_exact(p.routine, options);
 }
 
-// Of a checked call.
+// Of a checked call: the triangle of op(A) op(B), halved into squares on the diagonal and rectangles beside it.
 template <class T>
-Report triangle_product(RoutineReport& report, Uplo uplo, bool hermitian, Op opa, Op opb, std::int64_t n,
-                        std::int64_t k, T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta,
-                        T* C, std::int64_t ldc, const Options& options) {
-  const int threads = usable_threads(options.threads);
-  if (n == 0 || k == 0 || alpha == T{0}) {
-    Plan nothing = explain<T>(opa, opb, n, n, 0, options);
-    scale_triangle(uplo, hermitian, n, beta, C, ldc, threads);
-    return report.finished(std::move(nothing));
-  }
-  const Scratch<T> t(n, n);
-  TriangleProduct<T>{uplo, opa, opb, n, k, A, lda, B, ldb, t.data(), inner_options(options), report}.compute();
-  update_triangle(uplo, hermitian, n, C, ldc, threads,
-                  [&, x = t.data()](auto i, auto j, const T& c) { return updated(alpha, x[i + j * n], beta, c); });
+Report triangle_product(RoutineReport& report, const TriangleUpdate<T>& p, const Options& options) {
+  if (!p.reads()) return scaled_triangle(report, p, options);
+  const Scratch<T> t(p.n, p.n);  // beyond the triangle it holds parts of the squares and what was there
+  const Options inner = inner_options(options);
+  const TriangleCut cut = options.contract.reproducible ? common_cut : cpu_cut(usable_threads(options.threads));
+  cut_triangle(p.uplo, cut, 0, p.n, [&](auto... range) {
+    const GemmCall<T> part = p.rectangle(range..., t.data());
+    report.add(gemm<T>(part.opa, part.opb, part.m, part.n, part.k, part.alpha, part.a, part.lda, part.b, part.ldb,
+                       part.beta, part.c, part.ldc, inner));
+  });
+  update_triangle(p, usable_threads(options.threads), [&, x = t.data()](auto i, auto j, const T& c) {
+    return updated(p.alpha, x[i + j * p.n], p.beta, c);
+  });
   return report.finished();
 }
 
-template <class T>
-Report rank_k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int64_t n, std::int64_t k, T alpha,
-              const T* A, std::int64_t lda, T beta, T* C, std::int64_t ldc, const Options& options) {
-  RoutineReport report(routine);
-  check_choice(routine, "uplo", uplo);
-  const Op op = checked_op<T>(routine, asked, hermitian);
-  check_dimension(routine, "n", n);
-  check_dimension(routine, "k", k);
-  check_area(routine, n, std::max(n, k));
-  check_leading(routine, "lda", lda, op == Op::none ? n : k);
-  check_update(routine, n, alpha, k, A, A, C, ldc, options);
+// On a GPU, where the options or the thread ask for one and the estimate is for it.
+//   on_device(operands, options), on_cpu(options): the routine there, and the public one
+template <class T, class OnDevice, class OnCpu>
+std::optional<Report> offloaded_update(const TriangleUpdate<T>& p, const Options& options, const OnDevice& on_device,
+                                       const OnCpu& on_cpu) {
+  if (p.alpha == T{0}) return {};
+  const ProductShape shape{p.n, p.n, p.k};
+  const bool reads_c = p.beta != T{0};
   const auto describe = [&] {
-    return HostRoutine<T>{routine, {n, n, k}, stored_operand(op, A, n, k, lda), {}, {C, n, n, ldc}, beta != T{0}, uplo};
+    HostRoutine<T> r{p.routine, shape, stored_operand(p.opa, p.a, p.n, p.k, p.lda), {}, {p.c, p.n, p.n, p.ldc},
+                     reads_c,   p.uplo};
+    if (p.of_two) r.b = stored_operand(p.opb, p.b, p.k, p.n, p.ldb);
+    return r;
   };
-  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
-    const cuda::Options o{.contract = options.contract, .stream = stream};
-    return hermitian ? cuda::herk<T>(uplo, op, n, k, std::real(alpha), x.a, x.lda, std::real(beta), x.c, x.ldc, o)
-                     : cuda::syrk<T>(uplo, op, n, k, alpha, x.a, x.lda, beta, x.c, x.ldc, o);
+  const auto on_stream = [&](const RoutineOperands<T>& x, void* stream) {
+    return on_device(x, cuda::Options{.contract = options.contract, .stream = stream});
   };
-  const auto on_cpu = [&](const Options& o) {
-    return rank_k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, beta, C, ldc, o);
-  };
-  if (alpha != T{0})
-    if (auto done = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe, on_device, on_cpu))
-      return *std::move(done);
-  Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
-  if (plan.scheme == "residues" && !residues_serve_update<T>(n, k, options)) plan = native_triangle(std::move(plan));
-  if (plan.scheme == "native" && alpha != T{0} && fits_native({n, k, lda, ldc})) {
-    const NativeThreads setting(options.threads);
-    native_syrk(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), beta, C,
-                static_cast<int>(ldc));
-    return report.finished(std::move(plan));
-  }
-  return triangle_product(report, uplo, hermitian, op, transposed(op, hermitian), n, k, alpha, A, lda, A, lda, beta, C,
-                          ldc, options);
+  return offloaded_routine<T>(shape, reads_c, options, describe, on_stream, on_cpu);
+}
+
+template <class T>
+Report update_on_device(const TriangleUpdate<T>& p, const RoutineOperands<T>& x, const cuda::Options& o) {
+  const auto beta = std::real(p.beta);
+  if (p.both)
+    return p.hermitian
+               ? cuda::her2k<T>(p.uplo, p.opa, p.n, p.k, p.alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o)
+               : cuda::syr2k<T>(p.uplo, p.opa, p.n, p.k, p.alpha, x.a, x.lda, x.b, x.ldb, p.beta, x.c, x.ldc, o);
+  return p.hermitian ? cuda::herk<T>(p.uplo, p.opa, p.n, p.k, std::real(p.alpha), x.a, x.lda, beta, x.c, x.ldc, o)
+                     : cuda::syrk<T>(p.uplo, p.opa, p.n, p.k, p.alpha, x.a, x.lda, p.beta, x.c, x.ldc, o);
 }
 
 // alpha X(i, j) + (alpha X(j, i), or its conjugate) + beta C: from the last term to the first.
 template <class T>
-T sum_of_two(bool hermitian, T alpha, T direct, T mirrored, T beta, const T& c) {
+T sum_of_two(const TriangleUpdate<T>& p, T direct, T mirrored, const T& c) {
   const T rest =
-      hermitian ? updated(conjugate(alpha), conjugate(mirrored), beta, c) : updated(alpha, mirrored, beta, c);
-  return updated(alpha, direct, T{1}, rest);
+      p.hermitian ? updated(conjugate(p.alpha), conjugate(mirrored), p.beta, c) : updated(p.alpha, mirrored, p.beta, c);
+  return updated(p.alpha, direct, T{1}, rest);
 }
 
+// By the BLAS underneath, in the order of operations that is its own.
 template <class T>
-Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::int64_t n, std::int64_t k, T alpha,
-               const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
-               const Options& options) {
-  RoutineReport report(routine);
-  check_choice(routine, "uplo", uplo);
-  const Op op = checked_op<T>(routine, asked, hermitian);
-  check_dimension(routine, "n", n);
-  check_dimension(routine, "k", k);
-  check_area(routine, n, std::max(n, k));
-  check_leading(routine, "lda", lda, op == Op::none ? n : k);
-  check_leading(routine, "ldb", ldb, op == Op::none ? n : k);
-  check_update(routine, n, alpha, k, A, B, C, ldc, options);
-  const auto describe = [&] {
-    return HostRoutine<T>{
-        routine,      {n, n, k}, stored_operand(op, A, n, k, lda), stored_operand(op, B, n, k, ldb), {C, n, n, ldc},
-        beta != T{0}, uplo};
-  };
-  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
-    const cuda::Options o{.contract = options.contract, .stream = stream};
-    return hermitian ? cuda::her2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, std::real(beta), x.c, x.ldc, o)
-                     : cuda::syr2k<T>(uplo, op, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
-  };
-  const auto on_cpu = [&](const Options& o) {
-    return rank_2k(routine, hermitian, uplo, asked, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o);
-  };
-  if (alpha != T{0})
-    if (auto done = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe, on_device, on_cpu))
-      return *std::move(done);
-  const int threads = usable_threads(options.threads);
-  Plan plan = explain<T>(Op::none, Op::none, n, n, k, options);
-  if (plan.scheme == "none" || alpha == T{0}) {
-    plan = explain<T>(Op::none, Op::none, n, n, 0, options);
-    scale_triangle(uplo, hermitian, n, beta, C, ldc, threads);
+void update_natively(const TriangleUpdate<T>& p, const Options& options) {
+  const NativeThreads setting(options.threads);
+  const auto as_int = [](std::int64_t x) { return static_cast<int>(x); };
+  if (p.both)
+    native_syr2k(p.hermitian, p.uplo, p.opa, as_int(p.n), as_int(p.k), p.alpha, p.a, as_int(p.lda), p.b, as_int(p.ldb),
+                 p.beta, p.c, as_int(p.ldc));
+  else
+    native_syrk(p.hermitian, p.uplo, p.opa, as_int(p.n), as_int(p.k), p.alpha, p.a, as_int(p.lda), p.beta, p.c,
+                as_int(p.ldc));
+}
+
+// opa: what the caller asked for; op(B) is its transpose.
+template <class T>
+Report rank_update(TriangleUpdate<T> p, const Options& options) {
+  RoutineReport report(p.routine);
+  check_choice(p.routine, "uplo", p.uplo);
+  p.opa = checked_op<T>(p.routine, p.opa, p.hermitian);
+  p.opb = transposed(p.opa, p.hermitian);
+  check_dimension(p.routine, "n", p.n);
+  check_dimension(p.routine, "k", p.k);
+  check_area(p.routine, p.n, std::max(p.n, p.k));
+  check_leading(p.routine, "lda", p.lda, p.opa == Op::none ? p.n : p.k);
+  if (p.both) check_leading(p.routine, "ldb", p.ldb, p.opa == Op::none ? p.n : p.k);
+  check_update(p, options);
+  auto offloaded = offloaded_update(
+      p, options, [p](const RoutineOperands<T>& x, const cuda::Options& o) { return update_on_device(p, x, o); },
+      [p](const Options& o) { return rank_update(p, o); });
+  if (offloaded) return *std::move(offloaded);
+  Plan plan = explain<T>(Op::none, Op::none, p.n, p.n, p.k, options);
+  if (!p.reads()) return scaled_triangle(report, p, options);
+  if (!p.both && plan.scheme == "residues" && !residues_serve_update<T>(p.n, p.k, options))
+    plan = native_triangle(std::move(plan));
+  if (plan.scheme == "native" && fits_native({p.n, p.k, p.lda, p.ldb, p.ldc})) {
+    update_natively(p, options);
     return report.finished(std::move(plan));
   }
-  if (plan.scheme == "native" && fits_native({n, k, lda, ldb, ldc})) {
-    const NativeThreads setting(options.threads);
-    native_syr2k(hermitian, uplo, op, static_cast<int>(n), static_cast<int>(k), alpha, A, static_cast<int>(lda), B,
-                 static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
-    return report.finished(std::move(plan));
-  }
-  const Scratch<T> x(n, n);
+  if (!p.both) return triangle_product(report, p, options);
+  const Scratch<T> x(p.n, p.n);
   report.add(
-      gemm<T>(op, transposed(op, hermitian), n, n, k, T{1}, A, lda, B, ldb, T{0}, x.data(), n, inner_options(options)));
-  update_triangle(uplo, hermitian, n, C, ldc, threads, [&, t = x.data()](auto i, auto j, const T& c) {
-    return sum_of_two(hermitian, alpha, t[i + j * n], t[j + i * n], beta, c);
+      gemm<T>(p.opa, p.opb, p.n, p.n, p.k, T{1}, p.a, p.lda, p.b, p.ldb, T{0}, x.data(), p.n, inner_options(options)));
+  update_triangle(p, usable_threads(options.threads), [&, t = x.data()](auto i, auto j, const T& c) {
+    return sum_of_two(p, t[i + j * p.n], t[j + i * p.n], c);
   });
   return report.finished();
 }
@@ -190,69 +158,51 @@ Report rank_2k(const char* routine, bool hermitian, Uplo uplo, Op asked, std::in
 template <class T>
 Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  RoutineReport report("gemmt");
-  check_choice("gemmt", "uplo", uplo);
-  check_shape("gemmt", opa, opb, n, n, k);
-  check_leading("gemmt", "lda", lda, opa == Op::none ? n : k);
-  check_leading("gemmt", "ldb", ldb, opb == Op::none ? k : n);
-  check_update("gemmt", n, alpha, k, A, B, C, ldc, options);
-  const auto describe = [&] {
-    return HostRoutine<T>{
-        "gemmt",      {n, n, k}, stored_operand(opa, A, n, k, lda), stored_operand(opb, B, k, n, ldb), {C, n, n, ldc},
-        beta != T{0}, uplo};
-  };
-  const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
-    const cuda::Options o{.contract = options.contract, .stream = stream};
-    return cuda::gemmt<T>(uplo, opa, opb, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
-  };
-  const auto on_cpu = [&](const Options& o) {
-    return gemmt<T>(uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o);
-  };
-  if (alpha != T{0})
-    if (auto done = offloaded_routine<T>({n, n, k}, beta != T{0}, options, describe, on_device, on_cpu))
-      return *std::move(done);
-  return triangle_product(report, uplo, false, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
+  const TriangleUpdate<T> p{
+      {opa, opb, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, "gemmt", false, false, true, uplo};
+  RoutineReport report(p.routine);
+  check_choice(p.routine, "uplo", uplo);
+  check_call(p.routine, p);
+  check_update(p, options);
+  auto offloaded = offloaded_update(
+      p, options,
+      [=](const RoutineOperands<T>& x, const cuda::Options& o) {
+        return cuda::gemmt<T>(uplo, opa, opb, n, k, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c, x.ldc, o);
+      },
+      [=](const Options& o) { return gemmt<T>(uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc, o); });
+  if (offloaded) return *std::move(offloaded);
+  return triangle_product(report, p, options);
 }
 
 template <class T>
 Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
             Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_k("syrk", false, uplo, op, n, k, alpha, A, lda, beta, C, ldc, options);
+  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, A, lda, beta, C, ldc}, "syrk", false, false, false, uplo},
+                        options);
 }
 
 template <class T>
 Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda, Real<T> beta,
             T* C, std::int64_t ldc, const Options& options) {
-  return rank_k("herk", is_complex<T>, uplo, op, n, k, T(alpha), A, lda, T(beta), C, ldc, options);
+  return rank_update<T>(
+      {{op, op, n, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc}, "herk", is_complex<T>, false, false, uplo},
+      options);
 }
 
 template <class T>
 Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_2k("syr2k", false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
+  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, "syr2k", false, true, true, uplo},
+                        options);
 }
 
 template <class T>
 Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_2k("her2k", is_complex<T>, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
+  return rank_update<T>(
+      {{op, op, n, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc}, "her2k", is_complex<T>, true, true, uplo}, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, \
-                        T, T*, std::int64_t, const Options&);                                                        \
-  template Report syrk(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, T, T*, std::int64_t,         \
-                       const Options&);                                                                              \
-  template Report herk(Uplo, Op, std::int64_t, std::int64_t, Real<T>, const T*, std::int64_t, Real<T>, T*,           \
-                       std::int64_t, const Options&);                                                                \
-  template Report syr2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,  \
-                        T*, std::int64_t, const Options&);                                                           \
-  template Report her2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,     \
-                        Real<T>, T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_RANK_UPDATES, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

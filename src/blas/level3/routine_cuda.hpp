@@ -1,6 +1,7 @@
 // What the level-3 routines on a GPU share.
 #pragma once
 
+#include "base/status.hpp"
 #include "blas/level3/routine.hpp"
 #include "cuda/device.hpp"
 #include "number/complex.hpp"
@@ -43,8 +44,7 @@ void check_without_host(std::int64_t m, std::int64_t n, std::int64_t k, const Op
   if (!without_host(options)) return;
   Options inner = inner_options(options);
   inner.asynchronous = true;  // which some GPUs do natively
-  if (explain<T>(Op::none, Op::none, m, n, k, inner).scheme == "residues")
-    check_without_host(inner, sizeof(RealType<T>) == 4);
+  if (explain<T>(Op::none, Op::none, m, n, k, inner).scheme == "residues") check_without_host<RealType<T>>(inner);
 }
 
 inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }

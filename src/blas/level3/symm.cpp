@@ -1,5 +1,6 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
 #include "blas/level3/native_level3.hpp"
+#include "blas/level3/routines.hpp"
 #include "blas/level3/triangle.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
@@ -88,15 +89,6 @@ Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alph
   return symmetric_product("hemm", is_complex<T>, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
-                       T*, std::int64_t, const Options&);                                                            \
-  template Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
-                       T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_SYMMETRIC_PRODUCTS, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp), with cuBLAS's
 // syrkx and herkx: fill in the other triangle; halve the triangle of the result; take one product for both terms.
 #include "blas/level3/routine_cuda.hpp"
+#include "blas/level3/routines.hpp"
 #include "blas/level3/triangle.hpp"
 #include "product/elements.cuh"
 
@@ -61,42 +62,21 @@ __global__ void update_triangle(Elements size, bool hermitian, bool both, Uplo u
 }
 
 template <class T>
-struct Update {
-  const char* routine;
-  bool hermitian, both;  // both: A B^T and B A^T
-  Uplo uplo;
-  Op opa, opb;
-  std::int64_t n, k;
-  T alpha;
-  const T* a;
-  std::int64_t lda;
-  const T* b;
-  std::int64_t ldb;
-  T beta;
-  T* c;
-  std::int64_t ldc;
-};
-
-template <class T>
-void check_arguments(const Update<T>& p, const Options& options) {
+void check_arguments(const TriangleUpdate<T>& p, const Options& options) {
   check_choice(p.routine, "uplo", p.uplo);
-  check_shape(p.routine, p.opa, p.opb, p.n, p.n, p.k);
-  check_leading(p.routine, "lda", p.lda, p.opa == Op::none ? p.n : p.k);
-  check_leading(p.routine, "ldb", p.ldb, p.opb == Op::none ? p.k : p.n);
-  check_leading(p.routine, "ldc", p.ldc, p.n);
-  check_operands(p.routine, p.n > 0 && p.k > 0 && p.alpha != T{0}, p.n > 0, p.a, p.b, p.c);
+  check_call(p.routine, p);
+  check_operands(p.routine, p.reads(), p.n > 0, p.a, p.b, p.c);
   check_routine_options(p.routine, options);
 }
 
 // The triangle of op(A) op(B), n x n, or all of it where both terms need it.
 template <class T>
-void multiply(const Update<T>& p, T* out, const Options& options, RoutineReport& report) {
+void multiply(const TriangleUpdate<T>& p, T* out, const Options& options, RoutineReport& report) {
   const Options inner = inner_options(options);
-  const auto rectangle = [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
-    const T one{1}, zero{0};
-    report.add(gemm<T>(p.opa, p.opb, i1 - i0, j1 - j0, p.k, &one, p.opa == Op::none ? p.a + i0 : p.a + i0 * p.lda,
-                       p.lda, p.opb == Op::none ? p.b + j0 * p.ldb : p.b + j0, p.ldb, &zero, out + i0 + j0 * p.n, p.n,
-                       inner));
+  const auto rectangle = [&](auto... range) {
+    const GemmCall<T> part = p.rectangle(range..., out);
+    report.add(gemm<T>(part.opa, part.opb, part.m, part.n, part.k, &part.alpha, part.a, part.lda, part.b, part.ldb,
+                       &part.beta, part.c, part.ldc, inner));
   };
   if (p.both)
     rectangle(0, p.n, 0, p.n);
@@ -105,12 +85,12 @@ void multiply(const Update<T>& p, T* out, const Options& options, RoutineReport&
 }
 
 template <class T>
-Report update(const Update<T>& p, const Options& options) {
+Report update(const TriangleUpdate<T>& p, const Options& options) {
   RoutineReport report(p.routine);
   check_arguments(p, options);
   Plan nothing = explain<T>(Op::none, Op::none, p.n, p.n, 0, options);
   const cudaStream_t stream = stream_of(options);
-  const bool reads = p.n > 0 && p.k > 0 && p.alpha != T{0};
+  const bool reads = p.reads();
   if (p.n == 0) return report.finished(std::move(nothing));
   const auto add = [&](const T* x) {
     launch_elements("update_triangle", update_triangle<T>, {p.n, p.n}, stream, p.hermitian, p.both && reads, p.uplo,
@@ -127,15 +107,12 @@ Report update(const Update<T>& p, const Options& options) {
   return report.finished();
 }
 
-// both: of syr2k and her2k; else op(A) times the transpose of op(B).
+// opa: what the caller asked for; op(B) is its transpose. both: of syr2k and her2k.
 template <class T>
-Report rank_update(const char* routine, bool hermitian, bool both, Uplo uplo, Op asked, std::int64_t n, std::int64_t k,
-                   T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C, std::int64_t ldc,
-                   const Options& options) {
-  const Op op = checked_op<T>(routine, asked, hermitian);
-  return update<T>(
-      {routine, hermitian, both, uplo, op, transposed(op, hermitian), n, k, alpha, A, lda, B, ldb, beta, C, ldc},
-      options);
+Report rank_update(TriangleUpdate<T> p, const Options& options) {
+  p.opa = checked_op<T>(p.routine, p.opa, p.hermitian);
+  p.opb = transposed(p.opa, p.hermitian);
+  return update<T>(p, options);
 }
 
 template <class T>
@@ -167,7 +144,8 @@ Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo up
 template <class T>
 Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return update<T>({"gemmt", false, false, uplo, opa, opb, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, options);
+  return update<T>({{opa, opb, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, "gemmt", false, false, true, uplo},
+                   options);
 }
 
 template <class T>
@@ -185,62 +163,48 @@ Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alph
 template <class T>
 Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
             Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update("syrk", false, false, uplo, op, n, k, alpha, A, lda, A, lda, beta, C, ldc, options);
+  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, A, lda, beta, C, ldc}, "syrk", false, false, false, uplo},
+                        options);
 }
 
 template <class T>
 Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda, Real<T> beta,
             T* C, std::int64_t ldc, const Options& options) {
-  return rank_update("herk", is_complex<T>, false, uplo, op, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc, options);
+  return rank_update<T>(
+      {{op, op, n, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc}, "herk", is_complex<T>, false, false, uplo},
+      options);
 }
 
 template <class T>
 Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update("syr2k", false, true, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
+  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, "syr2k", false, true, true, uplo},
+                        options);
 }
 
 template <class T>
 Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update("her2k", is_complex<T>, true, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
+  return rank_update<T>(
+      {{op, op, n, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc}, "her2k", is_complex<T>, true, true, uplo}, options);
 }
 
 template <class T>
 Report syrkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update("syrkx", false, false, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
+  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, "syrkx", false, false, true, uplo},
+                        options);
 }
 
 template <class T>
 Report herkx(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
              const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update("herkx", is_complex<T>, false, uplo, op, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc, options);
+  return rank_update<T>(
+      {{op, op, n, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc}, "herkx", is_complex<T>, false, true, uplo}, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template Report gemmt(Uplo, Op, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, \
-                        T, T*, std::int64_t, const Options&);                                                        \
-  template Report syrkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,  \
-                        T*, std::int64_t, const Options&);                                                           \
-  template Report herkx(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,     \
-                        Real<T>, T*, std::int64_t, const Options&);                                                  \
-  template Report symm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
-                       T*, std::int64_t, const Options&);                                                            \
-  template Report hemm(Side, Uplo, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T, \
-                       T*, std::int64_t, const Options&);                                                            \
-  template Report syrk(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, T, T*, std::int64_t,         \
-                       const Options&);                                                                              \
-  template Report herk(Uplo, Op, std::int64_t, std::int64_t, Real<T>, const T*, std::int64_t, Real<T>, T*,           \
-                       std::int64_t, const Options&);                                                                \
-  template Report syr2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t, T,  \
-                        T*, std::int64_t, const Options&);                                                           \
-  template Report her2k(Uplo, Op, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, std::int64_t,     \
-                        Real<T>, T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_RANK_UPDATES, VERNIER_INSTANTIATION)
+VERNIER_FOR_ALL(VERNIER_SYMMETRIC_PRODUCTS, VERNIER_INSTANTIATION)
+VERNIER_FOR_ALL(VERNIER_UPDATES_OF_TWO, VERNIER_INSTANTIATION)
 
 }  // namespace vernier::cuda

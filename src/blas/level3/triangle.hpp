@@ -5,6 +5,7 @@
 
 #include "blas/level3/routine.hpp"
 #include "number/complex.hpp"
+#include "product/call.hpp"
 
 namespace vernier {
 
@@ -18,7 +19,7 @@ struct TriangleCut {
   }
 };
 
-// For reproducible contracts everywhere, and on CPUs. For n = 2048 the squares add 1/16 to the work.
+// For reproducible contracts everywhere, and on few threads of a CPU. For n = 2048 the squares add 1/16 to the work.
 inline constexpr TriangleCut common_cut{256, 64};
 
 // rectangle(i0, i1, j0, j1) for squares on the diagonal and rectangles beside it that together cover the triangle.
@@ -52,11 +53,32 @@ Op checked_op(const char* routine, Op op, bool hermitian) {
   return op == Op::none ? op : transposed(Op::none, hermitian);
 }
 
+// Of one triangle of a C that is n x n, by op(A) op(B); where op(B) is the transpose of op(A), op is that of A.
+template <class T>
+struct TriangleUpdate : GemmCall<T> {
+  const char* routine;
+  bool hermitian, both;  // both: A B^T and B A^T
+  bool of_two;           // B is not A
+  Uplo uplo;
+
+  bool reads() const { return this->n > 0 && this->k > 0 && this->alpha != T{0}; }
+  // The product of rows [i0, i1) and columns [j0, j1), with C in `out`, n x n.
+  GemmCall<T> rectangle(std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1, T* out) const {
+    GemmCall<T> part = *this;
+    part.m = i1 - i0, part.n = j1 - j0;
+    part.a += this->opa == Op::none ? i0 : i0 * this->lda;
+    part.b += this->opb == Op::none ? j0 * this->ldb : j0;
+    part.alpha = T{1}, part.beta = T{0};
+    part.c = out + i0 + j0 * this->n;
+    part.ldc = this->n;
+    return part;
+  }
+};
+
 // What the routine reads and writes, where alpha and the sizes leave it something to do.
 template <class T>
 void check_operands(const char* routine, bool reads, bool writes, const T* A, const T* B, const T* C) {
-  check_pointer(routine, "A", reads, A);
-  check_pointer(routine, "B", reads, B);
+  check_operands(routine, reads, A, B);
   check_pointer(routine, "C", writes, C);
 }
 

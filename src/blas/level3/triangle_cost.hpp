@@ -5,7 +5,9 @@
 #include "base/environment.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/level3/triangle.hpp"
+#include "blas/offload/device.hpp"
 #include "product/native/native.hpp"
+#include "product/plan/native_use.hpp"
 
 namespace vernier {
 
@@ -13,9 +15,11 @@ namespace vernier {
 // underneath, which would take them, and those of products keep one another from their processors.
 constexpr TriangleCut cpu_cut(int threads) { return threads <= 4 ? common_cut : TriangleCut{1024, 128}; }
 
+// Not of pieces that may go to a GPU.
 template <class T>
 bool chooses_by_estimate(const Options& options) {
-  return native_product_serves<T>(options.contract) && requested_engine(options.engine).empty();
+  return native_use<T>(options.contract) != NativeUse::never && requested_engine(options.engine).empty() &&
+         !asks_for_a_gpu(options);
 }
 
 // A triangle of a product, n x n x k.

@@ -1,5 +1,6 @@
 // trmm and trsm: halves of A by gemm, blocks on the diagonal by the BLAS underneath or by substitution.
 #include "blas/level3/native_level3.hpp"
+#include "blas/level3/routines.hpp"
 #include "blas/level3/substitution.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/level3/triangular_halves.hpp"
@@ -143,15 +144,7 @@ Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t
   return triangular<T>({"trsm", true, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                        \
-  template Report trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t, \
-                       const Options&);                                                                               \
-  template Report trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, T, const T*, std::int64_t, T*, std::int64_t, \
-                       const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_FOR_ALL(VERNIER_TRMM_IN_PLACE, VERNIER_INSTANTIATION)
+VERNIER_FOR_ALL(VERNIER_TRSM, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

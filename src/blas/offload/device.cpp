@@ -113,6 +113,8 @@ std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", secon
 
 }  // namespace
 
+bool asks_for_a_gpu(const Options& options) { return device_of(options) != Device::cpu && may_leave_the_cpu(options); }
+
 const char* to_string(Device device) {
   constexpr const char* names[] = {"cpu", "cuda", "auto"};
   return names[static_cast<int>(device)];
@@ -158,8 +160,8 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
 
 template <class T>
 std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
+  if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   const Device device = device_of(options);
-  if (device == Device::cpu || shape.empty() || is_small_product(shape) || !may_leave_the_cpu(options)) return {};
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (device == Device::automatic && on_cpu < least_cpu_seconds) return {};
   const HostLink& link = measured_link();

@@ -16,6 +16,9 @@ struct OffloadEstimate {
 OffloadEstimate estimate_offload(const ProductShape& shape, std::size_t element, bool reads_c, double product_seconds,
                                  double cpu_seconds, const HostLink& link);
 
+// Do the options, or the thread, name a GPU or leave the choice? CUDA is not asked.
+bool asks_for_a_gpu(const Options& options);
+
 // The plan where a GPU is to be taken; reads_c: beta is not 0.
 template <class T>
 std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options);

@@ -33,11 +33,14 @@ class WholeRun {
       target_.synchronize();
       return {.begun = true};
     }
-    lane_.schedule = schedule();
-    if (!fits()) return {};
-    return {.begun = true,
-            .error = through_the_link(at),
-            .where = fmt::format("; matrices of the host: whole on {}", target_.name)};
+    try {
+      lane_.schedule = schedule();
+      if (!fits()) return {};
+      through_the_link(at);
+      return {.begun = true, .where = fmt::format("; matrices of the host: whole on {}", target_.name)};
+    } catch (const Error& error) {
+      return {.begun = true, .error = error.what()};
+    }
   }
 
  private:
@@ -73,14 +76,16 @@ class WholeRun {
 
   bool fits() const {
     const HostOperand<T>&a = routine_.a, &c = routine_.c;
-    const std::size_t scratch = checked_area<T>(std::max(a.rows, c.rows), std::max(a.columns, c.columns)) * sizeof(T);
+    const std::size_t scratch =
+        size_product({static_cast<std::size_t>(routine_.copies), sizeof(T),
+                      checked_area<T>(std::max(a.rows, c.rows), std::max(a.columns, c.columns))});
     const ProductShape& s = routine_.shape;
     const std::size_t taken = size_sum(scratch, target_.workspace(s.m, s.n, s.k, true));
     return size_sum(lane_.schedule.bytes, taken) <= target_.free_memory(0) / 16 * 15;
   }
 
-  // Why the device stopped, and C is as it was; "" when C is written.
-  std::string through_the_link(const OperandMemory& at) try {
+  // Throws where the device stops: C is as it was.
+  void through_the_link(const OperandMemory& at) {
     const auto host = [](const HostOperand<T>& x) {
       return offload::HostMatrix{reinterpret_cast<std::byte*>(const_cast<T*>(x.data)), x.ld, sizeof(T)};
     };
@@ -94,12 +99,9 @@ class WholeRun {
     std::vector<offload::Lane> lanes{lane_};
     Progress progress(options_.progress);
     std::vector<offload::LaneResult> results = offload::run(lanes, settings_, progress);
-    if (!results.front().error.empty()) return std::move(results.front().error);
-    copy_out(reinterpret_cast<const T*>(out.data()));
+    if (!results.front().error.empty()) fail(Status::device_error, "{}", results.front().error);
     progress.finish();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
+    copy_out(reinterpret_cast<const T*>(out.data()));
   }
 
   void multiply(const offload::BlockOnDevice& block) const {

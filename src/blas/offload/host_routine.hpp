@@ -52,6 +52,7 @@ struct HostRoutine {
   HostOperand<T> c;     // written
   bool reads_c = false;
   std::optional<Uplo> triangle{};  // of C: all that is written
+  int copies = 1;                  // of the largest matrix, that the routine makes on the device
 };
 
 struct RoutineOutcome {
@@ -70,6 +71,7 @@ RoutineOutcome run_whole(const HostRoutine<T>& routine,
 // In what a routine returns, where that has room for words.
 template <class Result>
 void tell_where(Result& result, bool on_device, const std::string& where) {
+  if (where.empty()) return;
   if constexpr (requires { result.plan; }) {
     if (on_device && result.plan.scheme == "native") result.plan.scheme = "cublas";  // "native" is the CPU's BLAS
     result.plan.reason += where;
@@ -84,6 +86,7 @@ template <class T, class OnDevice, class OnCpu>
 auto offloaded_routine(const HostRoutine<T>& routine, const Options& options, const OffloadTarget<T>& target,
                        const offload::TransferSettings& settings, const OnDevice& on_device, const OnCpu& on_cpu)
     -> std::optional<decltype(on_cpu(options))> {
+  if (target.devices == 0) return {};  // a device that was there may be lost
   const auto start = std::chrono::steady_clock::now();
   decltype(on_cpu(options)) result{};
   const RoutineOutcome outcome = run_whole<T>(

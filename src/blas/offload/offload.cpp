@@ -13,6 +13,7 @@
 #include "base/workspace.hpp"
 #include "number/complex.hpp"
 #include "product/arguments.hpp"
+#include "product/plan/native_use.hpp"
 #include "product/progress.hpp"
 #include "residue/backend.hpp"
 #include "residue/plan/bounds.hpp"
@@ -32,14 +33,13 @@ constexpr int most_copying_threads = 24;
 template <class T>
 bool blocks_are_free(const Contract& c) {
   if (c.kind == Contract::Kind::exact || c.kind == Contract::Kind::normwise) return true;
-  return !c.reproducible && c.fallback == Fallback::native && c.bits_asked <= std::numeric_limits<RealType<T>>::digits;
+  return native_use<T>(c) != NativeUse::never;
 }
 
 // Statistics of all vectors: is every entry ordinary? Then it is so in each part of the product, with the same scales.
 template <class T>
 bool every_entry_is_ordinary(const GemmCall<T>& call, const Contract& contract, int threads) {
-  const Operand<T> a = rows_of(call.opa, call.a, call.m, call.k, call.lda);
-  const Operand<T> b = columns_of(call.opb, call.b, call.n, call.k, call.ldb);
+  const Operand<T> a = call.rows(), b = call.columns();
   std::vector<VectorStatistics> statistics[2];
   std::vector<VectorProof> proofs[2];
   const SchemeBackend<T>& backend = best_backend<T>();

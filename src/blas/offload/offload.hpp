@@ -12,26 +12,11 @@
 
 #include "offload/cuda_link.hpp"
 #include "offload/transfer.hpp"
-#include "vernier/vernier.hpp"
+#include "product/call.hpp"
 
 namespace vernier {
 
-// C = alpha op(A) op(B) + beta C, checked; A and B are read.
-template <class T>
-struct GemmCall {
-  Op opa = Op::none, opb = Op::none;
-  std::int64_t m = 0, n = 0, k = 0;
-  T alpha = 1;
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  const T* b = nullptr;
-  std::int64_t ldb = 0;
-  T beta = 0;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
-};
-
-// That of a part of C.
+// The call of a part of C.
 template <class T>
 GemmCall<T> part_of(GemmCall<T> call, Range rows, Range columns) {
   call.a += call.opa == Op::none ? rows.begin : rows.begin * call.lda;

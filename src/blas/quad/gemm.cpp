@@ -28,7 +28,7 @@ std::optional<QuadContract> parse_quad(std::string_view text) {
   if (text.starts_with("exact")) {
     try {
       const Contract exact = Contract::parse(text);
-      if (!exact.reproducible && exact.fallback == Fallback::native)
+      if (exact == Contract::exact(exact.rounding))
         return QuadContract{.kind = Kind::exact, .rounding = exact.rounding};
     } catch (const Error&) {
     }
@@ -202,8 +202,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   check_shape(routine, opa, opb, m, n, k);
   check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
-  check_pointer(routine, "A", reads, A);
-  check_pointer(routine, "B", reads, B);
+  check_operands(routine, reads, A, B);
   check_pointer(routine, "C", m > 0 && n > 0, C);
   require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
   goal_of<TC>(options.contract);

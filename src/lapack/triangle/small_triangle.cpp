@@ -106,7 +106,7 @@ void solve_small_unit_lower(std::int64_t m, std::int64_t n, const T* a, std::int
   }
   const std::int64_t h = (m / 2 + widest_panel - 1) / widest_panel * widest_panel;
   solve_small_unit_lower(h, n, a, lda, b, ldb);
-  native_gemm(Op::none, Op::none, m - h, n, h, T{-1}, a + h, lda, b, ldb, T{1}, b + h, ldb, 0);
+  native_gemm<T>({Op::none, Op::none, m - h, n, h, T{-1}, a + h, lda, b, ldb, T{1}, b + h, ldb}, 0);
   solve_small_unit_lower(m - h, n, a + h + h * lda, lda, b + h, ldb);
 }
 

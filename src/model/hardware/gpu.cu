@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 
 namespace vernier::model::gpu {

@@ -6,6 +6,7 @@
 #include <complex>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "engine/panel.hpp"
 #include "number/complex.hpp"
@@ -35,50 +36,49 @@ CBLAS_TRANSPOSE transposition(Op op) {
   return op == Op::none ? CblasNoTrans : op == Op::transpose ? CblasTrans : CblasConjTrans;
 }
 
-void call(Op opa, Op opb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
-          double beta, double* c, int ldc) {
-  cblas_dgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-void call(Op opa, Op opb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
-          float beta, float* c, int ldc) {
-  cblas_sgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-void call(Op opa, Op opb, int m, int n, int k, std::complex<double> alpha, const std::complex<double>* a, int lda,
-          const std::complex<double>* b, int ldb, std::complex<double> beta, std::complex<double>* c, int ldc) {
-  cblas_zgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
-}
-
-void call(Op opa, Op opb, int m, int n, int k, std::complex<float> alpha, const std::complex<float>* a, int lda,
-          const std::complex<float>* b, int ldb, std::complex<float> beta, std::complex<float>* c, int ldc) {
-  cblas_cgemm(CblasColMajor, transposition(opa), transposition(opb), m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+// A block of a call whose sizes the interface takes.
+template <class T>
+void call_blas(const GemmCall<T>& p) {
+  const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
+  const auto with = [&](auto gemm, auto alpha, auto beta) {
+    gemm(CblasColMajor, transposition(p.opa), transposition(p.opb), as_int(p.m), as_int(p.n), as_int(p.k), alpha, p.a,
+         as_int(p.lda), p.b, as_int(p.ldb), beta, p.c, as_int(p.ldc));
+  };
+  if constexpr (std::is_same_v<T, float>)
+    with(cblas_sgemm, p.alpha, p.beta);
+  else if constexpr (std::is_same_v<T, double>)
+    with(cblas_dgemm, p.alpha, p.beta);
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    with(cblas_cgemm, &p.alpha, &p.beta);
+  else
+    with(cblas_zgemm, &p.alpha, &p.beta);
 }
 
 }  // namespace
 
 template <class T>
-void native_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda,
-                 const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc, int threads,
-                 const std::function<void(double)>& tell) {
+void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
   const NativeThreads setting(threads);
+  const NativeCall inside;
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
-  const bool long_a = lda > largest_int, long_b = ldb > largest_int, long_c = ldc > largest_int;
-  const std::int64_t mb = long_a && opa != Op::none ? 1 : block;
-  const std::int64_t most = long_c || (long_b && opb == Op::none) ? 1 : block;
-  const std::int64_t nb = progress.wanted() ? std::min(most, told_block<T>(m, n, k)) : most;
-  const std::int64_t kb = (long_a && opa == Op::none) || (long_b && opb != Op::none) ? 1 : block;
-  const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
-  for (std::int64_t j = 0; j < n; j += nb) {
-    for (std::int64_t i = 0; i < m; i += mb)
-      for (std::int64_t l = 0; l < std::max<std::int64_t>(k, 1); l += kb) {
-        const T* pa = opa == Op::none ? a + i + l * lda : a + l + i * lda;
-        const T* pb = opb == Op::none ? b + l + j * ldb : b + j + l * ldb;
-        call(opa, opb, as_int(std::min(mb, m - i)), as_int(std::min(nb, n - j)), as_int(std::min(kb, k - l)), alpha, pa,
-             as_int(lda), pb, as_int(ldb), l == 0 ? beta : T{1}, c + i + j * ldc, as_int(ldc));
+  const bool long_a = p.lda > largest_int, long_b = p.ldb > largest_int, long_c = p.ldc > largest_int;
+  const std::int64_t mb = long_a && p.opa != Op::none ? 1 : block;
+  const std::int64_t most = long_c || (long_b && p.opb == Op::none) ? 1 : block;
+  const std::int64_t nb = progress.wanted() ? std::min(most, told_block<T>(p.m, p.n, p.k)) : most;
+  const std::int64_t kb = (long_a && p.opa == Op::none) || (long_b && p.opb != Op::none) ? 1 : block;
+  for (std::int64_t j = 0; j < p.n; j += nb) {
+    for (std::int64_t i = 0; i < p.m; i += mb)
+      for (std::int64_t l = 0; l < std::max<std::int64_t>(p.k, 1); l += kb) {
+        GemmCall<T> part = p;
+        part.m = std::min(mb, p.m - i), part.n = std::min(nb, p.n - j), part.k = std::min(kb, p.k - l);
+        part.a += p.opa == Op::none ? i + l * p.lda : l + i * p.lda;
+        part.b += p.opb == Op::none ? l + j * p.ldb : j + l * p.ldb;
+        part.c += i + j * p.ldc;
+        if (l != 0) part.beta = T{1};
+        call_blas(part);
       }
-    if (j + nb < n) progress.at(WorkShare{}.at(j + nb, n));
+    if (j + nb < p.n) progress.at(WorkShare{}.at(j + nb, p.n));
   }
   progress.finish();
 }
@@ -96,9 +96,7 @@ const std::string& native_name() {
   return name;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template void native_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
-                            std::int64_t, T, T*, std::int64_t, int, const std::function<void(double)>&);
+#define VERNIER_INSTANTIATE(T) template void native_gemm(const GemmCall<T>&, int, const std::function<void(double)>&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

@@ -11,6 +11,22 @@ Function native_symbol(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
+// A call of the BLAS underneath is the library's own, on whatever thread: a preload that stands before that BLAS hands
+// it on.
+class NativeCall {
+ public:
+  NativeCall() { tell(1); }
+  ~NativeCall() { tell(-1); }
+  NativeCall(const NativeCall&) = delete;
+  NativeCall& operator=(const NativeCall&) = delete;
+
+ private:
+  static void tell(int change) {
+    static const auto inside = native_symbol<void (*)(int)>("vernier_blas_inside");
+    if (inside != nullptr) inside(change);
+  }
+};
+
 // Holds it at `threads` for the life of the object; 0 leaves it alone. OpenBLAS has one setting for the process: the
 // first object changes it, the last one restores it, and meanwhile it holds for all. Other BLAS keep their own.
 class NativeThreads {

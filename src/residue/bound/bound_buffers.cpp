@@ -1,9 +1,8 @@
 #include "residue/bound/bound_buffers.hpp"
 
-#include <utility>
-
 #include "number/bound_byte.hpp"
 #include "residue/residues.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier::cuda {
 
@@ -32,16 +31,17 @@ BoundChoices bound_choices(const RouteClasses& classes) {
 
 DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
   DeviceBoundBuffers b;
-  for (auto [x, vectors] : {std::pair{&b.a, shape.m}, std::pair{&b.b, shape.n}}) {
+  const auto pitch = static_cast<std::size_t>(device_pitch(shape.k));
+  for (const Side side : both_sides) {
+    const std::int64_t vectors = side == Side::left ? shape.m : shape.n;
     const auto count = static_cast<std::size_t>(bound_vectors(vectors));
-    x->side = {arena.take<float>(count), arena.take<float>(count), arena.take<float>(count),
-               arena.take<unsigned>(count)};
-    x->tops = arena.take<int>(count);
+    BoundVectorsOnDevice& x = b.side[side];
+    x.side = {arena.take<float>(count), arena.take<float>(count), arena.take<float>(count),
+              arena.take<unsigned>(count)};
+    x.tops = arena.take<int>(count);
+    x.bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(vectors) * pitch);
   }
   b.found = arena.take<BoundFindings>(1);
-  const auto pitch = static_cast<std::size_t>(device_pitch(shape.k));
-  b.a_bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(shape.m) * pitch);
-  b.b_bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(shape.n) * pitch);
   b.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(product_units(shape.m, shape.n).plane_bytes()));
   b.sample.pitch = device_pitch(shape.k);
   for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);

@@ -9,6 +9,7 @@
 #include "number/moduli.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/route.hpp"
+#include "product/sides.hpp"
 #include "residue/bound/bound_sample.hpp"
 #include "residue/bound/bound_scales.hpp"
 
@@ -41,7 +42,8 @@ BoundChoices bound_choices(const RouteClasses& classes);
 // In device memory, padded to bound_vectors().
 struct BoundVectorsOnDevice {
   DeviceBoundSide side;
-  int* tops = nullptr;  // log2 of the norms of the integers, in sixteenths
+  int* tops = nullptr;            // log2 of the norms of the integers, in sixteenths
+  std::uint8_t* bytes = nullptr;  // bound_byte of each element, [vector][device_pitch(k)]
 };
 // The sample of entries (bound_sample.hpp) in device memory; none without entries.
 struct BoundSampleOnDevice {
@@ -51,9 +53,8 @@ struct BoundSampleOnDevice {
   int* slack = nullptr;                 // the least bound_slack() of each side
 };
 struct DeviceBoundBuffers {
-  BoundVectorsOnDevice a, b;
+  Sides<BoundVectorsOnDevice> side;
   BoundFindings* found = nullptr;
-  std::uint8_t *a_bytes = nullptr, *b_bytes = nullptr;  // bound_byte of each element, [vector][device_pitch(k)]
   std::uint8_t* codes = nullptr;
   BoundSampleOnDevice sample;
 };

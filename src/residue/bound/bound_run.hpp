@@ -5,6 +5,7 @@
 #include "residue/bound/bound_kernels.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/plan/plan_cuda.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier::cuda {
 
@@ -13,23 +14,22 @@ class DeviceBoundRun {
  public:
   // arena: that of planes which are not needed meanwhile, or behind planes that are. Scales are written beside the
   // ordinary ones. route: where no host waits, what is queued.
-  DeviceBoundRun(const DeviceProductPlan& plan, const Operand<T>& a, const Operand<T>& b,
-                 const DeviceVectorBuffers& vectors, cudaStream_t stream, Arena arena,
-                 const DeviceRoutePlan* route = nullptr)
+  DeviceBoundRun(const DeviceProductPlan& plan, const Sides<Operand<T>>& x, const DeviceVectorBuffers& vectors,
+                 cudaStream_t stream, Arena arena, const DeviceRoutePlan* route = nullptr)
       : plan_(plan),
         route_(route),
         route_words_(vectors.route),
-        a_{.x = a, .statistics = vectors.a_statistics, .scales = vectors.a_wide_scales},
-        b_{.x = b, .statistics = vectors.b_statistics, .scales = vectors.b_wide_scales},
+        x_{},
         stream_(stream),
         buffers_(carve_device_bound(arena, plan.shape)) {
-    write_bytes_with(a_, b_);
+    for (const Side side : both_sides)
+      x_[side] = {.x = x[side], .statistics = vectors[side].statistics, .scales = vectors[side].wide_scales};
+    write_bytes_with(x_);
   }
 
   // The kernel that measures these operands writes the bytes of the product, too.
-  void write_bytes_with(DeviceOperand<T>& a, DeviceOperand<T>& b) const {
-    a.bound_bytes = buffers_.a_bytes;
-    b.bound_bytes = buffers_.b_bytes;
+  void write_bytes_with(Sides<DeviceOperand<T>>& x) const {
+    for (const Side side : both_sides) x[side].bound_bytes = buffers_.side[side].bytes;
   }
 
   // Zeros, as a closed gate leaves them.
@@ -38,18 +38,18 @@ class DeviceBoundRun {
   // The product and the exponents that it asks for, behind a gate: the host need not know yet whether they are wanted.
   // verdict: null, or the host's word for what becomes of the guess.
   void measure(bool bytes_are_there, const Gate& gate, unsigned* verdict = nullptr) const {
-    if (!bytes_are_there) bound_bytes_on_device(a_, b_, stream_, gate);
+    if (!bytes_are_there) bound_bytes_on_device(x_.a, x_.b, stream_, gate);
     BoundTask task = task_of(gate);
     task.verdict = verdict;
-    if (task.rule.rms > 0) sample_on_device(a_.x, b_.x, task, stream_);
+    if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
-    multiply_bound_on_device({.rows = buffers_.a_bytes,
-                              .columns = buffers_.b_bytes,
+    multiply_bound_on_device({.rows = buffers_.side.a.bytes,
+                              .columns = buffers_.side.b.bytes,
                               .m = plan_.shape.m,
                               .n = plan_.shape.n,
                               .pitch = device_pitch(plan_.shape.k),
-                              .row = buffers_.a.side,
-                              .column = buffers_.b.side,
+                              .row = buffers_.side.a.side,
+                              .column = buffers_.side.b.side,
                               .codes = buffers_.codes,
                               .gate = gate},
                              stream_);
@@ -73,12 +73,16 @@ class DeviceBoundRun {
   }
 
  private:
+  BoundOperand operand(Side side, std::int64_t vectors) const {
+    return {x_[side].statistics, vectors, buffers_.side[side], x_[side].scales};
+  }
+
   BoundTask task_of(const Gate& gate) const {
     const ProductShape& s = plan_.shape;
     return {.rule = *plan_.bound,
             .product = fp8_bound_product(),
             .k = s.k,
-            .operand = {{a_.statistics, s.m, buffers_.a, a_.scales}, {b_.statistics, s.n, buffers_.b, b_.scales}},
+            .operand = {operand(Side::left, s.m), operand(Side::right, s.n)},
             .codes = buffers_.codes,
             .found = buffers_.found,
             .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(plan_.most_bound_moduli),
@@ -92,7 +96,7 @@ class DeviceBoundRun {
   const DeviceProductPlan& plan_;
   const DeviceRoutePlan* route_;
   DeviceRoute* route_words_;
-  DeviceOperand<T> a_, b_;
+  Sides<DeviceOperand<T>> x_;
   cudaStream_t stream_;
   DeviceBoundBuffers buffers_;
 };

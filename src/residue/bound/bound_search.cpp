@@ -112,9 +112,20 @@ void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
       convert(problem_.a, vectors_.a_statistics, rows, ks, a, lda);
       convert(problem_.b, vectors_.b_statistics, columns, ks, b, ldb);
     }
-    native_gemm<float>(problem_.a.k_contiguous ? Op::transpose : Op::none,
-                       problem_.b.k_contiguous ? Op::none : Op::transpose, rows.count, columns.count, ks.count, 1, a,
-                       lda, b, ldb, l == 0 ? 0 : 1, buffers_.s, rows.count, blocking_.threads);
+    native_gemm<float>({.opa = problem_.a.k_contiguous ? Op::transpose : Op::none,
+                        .opb = problem_.b.k_contiguous ? Op::none : Op::transpose,
+                        .m = rows.count,
+                        .n = columns.count,
+                        .k = ks.count,
+                        .alpha = 1,
+                        .a = a,
+                        .lda = lda,
+                        .b = b,
+                        .ldb = ldb,
+                        .beta = l == 0 ? 0.0f : 1.0f,
+                        .c = buffers_.s,
+                        .ldc = rows.count},
+                       blocking_.threads);
   }
 #pragma omp parallel num_threads(blocking_.threads)
   {

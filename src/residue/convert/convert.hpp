@@ -51,6 +51,9 @@ struct ConversionForm {
   bool deep = true;      // measuring looks for flatness below the shallow thresholds (product/flatness.hpp)
 };
 
+// No kernel takes so many words an element.
+[[noreturn]] void fail_words(const char* kernel, int words);
+
 // Statistics and ordinary scales of both operands, and their residues.
 template <class T>
 void measure_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ScalingRule& rule,

@@ -93,7 +93,7 @@ void decompose_counting_on_device(const DeviceOperand<T>& a, const DeviceOperand
                                   cudaStream_t stream) {
   if (form.words == 2) return launch_counting<T, 2>(a, b, row_lowest_bits, column_lowest_bits, form, stream);
   if (form.words == 3) return launch_counting<T, 3>(a, b, row_lowest_bits, column_lowest_bits, form, stream);
-  fail(Status::internal_error, "convert_counting: {} words an element: expected 2 or 3", form.words);
+  fail_words("convert_counting", form.words);
 }
 
 }  // namespace vernier::cuda

@@ -5,7 +5,6 @@
 #include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 #include "residue/convert/task.cuh"
-#include "residue/plan/plan_cuda.hpp"
 
 namespace vernier::cuda {
 
@@ -114,7 +113,7 @@ void convert(const Conversion<T>& conversion, cudaStream_t stream) {
     case 6:
       return launch_streamed<T, 6>(task, form, stream);
     default:
-      fail(Status::internal_error, "convert_operands: {} words an element: expected 1 to 6", form.words);
+      fail_words("convert_operands", form.words);
   }
 }
 

@@ -54,7 +54,7 @@ void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stre
     case 6:
       return launch_parts<T, 6>(task, form, stream);
     default:
-      fail(Status::internal_error, "convert_operands: {} words an element: expected 1 to 6", form.words);
+      fail_words("convert_operands", form.words);
   }
 }
 

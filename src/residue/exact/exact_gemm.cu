@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "number/ieee754.hpp"
 #include "product/device_memory.hpp"
-#include "product/operand_blocks.hpp"
-#include "residue/convert/convert.hpp"
-#include "residue/exact/exact_cuda.hpp"
+#include "residue/chain.hpp"
 #include "residue/plan/exact_choice.hpp"
-#include "residue/residues.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -26,184 +22,96 @@ int moduli_beside_host(const DeviceProductPlan& plan) {
       std::min<double>(moduli, host_seconds / (device_residue_seconds(plan.shape, moduli) / moduli)));
 }
 
-// One product on one workspace and one stream.
+// What the host asks of the data before it chooses moduli, and the chain that follows.
 template <class T>
 class ExactRun {
  public:
   ExactRun(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
            Rounding rounding, cudaStream_t stream, Arena arena)
       : plan_(plan),
-        engine_(engine),
         problem_(problem),
-        rounding_(rounding),
         stream_(stream),
         arena_(arena),
-        vectors_(carve_device_vectors(arena_, plan.shape, true)) {}
+        vectors_(carve_device_vectors(arena_, plan.shape, VectorUse::exact)),
+        chain_(engine, problem, {.vectors = vectors_, .open_counts = vectors_.open_counts, .rounding = rounding},
+               stream) {
+    set_pass(ordinary_device_pass(plan));
+  }
 
   // Statistics, the scales of ordinary data, and a sample. Where all of C is one block its planes and its first
   // products follow, to keep the GPU busy while the host thinks.
   DeviceSample measure() {
-    const DevicePass pass = ordinary_device_pass(plan_);
-    constexpr int any_words = 2;
-    measure_on_device<T>({problem_.a, vectors_.a_statistics, vectors_.a_scales},
-                         {problem_.b, vectors_.b_statistics, vectors_.b_scales}, plan_.rule,
-                         form(pass.blocking.moduli, any_words), {}, stream_);
-    count_errors(pass, vectors_.sample);
-    sample_on_device(problem_.a, problem_.b, vectors_.a_statistics, vectors_.b_statistics,
-                     vectors_.a_lowest_bits.counts, vectors_.b_lowest_bits.counts, vectors_.sample, stream_);
+    ConversionForm form = chain_.form(pass_.pass);
+    form.words = 2;  // whatever their number: no residues are written
+    const Sides<DeviceOperand<T>> x = chain_.operands();
+    measure_on_device<T>(x.a, x.b, plan_.rule, form, {}, stream_);
+    count_errors(vectors_.sample);
+    sample_on_device(problem_.a, problem_.b, vectors_.a.statistics, vectors_.b.statistics,
+                     vectors_.a.lowest_bits.counts, vectors_.b.lowest_bits.counts, vectors_.sample, stream_);
     static thread_local const PinnedMemory memory(sizeof(DeviceSample));
     check(cudaMemcpyAsync(memory.data(), vectors_.sample, sizeof(DeviceSample), cudaMemcpyDeviceToHost, stream_),
           "sample");
     const Event copied;
     copied.record(stream_);
-    moduli_done_ = planes_ready_ ? moduli_beside_host(plan_) : 0;
-    if (moduli_done_ > 0)
-      multiply(pass, carve(pass), all_rows(), all_columns(), plan_.shape.k, {.begin = 0, .count = moduli_done_}, false);
+    pass_.multiplied = pass_.converted ? moduli_beside_host(plan_) : 0;
+    chain_.multiply_first(pass_, pass_.multiplied);
     copied.wait();
     return *static_cast<const DeviceSample*>(memory.data());
   }
 
-  // Scales of these data's own, for the pass at hand, in place of those of measure().
-  void set_scales(const DevicePass& pass, const ExactChoice& choice) {
-    const ProductShape& s = plan_.shape;
-    set_exact_scales_on_device(s.m, vectors_.a_statistics, vectors_.a_lowest_bits.counts, choice.row_budget_16,
-                               vectors_.a_scales, stream_);
-    set_exact_scales_on_device(s.n, vectors_.b_statistics, vectors_.b_lowest_bits.counts, choice.column_budget_16,
-                               vectors_.b_scales, stream_);
-    count_errors(pass, nullptr);
-    moduli_done_ = 0;
+  // A pass with scales of these data's own, in place of those of measure().
+  void choose(const DevicePass& pass, const ExactChoice& choice) {
+    set_pass(pass);
+    const Sides<std::int64_t> counts{plan_.shape.m, plan_.shape.n};
+    const Sides<int> budgets_16{choice.row_budget_16, choice.column_budget_16};
+    for (const Side side : both_sides)
+      set_exact_scales_on_device(counts[side], vectors_[side].statistics, vectors_[side].lowest_bits.counts,
+                                 budgets_16[side], vectors_[side].scales, stream_);
+    count_errors(nullptr);
   }
 
-  void run(const DevicePass& pass, bool specials) {
-    const DevicePassBuffers buffers = carve(pass);
-    const ProductShape& s = plan_.shape;
-    const DeviceBlocking& blocks = pass.blocking;
-    if (planes_ready_) {
-      const Range rest{moduli_done_, blocks.moduli - moduli_done_};
-      if (rest.count > 0) multiply(pass, buffers, all_rows(), all_columns(), s.k, rest, false);
-      return round(pass, buffers, all_rows(), all_columns(), specials);
-    }
-    const bool keep_a = s.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
-    for (std::int64_t i = 0; i < s.m; i += blocks.m_block) {
-      const Range rows{i, std::min(blocks.m_block, s.m - i)};
-      for (std::int64_t j = 0; j < s.n; j += blocks.n_block) {
-        const Range columns{j, std::min(blocks.n_block, s.n - j)};
-        constexpr std::size_t counts_of_a_block = offsetof(DeviceOpenCounts, total_open);
-        check(cudaMemsetAsync(vectors_.open_counts, 0, counts_of_a_block, stream_), "open entries");
-        for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
-          const Range ks{l, std::min(blocks.k_block, s.k - l)};
-          const Range used_rows{rows.begin, keep_a && j > 0 ? 0 : rows.count};
-          decompose(pass, buffers, used_rows, columns, ks);
-          multiply(pass, buffers, rows, columns, ks.count, {0, blocks.moduli}, l > 0);
-        }
-        round(pass, buffers, rows, columns, specials);
-      }
-    }
+  void run(bool specials) {
+    pass_.specials = specials;
+    chain_.run(pass_);
   }
 
   DeviceOpenCounts open_counts() const { return on_host(vectors_.open_counts, 1, stream_)[0]; }
 
  private:
-  DevicePassBuffers carve(const DevicePass& pass) const {
+  void set_pass(const DevicePass& pass) {
     Arena arena = arena_;
-    return carve_device_pass(arena, pass.blocking, plan_.limits);
-  }
-
-  // Residues at the scales of the moment.
-  void decompose(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, Range ks) const {
-    decompose_on_device<T>({part_of(problem_.a, rows, ks), nullptr, vectors_.a_scales + rows.begin, buffers.a},
-                           {part_of(problem_.b, columns, ks), nullptr, vectors_.b_scales + columns.begin, buffers.b},
-                           form(pass.blocking.moduli, pass.words), stream_);
-  }
-
-  ConversionForm form(int moduli, int words) const {
-    return {moduli, words, engine_.form(), ModuliList::densest, engine_.takes_clusters()};
+    pass_ = {.pass = pass,
+             .buffers = carve_device_pass(arena, pass.blocking, plan_.limits),
+             .scales = {vectors_.a.scales, vectors_.b.scales}};
   }
 
   // What the scales of the moment leave of the elements; and the planes of the pass, if it takes all of C at once.
-  void count_errors(const DevicePass& pass, DeviceSample* sample) {
+  void count_errors(DeviceSample* sample) {
     check(cudaMemsetAsync(vectors_.cleared, 0, vectors_.cleared_bytes, stream_), "counts");
-    planes_ready_ = pass.blocking.whole(plan_.shape) && counts_with_residues(pass.words);
-    if (planes_ready_) {
-      const DevicePassBuffers buffers = carve(pass);
-      decompose_counting_on_device<T>({problem_.a, nullptr, vectors_.a_scales, buffers.a},
-                                      {problem_.b, nullptr, vectors_.b_scales, buffers.b}, vectors_.a_lowest_bits,
-                                      vectors_.b_lowest_bits, form(pass.blocking.moduli, pass.words), stream_);
+    pass_.converted = pass_.pass.blocking.whole(plan_.shape) && counts_with_residues(pass_.pass.words);
+    const Sides<const Operand<T>*> x{&problem_.a, &problem_.b};
+    if (pass_.converted) {
+      decompose_counting_on_device<T>({problem_.a, nullptr, vectors_.a.scales, pass_.buffers.a},
+                                      {problem_.b, nullptr, vectors_.b.scales, pass_.buffers.b}, vectors_.a.lowest_bits,
+                                      vectors_.b.lowest_bits, chain_.form(pass_.pass), stream_);
     } else {
-      count_lowest_bits_on_device(problem_.a, vectors_.a_scales, vectors_.a_lowest_bits, stream_);
-      count_lowest_bits_on_device(problem_.b, vectors_.b_scales, vectors_.b_lowest_bits, stream_);
+      for (const Side side : both_sides)
+        count_lowest_bits_on_device(*x[side], vectors_[side].scales, vectors_[side].lowest_bits, stream_);
     }
-    set_errors_on_device(
-        {plan_.shape.m, vectors_.a_statistics, vectors_.a_lowest_bits.counts, vectors_.a_scales, vectors_.a_errors},
-        {plan_.shape.n, vectors_.b_statistics, vectors_.b_lowest_bits.counts, vectors_.b_scales, vectors_.b_errors},
-        sample, stream_);
-  }
-
-  Range all_rows() const { return {0, plan_.shape.m}; }
-  Range all_columns() const { return {0, plan_.shape.n}; }
-
-  // Products modulo some of the pass's moduli.
-  void multiply(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, std::int64_t k,
-                Range moduli, bool accumulate) const {
-    const std::int64_t pitch = device_pitch(k);
-    engine_.multiply({.rows = buffers.a + moduli.begin * rows.count * pitch,
-                      .columns = buffers.b + moduli.begin * columns.count * pitch,
-                      .m = rows.count,
-                      .n = columns.count,
-                      .pitch = pitch,
-                      .moduli = static_cast<int>(moduli.count),
-                      .first = static_cast<int>(moduli.begin),
-                      .factor = residue_system(pass.blocking.moduli).row_factor,
-                      .accumulate = accumulate,
-                      .out = buffers.c + moduli.begin * product_units(rows.count, columns.count).plane_bytes(),
-                      .scratch = buffers.sums,
-                      .steps = buffers.steps},
-                     stream_);
-  }
-
-  void round(const DevicePass& pass, const DevicePassBuffers& buffers, Range rows, Range columns, bool specials) const {
-    const Range all{0, plan_.shape.k};
-    const DeviceExactBlock<T> block{.moduli = pass.blocking.moduli,
-                                    .residues = buffers.c,
-                                    .m = rows.count,
-                                    .n = columns.count,
-                                    .a = part_of(problem_.a, rows, all),
-                                    .b = part_of(problem_.b, columns, all),
-                                    .row_statistics = vectors_.a_statistics + rows.begin,
-                                    .column_statistics = vectors_.b_statistics + columns.begin,
-                                    .row_scales = vectors_.a_scales + rows.begin,
-                                    .column_scales = vectors_.b_scales + columns.begin,
-                                    .row_errors = vectors_.a_errors + rows.begin,
-                                    .column_errors = vectors_.b_errors + columns.begin,
-                                    .row_lowest_bits = from(vectors_.a_lowest_bits, rows.begin),
-                                    .column_lowest_bits = from(vectors_.b_lowest_bits, columns.begin),
-                                    .alpha = problem_.alpha,
-                                    .beta = problem_.beta,
-                                    .rounding = rounding_,
-                                    .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
-                                    .ldc = problem_.ldc,
-                                    .specials = specials,
-                                    .open = buffers.open,
-                                    .counts = vectors_.open_counts};
-    round_on_device(block, stream_);
-    refine_open_entries(block, stream_);
-    accumulate_on_device(block, stream_);
-    if (specials) special_entries_on_device(block, stream_);
-  }
-
-  static DeviceLowestBitsLists from(const DeviceLowestBitsLists& lowest_bits, std::int64_t vector) {
-    return {lowest_bits.counts + vector, lowest_bits.places + vector * kept_places};
+    const auto errors = [&](Side side) {
+      const DeviceVectors& v = vectors_[side];
+      return DeviceVectorErrors{x[side]->vectors, v.statistics, v.lowest_bits.counts, v.scales, v.errors};
+    };
+    set_errors_on_device(errors(Side::left), errors(Side::right), sample, stream_);
   }
 
   const DeviceProductPlan& plan_;
-  const DeviceInt8Engine& engine_;
   const DeviceResidueProblem<T>& problem_;
-  Rounding rounding_;
   cudaStream_t stream_;
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
-  bool planes_ready_ = false;     // the planes are those of the pass at hand
-  std::int64_t moduli_done_ = 0;  // whose products are under way
+  ResidueChain<T> chain_;
+  ChainPass pass_;  // at hand
 };
 
 // The sample as the choice of moduli reads it.
@@ -253,14 +161,11 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
   const ExactQuestion question = question_of<T>(plan.shape, sample);
   const ExactChoice ordinary = weigh_exact(question, plan.ordinary.moduli),
                     best = choose_exact_near(question, ordinary);
-  DevicePass pass = ordinary_device_pass(plan);
-  if (best.seconds < worth_other_scales * ordinary.seconds) {
-    pass = own_exact_pass(plan, best);
-    run.set_scales(pass, best);
-  }
-  report.plan.moduli = pass.blocking.moduli;
-  report.plan.log2_modulus_product = log2_product_of_moduli(pass.blocking.moduli);
-  run.run(pass, report.nonfinite_rows + report.nonfinite_columns > 0);
+  const bool own = best.seconds < worth_other_scales * ordinary.seconds;
+  if (own) run.choose(own_exact_pass(plan, best), best);
+  report.plan.moduli = own ? best.moduli : plan.ordinary.moduli;
+  report.plan.log2_modulus_product = log2_product_of_moduli(report.plan.moduli);
+  run.run(report.nonfinite_rows + report.nonfinite_columns > 0);
   if (!options.count_open) return;
   const DeviceOpenCounts open = run.open_counts();
   report.undecided = static_cast<std::int64_t>(open.total_open);

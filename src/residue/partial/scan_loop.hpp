@@ -61,7 +61,8 @@ inline VectorSums sums_of(double squares, double sum, double c0, double c1, doub
 
 template <class R>
 VectorSums sums_of_contiguous(const R* x, std::int64_t k, int exponent) {
-  const auto [first, second] = quantum_scale(exponent);
+  const QuantumScale scale = quantum_scale(exponent);
+  const double first = scale.first, second = scale.second;
   double squares = 0, sum = 0, c0 = 0, c1 = 0, c2 = 0;
 #pragma omp simd reduction(+ : squares, sum, c0, c1, c2)
   for (std::int64_t l = 0; l < k; ++l) {

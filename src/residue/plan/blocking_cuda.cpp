@@ -24,51 +24,51 @@ void set_bytes(DeviceBlocking& b, const DeviceLimits& limits) {
 
 }  // namespace
 
-DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits) {
-  const auto planes = static_cast<std::size_t>(b.moduli * (b.form.strassen ? winograd_products : 1));
+DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const DeviceLimits& limits,
+                                    const Sides<bool>& ready) {
+  const auto planes = static_cast<std::size_t>(b.moduli * (b.form.strassen ? winograd_products : b.form.products));
   const auto pitch = static_cast<std::size_t>(plane_pitch(b.k_block, b.form.strassen));
   const std::int64_t m = plane_vectors(b.m_block, b.form.strassen), n = plane_vectors(b.n_block, b.form.strassen);
   DevicePassBuffers buffers;
-  buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
-  buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
+  if (!ready.a) buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
+  if (!ready.b) buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
   buffers.c = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
   if (limits.int32_sums)
     buffers.sums =
         arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
-  buffers.steps = arena.take<std::uint32_t>(1);
+  if (b.form.products == 1) buffers.steps = arena.take<std::uint32_t>(1);
   if (b.form.exact) buffers.open = arena.take<std::uint32_t>(static_cast<std::size_t>(b.m_block * b.n_block));
   return buffers;
 }
 
-DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact) {
-  const auto m = static_cast<std::size_t>(shape.m), n = static_cast<std::size_t>(shape.n);
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, VectorUse use) {
+  const Sides<std::size_t> count{static_cast<std::size_t>(shape.m), static_cast<std::size_t>(shape.n)};
   DeviceVectorBuffers v;
-  v.a_statistics = arena.take<VectorStatistics>(m);
-  v.b_statistics = arena.take<VectorStatistics>(n);
-  v.a_scales = arena.take<int>(m);
-  v.b_scales = arena.take<int>(n);
-  if (exact) {
+  const auto carve = [&](auto body) {
+    for (const Side side : both_sides) body(v[side], count[side]);
+  };
+  carve([&](DeviceVectors& x, std::size_t n) { x.statistics = arena.take<VectorStatistics>(n); });
+  carve([&](DeviceVectors& x, std::size_t n) { x.scales = arena.take<int>(n); });
+  if (use == VectorUse::exact) {
     const std::size_t before = arena.used();
-    v.a_lowest_bits.counts = arena.take<cuda::DeviceLowestBits>(m);
-    v.b_lowest_bits.counts = arena.take<cuda::DeviceLowestBits>(n);
+    carve([&](DeviceVectors& x, std::size_t n) { x.lowest_bits.counts = arena.take<cuda::DeviceLowestBits>(n); });
     v.sample = arena.take<cuda::DeviceSample>(1);
     v.open_counts = arena.take<cuda::DeviceOpenCounts>(1);
-    v.cleared = reinterpret_cast<std::byte*>(v.a_lowest_bits.counts);
+    v.cleared = reinterpret_cast<std::byte*>(v.a.lowest_bits.counts);
     v.cleared_bytes = arena.used() - before;
-    v.a_lowest_bits.places = arena.take<std::uint32_t>(m * cuda::kept_places);
-    v.b_lowest_bits.places = arena.take<std::uint32_t>(n * cuda::kept_places);
-    v.a_errors = arena.take<RoundError>(m);
-    v.b_errors = arena.take<RoundError>(n);
-    return v;
+    carve([&](DeviceVectors& x, std::size_t n) {
+      x.lowest_bits.places = arena.take<std::uint32_t>(n * cuda::kept_places);
+      x.errors = arena.take<RoundError>(n);
+    });
+  } else if (use == VectorUse::any_data) {
+    carve([&](DeviceVectors& x, std::size_t n) {
+      x.proofs = arena.take<VectorProof>(n);
+      x.wide_scales = arena.take<int>(n);
+      x.group_proofs = arena.take<unsigned>((n + EntryFilter::group - 1) / EntryFilter::group);
+    });
+    v.route = arena.take<cuda::DeviceRoute>(1);
+    v.regularity = arena.take<cuda::RegularityState>(1);
   }
-  v.a_proofs = arena.take<VectorProof>(m);
-  v.b_proofs = arena.take<VectorProof>(n);
-  v.a_wide_scales = arena.take<int>(m);
-  v.b_wide_scales = arena.take<int>(n);
-  v.a_group_proofs = arena.take<unsigned>(static_cast<std::size_t>(divide_up(shape.m, EntryFilter::group)));
-  v.b_group_proofs = arena.take<unsigned>(static_cast<std::size_t>(divide_up(shape.n, EntryFilter::group)));
-  v.route = arena.take<cuda::DeviceRoute>(1);
-  v.regularity = arena.take<cuda::RegularityState>(1);
   return v;
 }
 
@@ -98,13 +98,15 @@ DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPl
   DeviceComplexBuffers<R> b;
   b.vectors = carve_device_vectors(arena, s);
   b.row_scales = arena.take<int>(size(2 * s.m));
-  if (plan.turn_a) b.a = arena.take<R>(size(2, s.m, s.k));
-  if (plan.turn_b) b.b = arena.take<R>(size(2, s.n, s.k));
+  const Sides<std::int64_t> vectors{s.m, s.n};
+  for (const Side side : both_sides)
+    if (plan.turn[side]) b.turned[side] = arena.take<R>(size(2, vectors[side], s.k));
   if (plan.keep_t) b.t = arena.take<R>(size(2, s.m, s.n));
-  b.a_parts = arena.take<std::uint8_t>(size(plan.moduli, s.m, both));
-  b.b_parts = arena.take<std::uint8_t>(size(plan.moduli, s.n, both));
-  for (std::uint8_t** plane : {&b.a_plus, &b.a_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.m, one));
-  for (std::uint8_t** plane : {&b.b_plus, &b.b_minus}) *plane = arena.take<std::uint8_t>(size(plan.moduli, s.n, one));
+  for (const Side side : both_sides) {
+    b.parts[side] = arena.take<std::uint8_t>(size(plan.moduli, vectors[side], both));
+    for (std::uint8_t** plane : {&b.plus[side], &b.minus[side]})
+      *plane = arena.take<std::uint8_t>(size(plan.moduli, vectors[side], one));
+  }
   for (std::int8_t** plane : {&b.c_plus, &b.c_minus}) *plane = arena.take<std::int8_t>(size(plan.moduli, units));
   b.c = arena.take<std::int8_t>(size(plan.moduli, doubled));
   b.steps = arena.take<std::uint32_t>(1);

@@ -47,8 +47,8 @@ DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int expo
 }
 
 bool irregular_products_lose(const DeviceProductPlan& plan) {
-  return native_is_allowed(plan) && irregular_device_seconds(plan.shape, {plan.ordinary.moduli}, plan.gpu) >
-                                        device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  return plan.native == NativeUse::for_speed && irregular_device_seconds(plan.shape, {plan.ordinary.moduli}, plan.gpu) >
+                                                    device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
@@ -66,7 +66,7 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
   }
   for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
   list.native = list.beyond_scheme;
-  if (!list.native && scaling.any_wide && native_is_allowed(plan)) {
+  if (!list.native && scaling.any_wide && plan.native == NativeUse::for_speed) {
     const double seconds =
         irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli}, plan.gpu);
     list.native = seconds > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
@@ -77,7 +77,7 @@ DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& 
 template <class R>
 std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, Op opa, Op opb, bool keep_t,
                                                      const Contract& contract, const DeviceLimits& limits) {
-  DeviceComplexPlan plan{.shape = shape, .turn_a = opa == Op::none, .turn_b = opb != Op::none, .keep_t = keep_t};
+  DeviceComplexPlan plan{.shape = shape, .turn = {opa == Op::none, opb != Op::none}, .keep_t = keep_t};
   plan.rule = complex_scaling_rule<R>(contract, 2 * shape.k);
   plan.words = words_for_exponent(plan.rule.largest_exponent);
   plan.moduli = moduli_of(plan.rule, 2 * shape.k, ModuliList::with_root);

@@ -16,15 +16,8 @@ std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact) {
 }
 
 void describe_residues(ResiduePlan& plan) {
-  Plan& p = plan.printable;
-  p.scheme = "residues";
-  p.engine = std::string(plan.engine->name());
-  p.moduli = plan.speculative ? SpeculativeProduct::moduli : plan.ordinary.moduli;  // of most data
-  p.log2_modulus_product = log2_product_of_moduli(p.moduli);
-  p.m_block = std::min(plan.ordinary.m_block, plan.shape.m);
-  p.n_block = std::min(plan.ordinary.n_block, plan.shape.n);
-  p.k_block = std::min(plan.ordinary.k_block, plan.shape.k);
-  p.workspace = plan.vector_bytes + plan.pass_bytes;
+  const int moduli = plan.speculative ? SpeculativeProduct::moduli : plan.ordinary.moduli;  // of most data
+  describe_residues(plan, plan.engine->name(), moduli, plan.ordinary);
 }
 
 ResiduePlan with_prepared(const ResiduePlan& plan, const PreparedSides& prepared) {
@@ -76,7 +69,7 @@ Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales) {
 bool bound_may_win(const ResiduePlan& plan, bool tiles) {
   constexpr int least_moduli = 12;
   const int threads = plan.printable.threads;
-  if (plan.forced || !plan.native_keeps_contract || plan.printable.contract.fallback != Fallback::native) return true;
+  if (plan.native != NativeUse::for_speed) return true;
   return bound_seconds(plan.shape, tiles, threads) +
              residue_seconds(plan.engine->name(), plan.shape, least_moduli, threads) <
          native_seconds(plan.shape, plan.single_precision, threads);
@@ -97,8 +90,7 @@ PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling) {
   }
   for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
   list.native = list.beyond_scheme;
-  const bool may_be_native = plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
-  if (!list.native && !plan.forced && scaling.any_wide && may_be_native) {
+  if (!list.native && scaling.any_wide && plan.native == NativeUse::for_speed) {
     double seconds = 0;
     for (int i = 0; i < list.count; ++i) {
       ProductShape shape = plan.shape;

@@ -8,28 +8,18 @@
 
 #include "engine/int8_engine.hpp"
 #include "residue/plan/blocking.hpp"
-#include "residue/plan/bounds.hpp"
+#include "residue/plan/common_plan.hpp"
 #include "residue/scale/scaling.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
 
-struct ResiduePlan {
-  ProductShape shape;
-  bool single_precision = false;       // T is float
-  bool doubled = false;                // the real form of a complex product, which three products serve as well
-  bool exact = false;                  // the contract asks for correct rounding
-  bool forced = false;                 // the caller named an int8 engine or asked for reproducible bits
-  bool native_keeps_contract = true;   // the contract asks for no more than the type's own precision
-  const Int8Engine* engine = nullptr;  // null: native
-  ScalingRule rule;
+struct ResiduePlan : CommonPlan {
+  bool doubled = false;                                   // the real form of a complex product, which three serve, too
+  const Int8Engine* engine = nullptr;                     // null: native
   std::optional<SpeculativeProduct> speculative;          // tried first
-  std::optional<BoundRule> bound;                         // taken where statistics leave entries wide
-  std::size_t vector_bytes = 0;                           // of VectorBuffers
-  std::size_t pass_bytes = 0;                             // left for the passes ...
-  std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // ... and what it may be
+  std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // what pass_bytes may be
   Blocking ordinary;
-  Plan printable;
 };
 
 // The plan with the planes of an operand, or of both, at hand; or as it was, where no workspace within the limit goes

@@ -4,9 +4,9 @@
 #include <optional>
 #include <type_traits>
 
-#include "base/duration.hpp"
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
+#include "product/plan/method.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/convert/winograd.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 std::size_t vector_bytes(const ProductShape& shape, bool exact) {
   Arena count;
-  carve_device_vectors(count, shape, exact);
+  carve_device_vectors(count, shape, exact ? VectorUse::exact : VectorUse::any_data);
   return count.used();
 }
 
@@ -36,16 +36,7 @@ int ordinary_words(const ScalingRule& rule) {
   return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
 }
 
-bool native_is_allowed(const DeviceProductPlan& plan) {
-  return !plan.forced && plan.native_keeps_contract && plan.printable.contract.fallback == Fallback::native;
-}
-
 namespace {
-
-template <class T>
-bool native_keeps(const Contract& contract) {
-  return contract.kind != Contract::Kind::exact && contract.bits_asked <= Ieee754<T>::precision;
-}
 
 template <class T>
 bool forces_residues(const DeviceRequest& request) {
@@ -138,6 +129,8 @@ bool device_product_is_small(const ProductShape& shape, const Contract& contract
 
 namespace {
 
+constexpr const char* small_product_reason = "a small product";
+
 void describe_native(Plan& p) {
   p.scheme = "native";
   p.engine = "cublas";
@@ -149,7 +142,7 @@ template <class T>
 void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan) {
   describe_product<T>(shape, contract, plan);
   describe_native(plan);
-  plan.reason = "a small product";
+  plan.reason = small_product_reason;
 }
 
 template <class T>
@@ -164,29 +157,19 @@ namespace {
 // Residues or the native product, and why.
 template <class T>
 void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
-  const Contract& contract = request.contract;
-  Plan& p = plan.printable;
-  if (request.engine == "native") {
-    require(!contract.reproducible && plan.native_keeps_contract,
-            "engine: \"native\" cannot keep contract {} for {}; expected an int8 engine", contract.text(), p.type);
-    p.reason = "the native product was asked for";
-  } else if (!request.engine.empty()) {
-    plan.residues = true;
-    p.reason = fmt::format("engine {} was asked for", request.engine);
-  } else if (plan.forced) {
-    plan.residues = true;
-    p.reason = contract.reproducible ? "the contract asks for reproducible bits"
-                                     : "the native product cannot keep the contract";
-  } else if (device_product_is_small<T>(plan.shape, contract, request.gpu)) {
-    describe_small_device_product<T>(plan.shape, contract, p);
-  } else {
-    const Estimates e = estimates<T>(plan.shape, request);
-    plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
-    p.reason = e.residues == 0 ? "no engine of this GPU serves the call"
-                               : fmt::format("estimates{}: {} by residues, {} natively",
-                                             request.gpu.measured ? " by rates measured on this card" : "",
-                                             duration_text(e.residues), duration_text(e.native));
-  }
+  const bool small = device_product_is_small<T>(plan.shape, request.contract, request.gpu);
+  const MethodChoice choice = choose_by_request({.contract = request.contract,
+                                                 .native_keeps = native_keeps<T>(request.contract),
+                                                 .asked = request.engine,
+                                                 .small = small ? small_product_reason : nullptr},
+                                                plan.printable);
+  plan.residues = choice == MethodChoice::residues;
+  if (choice != MethodChoice::by_estimate) return;
+  const Estimates e = estimates<T>(plan.shape, request);
+  plan.residues = e.residues_win && plan.shape.k <= longest_device_k;
+  const std::string source = request.gpu.measured ? "estimates by rates measured on this card" : "estimates";
+  plan.printable.reason = e.residues == 0 ? "no engine of this GPU serves the call"
+                                          : compared(source, {{e.residues, "by residues"}, {e.native, "natively"}});
 }
 
 // Does the workspace hold residues, of which `least` bytes are the least? If not, the native product is left where it
@@ -194,16 +177,13 @@ void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
 bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceProductPlan& plan) {
   const ProductShape& shape = plan.shape;
   const std::size_t limit = request.workspace_limit;
-  if (limit < least && native_is_allowed(plan)) {
+  if (limit < least && plan.native == NativeUse::for_speed) {
     plan.printable.reason += fmt::format("; a workspace of {} bytes is too small for residues", limit);
     return false;
   }
   require(shape.k <= longest_device_k, "gemm: k = {}: expected at most {} for residues on a GPU", shape.k,
           longest_device_k);
-  if (limit < least)
-    fail(request.own_workspace ? Status::invalid_argument : Status::out_of_memory,
-         "{}: {} bytes are too few for m = {}, n = {}, k = {}; expected at least {}",
-         request.own_workspace ? "workspace" : "workspace_limit", limit, shape.m, shape.n, shape.k, least);
+  require_workspace(shape, limit, least, request.own_workspace);
   return true;
 }
 
@@ -246,7 +226,7 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
     if (plan.ordinary.form.strassen) plan.pass_bytes = std::max(plan.pass_bytes, bytes_of(most_winograd_moduli, true));
   }
   plan.most_bound_moduli = max_moduli;
-  if (native_is_allowed(plan)) {
+  if (plan.native == NativeUse::for_speed) {
     const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
     const double bound = device_bound_seconds(plan.shape, plan.gpu);
     while (plan.most_bound_moduli > 0 && bound + bound_pass_seconds(plan, plan.most_bound_moduli) >= native)
@@ -282,14 +262,7 @@ void plan_residues(const DeviceRequest& request, std::size_t least, DeviceProduc
     plan.pass_bytes = std::max(plan.pass_bytes, device_route_bytes(plan, available));
   if (decided_later)
     p.reason += "; if the data turn out to be wide, the GPU decides otherwise, and this report does not know";
-  p.scheme = "residues";
-  p.engine = request.int8_engine;
-  p.moduli = moduli;
-  p.log2_modulus_product = log2_product_of_moduli(moduli);
-  p.m_block = plan.ordinary.m_block;
-  p.n_block = plan.ordinary.n_block;
-  p.k_block = plan.ordinary.k_block;
-  p.workspace = plan.vector_bytes + plan.pass_bytes;
+  describe_residues(plan, request.int8_engine, moduli, plan.ordinary);
 }
 
 }  // namespace
@@ -297,19 +270,11 @@ void plan_residues(const DeviceRequest& request, std::size_t least, DeviceProduc
 template <class T>
 DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceRequest& request) {
   DeviceProductPlan plan;
-  plan.shape = shape;
+  const bool any = begin_plan<T>(shape, request.contract, plan);
   plan.gpu = request.gpu;
   plan.limits = request.limits;
-  plan.single_precision = std::is_same_v<T, float>;
-  plan.exact = request.contract.kind == Contract::Kind::exact;
-  plan.native_keeps_contract = native_keeps<T>(request.contract);
-  describe_product<T>(shape, request.contract, plan.printable);
-  if (shape.empty()) {
-    plan.printable.scheme = "none";
-    plan.printable.reason = "there is nothing to multiply";
-    return plan;
-  }
-  plan.forced = forces_residues<T>(request);
+  plan.native = native_use<T>(request.contract, !request.engine.empty());
+  if (!any) return plan;
   choose_scheme<T>(request, plan);
   if (plan.residues) {
     const std::size_t least = device_workspace_bytes<T>(shape, request.contract, request.limits, 0, true);

@@ -11,8 +11,10 @@
 #include "product/exact/round_error.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/route.hpp"
+#include "product/sides.hpp"
 #include "residue/bound/bound_scales.hpp"
 #include "residue/exact/sample.hpp"
+#include "residue/plan/common_plan.hpp"
 #include "residue/plan/cost_cuda.hpp"
 #include "residue/plan/exact_choice.hpp"
 #include "residue/scale/scaling.hpp"
@@ -22,8 +24,6 @@ namespace vernier {
 
 // A thread of the conversion sums its share of a vector in 32 bits.
 inline constexpr std::int64_t longest_device_k = std::int64_t{1} << 26;
-// The longest vectors that a measuring kernel holds whole, so that their residues take no read of their own.
-inline constexpr std::int64_t longest_resident_k = 8192;
 
 // What a plan asks of a device and an engine.
 struct DeviceLimits {
@@ -36,12 +36,13 @@ struct DeviceLimits {
 struct PassForm {
   bool exact = false;     // with room for a list of all entries of a block
   bool strassen = false;  // in halves, by seven products of sums of quarters
+  int products = 1;       // of a batch: their planes lie one product behind the other
 };
 
 // One pass goes over C in blocks of m_block x n_block, over k in blocks of k_block.
 struct DeviceBlocking {
   int moduli = 0;
-  PassForm form;
+  PassForm form = {};
   std::int64_t m_block = 0, n_block = 0, k_block = 0;
   std::size_t bytes = 0;  // of DevicePassBuffers
 
@@ -66,21 +67,28 @@ constexpr std::int64_t plane_vectors(std::int64_t vectors, bool strassen) {
 }
 constexpr std::int64_t plane_pitch(std::int64_t k, bool strassen) { return strassen ? half_depth(k) : device_pitch(k); }
 
-DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits);
+// ready: operands whose planes are there already.
+DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& blocking, const DeviceLimits& limits,
+                                    const Sides<bool>& ready = {});
 
-// What outlives the passes.
-struct DeviceVectorBuffers {
-  VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
-  int *a_scales = nullptr, *b_scales = nullptr;  // of the pass at hand
-  VectorProof *a_proofs = nullptr, *b_proofs = nullptr;
-  // Where no host decides: scales of wide entries, and the words of the decision.
-  int *a_wide_scales = nullptr, *b_wide_scales = nullptr;
-  unsigned *a_group_proofs = nullptr, *b_group_proofs = nullptr;  // EntryFilter
+// What outlives the passes, of each vector of an operand.
+struct DeviceVectors {
+  VectorStatistics* statistics = nullptr;
+  int* scales = nullptr;  // of the pass at hand
+  VectorProof* proofs = nullptr;
+  // Where no host decides:
+  int* wide_scales = nullptr;        // of wide entries
+  unsigned* group_proofs = nullptr;  // EntryFilter
+  // Contract exact alone:
+  cuda::DeviceLowestBitsLists lowest_bits;
+  RoundError* errors = nullptr;
+};
+
+struct DeviceVectorBuffers : Sides<DeviceVectors> {
+  // The words of the decision, where no host decides.
   cuda::DeviceRoute* route = nullptr;
   cuda::RegularityState* regularity = nullptr;
   // Contract exact alone:
-  cuda::DeviceLowestBitsLists a_lowest_bits, b_lowest_bits;
-  RoundError *a_errors = nullptr, *b_errors = nullptr;
   cuda::DeviceSample* sample = nullptr;
   cuda::DeviceOpenCounts* open_counts = nullptr;
   // What is zero before anything is counted lies together: both lowest_bits' counts, the sample, the counts of open
@@ -88,31 +96,23 @@ struct DeviceVectorBuffers {
   std::byte* cleared = nullptr;
   std::size_t cleared_bytes = 0;
 };
-DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, bool exact = false);
+enum class VectorUse { measured, any_data, exact };  // statistics and scales alone; what any data may need; ...
+DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape, VectorUse use = VectorUse::any_data);
 
-struct DeviceProductPlan {
-  ProductShape shape;
+// Where bound is set, irregular products take scales and moduli from the product of |A| and |B|: so many moduli at
+// most, or they go natively, or are planned again without it where that is not allowed. Where no host waits: those of
+// plan_device_route(), or the conventional product.
+struct DeviceProductPlan : CommonPlan {
   GpuModel gpu;
-  bool single_precision = false;
-  bool exact = false;                 // the contract asks for correct rounding
-  bool forced = false;                // residues were asked for, or only they keep the contract
-  bool native_keeps_contract = true;  // the contract asks for no more than the type's own precision
-  bool residues = false;              // else the native product
-  bool by_sqrt_rule = false;          // by sqrt_rule(): data that it leaves irregular are planned again without it
+  bool residues = false;      // else the native product
+  bool by_sqrt_rule = false;  // by sqrt_rule(): data that it leaves irregular are planned again without it
   DeviceLimits limits;
-  ScalingRule rule;
-  ScalingRule contract_rule;  // the same where the plan is not square-root
-  // Where set, irregular products take scales and moduli from the product of |A| and |B|: so many at most, or they go
-  // natively, or are planned again without it where that is not allowed. Where no host waits: those of
-  // plan_device_route(), or the conventional product.
-  std::optional<BoundRule> bound;
+  ScalingRule contract_rule;  // the same as rule where the plan is not square-root
   int most_bound_moduli = 0;
   // Where set, residues by contract_rule may be made beside the statistics, before that product tells whether their
   // scales serve: so many moduli.
   int guess_moduli = 0;
-  std::size_t vector_bytes = 0, pass_bytes = 0;
   DeviceBlocking ordinary;
-  Plan printable;
 };
 
 struct DeviceRequest {
@@ -150,7 +150,7 @@ std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& co
 
 // One sweep over C for the entries that share a number of moduli.
 struct DevicePass {
-  DeviceBlocking blocking;
+  DeviceBlocking blocking = {};
   int words = 2;         // of a scaled element
   bool ordinary = true;  // which entries are written ...
   bool every_entry = true;
@@ -164,11 +164,11 @@ struct DevicePassList {
 };
 
 // A complex product of m x n x k whole, by two products modulo each of `moduli` moduli with a root of -1
-// (residue/complex_root.hpp).
+// (residue/convert/complex_root.hpp).
 struct DeviceComplexPlan {
   ProductShape shape;
-  bool turn_a = false, turn_b = false;  // an operand is copied so that its vectors are contiguous
-  bool keep_t = false;                  // the product is kept, since alpha or beta is not real or not known
+  Sides<bool> turn;     // an operand is copied so that its vectors are contiguous
+  bool keep_t = false;  // the product is kept, since alpha or beta is not real or not known
   ScalingRule rule;
   int words = 2, moduli = 0;
   std::size_t bytes = 0;  // of the buffers
@@ -179,9 +179,10 @@ template <class R>
 struct DeviceComplexBuffers {
   DeviceVectorBuffers vectors;
   int* row_scales = nullptr;  // of the 2m rows of the real product
-  R *a = nullptr, *b = nullptr, *t = nullptr;
-  std::uint8_t *a_parts = nullptr, *b_parts = nullptr;  // the residues of real and imaginary parts
-  std::uint8_t *a_plus = nullptr, *a_minus = nullptr, *b_plus = nullptr, *b_minus = nullptr;
+  Sides<R*> turned;
+  R* t = nullptr;
+  Sides<std::uint8_t*> parts;        // the residues of real and imaginary parts
+  Sides<std::uint8_t*> plus, minus;  // residue/convert/complex_root.hpp
   std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
   std::uint32_t* steps = nullptr;  // of products that keep pace
 };
@@ -195,9 +196,6 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
 
 // Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
 int ordinary_words(const ScalingRule& rule);
-
-// May the native product be taken for being faster?
-bool native_is_allowed(const DeviceProductPlan& plan);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 DevicePass guessed_device_pass(const DeviceProductPlan& plan);
@@ -221,8 +219,5 @@ struct DeviceRoutePlan {
 };
 DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan);
 std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available);  // of its largest pass
-
-// Is every product done under the contract, whatever its data?
-bool device_route_always_ends(const Contract& contract, bool single_precision);
 
 }  // namespace vernier

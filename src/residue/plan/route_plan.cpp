@@ -1,7 +1,6 @@
 // What is queued for irregular products where the device decides what they need.
 #include <algorithm>
 
-#include "number/ieee754.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/residues.hpp"
@@ -12,10 +11,6 @@ namespace {
 
 // More of the classes' numbers would be more launches that do nothing for most products.
 constexpr int route_moduli[] = {19, 26, max_moduli};
-
-bool may_end_natively(const DeviceProductPlan& plan) {
-  return plan.native_keeps_contract && device_route_always_ends(plan.printable.contract, plan.single_precision);
-}
 
 // By scales from the product of |A| and |B|: numbers beyond those of ordinary products by the contract's rule.
 constexpr int bound_moduli_beyond[] = {0, 2, 5, 11};
@@ -32,8 +27,8 @@ double class_seconds(const DeviceProductPlan& plan, int moduli) {
 void add_class(const DeviceProductPlan& plan, int moduli, cuda::RouteClasses& classes) {
   const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
   const int before = classes.count == 0 ? 0 : classes.moduli[classes.count - 1];
-  if (moduli <= before ||
-      (native_is_allowed(plan) && class_seconds(plan, moduli) > native * (plan.bound ? conventional_factor : 1)))
+  if (moduli <= before || (plan.native == NativeUse::for_speed &&
+                           class_seconds(plan, moduli) > native * (plan.bound ? conventional_factor : 1)))
     return;
   classes.moduli[classes.count] = moduli;
   classes.log2_bound[classes.count++] = log2_bound_of(moduli);
@@ -49,7 +44,7 @@ cuda::RouteClasses route_classes(const DeviceProductPlan& plan) {
   if (plan.most_bound_moduli == 0) return classes;
   const int least = moduli_of(plan.contract_rule, plan.shape.k);
   for (const int beyond : bound_moduli_beyond) add_class(plan, std::min(least + beyond, max_moduli), classes);
-  if (!may_end_natively(plan)) add_class(plan, max_moduli, classes);
+  if (plan.native == NativeUse::never) add_class(plan, max_moduli, classes);
   return classes;
 }
 
@@ -61,11 +56,6 @@ std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t availa
   const int moduli =
       classes.count > 0 ? classes.moduli[classes.count - 1] : moduli_of(plan.contract_rule, plan.shape.k);
   return choose_device_blocking(plan.shape, moduli, plan.limits, available).bytes;
-}
-
-bool device_route_always_ends(const Contract& contract, bool single_precision) {
-  return !contract.reproducible && contract.fallback == Fallback::native &&
-         contract.bits_asked <= (single_precision ? Ieee754<float>::precision : Ieee754<double>::precision);
 }
 
 DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
@@ -81,7 +71,7 @@ DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
   for (int c = 0; c < route.classes.count; ++c)
     route.wide[c] = {.blocking = blocking(route.classes.moduli[c]), .ordinary = false, .every_entry = route.bound};
   route.spans = !route.bound && route.classes.count > 0 && plan.shape.k <= longest_spanned_k;
-  route.native = may_end_natively(plan);
+  route.native = plan.native != NativeUse::never;
   return route;
 }
 

@@ -1,9 +1,7 @@
 #include "split/product/mma_split.cuh"
 
 #include <algorithm>
-#include <climits>
 
-#include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "engine/panel.hpp"
 #include "split/product/sm90_conventional.cuh"
@@ -14,20 +12,15 @@
 namespace vernier::cuda {
 namespace {
 
-__device__ __forceinline__ Scalars scalars_of(const SplitArguments& g) {
-  return {g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
-          g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
-}
-
 // What undoes the scales of a tile: its columns, then its rows.
 template <class Config>
 __device__ __forceinline__ void fetch_exponents(const SplitArguments& g, const TilePlace& at, std::int32_t* exponents) {
-  const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
+  const int columns = static_cast<int>(g.b.count), rows = static_cast<int>(g.a.count);
   for (int i = threadIdx.x; i < Config::columns + Config::rows; i += Config::threads) {
     const bool of_column = i < Config::columns;
     const int v = of_column ? at.p * Config::columns + i : at.q * Config::rows + i - Config::columns;
-    const std::int32_t* from = of_column ? g.unscale_p + static_cast<std::int64_t>(at.product) * columns
-                                         : g.unscale_q + static_cast<std::int64_t>(at.product) * rows;
+    const std::int32_t* from = of_column ? g.b_plane.unscale + static_cast<std::int64_t>(at.product) * columns
+                                         : g.a_plane.unscale + static_cast<std::int64_t>(at.product) * rows;
     exponents[i] = unscale_of(from, v, of_column ? columns : rows);
   }
 }
@@ -86,41 +79,13 @@ __global__ void __launch_bounds__(conventional_threads, 1)
   if (*g.gate.verdict == conventional_mark) conventional_product(g, scalars_of(g), raw);
 }
 
-SplitArguments arguments_of(const SplitProduct& x) {
-  constexpr int group = 16;
-  return {
-      .p = x.b,
-      .q = x.a,
-      .products = 1,
-      .p_lines = x.b_plane.lines,
-      .unscale_p = x.b_plane.unscale,
-      .unscale_q = x.a_plane.unscale,
-      .status_p = x.b_plane.status,
-      .status_q = x.a_plane.status,
-      .alpha = x.alpha,
-      .beta = x.beta,
-      .c = x.c,
-      .ldc = x.ldc,
-      .product_stride_c = x.product_stride_c,
-      .lines = static_cast<int>(x.a_plane.line_count),
-      .group = group,
-      .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
-      .gate = x.gate,
-      .later = {},
-      .beside_previous = false,
-      .triangle = false,
-      .first_tile = 0,
-      .end_tile = INT_MAX,
-      .pace = {}};
-}
-
 template <class Config>
 void multiply(const SplitProduct& x, cudaStream_t stream) {
-  const SplitArguments g = arguments_of(x);
-  const int all = current_device().multiprocessors,
-            multiprocessors = x.multiprocessors > 0 ? std::min(x.multiprocessors, all) : all;
-  const TileOrder order{g.products, static_cast<int>(divide_up(g.p.count, std::int64_t{Config::columns})),
-                        static_cast<int>(divide_up(g.q.count, std::int64_t{Config::rows})), g.group};
+  constexpr int group = 16;
+  const SplitArguments g = arguments_of(x, group, {});
+  const int multiprocessors = multiprocessors_for(x);
+  const TileOrder order{g.products, static_cast<int>(divide_up(g.b.count, std::int64_t{Config::columns})),
+                        static_cast<int>(divide_up(g.a.count, std::int64_t{Config::rows})), g.group};
   const std::int64_t tiles = std::int64_t{order.products} * order.p_tiles * order.q_tiles,
                      pitch = x.a_plane.line_count * split_line_bytes;
   const auto vectors = [&](const SplitPlane& plane, std::int64_t count) {
@@ -130,7 +95,7 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
          {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
           .block = dim3(Config::threads),
           .shared_bytes = Config::shared_bytes},
-         stream, g, order, vectors(x.b_plane, g.p.count), vectors(x.a_plane, g.q.count));
+         stream, g, order, vectors(x.b_plane, g.b.count), vectors(x.a_plane, g.a.count));
   if (!x.gate.judged || !x.gate.last) return;
   launch("multiply_conventional_tiles", multiply_conventional_tiles,
          {.grid = dim3(static_cast<unsigned>(multiprocessors)),
@@ -139,19 +104,20 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
          stream, g);
 }
 
+// The last of judged attempts is followed by a kernel of its own for the conventional product. What is said of later
+// columns, steps, previous kernels and parts of the tiles in SplitProduct they do not take.
+template <class Config>
+constexpr SplitKernel kernel_of(const char* scheme) {
+  constexpr SplitForm forms[] = {SplitForm::half_shifted, SplitForm::bf16_three, SplitForm::tf32_shifted};
+  constexpr int form = Config::Word == FloatWord::fp16 ? 0 : Config::Word == FloatWord::bf16 ? 1 : 2;
+  return {scheme, forms[form], {Config::columns, Config::rows}, false, multiply<Config>};
+}
+
 }  // namespace
 
-void multiply_split_mma(MmaSplitKernel kernel, const SplitProduct& product, cudaStream_t stream) {
-  switch (kernel) {
-    case MmaSplitKernel::half:
-      return multiply<MmaSplitConfig<FloatWord::fp16>>(product, stream);
-    case MmaSplitKernel::tf32:
-      return multiply<MmaSplitConfig<FloatWord::tf32>>(product, stream);
-    case MmaSplitKernel::bf16:
-      return multiply<MmaSplitConfig<FloatWord::bf16>>(product, stream);
-    case MmaSplitKernel::bf16_short:
-      return multiply<MmaSplitConfig<FloatWord::bf16, 1>>(product, stream);
-  }
-}
+constinit const SplitKernel mma_half = kernel_of<MmaSplitConfig<FloatWord::fp16>>("halfhalf_sep"),
+                            mma_tf32 = kernel_of<MmaSplitConfig<FloatWord::tf32>>("tf32tf32_sep"),
+                            mma_bf16 = kernel_of<MmaSplitConfig<FloatWord::bf16>>("bf16x6_sep"),
+                            mma_bf16_short = kernel_of<MmaSplitConfig<FloatWord::bf16, 1>>("bf16x6_short");
 
 }  // namespace vernier::cuda

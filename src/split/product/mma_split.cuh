@@ -13,7 +13,7 @@
 #include "cuda/ptx.cuh"
 #include "cuda/staged_rows.cuh"
 #include "number/two_sum.hpp"
-#include "split/product/mma_split.hpp"
+#include "split/product/sm90_split.hpp"
 
 namespace vernier::cuda {
 

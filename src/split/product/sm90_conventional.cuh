@@ -101,7 +101,7 @@ __device__ __forceinline__ void store_conventional(const SplitArguments& g, cons
 #pragma unroll
     for (int x = 0; x < Side; ++x) {
       const std::int64_t i = row + conventional_row() * 4 + x % 4 + x / 4 * 64;
-      if (i >= g.q.count || j >= g.p.count) continue;
+      if (i >= g.a.count || j >= g.b.count) continue;
       float* c = C + i + j * g.ldc;
       *c = scalars(sum[y][x], scalars.beta == 0 ? 0 : *c);
     }
@@ -112,22 +112,22 @@ template <int Side>
 __device__ __noinline__ void conventional_tiles(const SplitArguments& g, const Scalars& scalars, void* shared) {
   using Tile = ConventionalTile<Side>;
   Tile& tile = *static_cast<Tile*>(shared);
-  const std::int64_t down = (g.q.count + Tile::rows - 1) / Tile::rows;
-  const std::int64_t tiles = down * ((g.p.count + Tile::columns - 1) / Tile::columns);
+  const std::int64_t down = (g.a.count + Tile::rows - 1) / Tile::rows;
+  const std::int64_t tiles = down * ((g.b.count + Tile::columns - 1) / Tile::columns);
   const auto of_product = [](FloatVectors x, std::int64_t product) {
     x.data += product * x.product_stride;
     return x;
   };
-  const int steps = scalars.alpha == 0 ? 0 : static_cast<int>((g.q.k + conventional_k - 1) / conventional_k);
+  const int steps = scalars.alpha == 0 ? 0 : static_cast<int>((g.a.k + conventional_k - 1) / conventional_k);
   for (std::int64_t t = blockIdx.x; t < tiles * g.products; t += gridDim.x) {
     const std::int64_t product = t / tiles, row = t % tiles % down * Tile::rows,
                        column = t % tiles / down * Tile::columns;
-    ConventionalSource<Tile::rows, Tile::row_pitch> q(of_product(g.q, product), row);
-    ConventionalSource<Tile::columns, Tile::column_pitch> p(of_product(g.p, product), column);
+    ConventionalSource<Tile::rows, Tile::row_pitch> q(of_product(g.a, product), row);
+    ConventionalSource<Tile::columns, Tile::column_pitch> p(of_product(g.b, product), column);
     const auto fetch = [&](int step) {
       if (step < steps) {
-        q.fetch(tile.q[step % conventional_stages], g.q.data);
-        p.fetch(tile.p[step % conventional_stages], g.p.data);
+        q.fetch(tile.q[step % conventional_stages], g.a.data);
+        p.fetch(tile.p[step % conventional_stages], g.b.data);
       }
       cuda::copies_commit();
     };
@@ -150,7 +150,7 @@ inline __device__ __noinline__ void conventional_product(const SplitArguments& g
                                                          void* shared) {
   using Large = ConventionalTile<8>;
   const std::int64_t large =
-      ((g.q.count + Large::rows - 1) / Large::rows) * ((g.p.count + Large::columns - 1) / Large::columns);
+      ((g.a.count + Large::rows - 1) / Large::rows) * ((g.b.count + Large::columns - 1) / Large::columns);
   if (large * g.products >= gridDim.x)
     conventional_tiles<8>(g, scalars, shared);
   else

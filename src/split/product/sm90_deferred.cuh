@@ -15,8 +15,8 @@ namespace vernier::cuda {
 template <SplitForm Form>
 __device__ __forceinline__ void split_vector(const SplitArguments& g, std::int64_t vector) {
   constexpr int quads = 4, run = emit_k<Form>, span = 32 * 4 * quads;
-  const int lane = threadIdx.x % 32, k = static_cast<int>(g.p.k);
-  const float* from = g.p.data + vector * g.p.vector_stride;
+  const int lane = threadIdx.x % 32, k = static_cast<int>(g.b.k);
+  const float* from = g.b.data + vector * g.b.vector_stride;
   const auto load = [&](int l) { return l < k ? __ldg(reinterpret_cast<const float4*>(from + l)) : float4{}; };
   float seen = 0;
   for (int begin = 0; begin < k; begin += span) {
@@ -30,7 +30,7 @@ __device__ __forceinline__ void split_vector(const SplitArguments& g, std::int64
     }
   }
   const std::uint32_t largest = __reduce_max_sync(~0u, float_word(seen));
-  std::byte* lines = g.p_lines + vector * g.lines * split_line_bytes;
+  std::byte* lines = g.b_plane.lines + vector * g.lines * split_line_bytes;
   with_scale(split_scale(largest), [&](auto scaled) {
     for (int begin = lane * run; begin < k; begin += span) {
       float v[4 * quads / run][run];
@@ -51,7 +51,7 @@ __device__ __forceinline__ void split_vector(const SplitArguments& g, std::int64
       }
     }
   });
-  if (lane == 0) g.unscale_p[vector] = unscaling(largest);
+  if (lane == 0) g.b_plane.unscale[vector] = unscaling(largest);
 }
 
 template <SplitForm Form>
@@ -61,7 +61,7 @@ __device__ __forceinline__ void split_later(const SplitArguments& g) {
     std::uint32_t begun = 0;
     if (lane == 0) begun = atomicAdd(g.later.progress, 1u);
     const std::int64_t vector = g.later.first + __shfl_sync(~0u, begun, 0);
-    if (vector >= g.p.count) return;
+    if (vector >= g.b.count) return;
     split_vector<Form>(g, vector);
     cuda::fence_async_global();
     __threadfence();
@@ -83,8 +83,8 @@ __device__ __noinline__ void split_later_apart(const SplitArguments& g) {
 // Until a tile's vectors are split; bulk copies of this thread, and what waits for them, then see them.
 __device__ __forceinline__ void wait_until_split(const SplitArguments& g, int tile) {
   const std::int64_t first = std::int64_t{tile} * later_tile;
-  if (g.later.progress == nullptr || first < g.later.first || first >= g.p.count) return;
-  const auto wanted = static_cast<std::uint32_t>(min(std::int64_t{later_tile}, g.p.count - first));
+  if (g.later.progress == nullptr || first < g.later.first || first >= g.b.count) return;
+  const auto wanted = static_cast<std::uint32_t>(min(std::int64_t{later_tile}, g.b.count - first));
   while (cuda::load_acquire(g.later.progress + 1 + tile) < wanted) continue;
   cuda::fence_async_global();
 }

@@ -3,35 +3,11 @@
 
 #include <type_traits>
 
-#include "cuda/pace.hpp"
 #include "cuda/ptx.cuh"
 #include "number/power_of_two.hpp"
-#include "split/product/sm90_split.hpp"
+#include "split/product/split_arguments.hpp"
 
 namespace vernier::cuda {
-
-// What the kernel is given; P stands for the columns of op(B), wgmma's first operand, Q for the rows of op(A). Counts
-// are of one product of a batch.
-struct SplitArguments {
-  FloatVectors p, q;
-  int products;
-  std::byte* p_lines;
-  std::int32_t* unscale_p;
-  const std::int32_t* unscale_q;
-  const std::uint32_t *status_p, *status_q;
-  SplitScalar alpha, beta;
-  float* c;
-  std::int64_t ldc, product_stride_c;
-  int lines;  // of 128 bytes along k, even
-  int group;  // P tiles that run side by side, for the second-level cache
-  bool pairs_aligned;
-  SplitGate gate;
-  DeferredSplit later;
-  bool beside_previous;
-  bool triangle;
-  int first_tile, end_tile;
-  Pace pace;
-};
 
 struct Scalars {
   float alpha, beta;
@@ -43,6 +19,11 @@ struct Scalars {
     return beta == 0 ? alpha * t : __fmaf_rn(alpha, t, beta * old);
   }
 };
+
+__device__ __forceinline__ Scalars scalars_of(const SplitArguments& g) {
+  return {g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
+          g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
+}
 
 __device__ __forceinline__ int unscale_of(const std::int32_t* unscale, int v, int count) {
   return v < count ? unscale[v] : 0;
@@ -62,19 +43,19 @@ template <class Place>
 __device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int product,
                                                   int column, int row, int tile_rows, const Place& place) {
   const int lane = threadIdx.x % 32;
-  const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
-  const std::int32_t* unscale_p = g.unscale_p + static_cast<std::int64_t>(product) * columns;
-  const std::int32_t* unscale_q = g.unscale_q + static_cast<std::int64_t>(product) * rows;
+  const int columns = static_cast<int>(g.b.count), rows = static_cast<int>(g.a.count);
+  const std::int32_t* unscale_p = g.b_plane.unscale + static_cast<std::int64_t>(product) * columns;
+  const std::int32_t* unscale_q = g.a_plane.unscale + static_cast<std::int64_t>(product) * rows;
   for (int j = column; j < min(column + 16, columns); ++j) {
     const bool column_excluded = unscale_of(unscale_p, j, columns) == excluded_vector;
     for (int i = row; i < min(row + tile_rows, rows); ++i) {
       if (!column_excluded && unscale_of(unscale_q, i, rows) != excluded_vector) continue;
-      const float* a = g.q.data + product * g.q.product_stride + i * g.q.vector_stride;
-      const float* b = g.p.data + product * g.p.product_stride + j * g.p.vector_stride;
+      const float* a = g.a.data + product * g.a.product_stride + i * g.a.vector_stride;
+      const float* b = g.b.data + product * g.b.product_stride + j * g.b.vector_stride;
       double sum = 0;
       if (scalars.alpha != 0)
-        for (std::int64_t l = lane; l < g.q.k; l += 32)
-          sum += static_cast<double>(a[l * g.q.k_stride]) * static_cast<double>(b[l * g.p.k_stride]);
+        for (std::int64_t l = lane; l < g.a.k; l += 32)
+          sum += static_cast<double>(a[l * g.a.k_stride]) * static_cast<double>(b[l * g.b.k_stride]);
       for (int offset = 16; offset != 0; offset /= 2) sum += __shfl_xor_sync(~0u, sum, offset);
       float* c = place(i, j);
       if (lane == 0) *c = scalars(static_cast<float>(sum), scalars.beta == 0 ? 0 : *c);
@@ -92,13 +73,13 @@ struct TileExponents {
   __device__ const std::int32_t* row(int i) const { return of + 64 + i; }
 
   __device__ __forceinline__ void fetch(const SplitArguments& g, int product, int first_column, int first_row) {
-    const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
+    const int columns = static_cast<int>(g.b.count), rows = static_cast<int>(g.a.count);
     for (int i = threadIdx.x % 128; i < 64 + Rows; i += 128) {
       const bool of_column = i < 64;
       const int v = of_column ? first_column + i : first_row + i - 64;
       const bool exists = v < (of_column ? columns : rows);
-      const std::int32_t* from = of_column ? g.unscale_p + static_cast<std::int64_t>(product) * columns
-                                           : g.unscale_q + static_cast<std::int64_t>(product) * rows;
+      const std::int32_t* from = of_column ? g.b_plane.unscale + static_cast<std::int64_t>(product) * columns
+                                           : g.a_plane.unscale + static_cast<std::int64_t>(product) * rows;
       cuda::copy_word_async(cuda::shared_address(of + i), exists ? from + v : from, exists);
     }
   }
@@ -110,7 +91,7 @@ template <int Rows>
 __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalars& scalars, float (&t)[Rows / 2],
                                            int product, int column, int row, const std::int32_t* column_exponents,
                                            const std::int32_t* row_exponents) {
-  const int columns = static_cast<int>(g.p.count), rows = static_cast<int>(g.q.count);
+  const int columns = static_cast<int>(g.b.count), rows = static_cast<int>(g.a.count);
   const int up[2] = {column_exponents[0], column_exponents[8]};
   int uq[Rows / 8][2], least = 0, most = 0;
 #pragma unroll

@@ -38,8 +38,8 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
   RingPosition<Config::stages> at{0, 1};
   [[maybe_unused]] Pacer pacer(g.pace);
   tiles.for_each([&](const TilePlace& place) {
-    const int row_p = place.product * static_cast<int>(g.p.count) + (place.p * Config::Sharing + side) * tile_columns;
-    const int row_q = place.product * static_cast<int>(g.q.count) + place.q * Config::Rows + side * share;
+    const int row_p = place.product * static_cast<int>(g.b.count) + (place.p * Config::Sharing + side) * tile_columns;
+    const int row_q = place.product * static_cast<int>(g.a.count) + place.q * Config::Rows + side * share;
     if (Config::SplitsLater && lines > 0) wait_until_split(g, place.p * Config::Sharing + side);
     for (int line = begin; line < begin + lines; ++line, at.advance()) {
       if constexpr (Config::Paces) pacer.before(line - begin);
@@ -138,15 +138,14 @@ __global__ void __launch_bounds__(block_threads, 1)
     __syncthreads();
   }
   const auto pieces = [](std::int64_t count, int size) { return static_cast<int>((count + size - 1) / size); };
-  const TilesOf<Config> tiles({g.products, pieces(g.p.count, tile_columns * sharing), pieces(g.q.count, Config::Rows),
+  const TilesOf<Config> tiles({g.products, pieces(g.b.count, tile_columns * sharing), pieces(g.a.count, Config::Rows),
                                (g.group + sharing - 1) / sharing,
                                g.triangle ? tile_columns * sharing / Config::Rows : 0, g.first_tile, g.end_tile});
   if (!g.beside_previous) wait_for_previous_kernels();
   const Decision decision = decide(g);
   if (g.beside_previous && decision != Decision::split) wait_for_previous_kernels();
   if (decision == Decision::leave) return;
-  const Scalars scalars{g.alpha.pointer != nullptr ? *g.alpha.pointer : g.alpha.value,
-                        g.beta.pointer != nullptr ? *g.beta.pointer : g.beta.value};
+  const Scalars scalars = scalars_of(g);
   if constexpr (Config::Input == Low::bf16)  // the last attempt of every chain
     if (decision == Decision::conventional) {
       static_assert(sizeof(ConventionalTile<8>) <= ring_bytes && block_threads == conventional_threads);
@@ -218,7 +217,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 }
 
 template <class Config>
-void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream_t stream) {
+void launch_split_product(const SplitProduct& x, cudaStream_t stream) {
   const auto map = [](const SplitPlane& plane, std::int64_t vectors, int box_rows) {
     const std::int64_t bytes = plane.line_count * split_line_bytes;
     return make_tensor_map({.base = plane.lines,
@@ -229,48 +228,20 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
                             .plane_stride = bytes * vectors,
                             .box_rows = box_rows});
   };
-  const auto of_one = [](FloatVectors v) {
-    v.count = v.of_product();
-    return v;
-  };
-  const FloatVectors p = of_one(x.b), q = of_one(x.a);
-  const std::int64_t products = x.b.count / p.count;
+  const std::int64_t columns = x.b.of_product(), rows = x.a.of_product(), products = x.b.count / columns;
   const auto pieces = [](std::int64_t count, std::int64_t size) { return (count + size - 1) / size; };
-  const std::int64_t all = products * pieces(p.count, tile_columns * Config::Sharing) * pieces(q.count, Config::Rows);
+  const std::int64_t all = products * pieces(columns, tile_columns * Config::Sharing) * pieces(rows, Config::Rows);
   const std::int64_t clusters = std::min<std::int64_t>(all, x.end_tile) - x.first_tile;
   if (clusters <= 0) return;
   // Sums of halves have a place for one tile.
   const std::int64_t running =
-      Config::Halves ? clusters : std::min<std::int64_t>(clusters, std::max(1, multiprocessors / Config::Cluster));
+      Config::Halves ? clusters
+                     : std::min<std::int64_t>(clusters, std::max(1, multiprocessors_for(x) / Config::Cluster));
   const auto grid = static_cast<unsigned>(Config::Cluster * running);
-  const std::int64_t lines = x.a_plane.line_count;
-  const Pace pace =
-      start_pace(Config::Paces ? x.steps : nullptr, static_cast<int>(grid), pieces(clusters, running), lines, stream);
-  const SplitArguments g{
-      .p = p,
-      .q = q,
-      .products = static_cast<int>(products),
-      .p_lines = x.b_plane.lines,
-      .unscale_p = x.b_plane.unscale,
-      .unscale_q = x.a_plane.unscale,
-      .status_p = x.b_plane.status,
-      .status_q = x.a_plane.status,
-      .alpha = x.alpha,
-      .beta = x.beta,
-      .c = x.c,
-      .ldc = x.ldc,
-      .product_stride_c = x.product_stride_c,
-      .lines = static_cast<int>(lines),
-      .group = x.later.progress != nullptr ? static_cast<int>(x.later.first / later_tile)
-                                           : Config::group_of(x.steps != nullptr),
-      .pairs_aligned = x.ldc % 2 == 0 && x.product_stride_c % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % 8 == 0,
-      .gate = x.gate,
-      .later = x.later,
-      .beside_previous = x.beside_previous,
-      .triangle = x.triangle,
-      .first_tile = x.first_tile,
-      .end_tile = x.end_tile,
-      .pace = pace};
+  const Pace pace = start_pace(Config::Paces ? x.steps : nullptr, static_cast<int>(grid), pieces(clusters, running),
+                               x.a_plane.line_count, stream);
+  const int group =
+      x.later.progress != nullptr ? static_cast<int>(x.later.first / later_tile) : Config::group_of(x.steps != nullptr);
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)
     map_c = make_tensor_map({.base = x.c,
@@ -287,7 +258,18 @@ void launch_split_product(const SplitProduct& x, int multiprocessors, cudaStream
           .cluster = Config::Cluster,
           .overlap_previous = true},
          stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing),
-         map_c, g);
+         map_c, arguments_of(x, group, pace));
+}
+
+// What a kernel is to those that choose between them.
+template <class Config>
+constexpr SplitKernel kernel_of(const char* scheme) {
+  constexpr SplitForm form = Config::Input == Low::bf16 ? SplitForm::bf16_three : Config::form;
+  return {scheme,
+          form,
+          {tile_columns, Config::Rows, Config::Sharing, Config::Halves ? 2 : 1},
+          Config::SplitsLater,
+          launch_split_product<Config>};
 }
 
 }  // namespace vernier::cuda

@@ -1,4 +1,4 @@
-// C = alpha op(A) op(B) + beta C out of split operands, on the tensor cores of Hopper.
+// C = alpha op(A) op(B) + beta C out of split operands, on tensor cores: what a kernel is given, and the kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,32 +9,6 @@
 #include "split/plane.hpp"
 
 namespace vernier::cuda {
-
-// Kernels by what they hold in registers and by their tile, columns x rows of C.
-//
-//   separate  three sets: the engine's (one run), the sum outside, the corrections (all of k). Part 1 carries 2^11.
-//   long      separate, with runs of two lines in place of one: 1 to 2 % faster at the power limit; for products
-//             that are long and large.
-//   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
-//             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
-//             but halves keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
-//   halves    separate; two blocks take one half of k each of a tile, and add their sums, the first half's first. For
-//             few tiles.
-//   bf16      separate, of three parts and next to no losses outside, for wide data; they end a chain of attempts.
-enum class SplitKernel {
-  half_128x128,
-  half_long_128x128,
-  half_128x64,
-  half_folded_128x192,
-  tf32_128x128,
-  tf32_halves_128x128,
-  tf32_folded_128x192,
-  bf16_128x128,
-  bf16_128x64
-};
-
-// The schemes that they compute, bit for bit (vernier/split.hpp): halfhalf_sep, halfhalf_long, halfhalf_fold,
-// tf32tf32_sep (halves: with split_k = 2), tf32tf32_fold, bf16x6_sep (128x64: bf16x6_short).
 
 struct SplitScalar {
   float value = 0;
@@ -48,7 +22,7 @@ struct SplitProduct {
   float* c = nullptr;
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
-  DeferredSplit later = {};  // of b, where later_group() allows it
+  DeferredSplit later = {};  // of b, where SplitKernel::later_group() allows it
   // A word by which products of tiles that pairs of blocks share keep pace (cuda/pace.hpp); null: they do not. Not with
   // beside_previous: the word is cleared behind the previous kernel.
   std::uint32_t* steps = nullptr;
@@ -67,13 +41,39 @@ struct SplitTile {
   int columns = 0, rows = 0, blocks_sharing = 1;
   int split_k = 1;  // as vernier/split.hpp's multiply() has it
 };
-SplitTile tile_of(SplitKernel kernel);
+// A kernel, in the source that compiles it.
+struct SplitKernel {
+  const char* scheme;  // what it computes, bit for bit (vernier/split.hpp)
+  SplitForm form;
+  SplitTile tile;
+  bool splits_later;  // columns that are left to it (DeferredSplit)
+  void (*multiply)(const SplitProduct& product, cudaStream_t stream);
 
-// Columns that are left to the product (DeferredSplit) begin behind so many tiles, which run side by side; 0: the
-// kernel splits none. They are contiguous, their quads aligned, and k is a multiple of 64.
-int later_group(SplitKernel kernel, bool paced);
+  // Columns that are left to the product begin behind so many tiles, which run side by side; 0: the kernel splits none.
+  // They are contiguous, their quads aligned, and k is a multiple of 64. Who keeps pace waits anyway: more tiles wait
+  // longer for their first columns.
+  int later_group(bool paced) const { return splits_later ? (paced ? 16 : 8) : 0; }
+};
 
-void multiply_split(SplitKernel kernel, const SplitProduct& product, cudaStream_t stream);
+// Kernels by what they hold in registers and by their tile, columns x rows of C.
+//
+//   separate  three sets: the engine's (one run), the sum outside, the corrections (all of k). Part 1 carries 2^11.
+//   long      separate, with runs of two lines in place of one: 1 to 2 % faster at the power limit; for products
+//             that are long and large.
+//   folded    two sets: the engine's, the sum outside. Part 1 is unshifted, so that all products of a run share one
+//             accumulator, corrections first. Leaves registers for the wide tile: a fifth less traffic, so less power;
+//             but halves keep all bits only down to 2^-16 of their vector's largest (separate: 2^-27).
+//   halves    separate; two blocks take one half of k each of a tile, and add their sums, the first half's first. For
+//             few tiles.
+//   bf16      separate, of three parts and next to no losses outside, for wide data; they end a chain of attempts.
+extern const SplitKernel half_128x128, half_long_128x128, half_128x64, half_folded_128x192, tf32_128x128,
+    tf32_halves_128x128, tf32_folded_128x192, bf16_128x128, bf16_128x64;
+
+// By mma.sync, on every GPU from compute capability 8.0 on (mma_split.cuh). Bits are the engine's: a GPU computes the
+// row of the model's table that it has.
+extern const SplitKernel mma_half, mma_tf32, mma_bf16, mma_bf16_short;
+
+int multiprocessors_for(const SplitProduct& product);
 
 // half_128x128 bit for bit, for short k and beta != 0: old and new values of C pass by bulk copies while neighbouring
 // tiles are multiplied. Rows and columns of C are multiples of 128, ldc of 4; C and the exponents of the planes are

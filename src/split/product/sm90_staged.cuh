@@ -39,9 +39,9 @@ struct StagedTile {
     for (int i = 0; i < pieces; ++i)
       cuda::load_box(to + i * piece_bytes, &map, full, (first_row + i * piece_rows) * 4, first_column, 0);
     // The last cluster may reach beyond the columns of C: then any exponents do.
-    const int column = first_column < g.p.count ? first_column : 0;
-    cuda::load_bytes(to + tile_bytes, g.unscale_q + first_row, Rows * 4, full);
-    cuda::load_bytes(to + tile_bytes + Rows * 4, g.unscale_p + column, Columns * 4, full);
+    const int column = first_column < g.b.count ? first_column : 0;
+    cuda::load_bytes(to + tile_bytes, g.a_plane.unscale + first_row, Rows * 4, full);
+    cuda::load_bytes(to + tile_bytes + Rows * 4, g.b_plane.unscale + column, Columns * 4, full);
   }
   __device__ __forceinline__ void store(const CUtensorMap& map) const {
     for (int i = 0; i < pieces; ++i)

@@ -1,4 +1,4 @@
-#include "residue/complex_root.hpp"
+#include "residue/convert/complex_root.hpp"
 
 #include <algorithm>
 

@@ -6,4 +6,8 @@ template void decompose_counting_on_device(const DeviceOperand<double>&, const D
                                            const DeviceLowestBitsLists&, const DeviceLowestBitsLists&,
                                            const ConversionForm&, cudaStream_t);
 
+template void decompose_counting_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
+                                           const DeviceLowestBitsLists&, const DeviceLowestBitsLists&,
+                                           const ConversionForm&, cudaStream_t);
+
 }  // namespace vernier::cuda

@@ -1,0 +1,36 @@
+// The choice of a method, on CPU and GPU: by what the call asks for, else by what takes the least.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "product/plan/native_cost.hpp"
+#include "vernier/vernier.hpp"
+
+namespace vernier {
+
+struct MethodRequest {
+  const Contract& contract;
+  bool native_keeps = true;     // the contract
+  std::string_view asked;       // "", "native" or an int8 engine
+  const char* small = nullptr;  // why the native product ends before residues begin; null: it does not
+};
+
+enum class MethodChoice { native, residues, by_estimate };
+
+// Leaves the reason in the plan, but where estimates are to give it. Throws where the contract forbids what is asked.
+MethodChoice choose_by_request(const MethodRequest& request, Plan& plan);
+
+// What the methods take, in the order in which a person reads them.
+struct MethodSeconds {
+  double seconds;
+  std::string how;  // "by residues on amx"
+};
+std::string compared(const std::string& source, std::initializer_list<MethodSeconds> methods);
+
+// Throws unless the limit, that of the caller's own workspace or another, is `least` bytes at least.
+void require_workspace(const ProductShape& shape, std::size_t limit, std::size_t least, bool own_workspace);
+
+}  // namespace vernier

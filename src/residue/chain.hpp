@@ -1,0 +1,318 @@
+// Products by residues on a GPU, as kernels that are queued one behind the other: statistics and scales, residues,
+// products modulo each p, C. What a product needs is decided by those who call this; the kinds of products are options:
+// blocks, Strassen-Winograd, contract exact, operands that are prepared, batches, complex numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "product/operand_blocks.hpp"
+#include "product/sides.hpp"
+#include "residue/convert/complex_root.hpp"
+#include "residue/convert/convert.hpp"
+#include "residue/convert/winograd_cuda.hpp"
+#include "residue/exact/exact_cuda.hpp"
+#include "residue/gemm_cuda.hpp"
+#include "residue/residues.hpp"
+#include "vernier/level3.hpp"
+
+namespace vernier::cuda {
+
+// Residues of an operand that were made before, a block of k behind the other; none: they are made by the pass.
+struct ReadyPlanes {
+  std::uint8_t* data = nullptr;
+  std::size_t bytes_a_block = 0;
+};
+
+// A pass over C: what is queued, with which scales, behind which gates.
+struct ChainPass {
+  DevicePass pass;
+  DevicePassBuffers buffers = {};
+  Sides<int*> scales = {};
+  bool specials = false;      // NaN and infinities may be about
+  bool device_words = false;  // the device chooses the words of elements, too: conversion opens for each number of them
+  Gate conversion = {}, products = {}, recombination = {};
+  Gate uniform = {};       // of a faster recombination, for products of which every entry is finite and ordinary
+  bool converted = false;  // the residues of all of C are there ...
+  int multiplied = 0;      // ... and its products modulo the first of the moduli
+  Sides<ReadyPlanes> ready = {};
+};
+
+// What passes have in common. Pointers are to device memory.
+template <class T>
+struct ChainData {
+  Sides<DeviceVectors> vectors = {};
+  Sides<std::int64_t> product_stride = {};  // of a batch: elements from one product's operand to the next one's
+  std::int64_t product_stride_c = 0;
+  DeviceOpenCounts* open_counts = nullptr;           // contract exact
+  Rounding rounding = Rounding::nearest;             // contract exact
+  const DeviceComplexBuffers<T>* complex = nullptr;  // vectors of 2k real numbers are k complex ones
+  Sides<bool> conjugated = {};
+};
+
+template <class T>
+class ResidueChain {
+ public:
+  ResidueChain(const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem, const ChainData<T>& data,
+               cudaStream_t stream)
+      : engine_(engine), problem_(problem), data_(data), stream_(stream) {}
+
+  ProductShape shape() const { return {problem_.a.vectors, problem_.b.vectors, problem_.a.k}; }
+
+  ConversionForm form(const DevicePass& pass) const {
+    return {.moduli = pass.blocking.moduli,
+            .words = pass.words,
+            .form = engine_.form(),
+            .list = list(),
+            .clusters = engine_.takes_clusters(),
+            .products = pass.blocking.form.products};
+  }
+
+  // The operands with their statistics and scales, which measuring writes; and where their residues go, if anywhere.
+  Sides<DeviceOperand<T>> operands(const Sides<std::uint8_t*>& planes = {}) const {
+    const auto operand = [&](const Operand<T>& x, Side side) {
+      const DeviceVectors& v = data_.vectors[side];
+      return DeviceOperand<T>{x, v.statistics, v.scales, planes[side], data_.product_stride[side]};
+    };
+    return {operand(problem_.a, Side::left), operand(problem_.b, Side::right)};
+  }
+
+  // Everything behind the scales.
+  void run(const ChainPass& p) const {
+    const ProductShape s = shape();
+    const DeviceBlocking& blocks = p.pass.blocking;
+    const bool keep_a = s.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
+    for (std::int64_t i = 0; i < s.m; i += blocks.m_block) {
+      const Range rows{i, std::min(blocks.m_block, s.m - i)};
+      for (std::int64_t j = 0; j < s.n; j += blocks.n_block) {
+        const Range columns{j, std::min(blocks.n_block, s.n - j)};
+        if (blocks.form.exact && !p.converted) clear_open_counts();
+        for (std::int64_t l = 0; l < s.k; l += blocks.k_block) {
+          const Range ks{l, std::min(blocks.k_block, s.k - l)};
+          if (!p.converted) decompose(p, {rows.begin, keep_a && j > 0 ? 0 : rows.count}, columns, ks);
+          multiply(p, rows, columns, ks, {p.multiplied, blocks.moduli - p.multiplied});
+        }
+        finish(p, rows, columns);
+      }
+    }
+  }
+
+  // The first products modulo some of the moduli, of a C that is one block whose residues are there.
+  void multiply_first(const ChainPass& p, int moduli) const {
+    const ProductShape s = shape();
+    multiply(p, {0, s.m}, {0, s.n}, {0, s.k}, {0, moduli});
+  }
+
+ private:
+  ModuliList list() const { return data_.complex != nullptr ? ModuliList::with_root : ModuliList::densest; }
+
+  void clear_open_counts() const {
+    constexpr std::size_t counts_of_a_block = offsetof(DeviceOpenCounts, total_open);
+    check(cudaMemsetAsync(data_.open_counts, 0, counts_of_a_block, stream_), "open entries");
+  }
+
+  static std::uint8_t* planes(const ChainPass& p, Side side, std::int64_t k_begin) {
+    const ReadyPlanes& ready = p.ready[side];
+    if (ready.data == nullptr) return side == Side::left ? p.buffers.a : p.buffers.b;
+    return ready.data + static_cast<std::size_t>(k_begin / p.pass.blocking.k_block) * ready.bytes_a_block;
+  }
+
+  void decompose(const ChainPass& p, Range rows, Range columns, Range ks) const {
+    if (p.ready.a.data != nullptr) rows.count = 0;
+    if (p.ready.b.data != nullptr) columns.count = 0;
+    if (rows.count == 0 && columns.count == 0) return;
+    const DeviceOperand<T> a{part_of(problem_.a, rows, ks), nullptr, p.scales.a + rows.begin,
+                             planes(p, Side::left, ks.begin)},
+        b{part_of(problem_.b, columns, ks), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
+    ConversionForm as = form(p.pass);
+    if (p.pass.blocking.form.strassen) return decompose_winograd_on_device(a, b, as, stream_);
+    if (!p.device_words) return decompose_on_device(a, b, as, stream_, p.conversion);
+    const auto convert = [&](int words) {
+      as.words = words;
+      decompose_on_device(a, b, as, stream_, {p.conversion.word, conversion_of(as.moduli, words)});
+    };
+    if (!p.pass.every_entry) return convert(few_route_words), convert(many_route_words);
+    for (const int words : bound_route_words)
+      if (words < many_route_words || as.moduli >= least_moduli_of_many_words) convert(words);
+  }
+
+  void multiply(const ChainPass& p, Range rows, Range columns, Range ks, Range moduli) const {
+    if (moduli.count == 0) return;
+    if (data_.complex != nullptr) return multiply_complex(p);
+    const DeviceBlocking& blocking = p.pass.blocking;
+    const bool strassen = blocking.form.strassen;
+    const int products = strassen ? winograd_products : blocking.form.products;
+    const std::int64_t m = plane_vectors(rows.count, strassen), n = plane_vectors(columns.count, strassen),
+                       pitch = plane_pitch(ks.count, strassen);
+    engine_.multiply({.rows = planes(p, Side::left, ks.begin) + moduli.begin * m * pitch,
+                      .columns = planes(p, Side::right, ks.begin) + moduli.begin * n * pitch,
+                      .m = m,
+                      .n = n,
+                      .pitch = pitch,
+                      .moduli = static_cast<int>(moduli.count),
+                      .first = static_cast<int>(moduli.begin),
+                      .products = products,
+                      .factor = residue_system(blocking.moduli).row_factor,
+                      .accumulate = ks.begin > 0,
+                      .out = p.buffers.c + moduli.begin * product_units(m, n).plane_bytes(),
+                      .gate = p.products,
+                      .wanted = wanted(p.pass, rows, columns),
+                      .scratch = p.buffers.sums,
+                      .steps = p.buffers.steps},
+                     stream_);
+  }
+
+  // By two products modulo each p with a root of -1, whose halves are c / 2 times the factor of the recombination.
+  void multiply_complex(const ChainPass& p) const {
+    const DeviceComplexBuffers<T>& w = *data_.complex;
+    const ProductShape s{problem_.a.vectors, problem_.b.vectors, problem_.a.k / 2};
+    const int moduli = p.pass.blocking.moduli;
+    const int* irregular = p.products.word;
+    pair_on_device({moduli, s.m, s.k, data_.conjugated.a, w.parts.a, w.plus.a, w.minus.a, irregular}, stream_);
+    pair_on_device({moduli, s.n, s.k, data_.conjugated.b, w.parts.b, w.plus.b, w.minus.b, irregular}, stream_);
+    DeviceInt8Product product{.rows = w.plus.a,
+                              .columns = w.plus.b,
+                              .m = s.m,
+                              .n = s.n,
+                              .pitch = device_pitch(s.k),
+                              .moduli = moduli,
+                              .list = list(),
+                              .out = w.c_plus,
+                              .gate = p.products,
+                              .steps = w.steps};
+    for (int q = 0; q < moduli; ++q) {
+      const auto i = static_cast<std::size_t>(q);
+      const int modulus = modulus_of(list(), q);
+      product.factor[i] = multiply_mod(residue_system(moduli, list()).row_factor[i], (modulus + 1) / 2, modulus);
+    }
+    engine_.multiply(product, stream_);
+    product.rows = w.minus.a, product.columns = w.minus.b, product.out = w.c_minus;
+    engine_.multiply(product, stream_);
+    part_on_device({moduli, s.m, s.n, w.c_plus, w.c_minus, w.c, irregular}, stream_);
+    double_on_device(s.m, p.scales.a, w.row_scales, stream_);
+  }
+
+  // The entries that the recombination will write. With Strassen-Winograd a row of a plane stands for two of C.
+  EntryFilter wanted(const DevicePass& pass, Range rows, Range columns) const {
+    constexpr std::int64_t group = EntryFilter::group;
+    if (pass.every_entry || pass.blocking.form.strassen || rows.begin % group != 0 || columns.begin % group != 0)
+      return {};
+    const Sides<DeviceVectors>& v = data_.vectors;
+    return {v.a.group_proofs + rows.begin / group, v.b.group_proofs + columns.begin / group, pass.ordinary};
+  }
+
+  void finish(const ChainPass& p, Range rows, Range columns) const {
+    if (p.pass.blocking.form.exact) return round(p, rows, columns);
+    if (p.pass.blocking.form.strassen) return recombine_winograd(p, rows, columns);
+    recombine_on_device(recombination(p, rows, columns), stream_);
+    if (p.uniform.word == nullptr) return;
+    ChainPass all = p;
+    all.pass.every_entry = true;
+    all.specials = false;
+    all.recombination = p.uniform;
+    recombine_on_device(recombination(all, rows, columns), stream_);
+  }
+
+  void recombine_winograd(const ChainPass& p, Range rows, Range columns) const {
+    const ProductUnits units = product_units(half_vectors(rows.count), half_vectors(columns.count));
+    const auto part = [&](Range r, Range c, int quarter) {
+      DeviceRecombination<T> task = recombination(p, r, c);
+      task.residues += quarter * units.plane_bytes();
+      task.units = units;
+      task.plane_stride = winograd_products * units.plane_bytes();
+      return task;
+    };
+    if constexpr (std::is_same_v<T, double>)
+      if (recombine_winograd_on_device(part(rows, columns, 0), stream_)) return;
+    // The products become quarters of C, which are recombined one by one.
+    combine_winograd_on_device(p.buffers.c, p.pass.blocking.moduli, units.plane_bytes(), stream_);
+    for (int quarter = 0; quarter < quarters; ++quarter) {
+      const Range r = half_of(rows, quarter / 2), c = half_of(columns, quarter % 2);
+      if (r.count > 0 && c.count > 0) recombine_on_device(part(r, c, quarter), stream_);
+    }
+  }
+
+  DeviceRecombination<T> recombination(const ChainPass& p, Range rows, Range columns) const {
+    const DevicePass& pass = p.pass;
+    const int products = pass.blocking.form.products;
+    const DeviceComplexBuffers<T>* complex = data_.complex;
+    const auto block = block_of(p, rows, columns);
+    const auto proofs = [&](const DeviceVectors& v, Range range) {
+      return pass.every_entry ? nullptr : v.proofs + range.begin;
+    };
+    return {.moduli = pass.blocking.moduli,
+            .list = list(),
+            .residues = complex != nullptr ? complex->c : p.buffers.c,
+            .plane_stride = products > 1 ? products * product_units(rows.count, columns.count).plane_bytes() : 0,
+            .m = complex != nullptr ? 2 * rows.count : rows.count,  // real and imaginary parts are rows
+            .n = columns.count,
+            .row_scales = complex != nullptr ? complex->row_scales : block.a.scales,
+            .column_scales = block.b.scales,
+            .alpha = problem_.alpha,
+            .beta = problem_.beta,
+            .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
+            .ldc = problem_.ldc,
+            .products = products,
+            .product_stride_c = data_.product_stride_c,
+            .gate = p.recombination,
+            .seldom = p.conversion.word != nullptr,
+            .specials = p.specials,
+            .a = block.a.x,
+            .b = block.b.x,
+            .row_statistics = block.a.statistics,
+            .column_statistics = block.b.statistics,
+            .row_proofs = proofs(data_.vectors.a, rows),
+            .column_proofs = proofs(data_.vectors.b, columns),
+            .ordinary = pass.ordinary};
+  }
+
+  // The operands of a block of C.
+  Sides<DeviceOperand<T>> block_of(const ChainPass& p, Range rows, Range columns) const {
+    const Range all{0, problem_.a.k};
+    return {
+        {part_of(problem_.a, rows, all), data_.vectors.a.statistics + rows.begin, p.scales.a + rows.begin},
+        {part_of(problem_.b, columns, all), data_.vectors.b.statistics + columns.begin, p.scales.b + columns.begin}};
+  }
+
+  void round(const ChainPass& p, Range rows, Range columns) const {
+    const auto lowest_bits = [](const DeviceVectors& v, Range range) {
+      return DeviceLowestBitsLists{v.lowest_bits.counts + range.begin,
+                                   v.lowest_bits.places + range.begin * kept_places};
+    };
+    const auto operands = block_of(p, rows, columns);
+    const DeviceExactBlock<T> block{.moduli = p.pass.blocking.moduli,
+                                    .residues = p.buffers.c,
+                                    .m = rows.count,
+                                    .n = columns.count,
+                                    .a = operands.a.x,
+                                    .b = operands.b.x,
+                                    .row_statistics = operands.a.statistics,
+                                    .column_statistics = operands.b.statistics,
+                                    .row_scales = operands.a.scales,
+                                    .column_scales = operands.b.scales,
+                                    .row_errors = data_.vectors.a.errors + rows.begin,
+                                    .column_errors = data_.vectors.b.errors + columns.begin,
+                                    .row_lowest_bits = lowest_bits(data_.vectors.a, rows),
+                                    .column_lowest_bits = lowest_bits(data_.vectors.b, columns),
+                                    .alpha = problem_.alpha,
+                                    .beta = problem_.beta,
+                                    .rounding = data_.rounding,
+                                    .c = problem_.c + rows.begin + columns.begin * problem_.ldc,
+                                    .ldc = problem_.ldc,
+                                    .specials = p.specials,
+                                    .open = p.buffers.open,
+                                    .counts = data_.open_counts};
+    round_on_device(block, stream_);
+    refine_open_entries(block, stream_);
+    accumulate_on_device(block, stream_);
+    if (p.specials) special_entries_on_device(block, stream_);
+  }
+
+  const DeviceInt8Engine& engine_;
+  DeviceResidueProblem<T> problem_;
+  ChainData<T> data_;
+  cudaStream_t stream_;
+};
+
+}  // namespace vernier::cuda

@@ -1,9 +1,0 @@
-#include "residue/convert/counting.cuh"
-
-namespace vernier::cuda {
-
-template void decompose_counting_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
-                                           const DeviceLowestBitsLists&, const DeviceLowestBitsLists&,
-                                           const ConversionForm&, cudaStream_t);
-
-}  // namespace vernier::cuda
