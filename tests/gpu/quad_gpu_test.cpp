@@ -1,6 +1,7 @@
 // Quadruple products in device memory: the bits of the CPU's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
