@@ -24,7 +24,7 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>"
                     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-Wall,-Wextra>")
 option(VERNIER_GPU_QUICK "Compile device code fast, for machines that only check that it compiles" OFF)
 if(VERNIER_GPU_QUICK)
-  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Ofast-compile;max>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Ofc=max>")
 endif()
 # fmt 9 switches its constexpr off for nvcc, and then misses it.
 add_compile_definitions("$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "temporary_name.hpp"
 
@@ -18,8 +19,11 @@ bool splits(const std::string& path) { return path.find_first_of(" :\t\n") != st
 // Where temporary files go, or the first usual place without a character that splits LD_PRELOAD.
 std::filesystem::path make_folder() {
   std::string tried;
-  for (const std::filesystem::path& root : {std::filesystem::temp_directory_path(), std::filesystem::path("/tmp"),
-                                            std::filesystem::path("/var/tmp"), std::filesystem::path("/dev/shm")}) {
+  std::error_code missing;  // TMPDIR may name a folder that is not there
+  for (const std::filesystem::path& root :
+       {std::filesystem::temp_directory_path(missing), std::filesystem::path("/tmp"), std::filesystem::path("/var/tmp"),
+        std::filesystem::path("/dev/shm")}) {
+    if (root.empty()) continue;
     std::string path = temporary_name(root / "vernier-run");
     if (splits(path)) continue;
     if (mkdtemp(path.data()) != nullptr) return path;

@@ -22,12 +22,16 @@
 #define VERNIER_C_API
 #endif
 
+/* A C++ enumeration, too, can hold whatever a C program passes: functions refuse what they do not know. */
 #ifdef __cplusplus
+#define VERNIER_C_ENUM : unsigned int
 extern "C" {
+#else
+#define VERNIER_C_ENUM
 #endif
 
 /* Numbered like those of cuBLAS, where it has one of that meaning. */
-typedef enum vernier_status {
+typedef enum vernier_status VERNIER_C_ENUM {
   VERNIER_SUCCESS = 0,
   VERNIER_NOT_INITIALIZED = 1, /* the handle is null */
   VERNIER_OUT_OF_MEMORY = 3,
@@ -39,11 +43,16 @@ typedef enum vernier_status {
 } vernier_status;
 
 /* Enumerators that are letters are the letters of the BLAS. */
-typedef enum vernier_type { VERNIER_S = 'S', VERNIER_D = 'D', VERNIER_C = 'C', VERNIER_Z = 'Z' } vernier_type;
-typedef enum vernier_op { VERNIER_OP_N = 'N', VERNIER_OP_T = 'T', VERNIER_OP_C = 'C' } vernier_op;
-typedef enum vernier_side { VERNIER_LEFT = 'L', VERNIER_RIGHT = 'R' } vernier_side;
-typedef enum vernier_uplo { VERNIER_LOWER = 'L', VERNIER_UPPER = 'U' } vernier_uplo;
-typedef enum vernier_diag { VERNIER_NON_UNIT = 'N', VERNIER_UNIT = 'U' } vernier_diag;
+typedef enum vernier_type VERNIER_C_ENUM {
+  VERNIER_S = 'S',
+  VERNIER_D = 'D',
+  VERNIER_C = 'C',
+  VERNIER_Z = 'Z'
+} vernier_type;
+typedef enum vernier_op VERNIER_C_ENUM { VERNIER_OP_N = 'N', VERNIER_OP_T = 'T', VERNIER_OP_C = 'C' } vernier_op;
+typedef enum vernier_side VERNIER_C_ENUM { VERNIER_LEFT = 'L', VERNIER_RIGHT = 'R' } vernier_side;
+typedef enum vernier_uplo VERNIER_C_ENUM { VERNIER_LOWER = 'L', VERNIER_UPPER = 'U' } vernier_uplo;
+typedef enum vernier_diag VERNIER_C_ENUM { VERNIER_NON_UNIT = 'N', VERNIER_UNIT = 'U' } vernier_diag;
 
 typedef struct vernier_context* vernier_handle;
 

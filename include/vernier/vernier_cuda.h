@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-typedef enum vernier_pointer_mode { VERNIER_POINTER_HOST = 0, VERNIER_POINTER_DEVICE = 1 } vernier_pointer_mode;
+typedef enum vernier_pointer_mode VERNIER_C_ENUM {
+  VERNIER_POINTER_HOST = 0,
+  VERNIER_POINTER_DEVICE = 1
+} vernier_pointer_mode;
 
 VERNIER_C_API vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream); /* a cudaStream_t */
 /* Where the factors of gemm and its batches are; those of the other routines are on the host. */
@@ -115,7 +118,7 @@ VERNIER_C_API vernier_status vernier_cuda_trsm(vernier_handle handle, vernier_ty
 
 /* What cublasLtMatmul does to a product besides (cuda_epilogue.hpp), of types S and D; copy of all four. Asynchronous
  * on the handle's stream. D = f(D + bias); D = D gelu'(X) by elements; sums of rows, or of columns; Y = X. */
-typedef enum vernier_activation {
+typedef enum vernier_activation VERNIER_C_ENUM {
   VERNIER_ACTIVATION_NONE = 0,
   VERNIER_ACTIVATION_RELU = 1,
   VERNIER_ACTIVATION_GELU = 2

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 namespace vernier::test {
 namespace {
 
@@ -19,11 +22,11 @@ TYPED_TEST(TriangleCost, IsAboveHalfOfTheSquares) {
         const Options options{.contract = default_contract<T>(), .threads = threads};
         const double residues = cpu_residue_seconds<T>({n, n, k}, options.contract, usable_threads(threads)),
                      native = cpu_native_seconds<T>({n, n, k}, usable_threads(threads));
-        const bool update = residues_serve_update<T>(n, k, options);
+        const bool update = update_method<T>(n, k, options).residues();
         EXPECT_FALSE(update && residues > native) << threads << ' ' << n << ' ' << k;
         EXPECT_TRUE(update || 2 * residues >= native) << threads << ' ' << n << ' ' << k;
         const bool diagonal_only = n <= cpu_cut(usable_threads(threads)).whole;
-        EXPECT_FALSE(diagonal_only && residues_serve_factor<T>(n, k, options)) << threads << ' ' << n << ' ' << k;
+        EXPECT_FALSE(diagonal_only && factor_method<T>(n, k, options).residues()) << threads << ' ' << n << ' ' << k;
       }
 }
 
@@ -32,14 +35,33 @@ TYPED_TEST(TriangleCost, IsNotAskedForWhereNothingElseMayBeTaken) {
   Options options{.contract = default_contract<T>()};
   EXPECT_TRUE(chooses_by_estimate<T>(options));
   options.engine = "portable";
-  EXPECT_TRUE(residues_serve_update<T>(10, 10, options));
-  EXPECT_TRUE(residues_serve_factor<T>(10, 10, options));
+  EXPECT_TRUE(update_method<T>(10, 10, options).residues());
+  EXPECT_TRUE(factor_method<T>(10, 10, options).residues());
   options.engine = "";
   options.contract.reproducible = true;
-  EXPECT_TRUE(residues_serve_update<T>(10, 10, options));
+  EXPECT_TRUE(update_method<T>(10, 10, options).residues());
   options.contract.reproducible = false;
   options.contract.fallback = Fallback::none;
-  EXPECT_TRUE(residues_serve_factor<T>(10, 10, options));
+  EXPECT_TRUE(factor_method<T>(10, 10, options).residues());
+}
+
+// Whatever the estimates say, the way that took less is taken in the end; a contract that leaves no choice tells
+// nothing.
+TEST(TriangleMethods, FollowWhatTrianglesTook) {
+  const char* before = std::getenv("VERNIER_RATES");
+  const std::string rates = before != nullptr ? before : "";
+  setenv("VERNIER_RATES", "/no/file", 1);
+  forget_observations();
+  const ProductClass triangle{element_type<double>, {3000, 3000, 3000}, 2, ProductForm::triangle};
+  for (int call = 0; call < 2; ++call) observe(triangle, Method::native, 2), observe(triangle, Method::residues, 1);
+  EXPECT_TRUE(TriangleMethod(triangle, 1, 100).residues());
+  for (int call = 0; call < 3; ++call) observe(triangle, Method::residues, 3);
+  EXPECT_FALSE(TriangleMethod(triangle, 100, 1).residues());
+  const ProductClass whole{element_type<double>, {3000, 3000, 3000}, 2};
+  EXPECT_EQ(observed_seconds(whole, Method::residues), 0) << "a whole product is another class";
+  TriangleMethod().done();
+  forget_observations();
+  before != nullptr ? setenv("VERNIER_RATES", rates.c_str(), 1) : unsetenv("VERNIER_RATES");
 }
 
 TEST(NativeTriangle, IsToldInThePlan) {

@@ -1,6 +1,7 @@
 // Quadruple products in device memory: the bits of the CPU's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -47,7 +48,8 @@ struct Case {
 
 template <class TA, class TB>
 QuadReport expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std::vector<TB>& b) {
-  const std::int64_t lda = t.opa == Op::none ? t.m : t.k, ldb = t.opb == Op::none ? t.k : t.n, ldc = t.m + 3;
+  const std::int64_t lda = t.opa == Op::none ? t.m : t.k,
+                     ldb = std::max<std::int64_t>(1, t.opb == Op::none ? t.k : t.n), ldc = t.m + 3;
   std::vector<dd> expected = elements<dd>(ldc * t.n, 0.5, 77);  // around C, too
   const OnDevice<TA> device_a(a);
   const OnDevice<TB> device_b(b);

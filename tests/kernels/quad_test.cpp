@@ -212,16 +212,17 @@ std::vector<T> elements(std::int64_t count, double phi, std::uint64_t seed) {
   return x;
 }
 
+template <class TA, class TB>
+void expect_bits_of_random_data(const Case& t, std::uint64_t seed) {
+  expect_bits_of_the_cpu(t, elements<TA>(t.m * t.k, 0.5, seed), elements<TB>(t.k * t.n, 0.5, seed + 1));
+}
+
 TEST(QuadKernels, HaveTheBitsOfTheCpu) {
-  const Case none;
-  expect_bits_of_the_cpu(none, elements<dd>(none.m * none.k, 0.5, 1), elements<dd>(none.k * none.n, 0.5, 2));
-  const Case turned{.opa = Op::transpose, .opb = Op::transpose, .alpha = -0.5, .by_pairs = false};
-  expect_bits_of_the_cpu(turned, elements<dd>(none.m * none.k, 0.5, 3), elements<dd>(none.k * none.n, 0.5, 4));
-  const Case updated{.m = 17, .n = 20, .k = 1100, .alpha = 1.5, .beta = -0.75};
-  expect_bits_of_the_cpu(updated, elements<double>(updated.m * updated.k, 0.5, 5),
-                         elements<dd>(updated.k * updated.n, 0.5, 6));
-  expect_bits_of_the_cpu(Case{.opa = Op::transpose}, elements<double>(none.m * none.k, 0.5, 7),
-                         elements<double>(none.k * none.n, 0.5, 8));
+  expect_bits_of_random_data<dd, dd>({.m = 40, .n = 70, .k = 130}, 1);
+  expect_bits_of_random_data<dd, dd>(
+      {.opa = Op::transpose, .opb = Op::transpose, .m = 17, .n = 33, .k = 60, .alpha = -0.5, .by_pairs = false}, 3);
+  expect_bits_of_random_data<double, dd>({.m = 17, .n = 20, .k = 1100, .alpha = 1.5, .beta = -0.75}, 5);
+  expect_bits_of_random_data<double, double>({.opa = Op::transpose, .m = 33, .n = 20, .k = 60}, 7);
 }
 
 TEST(QuadKernels, TakeManyBits) {

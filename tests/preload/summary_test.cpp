@@ -79,6 +79,19 @@ TEST_F(RunSummary, StreamsThatAreClosedStayClosed) {
   EXPECT_EQ(contents(list), open_without);
 }
 
+TEST_F(RunSummary, AFolderForTemporaryFilesThatIsNotThereHindersNothing) {
+  const Outcome outcome = shell("env TMPDIR=/nowhere '" VERNIER_CLI "' run --quiet -- sh -c 'exit 8'");
+  EXPECT_EQ(outcome.code, 8) << outcome.text;
+}
+
+TEST_F(RunSummary, AReportThatIsALinkToItselfIsRefusedByName) {
+  const auto link = folder_ / "link";
+  std::filesystem::create_symlink(link, link);
+  const Outcome outcome = shell("'" VERNIER_CLI "' run --report '" + link.string() + "' -- true");
+  EXPECT_EQ(outcome.code, 2);
+  expect_in(outcome.text, "expected a regular file");
+}
+
 TEST_F(RunSummary, WhatWasPreloadedBeforeStaysSo) {
   const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_CUBLAS_PRELOAD "' '" VERNIER_CLI "' run --quiet " +
                                 std::string(forced) + " -- sh -c 'echo $LD_PRELOAD'");

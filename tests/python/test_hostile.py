@@ -68,6 +68,24 @@ class Lies(np.ndarray):
     __array_struct__ = 5
 
 
+class OnGpu:
+    dtype, shape, ndim = np.dtype("float64"), (4, 4), 2
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, **unused):
+        raise AssertionError("nobody should ask")
+
+
+def test_arrays_on_two_devices_are_refused_before_anything_is_asked_of_them():
+    for a, b in ((SQUARE, OnGpu()), (OnGpu(), SQUARE)):
+        with pytest.raises(ValueError, match="the CPU.*GPU 0|GPU 0.*the CPU"):
+            vernier.matmul(a, b)
+    with pytest.raises((ValueError, TypeError), match="GPU 0|OnGpu"):
+        vernier.matmul(SQUARE, SQUARE, out=OnGpu())
+
+
 @pytest.mark.parametrize("a, error, words", [
     (np.ones((1,) * 15 + (4, 4)), ValueError, "17 dimensions; at most 16"), (np.array(2.0), ValueError, "scalar"),
     (SQUARE.astype(np.longdouble), TypeError, "float128|longdouble"), (SQUARE.astype(np.float16), TypeError, "float16"),

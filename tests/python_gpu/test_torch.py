@@ -6,6 +6,7 @@ import pytest
 import vernier
 
 torch = pytest.importorskip("torch")
+operator = vernier.torch.matmul  # naming it registers the operator, whichever test comes first
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 KINDS = [torch.float32, torch.float64, torch.complex64, torch.complex128]

@@ -137,13 +137,19 @@ Report rank_update(TriangleUpdate<T> p, const Options& options) {
   if (offloaded) return *std::move(offloaded);
   Plan plan = explain<T>(Op::none, Op::none, p.n, p.n, p.k, options);
   if (!p.reads()) return scaled_triangle(report, p, options);
-  if (!p.both && plan.scheme == "residues" && !residues_serve_update<T>(p.n, p.k, options))
-    plan = native_triangle(std::move(plan));
+  TriangleMethod method;
+  if (!p.both && plan.scheme == "residues") method = update_method<T>(p.n, p.k, options);
+  if (!method.residues()) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.n, p.k, p.lda, p.ldb, p.ldc})) {
     update_natively(p, options);
+    method.done();
     return report.finished(std::move(plan));
   }
-  if (!p.both) return triangle_product(report, p, options);
+  if (!p.both) {
+    Report done = triangle_product(report, p, options);
+    method.done();
+    return done;
+  }
   const Scratch<T> x(p.n, p.n);
   report.add(
       gemm<T>(p.opa, p.opb, p.n, p.n, p.k, T{1}, p.a, p.lda, p.b, p.ldb, T{0}, x.data(), p.n, inner_options(options)));

@@ -2,12 +2,18 @@
 // by residues, squares on the diagonal of a product are whole, and blocks on the diagonal of a factor are the BLAS's.
 #pragma once
 
+#include <exception>
+#include <limits>
+#include <optional>
+
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/level3/triangle.hpp"
 #include "blas/offload/device.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/native_use.hpp"
+#include "product/plan/observed_times.hpp"
 
 namespace vernier {
 
@@ -22,23 +28,51 @@ bool chooses_by_estimate(const Options& options) {
          !asks_for_a_gpu(options);
 }
 
+// Which way the triangle of one call goes, and what it took: estimates give way to what calls like it took before
+// (product/plan/observed_times.hpp).
+class TriangleMethod {
+ public:
+  TriangleMethod() = default;  // residues are asked for
+  TriangleMethod(const ProductClass& product, double native, double residues) : product_(product) {
+    const Rival rivals[] = {{Method::native, native}, {Method::residues, residues}};
+    method_ = choose_method(*product_, rivals);
+  }
+
+  bool residues() const { return method_ == Method::residues; }
+
+  // The output is written by now: nothing may fail any more.
+  void done() const noexcept try {
+    if (!product_ || !observes()) return;
+    observe(*product_, method_, seconds_now() - begin_);
+    note_choice(*product_, method_);
+  } catch (const std::exception&) {
+  }
+
+ private:
+  std::optional<ProductClass> product_;
+  Method method_ = Method::residues;
+  double begin_ = seconds_now();
+};
+
 // A triangle of a product, n x n x k.
 template <class T>
-bool residues_serve_update(std::int64_t n, std::int64_t k, const Options& options) {
-  if (!chooses_by_estimate<T>(options)) return true;
+TriangleMethod update_method(std::int64_t n, std::int64_t k, const Options& options) {
+  if (!chooses_by_estimate<T>(options)) return {};
   const int threads = usable_threads(options.threads);
   double pieces = 0;
   cut_triangle(Uplo::lower, cpu_cut(threads), 0, n,
                [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
                  pieces += cpu_residue_seconds<T>({i1 - i0, j1 - j0, k}, options.contract, threads);
                });
-  return pieces < cpu_native_seconds<T>({n, n, k}, threads) / 2;
+  return {{element_type<T>, {n, n, k}, threads, ProductForm::triangle},
+          cpu_native_seconds<T>({n, n, k}, threads) / 2,
+          pieces};
 }
 
 // A triangular factor of that order, and as many vectors that it multiplies or solves.
 template <class T>
-bool residues_serve_factor(std::int64_t order, std::int64_t vectors, const Options& options) {
-  if (!chooses_by_estimate<T>(options)) return true;
+TriangleMethod factor_method(std::int64_t order, std::int64_t vectors, const Options& options) {
+  if (!chooses_by_estimate<T>(options)) return {};
   const int threads = usable_threads(options.threads);
   const auto native = [&](std::int64_t size) { return cpu_native_seconds<T>({size, vectors, size}, threads) / 2; };
   const TriangleCut cut = cpu_cut(threads);
@@ -48,7 +82,11 @@ bool residues_serve_factor(std::int64_t order, std::int64_t vectors, const Optio
     return self(self, begin, middle) + self(self, middle, end) +
            cpu_residue_seconds<T>({end - middle, vectors, middle - begin}, options.contract, threads);
   };
-  return order > cut.whole && pieces(pieces, 0, order) < native(order);
+  // A single block on the diagonal is the BLAS's either way.
+  const double no_product = order > cut.whole ? 1 : std::numeric_limits<double>::infinity();
+  return {{element_type<T>, {order, vectors, order}, threads, ProductForm::factor},
+          native(order),
+          no_product * pieces(pieces, 0, order)};
 }
 
 // The plan of the whole square, where its triangle goes to the BLAS underneath.

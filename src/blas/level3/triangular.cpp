@@ -115,11 +115,13 @@ Report triangular(const Problem<T>& p) {
     for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
     return report.finished(std::move(nothing));
   }
-  if (plan.scheme == "residues" && !residues_serve_factor<T>(p.order(), p.others(), p.options))
-    plan = native_triangle(std::move(plan));
+  TriangleMethod method;
+  if (plan.scheme == "residues") method = factor_method<T>(p.order(), p.others(), p.options);
+  if (!method.residues()) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
     const NativeThreads setting(p.options.threads);
     native_triangular(p, p.m, p.n, p.alpha, p.a, p.c, p.ldc);
+    method.done();
     return report.finished(std::move(plan));
   }
   const Scratch<T> x(p.m, p.n);
@@ -127,6 +129,7 @@ Report triangular(const Problem<T>& p) {
   by_halves(p, x.data(), report);
   Plan block = one_block(std::move(nothing), p.order());
   scaled_copy(p, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
+  method.done();
   return report.any_product() ? report.finished() : report.finished(std::move(block));
 }
 

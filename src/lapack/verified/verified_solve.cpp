@@ -13,7 +13,8 @@
 namespace vernier {
 namespace {
 
-constexpr int corrections = 3;  // of X; each gains as many digits as R has
+constexpr int corrections = 3;      // of X; each gains as many digits as R has
+constexpr double unseen = 0x1p-57;  // beside an entry of X
 
 VerifiedReport report_of(const char* routine, std::int64_t n, std::int64_t nrhs) {
   VerifiedReport report;
@@ -49,13 +50,11 @@ Approximation approximate(const System& system, const ApproximateInverse& invers
     std::vector<double> z(system.entries());
     gemm<double>(Op::none, Op::none, system.n, system.nrhs, system.n, 1, inverse.r.data(), system.n, a.residual.data(),
                  system.n, 0, z.data(), system.n, usual_products(system.options));
-    bool settled = step == corrections;
-    if (!settled) {
-      settled = true;
-      for (std::size_t e = 0; e < z.size(); ++e)
-        settled = settled && std::fabs(z[e]) * inverse.contraction <= std::fabs(a.x[e]) * 0x1p-56 &&
-                  std::fabs(z[e]) <= std::fabs(a.x[e]) * 0x1p-50;
-    }
+    double most = 0, least = infinity;
+    for (const double e : z) most = std::max(most, std::fabs(e));
+    for (const double e : a.x) least = std::min(least, std::fabs(e));
+    // What a correction leaves of an error is some `contraction` of it: enclosures are no wider by that.
+    const bool settled = step == corrections || (step > 0 && most * inverse.contraction <= least * unseen);
     if (settled) return a;
     for (std::size_t e = 0; e < z.size(); ++e) a.x[e] += z[e];
   }
@@ -69,6 +68,30 @@ std::vector<double> magnitudes(const std::vector<double>& x) {
   std::vector<double> size(x.size());
   std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
   return size;
+}
+
+// Z near R r, and at least |Z - R r|: by a product under fp64 where that error is not seen beside X, else rounded once.
+struct Corrections {
+  std::vector<double> z, error;
+};
+
+Corrections times_inverse(const System& system, const ApproximateInverse& inverse, const std::vector<double>& r,
+                          const std::vector<double>& x) {
+  const std::int64_t n = system.n;
+  Corrections c{std::vector<double>(r.size()),
+                product_above(n, system.nrhs, magnitudes(inverse.r), magnitudes(r), system.options)};
+  gemm<double>(Op::none, Op::none, n, system.nrhs, n, 1, inverse.r.data(), n, r.data(), n, 0, c.z.data(), n,
+               usual_products(system.options));
+  const double share = static_cast<double>(n + 2) * 0x1p-53, tiny = static_cast<double>(n + 4) * 0x1p-1074;
+  bool serves = true;
+  for (std::size_t e = 0; e < r.size(); ++e) {
+    c.error[e] = sum_up(above(c.error[e] * share), tiny);
+    serves = serves && c.error[e] <= std::fabs(x[e]) * unseen;
+  }
+  if (serves) return c;
+  c.z = exact_columns(n, system.nrhs, 1, inverse.r.data(), n, r, std::vector<double>(r.size()), system.options);
+  for (std::size_t e = 0; e < r.size(); ++e) c.error[e] = half_unit(c.z[e]);
+  return c;
 }
 
 // X + Z +- spread, column by column.
@@ -99,14 +122,12 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   if (report.reason.empty()) {
     const System system{n, nrhs, A, B, lda, ldb, options};
     const auto [x, residual] = approximate(system, inverse);
-    const std::vector<double> z =
-        exact_columns(n, nrhs, 1, inverse.r.data(), n, residual, std::vector<double>(residual.size()), options);
-    // R (B - A X) lies within s of Z: its own rounding, and that of the residual.
+    const auto [z, own_error] = times_inverse(system, inverse, residual, x);
+    // R (B - A X) lies within s of Z: its own error, and the rounding of the residual.
     std::vector<double> rounding(residual.size());
     for (std::size_t e = 0; e < rounding.size(); ++e) rounding[e] = half_unit(residual[e]);
     std::vector<double> s = product_above(n, nrhs, magnitudes(inverse.r), rounding, options), d(s.size());
-    for (std::size_t e = 0; e < s.size(); ++e)
-      s[e] = sum_up(s[e], half_unit(z[e])), d[e] = sum_up(std::fabs(z[e]), s[e]);
+    for (std::size_t e = 0; e < s.size(); ++e) s[e] = sum_up(s[e], own_error[e]), d[e] = sum_up(std::fabs(z[e]), s[e]);
     for (std::int64_t j = 0; j < nrhs; ++j) {
       const double factor = inverse.error_factor(d.data() + j * n);
       for (std::int64_t i = 0; i < n; ++i) {

@@ -52,8 +52,8 @@ std::uint64_t key_of(const ProductClass& p) {
   const auto octave = [](std::int64_t x) {
     return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(x)));
   };
-  return 1 + (static_cast<std::uint64_t>(p.type) | octave(p.shape.m) << 4 | octave(p.shape.n) << 12 |
-              octave(p.shape.k) << 20 | static_cast<std::uint64_t>(p.threads) << 32);
+  return 1 + (static_cast<std::uint64_t>(p.type) | static_cast<std::uint64_t>(p.form) << 2 | octave(p.shape.m) << 4 |
+              octave(p.shape.n) << 12 | octave(p.shape.k) << 20 | static_cast<std::uint64_t>(p.threads) << 32);
 }
 
 // A few hundred classes; one that meets another in its place takes it over.

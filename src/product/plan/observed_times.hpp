@@ -1,15 +1,17 @@
 // What products by estimate really took in this process: estimates give way to it, so that a method which loses here is
 // left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
 //
-// Products are told apart by type, threads and the octaves of m, n and k; times count per multiplication. A method is
-// known by the least of its last three times, once it has two: the first pays for memory and for threads. One that was
-// left is forgotten after a pause, so that a busy moment does not last: the more it lost, the longer, so that looking
-// again takes a fiftieth of the time at most.
+// Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
+// method is known by the least of its last three times, once it has two: the first pays for memory and for threads. One
+// that was left is forgotten after a pause, so that a busy moment does not last: the more it lost, the longer, so that
+// looking again takes a fiftieth of the time at most.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
+#include "number/complex.hpp"
 #include "product/plan/native_cost.hpp"
 
 namespace vernier {
@@ -19,10 +21,19 @@ inline constexpr int method_count = 3;
 
 enum class ElementType : std::uint8_t { single_real, double_real, single_complex, double_complex };
 
+template <class T>
+inline constexpr ElementType element_type =
+    is_complex<T> ? (std::is_same_v<RealType<T>, float> ? ElementType::single_complex : ElementType::double_complex)
+                  : (std::is_same_v<RealType<T>, float> ? ElementType::single_real : ElementType::double_real);
+
+// A whole product, a triangle of one (syrk), or a product with a triangular factor (trmm, trsm).
+enum class ProductForm : std::uint8_t { whole, triangle, factor };
+
 struct ProductClass {
   ElementType type;
   ProductShape shape;
   int threads;
+  ProductForm form = ProductForm::whole;
 };
 
 // False: VERNIER_RATES is "none", so that estimates are those of the table alone.
