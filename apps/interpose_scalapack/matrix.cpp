@@ -41,6 +41,7 @@ SubMatrix::SubMatrix(const Grid& grid, const int* d, int i, int j, int m, int n)
   rows_ = {i - 1, m, d[4], d[at], d[at + 2], grid.rows};
   all_rows_ = {0, d[2], d[4], d[at], d[at + 2], grid.rows};
   columns_ = {j - 1, n, d[5], d[at + 1], d[at + 3], grid.columns};
+  all_columns_ = {0, d[3], d[5], d[at + 1], d[at + 3], grid.columns};
   lld_ = d[at + 4];
   const auto sound = [](const Cut& c, int size) {
     return c.matrix_block > 0 && c.block > 0 && c.source >= 0 && c.source < c.processes && c.count >= 0 &&
@@ -49,13 +50,22 @@ SubMatrix::SubMatrix(const Grid& grid, const int* d, int i, int j, int m, int n)
   valid_ = (inner || d[0] == block_cyclic) && context_ == grid.context && sound(rows_, d[2]) && sound(columns_, d[3]);
 }
 
+namespace {
+
+std::int64_t local_count(const Cut& cut, int process) {
+  std::int64_t count = 0;
+  for (int b = cut.first_of(process); cut.begin_of(b) < cut.count; b += cut.processes)
+    count += std::min(cut.begin_of(b + 1), cut.count) - cut.begin_of(b);
+  return count;
+}
+
+}  // namespace
+
 bool SubMatrix::find_local(const Grid& grid) {
   local_rows_ = local_of(rows_, grid.row);
   local_columns_ = local_of(columns_, grid.column);
-  std::int64_t rows = 0;
-  for (int b = all_rows_.first_of(grid.row); all_rows_.begin_of(b) < all_rows_.count; b += grid.rows)
-    rows += std::min(all_rows_.begin_of(b + 1), all_rows_.count) - all_rows_.begin_of(b);
-  return lld_ >= std::max<std::int64_t>(1, rows);
+  if (local_count(all_columns_, grid.column) == 0) return lld_ >= 1;  // PBLAS asks for no more there
+  return lld_ >= std::max<std::int64_t>(1, local_count(all_rows_, grid.row));
 }
 
 vernier_part SubMatrix::part(const void* a, std::size_t element) const {

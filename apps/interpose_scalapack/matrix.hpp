@@ -95,7 +95,7 @@ class SubMatrix {
 
  private:
   int context_, lld_;
-  Cut all_rows_;  // of the matrix
+  Cut all_rows_, all_columns_;  // of the matrix
   Cut rows_, columns_;
   bool valid_;
   Local local_rows_, local_columns_;

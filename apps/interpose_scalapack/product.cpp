@@ -46,9 +46,9 @@ class Run {
     if (!all(create())) return why();
     if (c_.arrange) c_.arrange();
     std::uint64_t operands[3] = {};
-    if (settings().verbose > 2) operands_of(operands);
+    if (prints_) operands_of(operands);
     const Outcome outcome = multiply();
-    if (outcome.done && settings().verbose > 2) say_fingerprints(operands);
+    if (outcome.done && prints_) say_fingerprints(operands);
     return outcome;
   }
 
@@ -80,14 +80,16 @@ class Run {
     return {.done = true};
   }
 
-  // The worst status of any process, which all of them take.
+  // The worst status of any process, which all of them take; and whether any wants to see the bits, since all have to
+  // help with that.
   bool all(vernier_status own) {
-    double worst = own;
-    int row = 0, column = 0;
-    pblas().maximum(grid_.context, "All", " ", 1, 1, &worst, 1, &row, &column, -1, -1, -1);
+    double most[] = {static_cast<double>(own), settings().verbose > 2 ? 1.0 : 0.0};
+    int rows[2] = {}, columns[2] = {};
+    pblas().maximum(grid_.context, "All", " ", 2, 1, most, 2, rows, columns, -1, -1, -1);
+    prints_ = most[1] > 0;
     if (handle_ != nullptr && own != VERNIER_SUCCESS && own != VERNIER_OUT_OF_MEMORY)
       message_ = libvernier().last_error(handle_);
-    status_ = static_cast<vernier_status>(worst);
+    status_ = static_cast<vernier_status>(most[0]);
     return status_ == VERNIER_SUCCESS;
   }
 
@@ -230,6 +232,7 @@ class Run {
   std::vector<double> words_;
   std::size_t bytes_ = 0;
   Memory a_, b_, buffer_, sums_[2];
+  bool prints_ = false;
   vernier_status status_ = VERNIER_SUCCESS;
   std::string message_;
 };

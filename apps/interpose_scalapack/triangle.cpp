@@ -5,9 +5,9 @@
 namespace vernier::interpose {
 namespace {
 
-// Orders that are solved underneath, at least: one block where bits are to be fixed, so that a process has all of it
-// and no grid changes the order of its sums.
-constexpr int least_fixed = 8, least_free = 256;
+// The order that is solved underneath, at least. Where bits are to be fixed: one block of the matrix, so that a process
+// has all of it and no grid changes the order of its sums.
+constexpr int least_free = 256;
 
 // Rows first .. first + order - 1 (from 0) of the triangle.
 struct Part {
@@ -16,12 +16,18 @@ struct Part {
 
 class Solve {
  public:
-  Solve(const SolveCall& call, int block, int leaf, ParallelGemm multiply, ParallelSolve solve)
-      : c_(call), block_(block), leaf_(leaf), multiply_(multiply), solve_(solve) {}
+  Solve(const SolveCall& call, int block, bool fixed, ParallelGemm multiply, ParallelSolve solve)
+      : c_(call), block_(block), fixed_(fixed), multiply_(multiply), solve_(solve) {}
+
+  // Is this part one for the solve underneath?
+  bool is_leaf(Part p) const {
+    if (fixed_) return begin_of(p) / block_ == (begin_of(p) + p.order - 1) / block_;
+    return p.order <= (least_free + block_ - 1) / block_ * block_;
+  }
 
   // X of a part of the triangle, in place of alpha B.
   void run(Part p, const void* alpha) const {
-    if (p.order <= leaf_) return underneath(p, alpha);
+    if (is_leaf(p)) return underneath(p, alpha);
     const Part upper{p.first, half_of(p)}, lower{p.first + upper.order, p.order - upper.order};
     const bool is_lower = (c_.uplo == 'L') == (c_.op == 'N');  // op(A)
     const bool upper_first = is_lower == (c_.side == 'L');
@@ -32,10 +38,13 @@ class Solve {
   }
 
  private:
-  // So that both halves begin with a block of the matrix.
+  int begin_of(const Part& p) const { return (c_.side == 'L' ? *c_.a.i : *c_.a.j) - 1 + p.first; }  // in the matrix
+
+  // So that the second half begins with a block of the matrix, if there is more than one.
   int half_of(const Part& p) const {
-    const int begin = (c_.side == 'L' ? *c_.a.i : *c_.a.j) - 1 + p.first;
-    const int middle = (begin + p.order / 2 + block_ - 1) / block_ * block_ - begin;
+    const int begin = begin_of(p);
+    const int up = (begin + p.order / 2 + block_ - 1) / block_ * block_ - begin;
+    const int middle = up < p.order ? up : (begin + p.order - 1) / block_ * block_ - begin;
     return middle > 0 && middle < p.order ? middle : p.order / 2;
   }
 
@@ -66,7 +75,8 @@ class Solve {
   }
 
   const SolveCall& c_;
-  const int block_, leaf_;
+  const int block_;
+  const bool fixed_;
   const ParallelGemm multiply_;
   const ParallelSolve solve_;
   const Constant one_ = constant(c_.type, 1), minus_one_ = constant(c_.type, -1);
@@ -84,10 +94,9 @@ bool take_solve(ParallelSymbol& symbol, const SolveCall& c, ParallelGemm multipl
   const SubMatrix y(grid, c.b.descriptor, *c.b.i, *c.b.j, c.m, c.n);
   if (!x.valid() || !y.valid()) return symbol.refuse(Reason::invalid), false;
   if (is_zero(c.type, c.alpha)) return symbol.refuse(Reason::trivial), false;
-  const int block = std::max(1, x.row_block()), least = contract_fixes_bits() ? least_fixed : least_free;
-  const int leaf = (least + block - 1) / block * block;
-  if (order <= leaf) return symbol.refuse(Reason::small), false;
-  Solve(c, block, leaf, multiply, solve).run({0, order}, c.alpha);
+  const Solve all(c, std::max(1, x.row_block()), contract_fixes_bits(), multiply, solve);
+  if (all.is_leaf({0, order})) return symbol.refuse(Reason::small), false;
+  all.run({0, order}, c.alpha);
   symbol.take();
   return true;
 }
