@@ -24,7 +24,8 @@ TYPED_TEST(TriangleCost, IsAboveHalfOfTheSquares) {
                      native = cpu_native_seconds<T>({n, n, k}, usable_threads(threads));
         const bool update = update_method<T>(n, k, options).residues();
         EXPECT_FALSE(update && residues > native) << threads << ' ' << n << ' ' << k;
-        EXPECT_TRUE(update || 2 * residues >= native) << threads << ' ' << n << ' ' << k;
+        const bool large = n >= 4000 && k >= 4000;  // smaller pieces cost more than their share
+        EXPECT_TRUE(update || !large || 2 * residues >= native) << threads << ' ' << n << ' ' << k;
         const bool diagonal_only = n <= cpu_cut(usable_threads(threads)).whole;
         EXPECT_FALSE(diagonal_only && factor_method<T>(n, k, options).residues()) << threads << ' ' << n << ' ' << k;
       }
