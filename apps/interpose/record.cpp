@@ -24,7 +24,9 @@ constexpr const char* reason_text[reasons] = {
     "small",         "native is faster",         "nothing to multiply",      "invalid argument", "data too wide",
     "out of memory", "other type, mode or form", "factors in device memory", "unsupported here", "other error"};
 
-int symbols_of(const Record& r) { return std::min<int>(static_cast<int>(r.symbols_used), most_symbols); }
+int symbols_of(const Record& r) {
+  return static_cast<int>(std::min<std::uint32_t>(r.symbols_used, most_symbols));  // a file may hold any number
+}
 
 Json shape_json(const ShapeCounts& s) { return {{"routine", s.routine}, {"m", s.m}, {"n", s.n}, {"k", s.k}}; }
 

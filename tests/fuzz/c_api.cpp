@@ -45,7 +45,7 @@ class Matrix {
   Matrix(Choices& c, vernier_type type, std::int64_t rows, std::int64_t columns) {
     const std::int64_t least = std::max<std::int64_t>(1, rows);
     const unsigned byte = c.byte();
-    ld = byte < 6 ? impossible[byte % 5] : byte < 10 ? least - 1 : least + byte % 3;
+    ld = byte < 6 ? impossible[byte % 5] : byte < 10 ? least - 1 : least > largest ? least : least + byte % 3;
     const bool small =
         rows >= 0 && columns >= 0 && rows <= largest && columns <= largest && ld > 0 && ld <= 2 * largest;
     const std::int64_t held = small && rows > 0 && columns > 0 ? (columns - 1) * ld + rows : 1;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "support/temporary_folder.hpp"
@@ -51,6 +52,18 @@ TEST_F(SharedRecords, OneBoardsRecordsAreAddedToAnothers) {
   EXPECT_EQ(second_.board->records[1].pid, 8);
   EXPECT_EQ(second_.board->records[2].pid, 9);
   add_records(*first_.board, "/nowhere/board");
+}
+
+TEST_F(SharedRecords, CountNoMoreSymbolsThanTheyHoldWhateverTheFileSays) {
+  Record& record = first_.board->records[0];
+  record.symbols[most_symbols - 1].taken = 3;
+  for (const std::uint32_t used : {64U, 65U, 0x80000000U, 0xffffffffU}) {
+    record.symbols_used = used;
+    EXPECT_TRUE(any_call(record)) << used;
+    EXPECT_EQ(to_json(record)["taken"], 3) << used;
+  }
+  record.symbols_used = 63;
+  EXPECT_FALSE(any_call(record));
 }
 
 TEST_F(SharedRecords, AFileOfAnotherLayoutIsNoBoard) {

@@ -19,8 +19,8 @@ inline SignedBits<R> nonzero(SignedBits<R> bits) {
 }
 
 template <class R>
-MagnitudeRange<R> range_of_contiguous(const R* x, std::int64_t k) {
-  MagnitudeRange<R> range;
+ScannedRange<R> range_of_contiguous(const R* x, std::int64_t k) {
+  ScannedRange<R> range;
   SignedBits<R> largest = range.largest, smallest = range.smallest;
 #pragma omp simd reduction(max : largest) reduction(min : smallest)
   for (std::int64_t l = 0; l < k; ++l) {
@@ -32,7 +32,7 @@ MagnitudeRange<R> range_of_contiguous(const R* x, std::int64_t k) {
 }
 
 template <class R>
-void ranges(const Operand<R>& x, std::int64_t first, std::int64_t count, MagnitudeRange<R>* out) {
+void ranges(const Operand<R>& x, std::int64_t first, std::int64_t count, ScannedRange<R>* out) {
   if (x.k_contiguous) {
     for (std::int64_t v = 0; v < count; ++v) out[v] = range_of_contiguous(x.at(first + v, 0), x.k);
     return;
@@ -111,7 +111,7 @@ void scan_sums(const Operand<R>& x, std::int64_t first, std::int64_t count, cons
 #define VERNIER_SCAN_LOOPS_OF(set)                                                                            \
   namespace vernier {                                                                                         \
   template <class R>                                                                                          \
-  void ranges_##set(const Operand<R>& x, std::int64_t first, std::int64_t count, MagnitudeRange<R>* out) {    \
+  void ranges_##set(const Operand<R>& x, std::int64_t first, std::int64_t count, ScannedRange<R>* out) {      \
     ranges(x, first, count, out);                                                                             \
   }                                                                                                           \
   template <class R>                                                                                          \
@@ -119,8 +119,8 @@ void scan_sums(const Operand<R>& x, std::int64_t first, std::int64_t count, cons
                        VectorSums* out) {                                                                     \
     scan_sums(x, first, count, exponents, out);                                                               \
   }                                                                                                           \
-  template void ranges_##set(const Operand<double>&, std::int64_t, std::int64_t, MagnitudeRange<double>*);    \
-  template void ranges_##set(const Operand<float>&, std::int64_t, std::int64_t, MagnitudeRange<float>*);      \
+  template void ranges_##set(const Operand<double>&, std::int64_t, std::int64_t, ScannedRange<double>*);      \
+  template void ranges_##set(const Operand<float>&, std::int64_t, std::int64_t, ScannedRange<float>*);        \
   template void scan_sums_##set(const Operand<double>&, std::int64_t, std::int64_t, const int*, VectorSums*); \
   template void scan_sums_##set(const Operand<float>&, std::int64_t, std::int64_t, const int*, VectorSums*);  \
   }

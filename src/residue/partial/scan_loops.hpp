@@ -19,11 +19,11 @@ using SignedBits = std::make_signed_t<typename Ieee754<R>::Bits>;
 
 // Largest and smallest nonzero magnitude of one vector.
 template <class R>
-struct MagnitudeRange {
+struct ScannedRange {
   SignedBits<R> largest = 0, smallest = std::numeric_limits<SignedBits<R>>::max();
 
   bool finite() const { return largest < static_cast<SignedBits<R>>(infinity_bits<R>); }
-  void add(const MagnitudeRange& other) {
+  void add(const ScannedRange& other) {
     largest = largest > other.largest ? largest : other.largest;
     smallest = smallest < other.smallest ? smallest : other.smallest;
   }
@@ -33,7 +33,7 @@ struct MagnitudeRange {
 inline constexpr std::int64_t scanned_vectors = 32;
 template <class R>
 struct ScanLoops {
-  void (*ranges)(const Operand<R>&, std::int64_t first, std::int64_t count, MagnitudeRange<R>* out);
+  void (*ranges)(const Operand<R>&, std::int64_t first, std::int64_t count, ScannedRange<R>* out);
   void (*sums)(const Operand<R>&, std::int64_t first, std::int64_t count, const int* exponents, VectorSums* out);
 };
 
@@ -41,7 +41,7 @@ inline constexpr std::int64_t longest_summed = std::int64_t{1} << 27;  // k: sum
 
 #define VERNIER_SCAN_LOOPS(set)                                                                           \
   template <class R>                                                                                      \
-  void ranges_##set(const Operand<R>& x, std::int64_t first, std::int64_t count, MagnitudeRange<R>* out); \
+  void ranges_##set(const Operand<R>& x, std::int64_t first, std::int64_t count, ScannedRange<R>* out);   \
   template <class R>                                                                                      \
   void scan_sums_##set(const Operand<R>& x, std::int64_t first, std::int64_t count, const int* exponents, \
                        VectorSums* out);
