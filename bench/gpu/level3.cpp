@@ -15,11 +15,13 @@
 #include <thread>
 #include <vector>
 
+#include "timing.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/offload.hpp"
 
 namespace {
 
+using bench::median;
 using vernier::Diag, vernier::Op, vernier::Options, vernier::Side, vernier::Uplo;
 using Matrix = std::vector<double>;
 
@@ -35,11 +37,6 @@ double seconds_of(const std::function<void()>& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
 }
 
 // With a dominant diagonal, so that triangles of it are easily solved.

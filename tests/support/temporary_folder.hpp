@@ -14,7 +14,8 @@ namespace vernier::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "vernier-test-XXXXXX";
+    std::string name = std::filesystem::temp_directory_path() / "vernier-test-";
+    name.append(6, 'X');  // which mkdtemp replaces
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder: " + name);
     path_ = name;
   }

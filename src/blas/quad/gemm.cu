@@ -3,6 +3,7 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/quad/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "product/arguments.hpp"
 #include "residue/quad/quad_gemm_cuda.hpp"
@@ -62,13 +63,6 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   return report;
 }
 
-#define VERNIER_INSTANTIATE(TA, TB)                                                                                \
-  template QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, \
-                                const TB*, std::int64_t, double, dd*, std::int64_t, const QuadOptions&);
-VERNIER_INSTANTIATE(double, double)
-VERNIER_INSTANTIATE(dd, double)
-VERNIER_INSTANTIATE(double, dd)
-VERNIER_INSTANTIATE(dd, dd)
-#undef VERNIER_INSTANTIATE
+VERNIER_INSTANTIATE_QUAD_GEMM()
 
 }  // namespace vernier::cuda

@@ -1,5 +1,6 @@
 // cuda::quad_gemm in a build without CUDA.
 #include "base/status.hpp"
+#include "blas/quad/instantiate.hpp"
 #include "vernier/quad.hpp"
 
 #if !VERNIER_HAS_CUDA
@@ -12,14 +13,7 @@ QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, c
   fail(Status::unsupported, "this libvernier was built without CUDA; expected one that was built with nvcc");
 }
 
-#define VERNIER_INSTANTIATE(TA, TB)                                                                                \
-  template QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, \
-                                const TB*, std::int64_t, double, dd*, std::int64_t, const QuadOptions&);
-VERNIER_INSTANTIATE(double, double)
-VERNIER_INSTANTIATE(dd, double)
-VERNIER_INSTANTIATE(double, dd)
-VERNIER_INSTANTIATE(dd, dd)
-#undef VERNIER_INSTANTIATE
+VERNIER_INSTANTIATE_QUAD_GEMM()
 
 }  // namespace vernier::cuda
 

@@ -1,0 +1,62 @@
+// The conventional product behind a gate, for what a chain of kernels leaves (product/native/conventional.hpp).
+#include "product/native/conventional.hpp"
+
+#include "gpu/engines.hpp"
+#include "gpu/fixture.hpp"
+
+namespace vernier::test {
+namespace {
+
+// A chain of fused multiply-adds in the order of k.
+template <class T>
+void a_conventional_product_is_a_chain(std::int64_t m, std::int64_t n, std::int64_t k, Op opa, Op opb, T alpha,
+                                       T beta) {
+  const Call<T> call{.a = scattered_matrix<T>(m, k, 1, 1), .b = scattered_matrix<T>(k, n, 1, 2)};
+  const Matrix<T> a = stored(opa, call.a, 3), b = stored(opb, call.b, 1), old = scattered_matrix<T>(m, n, 1, 3);
+  Matrix<T> c = padded(old, 1);
+  const DeviceCopy<T> device_a(a), device_b(b), device_c(c);
+  const int word = 3;
+  const cuda::DeviceBuffer<int> gate(1);
+  cuda::check(cudaMemcpy(gate.data(), &word, sizeof(word), cudaMemcpyHostToDevice), "gate");
+  cuda::ConventionalProduct<T> product{
+      .rows = {device_a.data(), m, opa == Op::none ? 1 : a.ld(), opa == Op::none ? a.ld() : 1},
+      .columns = {device_b.data(), n, opb == Op::none ? b.ld() : 1, opb == Op::none ? 1 : b.ld()},
+      .k = k,
+      .alpha = alpha,
+      .beta = beta,
+      .alpha_at = nullptr,
+      .beta_at = nullptr,
+      .c = device_c.data(),
+      .ldc = c.ld(),
+      .gate = {gate.data(), 2}};
+  cuda::multiply_conventionally(product, nullptr);
+  device_c.read(c);
+  EXPECT_EQ(difference(c, padded(old, 1)), "") << "behind a closed gate";
+  product.gate.value = 3;
+  cuda::multiply_conventionally(product, nullptr);
+  device_c.read(c);
+  EXPECT_EQ(c.broken_guard(), "");
+  const auto chain = Matrix<T>::of(m, n, [&](auto i, auto j) {
+    double sum = 0;
+    for (std::int64_t l = 0; l < k; ++l) sum = std::fma<double>(call.a(i, l), call.b(l, j), sum);
+    return static_cast<T>(sum);
+  });
+  EXPECT_EQ(difference(c, padded(combined(alpha, chain, beta, old), 1)), "")
+      << "m = " << m << ", n = " << n << ", k = " << k << ", op " << text(opa) << text(opb)
+      << ", sizeof(T) = " << sizeof(T);
+}
+
+TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {
+  for (const Op opa : {Op::none, Op::transpose})
+    for (const Op opb : {Op::none, Op::transpose}) {
+      for (const std::int64_t k : {1, 16, 17, 100}) {
+        a_conventional_product_is_a_chain<double>(130, 67, k, opa, opb, 1, 0);
+        a_conventional_product_is_a_chain<float>(65, 129, k, opa, opb, 0.7f, -1.5f);
+      }
+      a_conventional_product_is_a_chain<double>(2900, 3000, 35, opa, opb, -0.3, 1);  // of wide tiles
+    }
+  a_conventional_product_is_a_chain<double>(50, 60, 70, Op::none, Op::none, 0, 0.5);
+}
+
+}  // namespace
+}  // namespace vernier::test
