@@ -16,9 +16,9 @@
 namespace vernier::cuda {
 
 // P A = L U as vernier::getrf, pivots in device memory. Large products keep options.contract: double under fp64 by
-// residues; float under fp32 by error-corrected products, which run beside the panels on Hopper. Of the options, contract and
-// stream count: engines are the planner's choice, a workspace is an error, exact is unsupported. Under reproducible
-// contracts GPUs of one kind give the same bits; panels and diagonal blocks round otherwise than a CPU's.
+// residues; float under fp32 by error-corrected products, which run beside the panels on Hopper. Of the options,
+// contract and stream count: engines are the planner's choice, a workspace is an error, exact is unsupported. Under
+// reproducible contracts GPUs of one kind give the same bits; panels and diagonal blocks round otherwise than a CPU's.
 template <class T>
 [[nodiscard]] VERNIER_API std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda,
                                              std::int64_t* pivots,
