@@ -29,7 +29,7 @@ class SharedLibrary {
   template <class F>
   void find(const char* symbol, F& function) {
     if (handle_ == nullptr) return;
-    function = reinterpret_cast<F>(dlsym(handle_, symbol));
+    function = reinterpret_cast<F>(look_up(handle_, symbol));
     if (function == nullptr && missing_.empty())
       missing_ = "this " + name_ + " has no " + symbol + "; expected CUDA 12.0 or later";
   }
@@ -37,6 +37,13 @@ class SharedLibrary {
   const std::string& missing() const { return missing_; }  // why not all was found, or ""
 
  private:
+  // Of a preload that takes over what others look up, this library's own calls are none of its business.
+  static void* look_up(void* library, const char* symbol) {
+    static const auto underneath =
+        reinterpret_cast<void* (*)(void*, const char*)>(dlsym(RTLD_DEFAULT, "vernier_underneath"));
+    return underneath != nullptr ? underneath(library, symbol) : dlsym(library, symbol);
+  }
+
   std::string name_, missing_;
   void* handle_ = nullptr;
 };
