@@ -320,13 +320,13 @@ void add_rounding(GemmArguments& arguments) {
 }
 
 int multiply_in_quad(GemmArguments arguments, const Console& console) {
-  if (!arguments.slices.empty() || arguments.device != "cpu" || arguments.check)
-    throw UsageError("--type dd: --slices, --device and --check are for products of doubles");
+  if (!arguments.slices.empty() || arguments.device == "auto" || arguments.check)
+    throw UsageError("--type dd: --slices, --check and --device auto are for products of doubles");
   ProductOptions& product = arguments.product;
   if (!arguments.rounding.empty()) product.round(arguments.rounding);
   return multiply_quad(
-      {arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine, arguments.alpha,
-       arguments.beta, arguments.ops.a, arguments.ops.b, product.threads, product.workspace_limit},
+      {arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine, arguments.device,
+       arguments.alpha, arguments.beta, arguments.ops.a, arguments.ops.b, product.threads, product.workspace_limit},
       console);
 }
 

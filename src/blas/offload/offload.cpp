@@ -220,7 +220,11 @@ class OffloadRun {
       report_ = std::move(part);
       return;
     }
-    report_.fallback = report_.fallback || part.fallback;
+    if (part.fallback && !report_.fallback) {  // the blocks that residues did not serve are told
+      report_.fallback = true;
+      report_.plan.scheme = part.plan.scheme, report_.plan.engine = part.plan.engine;
+      report_.plan.moduli = part.plan.moduli;
+    }
     report_.wide_moduli = std::max(report_.wide_moduli, part.wide_moduli);
     report_.span_a = std::max(report_.span_a, part.span_a);
     report_.span_b = std::max(report_.span_b, part.span_b);

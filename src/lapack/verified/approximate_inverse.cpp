@@ -29,24 +29,77 @@ struct Remainder {
 
   // At least |I - R A| v, v > 0.
   std::vector<double> times(const std::vector<double>& v) const {
-    std::vector<double> sums = product_above(n, 1, c, v, options), rest(v.size());
+    std::vector<double> rest;
     if (share != 0) rest = product_above(n, 1, r, product_above(n, 1, a, v, options), options);
-    double tiny = 0;  // of results that are subnormal
-    for (const double x : v) tiny = sum_up(tiny, x);
-    tiny = above(tiny * (static_cast<double>(n + 4) * 0x1p-1074));
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), above(share * rest[i])), tiny);
-    return sums;
+    return remainder_sums(v, product_above(n, 1, c, v, options), share, rest);
   }
 };
 
+// (L U)^-1 P: L^-1 column block by column block, each from its diagonal on, a third of a full triangular solve.
+std::vector<double> inverse_of_factors(std::int64_t n, const std::vector<double>& factors,
+                                       const std::vector<std::int64_t>& pivots, const Options& options) {
+  const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
+  std::vector<double> r(factors.size(), 0);
+  for (std::int64_t i = 0; i < n; ++i) r[static_cast<std::size_t>(i + i * n)] = 1;
+  for (std::int64_t j = 0; j < n; j += width)
+    trsm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1,
+                 factors.data() + j + j * n, n, r.data() + j + j * n, n, usual_products(options));
+  trsm<double>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors.data(), n, r.data(), n,
+               usual_products(options));
+  for (std::int64_t j = n - 1; j >= 0; --j)
+    if (const std::int64_t p = pivots[static_cast<std::size_t>(j)] - 1; p != j)
+      std::swap_ranges(r.begin() + j * n, r.begin() + (j + 1) * n, r.begin() + p * n);
+  return r;
+}
+
+// C near I - R A.
+std::vector<double> remainder(std::int64_t n, const double* A, std::int64_t lda, const ApproximateInverse& inverse,
+                              const Options& options) {
+  std::vector<double> c(static_cast<std::size_t>(n * n), 0);
+  for (std::int64_t i = 0; i < n; ++i) c[static_cast<std::size_t>(i + i * n)] = 1;
+  gemm<double>(Op::none, Op::none, n, n, n, -1, inverse.r.data(), n, A, lda, 1, c.data(), n, options);
+  return magnitudes(n, c.data(), n);
+}
+
+// |I - R A| by a product of as many bits as its size asks, which proves most matrices regular and costs little; else by
+// an exact one.
+void prove_regular(std::int64_t n, const double* A, std::int64_t lda, Proves what, const Options& options,
+                   ApproximateInverse& result) {
+  Remainder g{.n = n, .c = {}, .a = magnitudes(n, A, lda), .r = magnitudes(n, result.r.data(), n), .options = options};
+  double size = infinity;
+  if (what == Proves::solutions) {
+    const std::vector<double> ones(static_cast<std::size_t>(n), 1.0),
+        sizes = product_above(n, 1, g.r, product_above(n, 1, g.a, ones, options), options);
+    size = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  }
+  const RemainderBits bits = remainder_bits(n, size);
+  Options usual = usual_products(options);
+  usual.contract = bits.contract;
+  g.share = bits.share;
+  g.c = remainder(n, A, lda, result, usual);
+  prove_by([&](const std::vector<double>& v) { return g.times(v); }, n, 1, result);
+  if (result.contraction < far_from_one) return;
+  const Remainder rounded{
+      .n = n, .c = remainder(n, A, lda, result, exact_products(options, Rounding::nearest)), .options = options};
+  prove_by([&](const std::vector<double>& v) { return rounded.times(v); }, n, attempts_by_exact, result);
+}
+
+}  // namespace
+
+double Regularity::error_factor(const double* d) const {
+  double most = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) most = std::max(most, above(d[i] / weight[i]));
+  return above(most / sum_down(1, -contraction));
+}
+
 // The weights that prove most are near the eigenvector of the largest eigenvalue.
-void prove(const Remainder& g, int attempts, ApproximateInverse& result) {
+void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::int64_t n, int attempts,
+              Regularity& result) {
   constexpr double enough = 0.5;
-  std::vector<double> v(static_cast<std::size_t>(g.n), 1.0);
+  std::vector<double> v(static_cast<std::size_t>(n), 1.0);
   result.contraction = infinity;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const std::vector<double> sums = g.times(v);
+    const std::vector<double> sums = times(v);
     double contraction = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) contraction = std::max(contraction, above(sums[i] / v[i]));
     if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); })) contraction = infinity;
@@ -57,32 +110,30 @@ void prove(const Remainder& g, int attempts, ApproximateInverse& result) {
   }
 }
 
-// |I - R A| by a product under fp64, which proves most matrices regular and costs little; else by an exact one.
-void prove_regular(std::int64_t n, const double* A, std::int64_t lda, const Options& options,
-                   ApproximateInverse& result) {
-  constexpr double far_enough = 1.0 / 64;  // then enclosures are no wider by it
-  constexpr int attempts = 8;
-  for (const bool exact : {false, true}) {
-    std::vector<double> c(static_cast<std::size_t>(n * n), 0);
-    for (std::int64_t i = 0; i < n; ++i) c[static_cast<std::size_t>(i + i * n)] = 1;
-    gemm<double>(Op::none, Op::none, n, n, n, -1, result.r.data(), n, A, lda, 1, c.data(), n,
-                 exact ? exact_products(options, Rounding::nearest) : usual_products(options));
-    Remainder g{.n = n, .c = magnitudes(n, c.data(), n), .options = options};
-    if (!exact) {
-      g.share = static_cast<double>(n + 2) * 0x1p-53;
-      g.a = magnitudes(n, A, lda), g.r = magnitudes(n, result.r.data(), n);
-    }
-    prove(g, exact ? attempts : 1, result);
-    if (result.contraction < far_enough) return;
-  }
+std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
+                                   const std::vector<double>& rest) {
+  double tiny = 0;  // of results that are subnormal
+  for (const double x : v) tiny = sum_up(tiny, x);
+  tiny = above(tiny * (static_cast<double>(v.size() + 4) * 0x1p-1074));
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])), tiny);
+  return sums;
 }
 
-}  // namespace
+RemainderBits remainder_bits(std::int64_t n, double size) {
+  constexpr int spare = 12;  // share size is some 2^-12 then: one correction of X more at most
+  const double count = static_cast<double>(n);
+  const double asked = std::ceil(std::log2(count) + std::log2(size)) + spare;
+  if (!(asked < 48)) return {Contract::fp64(), (count + 2) * 0x1p-53};
+  const int bits = std::max(static_cast<int>(asked), 24);
+  return {Contract::bits(bits), above(std::ldexp(count, -bits) + 0x1p-52)};
+}
 
-double ApproximateInverse::error_factor(const double* d) const {
-  double most = 0;
-  for (std::size_t i = 0; i < weight.size(); ++i) most = std::max(most, above(d[i] / weight[i]));
-  return above(most / sum_down(1, -contraction));
+std::string too_ill_conditioned(double contraction) {
+  return fmt::format(
+      "no norm of I - R A below 1 was found, the least is {:.2g}: the matrix is too ill-conditioned for an inverse in "
+      "double",
+      contraction);
 }
 
 Options usual_products(Options options) {
@@ -123,7 +174,8 @@ void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const 
   check("B", B, nrhs, ldb);
 }
 
-ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int64_t lda, const Options& options) {
+ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int64_t lda, Proves what,
+                                       const Options& options) {
   ApproximateInverse result;
   result.n = n;
   const auto count = static_cast<std::size_t>(n * n);
@@ -136,17 +188,11 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
     return result;
   }
-  result.r.assign(count, 0);
-  for (std::int64_t i = 0; i < n; ++i) result.r[static_cast<std::size_t>(i + i * n)] = 1;
-  getrs<double>(Op::none, n, n, factors.data(), n, pivots.data(), result.r.data(), n, usual_products(options));
+  result.r = inverse_of_factors(n, factors, pivots, options);
   const bool finite = std::all_of(result.r.begin(), result.r.end(), [](double x) { return std::isfinite(x); });
-  if (finite) prove_regular(n, A, lda, options, result);
+  if (finite) prove_regular(n, A, lda, what, options, result);
   if (!finite || !(result.contraction < 1))
-    result.failure = finite ? fmt::format(
-                                  "no norm of I - R A below 1 was found, the least is {:.2g}: the matrix is too "
-                                  "ill-conditioned for an inverse in double",
-                                  result.contraction)
-                            : "the approximate inverse overflows";
+    result.failure = finite ? too_ill_conditioned(result.contraction) : "the approximate inverse overflows";
   return result;
 }
 

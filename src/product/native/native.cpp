@@ -90,6 +90,8 @@ std::string native_blas() {
 
 const std::string& native_name() {
   static const std::string name = [] {
+    const auto renamed = native_symbol<int (*)()>("vernier_blas_renamed");  // of a preload
+    if (renamed != nullptr && renamed() != 0) return std::string("the program's OpenBLAS");
     const std::string all = native_blas();
     return all.substr(0, all.find(' ', all.find(' ') + 1));
   }();
