@@ -89,7 +89,7 @@ Reason reason_of(vernier_status status) {
 
 constinit std::atomic<bool> wheel_is_called{false};
 
-// The names of wheels begin so.
+// The names of wheels begin so. VERNIER_BLAS, where it is set, has what libvernier calls.
 constexpr char prefix_of_wheels[] = "scipy_";
 
 }  // namespace
@@ -121,8 +121,11 @@ void* Symbol::find() noexcept {
     if (found == nullptr) found = missing();
     real_.store(found, std::memory_order_release);
     if (this_thread.depth > 0) return found;
+    if (std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0 &&
+        variable("VERNIER_BLAS").empty())
+      wheel_is_called.store(true, std::memory_order_relaxed);
     const Inside inside;
-    check_settings();
+    check_settings();  // may load libvernier, which asks what it stands on
     return found;
   } catch (const std::bad_alloc&) {
     void* const next = look_up(RTLD_NEXT, counts_.symbol);
@@ -143,9 +146,6 @@ bool Symbol::offer(const Call& call) noexcept {
 }
 
 bool Symbol::decide(const Call& call) {
-  if (std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0 &&
-      variable("VERNIER_BLAS").empty())
-    wheel_is_called.store(true, std::memory_order_relaxed);
   if (underneath() == missing()) return compute(call);
   Reason reason = Reason::native_faster;
   if (!valid(call)) {

@@ -44,7 +44,7 @@ class PassedOn {
   double start_;
 };
 
-// Is the program's BLAS that of a wheel, by calls of size so far?
+// Is the program's BLAS that of a wheel, by its calls so far?
 bool calls_a_wheel();
 
 class Symbol {

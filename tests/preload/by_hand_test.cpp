@@ -50,6 +50,7 @@ TEST_F(ByHand, WhatLibvernierMultipliesNativelyIsTheWheelsToo) {
   ASSERT_EQ(plain.text.substr(0, 15), "bundled: dgemm\n");
   EXPECT_EQ(taken.text, plain.text);
   EXPECT_EQ(taken.report["symbols"]["scipy_cblas_dgemm64_"]["taken"], 1) << taken.report;
+  EXPECT_EQ(taken.report["engine"], "the program's OpenBLAS") << taken.report;
 }
 
 TEST_F(ByHand, JuliaIsReachedBehindItsTrampoline) {

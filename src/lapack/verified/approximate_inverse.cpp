@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
@@ -11,36 +12,40 @@
 namespace vernier {
 namespace {
 
-// |M| of n x n.
-std::vector<double> magnitudes(std::int64_t n, const double* m, std::int64_t ld) {
-  std::vector<double> size(static_cast<std::size_t>(n * n));
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) size[static_cast<std::size_t>(i + j * n)] = std::fabs(m[i + j * ld]);
-  return size;
-}
-
 // |I - R A| from C, near I - R A: off by its own rounding, and by share |R||A| before that.
 struct Remainder {
   std::int64_t n;
-  std::vector<double> c;               // |C|
-  double share = 0;                    // 0: C is rounded once
-  std::vector<double> a = {}, r = {};  // magnitudes, where share is not 0
+  const std::vector<double>& c;
+  double share;  // 0: C is rounded once, A and R are not read
+  const double* a;
+  std::int64_t lda;
+  const double* r;
   const Options& options;
+
+  std::vector<double> size_of_product(const std::vector<double>& v) const {
+    return product_above(n, 1, r, n, product_above(n, 1, a, lda, v, options), options);
+  }
 
   // At least |I - R A| v, v > 0.
   std::vector<double> times(const std::vector<double>& v) const {
     std::vector<double> rest;
-    if (share != 0) rest = product_above(n, 1, r, product_above(n, 1, a, v, options), options);
-    return remainder_sums(v, product_above(n, 1, c, v, options), share, rest);
+    if (share != 0) rest = size_of_product(v);
+    return remainder_sums(v, product_above(n, 1, c.data(), n, v, options), share, rest);
   }
 };
+
+std::vector<double>& identity(std::int64_t n, std::vector<double>& x) {
+  x.assign(static_cast<std::size_t>(n * n), 0);
+  for (std::int64_t i = 0; i < n; ++i) x[static_cast<std::size_t>(i + i * n)] = 1;
+  return x;
+}
 
 // (L U)^-1 P: L^-1 column block by column block, each from its diagonal on, a third of a full triangular solve.
 std::vector<double> inverse_of_factors(std::int64_t n, const std::vector<double>& factors,
                                        const std::vector<std::int64_t>& pivots, const Options& options) {
   const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
-  std::vector<double> r(factors.size(), 0);
-  for (std::int64_t i = 0; i < n; ++i) r[static_cast<std::size_t>(i + i * n)] = 1;
+  std::vector<double> r;
+  identity(n, r);
   for (std::int64_t j = 0; j < n; j += width)
     trsm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1,
                  factors.data() + j + j * n, n, r.data() + j + j * n, n, usual_products(options));
@@ -53,35 +58,34 @@ std::vector<double> inverse_of_factors(std::int64_t n, const std::vector<double>
 }
 
 // C near I - R A.
-std::vector<double> remainder(std::int64_t n, const double* A, std::int64_t lda, const ApproximateInverse& inverse,
-                              const Options& options) {
-  std::vector<double> c(static_cast<std::size_t>(n * n), 0);
-  for (std::int64_t i = 0; i < n; ++i) c[static_cast<std::size_t>(i + i * n)] = 1;
-  gemm<double>(Op::none, Op::none, n, n, n, -1, inverse.r.data(), n, A, lda, 1, c.data(), n, options);
-  return magnitudes(n, c.data(), n);
+void remainder(std::int64_t n, const double* A, std::int64_t lda, const ApproximateInverse& inverse,
+               const Options& options, std::vector<double>& c) {
+  gemm<double>(Op::none, Op::none, n, n, n, -1, inverse.r.data(), n, A, lda, 0, c.data(), n, options);
+  for (std::int64_t i = 0; i < n; ++i) c[static_cast<std::size_t>(i + i * n)] += 1;
 }
 
 // |I - R A| by a product of as many bits as its size asks, which proves most matrices regular and costs little; else by
-// an exact one.
+// an exact one. c: memory for C.
 void prove_regular(std::int64_t n, const double* A, std::int64_t lda, Proves what, const Options& options,
-                   ApproximateInverse& result) {
-  Remainder g{.n = n, .c = {}, .a = magnitudes(n, A, lda), .r = magnitudes(n, result.r.data(), n), .options = options};
+                   std::vector<double>& c, ApproximateInverse& result) {
+  Remainder g{n, c, 0, A, lda, result.r.data(), options};
   double size = infinity;
   if (what == Proves::solutions) {
-    const std::vector<double> ones(static_cast<std::size_t>(n), 1.0),
-        sizes = product_above(n, 1, g.r, product_above(n, 1, g.a, ones, options), options);
+    const std::vector<double> sizes = g.size_of_product(std::vector<double>(static_cast<std::size_t>(n), 1.0));
     size = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   }
   const RemainderBits bits = remainder_bits(n, size);
+  const auto times = [&](const std::vector<double>& v) { return g.times(v); };
   Options usual = usual_products(options);
   usual.contract = bits.contract;
   g.share = bits.share;
-  g.c = remainder(n, A, lda, result, usual);
-  prove_by([&](const std::vector<double>& v) { return g.times(v); }, n, 1, result);
+  remainder(n, A, lda, result, usual, c);
+  prove_by(times, n, 1, result);
   if (result.contraction < far_from_one) return;
-  const Remainder rounded{
-      .n = n, .c = remainder(n, A, lda, result, exact_products(options, Rounding::nearest)), .options = options};
-  prove_by([&](const std::vector<double>& v) { return rounded.times(v); }, n, attempts_by_exact, result);
+  g.share = 0;
+  gemm<double>(Op::none, Op::none, n, n, n, -1, result.r.data(), n, A, lda, 1, identity(n, c).data(), n,
+               exact_products(options, Rounding::nearest));
+  prove_by(times, n, attempts_by_exact, result);
 }
 
 }  // namespace
@@ -142,11 +146,26 @@ Options usual_products(Options options) {
   return options;
 }
 
-std::vector<double> product_above(std::int64_t n, std::int64_t columns, const std::vector<double>& m,
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  gemm<double>(Op::none, Op::none, n, columns, n, 1, m.data(), n, x.data(), n, 0, y.data(), n, usual_products(options));
-  // |T - M X| <= (n + 1) u M X, and what products below the normal numbers lose.
+  constexpr std::int64_t rows = 512, few = 8;
+  const int threads = usable_threads(options.threads);
+  if (columns > few) {
+    std::vector<double> size(static_cast<std::size_t>(n * n));
+    for (std::int64_t j = 0; j < n; ++j)
+      std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });
+    gemm<double>(Op::none, Op::none, n, columns, n, 1, size.data(), n, x.data(), n, 0, y.data(), n,
+                 usual_products(options));
+  } else {
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (std::int64_t first = 0; first < n; first += rows)
+      for (std::int64_t c = 0; c < columns; ++c)
+        for (std::int64_t l = 0; l < n; ++l)
+          for (std::int64_t i = first; i < std::min(n, first + rows); ++i)
+            y[static_cast<std::size_t>(i + c * n)] += std::fabs(m[i + l * ld]) * x[static_cast<std::size_t>(l + c * n)];
+  }
+  // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
   const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
   for (double& e : y) e = e * more + tiny;
   return y;
@@ -190,7 +209,7 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
   }
   result.r = inverse_of_factors(n, factors, pivots, options);
   const bool finite = std::all_of(result.r.begin(), result.r.end(), [](double x) { return std::isfinite(x); });
-  if (finite) prove_regular(n, A, lda, what, options, result);
+  if (finite) prove_regular(n, A, lda, what, options, factors, result);
   if (!finite || !(result.contraction < 1))
     result.failure = finite ? too_ill_conditioned(result.contraction) : "the approximate inverse overflows";
   return result;

@@ -30,8 +30,8 @@ struct ApproximateInverse : Regularity {
 Options usual_products(Options options);
 Options exact_products(Options options, Rounding rounding);
 
-// At least M X of nonnegative n x n and n x columns.
-std::vector<double> product_above(std::int64_t n, std::int64_t columns, const std::vector<double>& m,
+// At least |M| X, M of n x n, of n x columns that are not negative.
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options);
 
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,

@@ -22,7 +22,7 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
   Approximation a;
   a.x.resize(system.entries());
   for (int step = 0;; ++step) {
-    a.residual = system.residual(a.x);
+    a.residual = step == 0 ? system.right_hand_sides() : system.residual(a.x);
     if (step == corrections) return a;
     const Vectors z = system.times(a.residual);
     double most = 0, least = infinity;

@@ -14,6 +14,7 @@ class ProvedSystem {
   ProvedSystem(std::int64_t rows, std::int64_t columns) : n(rows), nrhs(columns) {}
   virtual ~ProvedSystem() = default;
 
+  virtual Vectors right_hand_sides() const = 0;
   virtual Vectors residual(const Vectors& x) const = 0;            // RN(B - A X)
   virtual Vectors times(const Vectors& r) const = 0;               // R r, under `fp64`
   virtual Vectors times_above(const Vectors& r) const = 0;         // at least |R| r, r >= 0

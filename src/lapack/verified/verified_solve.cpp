@@ -20,10 +20,13 @@ class HostSystem final : public ProvedSystem {
              std::int64_t ldb, const ApproximateInverse& inverse, const Options& options)
       : ProvedSystem(rows, columns), a_(A), b_(B), lda_(lda), ldb_(ldb), inverse_(inverse), options_(options) {}
 
-  Vectors residual(const Vectors& x) const override {
+  Vectors right_hand_sides() const override {
     Vectors b(entries());
     for (std::int64_t j = 0; j < nrhs; ++j) std::copy_n(b_ + j * ldb_, n, b.data() + j * n);
-    return exact_columns(n, nrhs, -1, a_, lda_, x, std::move(b), options_);
+    return b;
+  }
+  Vectors residual(const Vectors& x) const override {
+    return exact_columns(n, nrhs, -1, a_, lda_, x, right_hand_sides(), options_);
   }
   Vectors times(const Vectors& r) const override {
     Vectors z(entries());
@@ -32,9 +35,7 @@ class HostSystem final : public ProvedSystem {
     return z;
   }
   Vectors times_above(const Vectors& r) const override {
-    Vectors size(inverse_.r.size());
-    std::transform(inverse_.r.begin(), inverse_.r.end(), size.begin(), [](double e) { return std::fabs(e); });
-    return product_above(n, nrhs, size, r, options_);
+    return product_above(n, nrhs, inverse_.r.data(), n, r, options_);
   }
   Vectors times_rounded_once(const Vectors& r) const override {
     return exact_columns(n, nrhs, 1, inverse_.r.data(), n, r, Vectors(r.size()), options_);

@@ -58,6 +58,10 @@ class VerifiedOnDevice final : public ProvedSystem {
     return proof;
   }
 
+  Vectors right_hand_sides() const override {
+    copy(y_, n, s_.B, s_.ldb, nrhs);
+    return on_host(y_, n * nrhs, stream_);
+  }
   Vectors residual(const Vectors& x) const override {
     to_device(x_, x, stream_);
     copy(y_, n, s_.B, s_.ldb, nrhs);
