@@ -149,7 +149,7 @@ auto call_library(const Problem& p, const GemmArguments& arguments, Matrix& c, c
                out.data(),
                c.leading_dimension()};
   if (arguments.device != "cuda") return on_cpu(call);
-  const OnDevice<T> x(call.a.op, call.b.op, p.m, p.n, p.k, call.a.data, call.a.ld, call.b.data, call.b.ld, out);
+  const OnDevice<T> x(std::get<std::vector<T>>(p.a.entries), std::get<std::vector<T>>(p.b.entries), out);
   call.a.data = x.a(), call.b.data = x.b(), call.c = x.c();
   const auto report = on_gpu(call);
   x.fetch();

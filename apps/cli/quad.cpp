@@ -60,8 +60,10 @@ void print(const std::string& text, const std::string& json_text, const QuadArgu
 }
 
 // The product in the narrower types where no entry has a low part: the exact product of doubles takes fewer moduli.
-QuadReport multiply(const QuadMatrix& a, Op opa, const QuadMatrix& b, Op opb, std::int64_t m, std::int64_t n,
-                    std::int64_t k, const QuadArguments& arguments, QuadMatrix& c) {
+QuadReport multiply(const QuadMatrix& a, const QuadMatrix& b, std::int64_t k, const QuadArguments& arguments,
+                    QuadMatrix& c) {
+  const Op opa = turned(a, arguments.opa), opb = turned(b, arguments.opb);
+  const std::int64_t m = c.rows, n = c.columns;
   const auto call = [&]<class TA, class TB>(const std::vector<TA>& x, const std::vector<TB>& y) {
     const std::int64_t lda = a.leading_dimension(), ldb = b.leading_dimension(), ldc = c.leading_dimension();
     if (arguments.device == "cpu")
@@ -144,7 +146,7 @@ int multiply_quad(const QuadArguments& arguments, const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);
   c.entries.resize(static_cast<std::size_t>(m * n));
-  const QuadReport report = multiply(a, turned(a, arguments.opa), b, turned(b, arguments.opb), m, n, k, arguments, c);
+  const QuadReport report = multiply(a, b, k, arguments, c);
   if (file) write_quad_matrix(*file, format, c);
   print(report.text(), report.json(), arguments, console);
   if (file) file->commit();

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "measure.cuh"
+#include "program.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
@@ -153,37 +154,17 @@ void run_forms(std::int64_t n, const Settings& s) {
   std::fflush(stdout);
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  std::vector<std::int64_t> sizes;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--phi" && has_value)
-      settings.phi = std::atof(argv[++i]);
-    else if (word == "--seconds" && has_value)
-      settings.seconds = std::atof(argv[++i]);
-    else if (word == "--groups" && has_value)
-      settings.groups = std::max(1, std::atoi(argv[++i]));
-    else if (word == "--forms")
-      settings.forms = true;
-    else if (std::atoll(word.c_str()) > 0)
-      sizes.push_back(std::atoll(word.c_str()));
-    else {
-      std::fprintf(stderr, "vernier-gpu-quad-bench: \"%s\": expected an option or a size\n", word.c_str());
-      return 2;
-    }
-  }
-  for (const std::int64_t n : sizes) settings.forms ? run_forms(n, settings) : run(n, settings);
-  return 0;
-}
-
 }  // namespace
 }  // namespace vernier::bench
 
-int main(int argc, char** argv) try {
-  return vernier::bench::main_of(argc, argv);
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-quad-bench: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace vernier::bench;
+  Settings s;
+  std::vector<std::int64_t> sizes;
+  return program(
+      "vernier-gpu-quad-bench", argc, argv,
+      {{"--phi", &s.phi}, {"--seconds", &s.seconds}, {"--groups", &s.groups}, {"--forms", &s.forms}, {"n", &sizes}},
+      [&] {
+        for (const std::int64_t n : sizes) s.forms ? run_forms(n, s) : run(n, s);
+      });
 }

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "program.hpp"
 #include "vernier/cuda_lapack.hpp"
 #include "vernier/verified.hpp"
 
@@ -375,42 +376,29 @@ vernier::Factors factors_of(const std::string& name) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  Settings settings;
-  std::vector<int> orders;
+int main(int argc, char** argv) {
+  Settings s;
+  std::vector<std::int64_t> orders;
   std::string factor;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--runs" && i + 1 < argc)
-      settings.runs = std::max(1, std::atoi(argv[++i]));
-    else if (word == "--factor" && i + 1 < argc)
-      factor = argv[++i];
-    else if (word == "--no-factors")
-      settings.factors = false;
-    else if (word == "--no-peers")
-      settings.peers = false;
-    else if (word == "--definite")
-      settings.definite = true;
-    else if (word == "--verified")
-      settings.verified = true;
-    else if (std::atoi(word.c_str()) > 0)
-      orders.push_back(std::atoi(word.c_str()));
-    else {
-      std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected an option or an order\n", argv[i]);
-      return 2;
-    }
-  }
-  if (!factor.empty()) {
-    for (const int n : orders) run_factors(factors_of(factor), n, settings);
-    return 0;
-  }
-  const Peer* peer = settings.peers ? new Peer : nullptr;
-  for (const int n : orders)
-    settings.verified   ? run_verified(peer, n, settings)
-    : settings.definite ? run_definite(peer, n, settings)
-                        : run(peer, n, settings);
-  return 0;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-solve-bench: %s\n", error.what());
-  return 1;
+  bool no_factors = false, no_peers = false;
+  return vernier::bench::program(
+      "vernier-gpu-solve-bench", argc, argv,
+      {{"--runs", &s.runs},
+       {"--factor", &factor},
+       {"--no-factors", &no_factors},
+       {"--no-peers", &no_peers},
+       {"--definite", &s.definite},
+       {"--verified", &s.verified},
+       {"n", &orders}},
+      [&] {
+        s.factors = !no_factors, s.peers = !no_peers;
+        const Peer* peer = s.peers && factor.empty() ? new Peer : nullptr;
+        for (const std::int64_t order : orders) {
+          const auto n = static_cast<int>(order);
+          if (!factor.empty())
+            run_factors(factors_of(factor), n, s);
+          else
+            s.verified ? run_verified(peer, n, s) : s.definite ? run_definite(peer, n, s) : run(peer, n, s);
+        }
+      });
 }

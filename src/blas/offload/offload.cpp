@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "number/complex.hpp"
@@ -339,10 +340,6 @@ Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const Off
 #define VERNIER_INSTANTIATE(T)                              \
   template OffloadTarget<T> cuda_target<T>(const Options&); \
   template Report offloaded_gemm(const GemmCall<T>&, const Options&, const OffloadTarget<T>&, OffloadSettings);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier
