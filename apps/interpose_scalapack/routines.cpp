@@ -68,14 +68,16 @@ Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k,
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
   const int depth = depth_of(grid, {&x, &y, &z}, k, size);
-  const bool residues = symbol.wanted();
   const bool sound = x.find_local(grid) && y.find_local(grid) && z.find_local(grid);
   DistributedCall call{
       symbol.type,         opa, opb, m, n, k, alpha, beta, &x, &y, &z, x.part(a.data, size), y.part(b.data, size),
       z.part(c.data, size)};
   call.sound = sound;
   call.c_is_ours = is_zero(symbol.type, beta);
-  return {residues ? symbol.run(grid, call) : multiply_by_blas(grid, call), depth};
+  if (contract_fixes_bits()) return {symbol.wanted() && symbol.run(grid, call), depth};
+  if (!multiply_by_blas(grid, call)) return {symbol.wanted(), depth};
+  symbol.take();
+  return {true, depth};
 }
 
 Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, int n, int k, const void* alpha,

@@ -79,7 +79,8 @@ class VERNIER_API DistributedProduct {
   // Elements of a part, in its place: X[r + c * ldx] becomes the element at (r + c * ld) * element_bytes(pass),
   // conjugated where op says so.
   void convert(int pass, Side side, const MatrixPart<const T>& part, std::byte* elements, std::int64_t ld) const;
-  // C += op(A) op(B) of elements. m x k, k x n and m x n after op; ops transpose or do not, nothing is conjugated.
+  // C += op(A) op(B) of elements. m x k, k x n and m x n after op; ops transpose or do not, nothing is conjugated. With
+  // Options::device, else VERNIER_DEVICE, on the current GPU: memory is the host's, and the CPU does what a GPU cannot.
   void multiply(int pass, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* A,
                 std::int64_t lda, const std::byte* B, std::int64_t ldb, std::byte* C, std::int64_t ldc) const;
   // Both: C += op(A) op(B) of a part of A and a part of B that hold the same k in the same order.

@@ -52,6 +52,7 @@ struct Library {
   nb::handle grad_enabled;      // of PyTorch alone: is a gradient asked for where a tensor wants one?
   nb::handle modes[max_modes];  // of PyTorch alone: does something look at every operation?
   int mode_count = 0;
+  nb::handle current_device;  // of PyTorch alone
   const ExchangeTable* exchange = nullptr;
 
   explicit Library(const char* adapter) {
@@ -59,6 +60,7 @@ struct Library {
     const auto take = [&](const char* what) { return nb::object(module.attr(what)).release(); };
     empty = take("empty"), contiguous = take("contiguous"), stream = take("stream"), workspace = take("workspace");
     grad_enabled = nb::object(nb::getattr(module, "grad_enabled", nb::none())).release();
+    current_device = nb::object(nb::getattr(module, "current_device", nb::none())).release();
     for (const nb::handle mode : nb::object(nb::getattr(module, "modes", nb::make_tuple())))
       if (mode_count < max_modes) modes[mode_count++] = nb::borrow(mode).release();
     exchange = exchange_table(nb::object(nb::getattr(module, "exchange", nb::none())).release());
@@ -276,7 +278,13 @@ nb::object make_workspace(const Array& like, std::size_t bytes, void*& where) {
 }
 
 void* stream_of(const Array& array) {
-  return array.device == on_cpu ? nullptr : address(library(array.maker).stream(array.device));
+  if (array.device == on_cpu) return nullptr;
+  const Library& of = library(array.maker);
+  void* stream = nullptr;
+  if (of.exchange != nullptr && integer(of.current_device()) == array.device &&
+      stream_by_table(*of.exchange, array.device, stream))
+    return stream;
+  return address(of.stream(array.device));
 }
 
 nb::object make_contiguous(nb::handle x, const Array& like) { return library(like.maker).contiguous(x); }

@@ -54,4 +54,10 @@ bool describe_by_table(const ExchangeTable& table, nb::handle x, Array& array) {
   return true;
 }
 
+bool stream_by_table(const ExchangeTable& table, int device, void*& stream) {
+  if (table.current_stream != nullptr && table.current_stream(cuda, device, &stream) == 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 }  // namespace vernier::python

@@ -14,4 +14,7 @@ const ExchangeTable* exchange_table(nb::handle capsule);
 // Type, device, shape and strides of x; false, without an error of Python, where the table cannot tell.
 bool describe_by_table(const ExchangeTable& table, nb::handle x, Array& array);
 
+// The current stream of a GPU; false, without an error of Python, where the table has none.
+bool stream_by_table(const ExchangeTable& table, int device, void*& stream);
+
 }  // namespace vernier::python

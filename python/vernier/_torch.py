@@ -55,7 +55,7 @@ modes = (torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack,
          torch._C._functorch.peek_interpreter_stack, torch.compiler.is_compiling)
 # DLPack's table of C functions, under its name and that of PyTorch 2.10; None before.
 exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", getattr(torch.Tensor, "__c_dlpack_exchange_api__", None))
-_current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
 _current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 _gpus = [torch.device("cuda", i) for i in range(64)]
 
@@ -71,7 +71,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def stream(device):
-    if _current_device() != device:
+    if current_device() != device:
         raise ValueError(f"the tensors lie on GPU {device} and GPU {torch.cuda.current_device()} is current; use "
                          f"with torch.cuda.device({device}):")
     return _current_stream(device)

@@ -134,6 +134,20 @@ TEST(WideSampleBound, IsAtMostWhatTheWholeSearchTakes) {
   }
 }
 
+// A row and a column graded against each other: their shares of ordinary partners are below the range of float.
+TEST(WideSampleBound, IsBeyondAllModuliWhereSharesUnderflow) {
+  constexpr std::int64_t graded = 3;
+  auto a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);
+  for (std::int64_t l = 0; l < n; ++l) {
+    const double grade = std::ldexp(1.0, static_cast<int>(3 * (l - n / 2)));
+    a(graded, l) *= grade, b(l, graded) /= grade;
+  }
+  const ProductPlan plan = plan_product<double>({n, n, n}, {.engine = "portable", .threads = threads});
+  const Operand<double> rows{a.data(), n, n, n, false}, columns{b.data(), n, n, n, true};
+  const std::vector<std::int64_t> few = {0, 1, graded};
+  EXPECT_EQ(moduli_for(least_log2_by_sample(plan, sample(rows, few), sample(columns, few))), 0);
+}
+
 TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {
   EXPECT_EQ(spread_vectors(3, 8), (std::vector<std::int64_t>{0, 1, 2}));
   EXPECT_EQ(spread_vectors(100, 8), (std::vector<std::int64_t>{0, 1, 2, 3, 96, 97, 98, 99}));

@@ -31,6 +31,21 @@ TEST_F(ObservedTimes, AreTheLeastOfTheLastThreeFromTheSecondOn) {
   EXPECT_EQ(observed_seconds(product, Method::native), 0);
 }
 
+// Threads of the method before spin for some milliseconds.
+TEST_F(ObservedTimes, OfBriefCallsCountOnceTheirThreadsHaveSettled) {
+  for (int call = 0; call < 4; ++call) {
+    EXPECT_EQ(observed_seconds(product, Method::native), 0) << call;
+    observe(product, Method::native, call < 3 ? 2.4e-3 : 3e-3);
+  }
+  observe(product, Method::native, 0.3e-3);
+  EXPECT_NEAR(observed_seconds(product, Method::native), 0.3e-3, 1e-9);
+  for (int call = 0; call < 32; ++call) {
+    EXPECT_EQ(observed_seconds(product, Method::residues), 0) << call;
+    observe(product, Method::residues, 0.2e-3);
+  }
+  EXPECT_NEAR(observed_seconds(product, Method::residues), 0.2e-3, 1e-9);
+}
+
 TEST_F(ObservedTimes, ServeProductsOfTheSameOctavesTypeAndThreads) {
   observe(product, Method::native, 1);
   observe(product, Method::native, 1);
@@ -60,17 +75,17 @@ TEST_F(ObservedTimes, OfAMethodThatWasLeftAreForgottenOnceLooksCostAFiftieth) {
 }
 
 TEST_F(ObservedTimes, ChooseTheLeastAndLookAtAnUnknownRivalOnceTheBestHasServed) {
-  const Rival rivals[] = {{Method::native, 3e-3}, {Method::residues, 2e-3}, {Method::bf16x6, 19e-3}};
+  const Rival rivals[] = {{Method::native, 9e-3}, {Method::residues, 6e-3}, {Method::bf16x6, 19e-3}};
   for (int call = 0; call < 2; ++call) {
     EXPECT_EQ(choose_method(product, rivals), Method::residues) << call;
-    observe(product, Method::residues, 2e-3);
+    observe(product, Method::residues, 6e-3);
   }
-  for (int look = 0; look < 2; ++look) {
+  for (const double look : {11e-3, 3e-3}) {
     EXPECT_EQ(choose_method(product, rivals), Method::native) << "its estimate is below four times that of residues";
-    observe(product, Method::native, look == 0 ? 9e-3 : 1e-3);
+    observe(product, Method::native, look);
   }
   EXPECT_EQ(choose_method(product, rivals), Method::native);
-  for (int call = 0; call < 8; ++call) observe(product, Method::native, 1e-3);
+  for (int call = 0; call < 8; ++call) observe(product, Method::native, 3e-3);
   EXPECT_EQ(choose_method(product, rivals), Method::native) << "bf16x6 is hopeless, residues are known";
 }
 

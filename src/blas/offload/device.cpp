@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "base/asked_device.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "blas/cpu_seconds.hpp"
@@ -20,9 +19,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr int not_set = -1;
-thread_local int device_of_thread = not_set;
 
 // Below that the first call of CUDA, some tenths of a second, is not worth asking for.
 constexpr double least_cpu_seconds = 5e-3;
@@ -103,8 +99,6 @@ double gpu_seconds(const ProductShape& shape, const Options& options) {
   return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
 }
 
-Device device_of(const Options& options) { return options.device ? *options.device : current_device(); }
-
 bool may_leave_the_cpu(const Options& options) {
   return options.workspace == nullptr && requested_engine(options.engine).empty();
 }
@@ -113,31 +107,8 @@ std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", secon
 
 }  // namespace
 
-bool asks_for_a_gpu(const Options& options) { return device_of(options) != Device::cpu && may_leave_the_cpu(options); }
-
-const char* to_string(Device device) {
-  constexpr const char* names[] = {"cpu", "cuda", "auto"};
-  return names[static_cast<int>(device)];
-}
-
-Device parse_device(std::string_view text) {
-  for (const Device device : {Device::cpu, Device::cuda, Device::automatic})
-    if (text == to_string(device)) return device;
-  fail(Status::invalid_argument, "device \"{}\": expected cpu, cuda or auto", text);
-}
-
-DeviceScope::DeviceScope(Device device) : before_(std::exchange(device_of_thread, static_cast<int>(device))) {}
-DeviceScope::~DeviceScope() { device_of_thread = before_; }
-
-Device current_device() {
-  if (device_of_thread != not_set) return static_cast<Device>(device_of_thread);
-  static const char* const variable = std::getenv("VERNIER_DEVICE");
-  if (variable == nullptr || *variable == '\0') return Device::cpu;
-  try {
-    return parse_device(variable);
-  } catch (const Error& error) {
-    throw Error(error.status(), std::string("VERNIER_DEVICE: ") + error.what());
-  }
+bool asks_for_a_gpu(const Options& options) {
+  return asked_device(options) != Device::cpu && may_leave_the_cpu(options);
 }
 
 HostLink host_link() { return measured_link(); }
@@ -161,7 +132,7 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
 template <class T>
 std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
-  const Device device = device_of(options);
+  const Device device = asked_device(options);
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (device == Device::automatic && on_cpu < least_cpu_seconds) return {};
   const HostLink& link = measured_link();
@@ -182,7 +153,7 @@ std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const 
 }
 
 std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) {
-  if (device_of(options) != Device::cuda || is_small_product(shape)) return "";
+  if (asked_device(options) != Device::cuda || is_small_product(shape)) return "";
   if (!may_leave_the_cpu(options)) return "; on the CPU: its engine or workspace was named";
   const HostLink& link = measured_link();
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");

@@ -13,32 +13,42 @@ namespace vernier {
 namespace {
 
 constexpr int kept = 3, needed = 2;
+// Threads of two pools keep one another from the processors for some milliseconds after a change between methods.
+constexpr double settling = 0.01;  // seconds
+constexpr std::uint32_t enough = 32;
 constexpr double least_pause = 64, longest_pause = 32768;  // calls
 constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
-// Times of one method, per multiplication.
+// Times of one method, per multiplication but for `elapsed`.
 struct History {
-  std::array<float, kept> seconds{};
+  std::array<float, kept> last{};
   std::uint32_t count = 0;
   std::uint16_t left = 0;  // calls until it is forgotten
+  std::uint16_t looks = 0;
+  float elapsed = 0, looked = 0;  // by the looks that made it known, the first in seconds
 
-  void add(double x) { seconds[count++ % kept] = static_cast<float>(x); }
+  bool known() const { return count >= needed && (elapsed >= settling || count >= enough); }
+  void add(double seconds, double unit) {
+    if (!known()) ++looks, elapsed += static_cast<float>(seconds), looked += static_cast<float>(seconds / unit);
+    last[count++ % kept] = static_cast<float>(seconds / unit);
+  }
   double least() const {
-    if (count < needed) return 0;
-    return *std::min_element(seconds.begin(), seconds.begin() + std::min<std::uint32_t>(count, kept));
+    if (!known()) return 0;
+    return *std::min_element(last.begin(), last.begin() + std::min<std::uint32_t>(count, kept));
   }
   // Another method was taken, which takes `best`, or 0 where that is not known.
   void pass_by(double best) {
-    if (count < needed) return;
+    if (!known()) return;
     if (left == 0)
       left = pause(best);
     else if (--left == 0)
-      count = 0;
+      *this = {};
   }
 
  private:
+  // Calls of which a fiftieth takes as long as the looks lose.
   std::uint16_t pause(double best) const {
-    const double lost = best > 0 ? needed * (least() / best - 1) : 0;  // by the looks that make it known again
+    const double lost = best > 0 ? looked / best - looks : 0;
     return static_cast<std::uint16_t>(std::clamp(lost / cost_of_looks, least_pause, longest_pause));
   }
 };
@@ -97,7 +107,7 @@ bool observes() {
 
 void observe(const ProductClass& product, Method method, double seconds) {
   Table::instance().with(product,
-                         [&](Entry& entry) { of(entry, method).add(seconds / multiplications(product.shape)); });
+                         [&](Entry& entry) { of(entry, method).add(seconds, multiplications(product.shape)); });
 }
 
 double observed_seconds(const ProductClass& product, Method method) {
@@ -114,7 +124,6 @@ void note_choice(const ProductClass& product, Method chosen) {
 }
 
 Method choose_method(const ProductClass& product, std::span<const Rival> rivals) {
-  constexpr std::uint32_t served = 2;
   constexpr double brief = 0.02;  // seconds up to which a look costs little, and estimates err most
   constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
   const double unit = multiplications(product.shape);
@@ -124,7 +133,7 @@ Method choose_method(const ProductClass& product, std::span<const Rival> rivals)
     const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
                                           [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
-    if (!seen || of(entry, best.method).count < served) return best.method;
+    if (known(best) == 0) return best.method;
     for (const Rival& r : rivals)
       if (known(r) == 0 && r.estimate < (seconds(best) < brief ? hopeless_brief : hopeless_long) * seconds(best))
         return r.method;

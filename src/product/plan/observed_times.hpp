@@ -2,9 +2,10 @@
 // left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
 //
 // Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
-// method is known by the least of its last three times, once it has two: the first pays for memory and for threads. One
-// that was left is forgotten after a pause, so that a busy moment does not last: the more it lost, the longer, so that
-// looking again takes a fiftieth of the time at most.
+// method is known by the least of its last three times, once it has had ten milliseconds and two calls, or 32: the
+// first ones pay for memory, and for threads of the method before that spin still. One that was left is forgotten after
+// a pause, so that a busy moment does not last: the more it lost, the longer, so that looking again takes a fiftieth of
+// the time at most.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +47,8 @@ void observe(const ProductClass& product, Method method, double seconds);
 double observed_seconds(const ProductClass& product, Method method);
 void note_choice(const ProductClass& product, Method chosen);
 
-// The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one has
-// served for some calls, a rival of which nothing is known yet, and which may take four times as long at most, is
-// looked at.
+// The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one is
+// known, a rival that is not yet, and which may take four times as long at most, is looked at.
 struct Rival {
   Method method;
   double estimate;

@@ -9,6 +9,7 @@
 
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
+#include "residue/partial/element_parts.hpp"
 #include "residue/partial/pass_data.hpp"
 #include "residue/plan/blocking.hpp"
 
@@ -18,9 +19,6 @@ namespace {
 constexpr std::int64_t longest_block = 4096;      // of k: bounds the planes
 constexpr std::int64_t column_chunk = 8;          // strips of B whose products are in memory together
 constexpr std::int64_t row_strips_at_a_time = 8;  // of A, for a thread
-
-// Real products: of real parts; of imaginary parts and of sums of both beside, for complex elements (Karatsuba).
-int products_of(const ElementLayout& layout) { return layout.parts == 2 ? 3 : 1; }
 
 struct Planes {
   std::int8_t* data = nullptr;
@@ -62,7 +60,7 @@ class ResidueBlock {
   }
 
  private:
-  static int planes_of(const PassData& pass) { return products_of(pass.layout) * pass.layout.moduli; }
+  static int planes_of(const PassData& pass) { return real_products(pass.layout.parts) * pass.layout.moduli; }
 
   void carve(Arena& arena) {
     const auto planes = static_cast<std::size_t>(planes_);
@@ -101,13 +99,10 @@ class ResidueBlock {
       for (int q = 0; q < planes_; ++q) to[static_cast<std::size_t>(q) * stride] = 0;
       return;
     }
-    const int moduli_count = pass_.layout.moduli, own = pass_.layout.parts * moduli_count;
-    for (int q = 0; q < own; ++q) to[static_cast<std::size_t>(q) * stride] = from[q];
-    for (int q = own; q < planes_; ++q) {
-      const int p = moduli[static_cast<std::size_t>(q - own)];
-      to[static_cast<std::size_t>(q) * stride] =
-          static_cast<std::int8_t>(reduced<2>(from[q - own] + from[q - own + moduli_count], p));
-    }
+    const int count = pass_.layout.moduli;
+    for (int product = 0; product < real_products(pass_.layout.parts); ++product)
+      for (int q = 0; q < count; ++q, to += stride)
+        *to = static_cast<std::int8_t>(factor_residue(from, count, q, moduli[static_cast<std::size_t>(q)], product));
   }
 
   void multiply(std::int64_t first, std::int64_t strips) const {
@@ -158,9 +153,9 @@ class ResidueBlock {
         if (pass_.layout.parts == 1) {
           *to = *from;
         } else {
-          const int xu = from[0], yv = from[part], all = from[2 * part], p = moduli[q];
-          to[0] = static_cast<std::int8_t>(reduced<2>(xu - yv, p));
-          to[count] = static_cast<std::int8_t>(reduced<3>(all - xu - yv, p));
+          const ProductResidues r = complex_residues(from[0], from[part], from[2 * part], moduli[q]);
+          to[0] = static_cast<std::int8_t>(r.real);
+          to[count] = static_cast<std::int8_t>(r.imaginary);
         }
       }
   }

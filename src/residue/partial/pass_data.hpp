@@ -23,6 +23,7 @@ struct PassData {
   std::shared_ptr<const RecombineTables> tables;
   const Int8Engine* engine = nullptr;
   int threads = 1;
+  Device device = Device::cpu;  // of local products
 
   const std::vector<int>& scales_of(Side side) const { return scales[side == Side::left ? 0 : 1]; }
 };
@@ -70,16 +71,6 @@ void add_elements(const PassData& pass, std::int64_t count, const std::byte* fro
 std::size_t element_words(const PassData& pass);
 void elements_to_words(const PassData& pass, std::int64_t count, const std::byte* elements, std::int64_t* words);
 void words_to_elements(const PassData& pass, std::int64_t count, const std::int64_t* words, std::byte* elements);
-
-// x modulo p, symmetric, for x a sum of so many residues. Without branches: signs are as good as random.
-template <int Terms>
-constexpr int reduced(int x, int p) {
-  for (int t = 1; t < Terms; t += 2) {
-    x -= x > largest_residue(p) ? p : 0;
-    x += x < smallest_residue(p) ? p : 0;
-  }
-  return x;
-}
 
 // Adds the residues of elements, byte by byte; bytes that are no residues stay.
 class ResidueSums {

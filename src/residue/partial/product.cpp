@@ -1,4 +1,5 @@
 // DistributedProduct: what its functions check, and what they hand on.
+#include "residue/partial/device_product.hpp"
 #include "residue/partial/finish.hpp"
 #include "residue/partial/state.hpp"
 #include "vernier/distributed.hpp"
@@ -151,7 +152,10 @@ void DistributedProduct<T>::multiply(int pass, Op opa, Op opb, std::int64_t m, s
     check_pointer(routine, name, true, X);
   const std::size_t bytes = data.layout.bytes();
   const ElementProduct product{m, n, k, {A, lda, opa != Op::none, bytes}, {B, ldb, opb == Op::none, bytes}, C, ldc};
-  data.layout.moduli > 0 ? multiply_residues(data, product) : multiply_digits(data, product);
+  if (data.layout.moduli == 0)
+    multiply_digits(data, product);
+  else
+    goes_to_a_gpu(data, product) ? multiply_residues_by_gpu(data, product) : multiply_residues(data, product);
   if (data.specials) multiply_classes(data, product);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/asked_device.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "number/digit_sum.hpp"
@@ -44,6 +45,7 @@ struct DistributedState {
   Contract contract;
   int threads;
   const Int8Engine& engine;
+  Device device;
   bool exact;
   ScalingRule rule;
   Scan scan;
@@ -61,6 +63,7 @@ struct DistributedState {
         contract(options.contract),
         threads(usable_threads(options.threads)),
         engine(find_int8_engine(options.engine)),
+        device(requested_engine(options.engine).empty() ? asked_device(options) : Device::cpu),
         exact(contract.kind == Contract::Kind::exact),
         rule(scaling_rule<R>(contract, std::max<std::int64_t>(1, parts * k))),
         scan(m, n, parts * k, rule.componentwise && !exact, exact) {
@@ -141,6 +144,7 @@ struct DistributedState {
     pass.specials = scan.nonfinite();
     pass.engine = &engine;
     pass.threads = threads;
+    pass.device = device;
     const auto scales_of = [&](const std::vector<VectorProof>& proofs) {
       std::vector<int> scales;
       for (const VectorProof& p : proofs) scales.push_back(ordinary ? p.ordinary : p.wide);

@@ -1,0 +1,110 @@
+#include "residue/partial/device_product.hpp"
+
+#include <algorithm>
+
+#include "engine/panel_cuda.hpp"
+#include "engine/summed_planes.hpp"
+#include "product/range.hpp"
+#include "residue/partial/element_parts.hpp"
+#include "residue/plan/cost.hpp"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t longest_block = 8192, deep_enough = 1024;  // of k
+constexpr std::int64_t least_side = 64;                           // of a block of C
+
+std::int64_t halved(std::int64_t length, std::int64_t unit) { return round_up(divide_up(length, 2), unit); }
+
+std::size_t bytes_of(const ElementLayout& layout, const ElementBlock& block, const ElementDevice& device) {
+  Arena count;
+  carve_elements(count, layout, block, device.sums_in_memory);
+  return count.used();
+}
+
+ElementProduct part_of(const ElementProduct& p, Range rows, Range columns) {
+  ElementProduct part = p;
+  part.m = rows.count, part.n = columns.count;
+  part.a.data = p.a.at(rows.begin, 0);
+  part.b.data = p.b.at(columns.begin, 0);
+  part.c = p.c + p.a.bytes * static_cast<std::size_t>(rows.begin + columns.begin * p.ldc);
+  return part;
+}
+
+void add_product(const PassData& pass, const ElementProduct& p, const std::byte* product) {
+  const ResidueSums sums(pass.layout);
+  const std::size_t bytes = p.a.bytes;
+#pragma omp parallel for num_threads(pass.threads) schedule(static)
+  for (std::int64_t j = 0; j < p.n; ++j)
+    sums.add(p.m, reinterpret_cast<const std::int8_t*>(product + bytes * static_cast<std::size_t>(j * p.m)),
+             reinterpret_cast<std::int8_t*>(p.c + bytes * static_cast<std::size_t>(j * p.ldc)));
+}
+
+// Copies of pageable memory alone: products are brief beside them.
+double seconds_by_gpu(const ElementProduct& p) {
+  constexpr double rate = 8e9, start = 2e-3;  // bytes a second; seconds
+  const auto elements =
+      static_cast<double>(p.m * p.k) + static_cast<double>(p.k * p.n) + static_cast<double>(p.m * p.n);
+  return start + static_cast<double>(p.a.bytes) * elements / rate;
+}
+
+}  // namespace
+
+ElementBuffers carve_elements(Arena& arena, const ElementLayout& layout, const ElementBlock& block,
+                              bool sums_in_memory) {
+  const std::int64_t planes = std::int64_t{real_products(layout.parts)} * layout.moduli, pitch = device_pitch(block.k);
+  const auto elements = [&](std::int64_t rows, std::int64_t columns) {
+    return arena.take<std::byte>(size_product({rows, columns, static_cast<std::int64_t>(layout.bytes())}));
+  };
+  ElementBuffers buffers;
+  buffers.a = elements(block.m, block.k);
+  buffers.b = elements(block.k, block.n);
+  buffers.product = elements(block.m, block.n);
+  buffers.planes_a = arena.take<std::uint8_t>(size_product({planes, block.m, pitch}));
+  buffers.planes_b = arena.take<std::uint8_t>(size_product({planes, block.n, pitch}));
+  buffers.residues = arena.take<std::int8_t>(size_product({planes, product_units(block.m, block.n).plane_bytes()}));
+  if (sums_in_memory)
+    buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(block.m, block.n, planes)));
+  return buffers;
+}
+
+ElementBlock choose_element_block(const ElementLayout& layout, const ElementProduct& product,
+                                  const ElementDevice& device) {
+  ElementBlock block{product.m, product.n, std::min({product.k, longest_block, device.longest_k})};
+  while (bytes_of(layout, block, device) > device.memory) {
+    std::int64_t& longer = block.m >= block.n ? block.m : block.n;
+    if (block.k > deep_enough)  // which costs no copies
+      block.k = halved(block.k, device_pitch_unit);
+    else if (longer > least_side)
+      longer = halved(longer, least_side);
+    else
+      return {};
+  }
+  return block;
+}
+
+bool goes_to_a_gpu(const PassData& pass, const ElementProduct& product) {
+  const ProductShape shape{product.m, product.n, product.k};
+  if (pass.device == Device::cpu || is_small_product(shape)) return false;
+  if (pass.device == Device::cuda) return true;
+  constexpr double margin = 0.8;
+  const double on_cpu =
+      real_products(pass.layout.parts) * residue_seconds(pass.engine->name(), shape, pass.layout.moduli, pass.threads);
+  return seconds_by_gpu(product) < margin * on_cpu;
+}
+
+void multiply_residues_by_gpu(const PassData& pass, const ElementProduct& product) {
+  const ElementBlock block = choose_element_block(pass.layout, product, element_device());
+  if (block.m == 0) return multiply_residues(pass, product);
+  const Workspace memory(size_product({block.m, block.n, static_cast<std::int64_t>(product.a.bytes)}));
+  bool works = true;
+  for (std::int64_t j = 0; j < product.n; j += block.n)
+    for (std::int64_t i = 0; i < product.m; i += block.m) {
+      const ElementProduct part =
+          part_of(product, {i, std::min(block.m, product.m - i)}, {j, std::min(block.n, product.n - j)});
+      works = works && make_product_on_device(pass, part, block.k, memory.data());
+      works ? add_product(pass, part, memory.data()) : multiply_residues(pass, part);
+    }
+}
+
+}  // namespace vernier
