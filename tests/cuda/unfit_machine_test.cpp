@@ -101,16 +101,22 @@ TEST(UnfitMachine, WithoutADriverOrAGpuIsToldWhatItLacks) {
 }
 
 TEST(UnfitMachine, WithoutCublasIsToldWhichNamesTheLoaderTried) {
-  expect_message({}, "fp64", "", "no cuBLAS: the loader finds none of libcublas.so.13, libcublas.so.12, libcublas.so.11");
-  expect_message({}, "fp64+reproducible", "cublas_int8", "engine \"cublas_int8\" does not run here: no cuBLAS: the loader finds none");
+  expect_message({}, "fp64", "",
+                 "no cuBLAS: the loader finds none of libcublas.so.13, .so.12, .so.11; expected one in a folder of "
+                 "LD_LIBRARY_PATH");
+  expect_message({}, "fp64+reproducible", "cublas_int8",
+                 "engine \"cublas_int8\" does not run here: no cuBLAS: the loader finds none");
 }
 
 TEST(UnfitMachine, WithAGpuTooOldNamesItAndWhatRunsThere) {
   const Machine volta{.major = 7};
   for (const char* contract : {"fp64+reproducible", "exact", "bits(60)"})
-    expect_message(volta, contract, "", "no int8 engine runs here: compute capability 8.0 or later is needed .Some GPU has 7.0.; contracts fp64");
+    expect_message(
+        volta, contract, "",
+        "no int8 engine runs here: compute capability 8.0 or later is needed .Some GPU has 7.0.; contracts fp64");
   for (const char* engine : {"mma_int8", "cublas_int8"})
-    expect_message(volta, "fp64+reproducible", engine, "does not run here: compute capability 8.0 or later is needed .Some GPU has 7.0.");
+    expect_message(volta, "fp64+reproducible", engine,
+                   "does not run here: compute capability 8.0 or later is needed .Some GPU has 7.0.");
   expect_message(volta, "fp64+reproducible", "sm90_int8", "does not run here: a GPU of compute capability 9.0");
 }
 
