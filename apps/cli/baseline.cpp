@@ -61,13 +61,18 @@ CBLAS_TRANSPOSE transpose(Op op) {
   return op == Op::none ? CblasNoTrans : op == Op::transpose ? CblasTrans : CblasConjTrans;
 }
 
+// The one of four that is for T.
+template <class T, class X>
+X of_type(X s, X d, X c, X z) {
+  return std::is_same_v<T, float> ? s : std::is_same_v<T, double> ? d : std::is_same_v<T, std::complex<float>> ? c : z;
+}
+
 template <class Integer, class T>
-void call(void* function, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-          const T* b, std::int64_t ldb, T* c, std::int64_t ldc) {
+void call(void* function, const BaselineCall<T>& p) {
   const T one = 1, zero = 0;
   const auto size = [](std::int64_t x) {
     if (x > std::numeric_limits<Integer>::max())
-      throw Error(Status::invalid_argument, "this baseline takes sizes below 2^31 only");
+      throw Error(Status::invalid_argument, "this baseline takes sizes below 2^31 only: use --baseline none");
     return static_cast<Integer>(x);
   };
   const auto with = [&](auto alpha, auto beta) {
@@ -75,8 +80,8 @@ void call(void* function, Op opa, Op opb, std::int64_t m, std::int64_t n, std::i
     auto* gemm =
         reinterpret_cast<void (*)(CBLAS_ORDER, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, Integer, Integer, Integer, Factor,
                                   const T*, Integer, const T*, Integer, Factor, T*, Integer)>(function);
-    gemm(CblasColMajor, transpose(opa), transpose(opb), size(m), size(n), size(k), alpha, a, size(lda), b, size(ldb),
-         beta, c, size(ldc));
+    gemm(CblasColMajor, transpose(p.opa), transpose(p.opb), size(p.m), size(p.n), size(p.k), alpha, p.a, size(p.lda),
+         p.b, size(p.ldb), beta, p.c, size(p.ldc));
   };
   if constexpr (std::is_floating_point_v<T>)
     with(one, zero);
@@ -138,22 +143,21 @@ bool Baseline::set_threads(int threads) const {
 }
 
 template <class T>
-void Baseline::gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-                    const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
-  if (library_ == nullptr) return native_gemm<T>(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
-  constexpr const char* name = std::is_same_v<T, float>                 ? "cblas_sgemm"
-                               : std::is_same_v<T, double>              ? "cblas_dgemm"
-                               : std::is_same_v<T, std::complex<float>> ? "cblas_cgemm"
-                                                                        : "cblas_zgemm";
-  if (long_integers_)
-    call<std::int64_t>(function(name), opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
-  else
-    call<int>(function(name), opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
+void native_gemm(const BaselineCall<T>& p) {
+  const auto address = [](auto* gemm) { return reinterpret_cast<void*>(gemm); };
+  call<int>(of_type<T>(address(&cblas_sgemm), address(&cblas_dgemm), address(&cblas_cgemm), address(&cblas_zgemm)), p);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template void Baseline::gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, \
-                               std::int64_t, T*, std::int64_t) const;
+template <class T>
+void Baseline::gemm(const BaselineCall<T>& p) const {
+  if (library_ == nullptr) return native_gemm(p);
+  void* gemm = function(of_type<T>("cblas_sgemm", "cblas_dgemm", "cblas_cgemm", "cblas_zgemm"));
+  long_integers_ ? call<std::int64_t>(gemm, p) : call<int>(gemm, p);
+}
+
+#define VERNIER_INSTANTIATE(T)                       \
+  template void native_gemm(const BaselineCall<T>&); \
+  template void Baseline::gemm(const BaselineCall<T>&) const;
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

@@ -7,6 +7,23 @@
 
 namespace vernier::cli {
 
+// C = op(A) op(B), column-major.
+template <class T>
+struct BaselineCall {
+  Op opa, opb;
+  std::int64_t m, n, k;
+  const T* a;
+  std::int64_t lda;
+  const T* b;
+  std::int64_t ldb;
+  T* c;
+  std::int64_t ldc;
+};
+
+// By the BLAS underneath, called the way a user would who has no Vernier.
+template <class T>
+void native_gemm(const BaselineCall<T>& call);
+
 // "native", "mkl", "openblas", "blis", "NAME=PATH" or a path: the library is opened, and kept, apart from all others.
 // Integers have 64 bits where its functions say so in their names (cblas_dgemm64_), as those of PyPI's OpenBLAS do.
 class Baseline {
@@ -22,8 +39,7 @@ class Baseline {
   bool set_threads(int threads) const;
 
   template <class T>
-  void gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b,
-            std::int64_t ldb, T* c, std::int64_t ldc) const;
+  void gemm(const BaselineCall<T>& call) const;
 
  private:
   void* function(const char* cblas_name) const;

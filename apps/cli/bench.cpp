@@ -216,7 +216,7 @@ void prepare_threads(const BenchArguments& arguments, const Console& console) {
       console.warning(fmt::format("{} takes no number of threads from its caller: it uses its own", baseline.name()));
     const double one = 1;
     double c = 0;
-    baseline.gemm<double>(Op::none, Op::none, 1, 1, 1, &one, 1, &one, 1, &c, 1);
+    baseline.gemm<double>({Op::none, Op::none, 1, 1, 1, &one, 1, &one, 1, &c, 1});
   }
   if (arguments.pin) pin_threads(threads > 0 ? threads : omp_get_max_threads());
 }

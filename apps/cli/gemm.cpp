@@ -149,7 +149,7 @@ auto call_library(const Problem& p, const GemmArguments& arguments, Matrix& c, c
                out.data(),
                c.leading_dimension()};
   if (arguments.device != "cuda") return on_cpu(call);
-  const OnDevice<T> x(call.a.op, call.b.op, p.m, p.n, p.k, call.a.data, call.a.ld, call.b.data, call.b.ld, out);
+  const OnDevice<T> x(std::get<std::vector<T>>(p.a.entries), std::get<std::vector<T>>(p.b.entries), out);
   call.a.data = x.a(), call.b.data = x.b(), call.c = x.c();
   const auto report = on_gpu(call);
   x.fetch();
@@ -320,13 +320,13 @@ void add_rounding(GemmArguments& arguments) {
 }
 
 int multiply_in_quad(GemmArguments arguments, const Console& console) {
-  if (!arguments.slices.empty() || arguments.device != "cpu" || arguments.check)
-    throw UsageError("--type dd: --slices, --device and --check are for products of doubles");
+  if (!arguments.slices.empty() || arguments.device == "auto" || arguments.check)
+    throw UsageError("--type dd: --slices, --check and --device auto are for products of doubles");
   ProductOptions& product = arguments.product;
   if (!arguments.rounding.empty()) product.round(arguments.rounding);
   return multiply_quad(
-      {arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine, arguments.alpha,
-       arguments.beta, arguments.ops.a, arguments.ops.b, product.threads, product.workspace_limit},
+      {arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine, arguments.device,
+       arguments.alpha, arguments.beta, arguments.ops.a, arguments.ops.b, product.threads, product.workspace_limit},
       console);
 }
 

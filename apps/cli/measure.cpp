@@ -178,7 +178,7 @@ Calls<T> calls_on_cpu(const Trial& t, const Operands<T>& x, Report& last) {
   })};
   for (const Baseline& baseline : t.baselines)
     calls.push_back(timed([&](T* c) {
-      baseline.gemm<T>(t.opa, t.opb, t.m, t.n, t.k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, t.m);
+      baseline.gemm<T>({t.opa, t.opb, t.m, t.n, t.k, x.a.data(), x.rows_a, x.b.data(), x.rows_b, c, t.m});
     }));
   return calls;
 }

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <optional>
+#include <vernier/cuda.hpp>
 #include <vernier/verified.hpp>
 
+#include "device.hpp"
 #include "input_file.hpp"
 #include "quad_matrix.hpp"
 
@@ -58,19 +60,30 @@ void print(const std::string& text, const std::string& json_text, const QuadArgu
 }
 
 // The product in the narrower types where no entry has a low part: the exact product of doubles takes fewer moduli.
-QuadReport multiply(const QuadMatrix& a, Op opa, const QuadMatrix& b, Op opb, std::int64_t m, std::int64_t n,
-                    std::int64_t k, const QuadArguments& arguments, QuadMatrix& c) {
-  const auto call = [&](const auto* x, const auto* y) {
-    return quad_gemm(opa, opb, m, n, k, arguments.alpha, x, a.leading_dimension(), y, b.leading_dimension(),
-                     arguments.beta, c.entries.data(), c.leading_dimension(), options_of(arguments));
+QuadReport multiply(const QuadMatrix& a, const QuadMatrix& b, std::int64_t k, const QuadArguments& arguments,
+                    QuadMatrix& c) {
+  const Op opa = turned(a, arguments.opa), opb = turned(b, arguments.opb);
+  const std::int64_t m = c.rows, n = c.columns;
+  const auto call = [&]<class TA, class TB>(const std::vector<TA>& x, const std::vector<TB>& y) {
+    const std::int64_t lda = a.leading_dimension(), ldb = b.leading_dimension(), ldc = c.leading_dimension();
+    if (arguments.device == "cpu")
+      return quad_gemm(opa, opb, m, n, k, arguments.alpha, x.data(), lda, y.data(), ldb, arguments.beta,
+                       c.entries.data(), ldc, options_of(arguments));
+    const DeviceArray<TA> device_x(x);
+    const DeviceArray<TB> device_y(y);
+    const DeviceArray<dd> device_c(c.entries);
+    const QuadReport report = cuda::quad_gemm(opa, opb, m, n, k, arguments.alpha, device_x.data(), lda, device_y.data(),
+                                              ldb, arguments.beta, device_c.data(), ldc, options_of(arguments));
+    c.entries = device_c.values();
+    return report;
   };
   const bool wide_a = any_low(a), wide_b = any_low(b);
-  if (wide_a && wide_b) return call(a.entries.data(), b.entries.data());
+  if (wide_a && wide_b) return call(a.entries, b.entries);
   const std::vector<double> x = wide_a ? std::vector<double>() : leading(a),
                             y = wide_b ? std::vector<double>() : leading(b);
-  if (wide_a) return call(a.entries.data(), y.data());
-  if (wide_b) return call(x.data(), b.entries.data());
-  return call(x.data(), y.data());
+  if (wide_a) return call(a.entries, y);
+  if (wide_b) return call(x, b.entries);
+  return call(x, y);
 }
 
 QuadMatrix read_finite(const std::string& path, Vectors vectors) {
@@ -95,6 +108,15 @@ System read_system(const QuadArguments& arguments) {
   return s;
 }
 
+VerifiedReport verify_on_gpu(std::int64_t n, std::int64_t nrhs, const std::vector<double>& a,
+                             const std::vector<double>& b, std::int64_t ld, std::vector<double>& ends) {
+  const DeviceArray<double> device_a(a), device_b(b), device_ends(static_cast<std::int64_t>(ends.size()));
+  const VerifiedReport report = cuda::verified_solve(n, nrhs, device_a.data(), ld, device_b.data(), ld,
+                                                     device_ends.data(), device_ends.data() + n, 2 * ld);
+  if (report.verified) ends = device_ends.values();
+  return report;
+}
+
 }  // namespace
 
 int multiply_quad(const QuadArguments& arguments, const Console& console) {
@@ -103,6 +125,7 @@ int multiply_quad(const QuadArguments& arguments, const Console& console) {
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
   options_of(arguments);
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const QuadMatrix a = read_quad_matrix(arguments.a, Vectors::rows),
                    b = read_quad_matrix(arguments.b, Vectors::columns);
   if ((a.vector && arguments.opa != Op::none) || (b.vector && arguments.opb != Op::none))
@@ -123,7 +146,7 @@ int multiply_quad(const QuadArguments& arguments, const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);
   c.entries.resize(static_cast<std::size_t>(m * n));
-  const QuadReport report = multiply(a, turned(a, arguments.opa), b, turned(b, arguments.opb), m, n, k, arguments, c);
+  const QuadReport report = multiply(a, b, k, arguments, c);
   if (file) write_quad_matrix(*file, format, c);
   print(report.text(), report.json(), arguments, console);
   if (file) file->commit();
@@ -156,6 +179,7 @@ int solve_quad(const QuadArguments& arguments, const Console& console) {
 int solve_verified(const QuadArguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
   check_inputs({arguments.a, arguments.b});
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const System s = read_system(arguments);
   if (any_low(s.a) || any_low(s.b)) throw UsageError("--verified takes matrices of doubles");
   const std::int64_t n = s.a.rows, nrhs = s.b.columns, ld = s.a.leading_dimension();
@@ -166,7 +190,9 @@ int solve_verified(const QuadArguments& arguments, const Console& console) {
   std::vector<double> ends(static_cast<std::size_t>(2 * n * nrhs));  // columns: low, high of the first, and so on
   const std::vector<double> a = leading(s.a), b = leading(s.b);
   const VerifiedReport report =
-      verified_solve(n, nrhs, a.data(), ld, b.data(), ld, ends.data(), ends.data() + n, 2 * ld, options);
+      arguments.device == "cuda"
+          ? verify_on_gpu(n, nrhs, a, b, ld, ends)
+          : verified_solve(n, nrhs, a.data(), ld, b.data(), ld, ends.data(), ends.data() + n, 2 * ld, options);
   if (!report.verified) {
     console.json ? print_json(Json::parse(report.json())) : console.note(report.text());
     throw std::runtime_error("not verified: " + report.reason + "; nothing was written");

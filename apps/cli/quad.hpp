@@ -9,6 +9,7 @@ namespace vernier::cli {
 
 struct QuadArguments {
   std::string a, b, c_in, output, contract, engine;
+  std::string device = "cpu";  // or "cuda"
   double alpha = 1, beta = 0;
   Op opa = Op::none, opb = Op::none;
   int threads = 0;

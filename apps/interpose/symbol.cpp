@@ -6,10 +6,12 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "libvernier.hpp"
 #include "original.hpp"
+#include "outcome.hpp"
 #include "preload.hpp"
 
 namespace vernier::interpose {
@@ -85,7 +87,27 @@ Reason reason_of(vernier_status status) {
                                            : Reason::other;
 }
 
+constinit std::atomic<bool> wheel_is_called{false};
+
+// The names of wheels begin so. VERNIER_BLAS, where it is set, has what libvernier calls.
+constexpr char prefix_of_wheels[] = "scipy_";
+
 }  // namespace
+
+bool calls_a_wheel() { return wheel_is_called.load(std::memory_order_relaxed); }
+
+void* Symbol::find_in_the_wheel() noexcept {
+  void* found = nullptr;
+  try {
+    const std::string name = counts_.symbol;
+    if (name.starts_with("cblas_") && name.back() != '_' && !name.ends_with("64"))
+      found = original((prefix_of_wheels + name + "64_").c_str());
+  } catch (const std::bad_alloc&) {
+    return missing();  // for this call
+  }
+  wheel_.store(found != nullptr ? found : missing(), std::memory_order_release);
+  return wheel_.load(std::memory_order_relaxed);
+}
 
 void* Symbol::missing() {
   static char mark;
@@ -99,8 +121,11 @@ void* Symbol::find() noexcept {
     if (found == nullptr) found = missing();
     real_.store(found, std::memory_order_release);
     if (this_thread.depth > 0) return found;
+    if (std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0 &&
+        variable("VERNIER_BLAS").empty())
+      wheel_is_called.store(true, std::memory_order_relaxed);
     const Inside inside;
-    check_settings();
+    check_settings();  // may load libvernier, which asks what it stands on
     return found;
   } catch (const std::bad_alloc&) {
     void* const next = look_up(RTLD_NEXT, counts_.symbol);
@@ -177,7 +202,7 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
   try {
     vernier_report report;
     if (libvernier().get_report(handle, &report) == VERNIER_SUCCESS) {
-      learn(decision_about(call), report.fallback != 0, report.seconds);
+      learn(decision_about(call), tried_in_vain(report.fallback != 0, report.scheme), report.seconds);
       record_taken(call, report);
       if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
     }

@@ -1,6 +1,8 @@
 // A symbol that is taken over: the way of each call to Vernier or to the library underneath.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "journal.hpp"
@@ -42,6 +44,9 @@ class PassedOn {
   double start_;
 };
 
+// Is the program's BLAS that of a wheel, by its calls so far?
+bool calls_a_wheel();
+
 class Symbol {
  public:
   explicit constexpr Symbol(const char* name) : counts_(name) {}
@@ -68,7 +73,9 @@ class Symbol {
 
   template <class Result = void, class... Arguments>
   Result pass_on(Arguments... arguments) {
+    void* const wide = this_thread.depth > 0 && calls_a_wheel() ? in_the_wheel() : missing();
     const Inside inside;
+    if (wide != missing()) return reinterpret_cast<Result (*)(Widened<Arguments>...)>(wide)(arguments...);
     void* const real = underneath();
     if (real == missing()) give_up();
     const PassedOn timed;
@@ -77,6 +84,18 @@ class Symbol {
 
  private:
   static void* missing();
+
+  // An enumerator fills a register, or a place on the stack, as an integer of 64 bits does.
+  template <class T>
+  using Widened = std::conditional_t<std::is_same_v<T, std::int32_t>, std::int64_t, T>;
+
+  // libvernier's own calls of cblas_dgemm: the program's BLAS may have that by the name of a wheel alone, and what
+  // libvernier is linked to may be much slower. missing() where it has not.
+  void* in_the_wheel() {
+    void* wide = wheel_.load(std::memory_order_acquire);
+    return wide != nullptr ? wide : find_in_the_wheel();
+  }
+  void* find_in_the_wheel() noexcept;
 
   void* underneath() {
     void* real = real_.load(std::memory_order_acquire);
@@ -91,7 +110,7 @@ class Symbol {
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
 
   Counts counts_;
-  std::atomic<void*> real_{nullptr};
+  std::atomic<void*> real_{nullptr}, wheel_{nullptr};
 };
 
 }  // namespace vernier::interpose

@@ -8,8 +8,8 @@
 #include <map>
 #include <vernier/slices.hpp>
 
+#include "baseline.hpp"
 #include "exact_sample.hpp"
-#include "native.hpp"
 #include "reproduce/data.hpp"
 #include "reproduce/experiment.hpp"
 #include "reproduce/gpu.hpp"
@@ -29,8 +29,8 @@ Report product(const Matrix64& a, const Matrix64& b, Matrix64& c, const Options&
 Options reproducible(const std::string& contract) { return {.contract = Contract::parse(contract + "+reproducible")}; }
 
 void native(const Matrix64& a, const Matrix64& b, Matrix64& c) {
-  cli::native_gemm<double>(Op::none, Op::none, a.rows, b.columns, a.columns, a.data.data(), a.rows, b.data.data(),
-                           b.rows, c.data.data(), c.rows);
+  cli::native_gemm<double>({Op::none, Op::none, a.rows, b.columns, a.columns, a.data.data(), a.rows, b.data.data(),
+                            b.rows, c.data.data(), c.rows});
 }
 
 // Errors relative to |A||B|.

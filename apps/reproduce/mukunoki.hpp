@@ -3,6 +3,7 @@
 
 #include <vernier/slices.hpp>
 
+#include "baseline.hpp"
 #include "native.hpp"
 #include "reproduce/data.hpp"
 #include "reproduce/experiment.hpp"
@@ -23,8 +24,8 @@ inline SliceOptions correct(const char* engine) { return mode(SliceMode::correct
 
 template <class T>
 void native(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) {
-  cli::native_gemm<T>(Op::none, Op::none, a.rows, b.columns, a.columns, a.data.data(), a.rows, b.data.data(), b.rows,
-                      c.data.data(), c.rows);
+  cli::native_gemm<T>({Op::none, Op::none, a.rows, b.columns, a.columns, a.data.data(), a.rows, b.data.data(), b.rows,
+                       c.data.data(), c.rows});
 }
 
 Result dp_accuracy(const Context& context);  // mukunoki_accuracy.cpp

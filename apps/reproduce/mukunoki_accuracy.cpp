@@ -170,8 +170,8 @@ Matrix<double> blocked(const Matrix<double>& a, const Matrix<double>& b, std::in
   for (std::int64_t j = 0; j < b.columns; j += columns)
     for (std::int64_t l = 0; l < a.columns; l += piece) {
       const std::int64_t width = std::min(columns, b.columns - j), depth = std::min(piece, a.columns - l);
-      cli::native_gemm<double>(Op::none, Op::none, a.rows, width, depth, a.data.data() + l * a.rows, a.rows,
-                               b.data.data() + l + j * b.rows, b.rows, part.data.data(), part.rows);
+      cli::native_gemm<double>({Op::none, Op::none, a.rows, width, depth, a.data.data() + l * a.rows, a.rows,
+                                b.data.data() + l + j * b.rows, b.rows, part.data.data(), part.rows});
       for (std::int64_t q = 0; q < width; ++q)
         for (std::int64_t i = 0; i < a.rows; ++i) c(i, j + q) += part(i, q);
     }

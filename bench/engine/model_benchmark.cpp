@@ -28,7 +28,7 @@ void replay(benchmark::State& state, const char* path, const Engine& engine) {
   const std::vector<char> a = random_operand(engine.a), b = random_operand(engine.b);
   std::vector<float> c(n * n);
   omp_set_num_threads(1);
-  for (auto _ : state) multiply_on(path, engine, {}, n, n, k, a.data(), k, b.data(), k, c.data(), c.data(), n);
+  for (auto _ : state) multiply_on(path, engine, {}, n, n, k, {a.data(), k, b.data(), k, c.data(), c.data(), n});
   state.counters["multiply-adds"] =
       benchmark::Counter(1.0 * n * n * k, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
 }

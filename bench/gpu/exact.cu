@@ -8,6 +8,7 @@
 #include <string>
 
 #include "measure.cuh"
+#include "program.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::bench {
@@ -63,39 +64,21 @@ void run(std::int64_t n, const Settings& s) {
   std::fflush(stdout);
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  std::vector<std::int64_t> sizes;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--phi" && has_value)
-      settings.phi = std::atof(argv[++i]);
-    else if (word == "--seconds" && has_value)
-      settings.seconds = std::atof(argv[++i]);
-    else if (word == "--groups" && has_value)
-      settings.groups = std::max(1, std::atoi(argv[++i]));
-    else if (word == "--once")
-      settings.once = true;
-    else if (word == "--float")
-      settings.single = true;
-    else if (std::atoll(word.c_str()) > 0)
-      sizes.push_back(std::atoll(word.c_str()));
-    else {
-      std::fprintf(stderr, "vernier-gpu-exact-bench: \"%s\": expected an option or a size\n", word.c_str());
-      return 2;
-    }
-  }
-  for (const std::int64_t n : sizes) settings.single ? run<float>(n, settings) : run<double>(n, settings);
-  return 0;
-}
-
 }  // namespace
 }  // namespace vernier::bench
 
-int main(int argc, char** argv) try {
-  return vernier::bench::main_of(argc, argv);
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-exact-bench: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace vernier::bench;
+  Settings s;
+  std::vector<std::int64_t> sizes;
+  return program("vernier-gpu-exact-bench", argc, argv,
+                 {{"--phi", &s.phi},
+                  {"--seconds", &s.seconds},
+                  {"--groups", &s.groups},
+                  {"--once", &s.once},
+                  {"--float", &s.single},
+                  {"n", &sizes}},
+                 [&] {
+                   for (const std::int64_t n : sizes) s.single ? run<float>(n, s) : run<double>(n, s);
+                 });
 }

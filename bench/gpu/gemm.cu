@@ -24,6 +24,7 @@
 #include "cuda/energy.hpp"
 #include "gemm_sweep.hpp"
 #include "measure.cuh"
+#include "program.hpp"
 #include "vernier/cuda_level3.hpp"
 
 namespace {
@@ -32,9 +33,16 @@ using vernier::bench::check, vernier::bench::fill, vernier::bench::median, verni
 
 constexpr int samples = 64;  // a side
 
+struct Case {
+  std::int64_t m, n, k;
+  double beta;
+};
+
 // Errors of two results at sampled entries, against a sum in twice the precision; all matrices column-major and dense.
-__global__ void sample_errors(const double* a, const double* b, const double* c0, double beta, const double* x,
-                              const double* y, long long m, long long n, long long k, double* errors) {
+__global__ void sample_errors(Case s, const double* a, const double* b, const double* c0, const double* x,
+                              const double* y, double* errors) {
+  const long long m = s.m, n = s.n, k = s.k;
+  const double beta = s.beta;
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
   const long long i = t % samples * 97ll % m, j = t / samples * 89ll % n;
   double high = 0, low = 0, magnitude = 0;
@@ -55,16 +63,11 @@ __global__ void sample_errors(const double* a, const double* b, const double* c0
   errors[2 * t + 1] = fabs((y[i + j * m] - high) - low) / magnitude;
 }
 
-struct Case {
-  std::int64_t m, n, k;
-  double beta;
-};
-
 struct Settings {
   std::string contract = "fp64", engine;
   double phi = 0.5, seconds = 0.05;
-  int groups = 7, strassen_levels = -1;
-  std::int64_t wide_rows = 0;
+  int groups = 7;
+  std::int64_t strassen_levels = -1, wide_rows = 0;
   std::int64_t batch = 0;  // products of a strided batch; 0: one product
   bool once = false, rest = false, energy = false, asynchronous = false, sweep = false;
 };
@@ -117,7 +120,7 @@ void run(const Case& c, const Settings& settings) {
   vernier::cuda::Options mine{.contract = vernier::Contract::parse(settings.contract),
                               .engine = settings.engine,
                               .asynchronous = settings.asynchronous,
-                              .strassen_levels = settings.strassen_levels};
+                              .strassen_levels = static_cast<int>(settings.strassen_levels)};
   vernier::cuda::Options theirs{.engine = "native"};
   vernier::Report report;
   vernier::cuda::Outcome* outcome = nullptr;
@@ -138,7 +141,7 @@ void run(const Case& c, const Settings& settings) {
   check(cudaMemcpy(y, x, size(c.m, c.n) * sizeof(double), cudaMemcpyDeviceToDevice), "copy");
   ours();
   cublas();
-  sample_errors<<<samples * samples / 64, 64>>>(a, b, c0, c.beta, x, y, c.m, c.n, c.k, errors);
+  sample_errors<<<samples * samples / 64, 64>>>(c, a, b, c0, x, y, errors);
   std::vector<double> e(2 * samples * samples);
   check(cudaMemcpy(e.data(), errors, e.size() * sizeof(double), cudaMemcpyDeviceToHost), "errors");
   if (settings.asynchronous) vernier::cuda::complete_report(report, *outcome);
@@ -229,61 +232,31 @@ void run_batch(const Case& c, const Settings& settings) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  Settings settings;
-  std::vector<Case> cases;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&] {
-      if (++i == argc) {
-        std::fprintf(stderr, "vernier-gpu-bench: %s: a value is missing\n", word.c_str());
-        std::exit(2);
-      }
-      return argv[i];
-    };
-    Case c{0, 0, 0, 0};
-    long long m = 0, n = 0, k = 0;
-    if (word == "--contract")
-      settings.contract = value();
-    else if (word == "--engine")
-      settings.engine = value();
-    else if (word == "--phi")
-      settings.phi = std::atof(value());
-    else if (word == "--seconds")
-      settings.seconds = std::atof(value());
-    else if (word == "--groups")
-      settings.groups = std::max(1, std::atoi(value()));
-    else if (word == "--wide-rows")
-      settings.wide_rows = std::atoll(value());
-    else if (word == "--strassen")
-      settings.strassen_levels = std::atoi(value());
-    else if (word == "--batch")
-      settings.batch = std::atoll(value());
-    else if (word == "--asynchronous")
-      settings.asynchronous = true;
-    else if (word == "--rest")
-      settings.rest = true;
-    else if (word == "--energy")
-      settings.energy = true;
-    else if (word == "--sweep")
-      settings.sweep = true;
-    else if (word == "--once")
-      settings.once = true;
-    else if (std::sscanf(word.c_str(), "%lld,%lld,%lld,%lf", &m, &n, &k, &c.beta) >= 3)
-      c.m = m, c.n = n, c.k = k, cases.push_back(c);
-    else {
-      std::fprintf(stderr, "vernier-gpu-bench: \"%s\": expected an option or M,N,K[,BETA]\n", argv[i]);
-      return 2;
+int main(int argc, char** argv) {
+  Settings s;
+  std::vector<std::string> shapes;
+  const std::vector<vernier::bench::ProgramOption> options = {{"--contract", &s.contract},
+                                                              {"--engine", &s.engine},
+                                                              {"--phi", &s.phi},
+                                                              {"--seconds", &s.seconds},
+                                                              {"--groups", &s.groups},
+                                                              {"--wide-rows", &s.wide_rows},
+                                                              {"--strassen", &s.strassen_levels},
+                                                              {"--batch", &s.batch},
+                                                              {"--asynchronous", &s.asynchronous},
+                                                              {"--rest", &s.rest},
+                                                              {"--energy", &s.energy},
+                                                              {"--sweep", &s.sweep},
+                                                              {"--once", &s.once},
+                                                              {"shapes", &shapes}};
+  return vernier::bench::program("vernier-gpu-bench", argc, argv, options, [&] {
+    if (s.sweep) bench::sweep_gemm(s.groups);
+    for (const std::string& shape : shapes) {
+      long long m = 0, n = 0, k = 0;
+      double beta = 0;
+      if (std::sscanf(shape.c_str(), "%lld,%lld,%lld,%lf", &m, &n, &k, &beta) < 3)
+        throw std::invalid_argument(shape + ": expected M,N,K[,BETA]");
+      s.batch > 0 ? run_batch({m, n, k, beta}, s) : run({m, n, k, beta}, s);
     }
-  }
-  if (settings.sweep) bench::sweep_gemm(settings.groups);
-  for (const Case& c : cases)
-    if (settings.batch > 0)
-      run_batch(c, settings);
-    else
-      run(c, settings);
-  return 0;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-bench: %s\n", error.what());
-  return 1;
+  });
 }

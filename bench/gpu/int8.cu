@@ -21,6 +21,7 @@
 #include "engine/panel_cuda.hpp"
 #include "engine/sm90_int8.hpp"
 #include "measure.cuh"
+#include "program.hpp"
 
 namespace {
 
@@ -144,25 +145,14 @@ void run(std::int64_t n, const Settings& settings) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const bool more = i + 1 < argc;
-    if (std::strcmp(argv[i], "--sustained-only") == 0) {
-      settings.rest = false;
-    } else if (std::strcmp(argv[i], "--moduli") == 0 && more) {
-      settings.moduli = std::atoi(argv[++i]);
-    } else if (std::strcmp(argv[i], "--seconds") == 0 && more) {
-      settings.seconds = std::atof(argv[++i]);
-    } else if (const long long n = std::atoll(argv[i]); n > 0) {
-      run(n, settings);
-    } else {
-      std::fprintf(stderr, "vernier-gpu-int8-bench: \"%s\": expected an option or a size\n", argv[i]);
-      return 2;
-    }
-  }
-  return 0;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-int8-bench: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  Settings s;
+  bool sustained_only = false;
+  std::vector<std::int64_t> sizes;
+  return vernier::bench::program(
+      "vernier-gpu-int8-bench", argc, argv,
+      {{"--sustained-only", &sustained_only}, {"--moduli", &s.moduli}, {"--seconds", &s.seconds}, {"n", &sizes}}, [&] {
+        s.rest = !sustained_only;
+        for (const std::int64_t n : sizes) run(n, s);
+      });
 }

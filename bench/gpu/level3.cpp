@@ -1,8 +1,11 @@
-// vernier-level3-bench: level 3 with matrices in pageable memory of the host, by the BLAS underneath, by Vernier on the
-// CPU and by Vernier on the GPU, in one process and in turns. One JSON object a line: medians of seconds, and the
-// largest difference between GPU and CPU relative to the largest entry.
+// vernier-level3-bench: level 3, LU, Cholesky and solutions with matrices in pageable memory of the host, by the BLAS
+// underneath or by a LAPACK, by Vernier on the CPU and by Vernier on the GPU, in one process and in turns. One JSON
+// object a line: medians of seconds, and the largest difference between GPU and CPU relative to the largest entry.
 //
-//     vernier-level3-bench --n 4096,8192 --runs 5 --threads 16
+//     vernier-level3-bench --n 4096,8192 --runs 5 --threads 16 --lapack libopenblas.so.0
+//     vernier-level3-bench --lapack libscipy_openblas64_.so --prefix scipy_ --suffix _64_
+#include <dlfcn.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "timing.hpp"
+#include "vernier/lapack.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/offload.hpp"
 
@@ -29,6 +33,7 @@ constexpr Side left = Side::left;
 constexpr Uplo lower = Uplo::lower;
 constexpr Op none = Op::none;
 constexpr Diag non_unit = Diag::non_unit;
+constexpr std::int64_t right_hand_sides = 64;
 
 // Threads of whoever multiplied last may still be spinning.
 void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
@@ -39,7 +44,8 @@ double seconds_of(const std::function<void()>& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// With a dominant diagonal, so that triangles of it are easily solved.
+// With a dominant diagonal, so that triangles of it are easily solved and its lower triangle is that of a positive
+// definite matrix.
 Matrix random_matrix(std::int64_t n, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(-0.5, 0.5);
@@ -49,40 +55,120 @@ Matrix random_matrix(std::int64_t n, unsigned seed) {
   return x;
 }
 
-using Routine = std::function<vernier::Report(const double* a, const double* b, double* c, const Options&)>;
+// LAPACK's Fortran routines in a library. Integers are passed as 64 bits, whose lower half is what 32 bits would hold;
+// pivots have room for both.
+class Lapack {
+ public:
+  Lapack(const std::string& library, std::string prefix, std::string suffix)
+      : handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)),
+        prefix_(std::move(prefix)),
+        suffix_(std::move(suffix)) {
+    if (handle_ == nullptr) throw std::runtime_error(dlerror());
+  }
 
-std::vector<std::pair<std::string, Routine>> routines(std::int64_t n) {
+  void getrf(std::int64_t n, double* a) const {
+    std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+    call<void(const std::int64_t*, const std::int64_t*, double*, const std::int64_t*, std::int64_t*, std::int64_t*)>(
+        "dgetrf", &n, &n, a, &n, pivots.data());
+  }
+  void potrf(std::int64_t n, double* a) const {
+    call<void(const char*, const std::int64_t*, double*, const std::int64_t*, std::int64_t*)>("dpotrf", "L", &n, a, &n);
+  }
+  void gesv(std::int64_t n, double* a, double* b) const {
+    std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+    call<void(const std::int64_t*, const std::int64_t*, double*, const std::int64_t*, std::int64_t*, double*,
+              const std::int64_t*, std::int64_t*)>("dgesv", &n, &right_hand_sides, a, &n, pivots.data(), b, &n);
+  }
+
+ private:
+  template <class Function, class... Arguments>
+  void call(const std::string& name, Arguments... arguments) const {
+    const std::string symbol = prefix_ + name + suffix_;
+    auto* function = reinterpret_cast<Function*>(dlsym(handle_, symbol.c_str()));
+    if (function == nullptr) throw std::runtime_error(symbol + ": not found");
+    std::int64_t info = 0;
+    function(arguments..., &info);
+    if (info != 0) throw std::runtime_error(symbol + ": info is not 0");
+  }
+
+  void* handle_;
+  std::string prefix_, suffix_;
+};
+
+// A and B are read, C is what is judged. The library's routine: none where it is Vernier's with the BLAS underneath.
+struct Routine {
+  std::string name;
+  std::function<std::string(const double* a, const double* b, double* c, const Options&)> vernier;  // the reason
+  std::function<void(const double* a, const double* b, double* c)> library = {};
+};
+
+std::vector<Routine> level3_routines(std::int64_t n) {
+  const auto reason = [](const vernier::Report& report) { return report.plan.reason; };
   return {
-      {"syrk",
-       [=](auto* a, auto*, auto* c, auto& o) { return vernier::syrk<double>(lower, none, n, n, 1, a, n, 0, c, n, o); }},
+      {"syrk", [=](auto* a, auto*, auto* c,
+                   auto& o) { return reason(vernier::syrk<double>(lower, none, n, n, 1, a, n, 0, c, n, o)); }},
       {"syr2k", [=](auto* a, auto* b, auto* c,
-                    auto& o) { return vernier::syr2k<double>(lower, none, n, n, 1, a, n, b, n, 0, c, n, o); }},
+                    auto& o) { return reason(vernier::syr2k<double>(lower, none, n, n, 1, a, n, b, n, 0, c, n, o)); }},
       {"symm", [=](auto* a, auto* b, auto* c,
-                   auto& o) { return vernier::symm<double>(left, lower, n, n, 1, a, n, b, n, 0, c, n, o); }},
-      {"trmm", [=](auto* a, auto*, auto* c,
-                   auto& o) { return vernier::trmm<double>(left, lower, none, non_unit, n, n, 1, a, n, c, n, o); }},
-      {"trsm", [=](auto* a, auto*, auto* c,
-                   auto& o) { return vernier::trsm<double>(left, lower, none, non_unit, n, n, 1, a, n, c, n, o); }},
+                   auto& o) { return reason(vernier::symm<double>(left, lower, n, n, 1, a, n, b, n, 0, c, n, o)); }},
+      {"trmm",
+       [=](auto* a, auto*, auto* c, auto& o) {
+         return reason(vernier::trmm<double>(left, lower, none, non_unit, n, n, 1, a, n, c, n, o));
+       }},
+      {"trsm",
+       [=](auto* a, auto*, auto* c, auto& o) {
+         return reason(vernier::trsm<double>(left, lower, none, non_unit, n, n, 1, a, n, c, n, o));
+       }},
   };
 }
 
-void measure(const std::string& name, const Routine& routine, std::int64_t n, int runs, int threads) {
+// C begins as a copy that is factored, or as right-hand sides; a copy of A is part of a solution's time everywhere.
+std::vector<Routine> factor_routines(std::int64_t n, const Lapack& lapack) {
+  const auto expect = [](std::int64_t info) {
+    return info == 0 ? std::string{} : throw std::runtime_error("info is not 0");
+  };
+  const auto solve = [=](const double* a, const double*, double* c, const Options& o) {
+    return vernier::solve<double>(none, n, right_hand_sides, a, n, c, n, c, n, {.products = o}).reason;
+  };
+  return {
+      {"getrf",
+       [=](auto*, auto*, auto* c, auto& o) {
+         std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+         return expect(vernier::getrf<double>(n, n, c, n, pivots.data(), o));
+       },
+       [=, &lapack](auto*, auto*, auto* c) { lapack.getrf(n, c); }},
+      {"potrf", [=](auto*, auto*, auto* c, auto& o) { return expect(vernier::potrf<double>(lower, n, c, n, o)); },
+       [=, &lapack](auto*, auto*, auto* c) { lapack.potrf(n, c); }},
+      {"solve", solve,
+       [=, &lapack](auto* a, auto*, auto* c) {
+         Matrix factors(a, a + n * n);
+         lapack.gesv(n, factors.data(), c);
+       }},
+  };
+}
+
+void measure(const Routine& routine, std::int64_t n, int runs, int threads) {
   const Matrix a = random_matrix(n, 1), b = random_matrix(n, 2), start = random_matrix(n, 3);
   std::vector<std::pair<std::string, Options>> ways(3);
   ways[0] = {"native", {.engine = "native", .threads = threads}};
   ways[1] = {"cpu", {.threads = threads, .device = vernier::Device::cpu}};
   ways[2] = {"gpu", {.threads = threads, .device = vernier::Device::cuda}};
-  nlohmann::ordered_json line{{"routine", name}, {"n", n}, {"threads", threads}};
+  nlohmann::ordered_json line{{"routine", routine.name}, {"n", n}, {"threads", threads}};
   std::vector<Matrix> results;
   std::vector<std::vector<double>> seconds(ways.size());
   for (int run = 0; run <= runs; ++run)  // the first one warms up
     for (std::size_t w = 0; w < ways.size(); ++w) {
       Matrix c = start;
-      vernier::Report report;
+      std::string reason;
       rest();
-      const double taken = seconds_of([&] { report = routine(a.data(), b.data(), c.data(), ways[w].second); });
+      const double taken = seconds_of([&] {
+        if (w == 0 && routine.library)
+          routine.library(a.data(), b.data(), c.data());
+        else
+          reason = routine.vernier(a.data(), b.data(), c.data(), ways[w].second);
+      });
       if (run > 0) seconds[w].push_back(taken);
-      if (run == 0) results.push_back(std::move(c)), line[ways[w].first + "_reason"] = report.plan.reason;
+      if (run == 0) results.push_back(std::move(c)), line[ways[w].first + "_reason"] = reason;
     }
   double largest = 0, difference = 0;
   for (std::size_t i = 0; i < start.size(); ++i) {
@@ -99,13 +185,25 @@ void measure(const std::string& name, const Routine& routine, std::int64_t n, in
 int main(int argc, char** argv) try {
   std::vector<std::int64_t> sizes{2048, 4096, 8192};
   int runs = 5, threads = 0;
-  CLI::App app{"Level 3 with matrices of the host, on the CPU and on the GPU."};
+  std::string library = "libopenblas.so.0", prefix, suffix = "_";
+  std::vector<std::string> only;
+  CLI::App app{"Level 3, factors and solutions with matrices of the host, on the CPU and on the GPU."};
   app.add_option("--n", sizes, "Orders.")->delimiter(',')->capture_default_str();
   app.add_option("--runs", runs, "Calls of each.")->capture_default_str();
   app.add_option("--threads", threads, "0: all.")->capture_default_str();
+  app.add_option("--routines", only, "syrk, syr2k, symm, trmm, trsm, getrf, potrf, solve; all.")->delimiter(',');
+  app.add_option("--lapack", library, "The library that factors and solves.")->capture_default_str();
+  app.add_option("--prefix", prefix, "Before its symbols.");
+  app.add_option("--suffix", suffix, "Behind its symbols.")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  for (const std::int64_t n : sizes)
-    for (const auto& [name, routine] : routines(n)) measure(name, routine, n, runs, threads);
+  const Lapack lapack(library, prefix, suffix);
+  for (const std::int64_t n : sizes) {
+    std::vector<Routine> routines = level3_routines(n);
+    for (Routine& routine : factor_routines(n, lapack)) routines.push_back(std::move(routine));
+    for (const Routine& routine : routines)
+      if (only.empty() || std::find(only.begin(), only.end(), routine.name) != only.end())
+        measure(routine, n, runs, threads);
+  }
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "vernier-level3-bench: " << error.what() << '\n';

@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "measure.cuh"
+#include "program.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier::bench {
@@ -68,34 +70,20 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s) {
   std::fflush(stdout);
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    long long m = 0, n = 0, k = 0;
-    if (word == "--contract" && has_value)
-      settings.contract = argv[++i];
-    else if (word == "--phi" && has_value)
-      settings.phi = std::atof(argv[++i]);
-    else if (word == "--groups" && has_value)
-      settings.groups = std::max(1, std::atoi(argv[++i]));
-    else if (std::sscanf(word.c_str(), "%lld,%lld,%lld", &m, &n, &k) == 3 && m > 0 && n > 0 && k > 0)
-      run(m, n, k, settings);
-    else {
-      std::fprintf(stderr, "vernier-gpu-prepared-bench: \"%s\": expected an option or M,N,K\n", word.c_str());
-      return 2;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace vernier::bench
 
-int main(int argc, char** argv) try {
-  return vernier::bench::main_of(argc, argv);
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-prepared-bench: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace vernier::bench;
+  Settings s;
+  std::vector<std::string> shapes;
+  return program("vernier-gpu-prepared-bench", argc, argv,
+                 {{"--contract", &s.contract}, {"--phi", &s.phi}, {"--groups", &s.groups}, {"shapes", &shapes}}, [&] {
+                   for (const std::string& shape : shapes) {
+                     long long m = 0, n = 0, k = 0;
+                     if (std::sscanf(shape.c_str(), "%lld,%lld,%lld", &m, &n, &k) != 3 || m <= 0 || n <= 0 || k <= 0)
+                       throw std::invalid_argument(shape + ": expected M,N,K");
+                     run(m, n, k, s);
+                   }
+                 });
 }

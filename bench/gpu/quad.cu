@@ -1,17 +1,20 @@
 // vernier-gpu-quad-bench: quadruple products on a GPU beside fp64 and cuBLAS's own, in one process and in turns: one
 // JSON object a line.
 //
-//     vernier-gpu-quad-bench [--phi 0.5] [--groups 5] [--seconds 0.05] N ...
+//     vernier-gpu-quad-bench [--forms] [--phi 0.5] [--groups 5] [--seconds 0.05] N ...
 //
 // Times are medians over groups of calls, each about --seconds long.
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "measure.cuh"
+#include "program.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/quad.hpp"
+#include "vernier/verified.hpp"
 
 namespace vernier::bench {
 namespace {
@@ -19,6 +22,7 @@ namespace {
 struct Settings {
   double phi = 0.5, seconds = 0.05;
   int groups = 5;
+  bool forms = false;
 };
 
 // hi as it is, lo random below it.
@@ -28,6 +32,12 @@ __global__ void extend(const double* hi, const double* random, std::size_t count
     const double lo = hi[i] * 0x1p-54 * random[i], sum = hi[i] + lo;
     out[i] = dd(sum, lo - (sum - hi[i]));
   }
+}
+
+__global__ void square(double* x, std::size_t count) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+    x[i] *= x[i] * 0x1p-20;
 }
 
 // n x n elements of dd.
@@ -87,35 +97,74 @@ void run(std::int64_t n, const Settings& s) {
   std::fflush(stdout);
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  std::vector<std::int64_t> sizes;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--phi" && has_value)
-      settings.phi = std::atof(argv[++i]);
-    else if (word == "--seconds" && has_value)
-      settings.seconds = std::atof(argv[++i]);
-    else if (word == "--groups" && has_value)
-      settings.groups = std::max(1, std::atoi(argv[++i]));
-    else if (std::atoll(word.c_str()) > 0)
-      sizes.push_back(std::atoll(word.c_str()));
-    else {
-      std::fprintf(stderr, "vernier-gpu-quad-bench: \"%s\": expected an option or a size\n", word.c_str());
-      return 2;
-    }
+// Results rounded once, complex products and enclosures: of each form its time beside fp64 and cuBLAS.
+void run_forms(std::int64_t n, const Settings& s) {
+  const DdMatrix wide_a(n, 1, s.phi), wide_b(n, 2, s.phi), wide_c(2 * n);
+  const DeviceMatrix<double> a(n, n, 3, s.phi), b(n, n, 4, s.phi), c(n, n), d(n, n), e(n, 2 * n, 5, s.phi),
+      f(n, 2 * n, 6, s.phi), g(n, 2 * n), radius(n, n, 7, 0);
+  square<<<1024, 256>>>(radius.data(), radius.count());
+  using Complex = std::complex<double>;
+  const double one = 1, zero = 0;
+  const auto quad = [&](auto* x, auto* y, auto* z, const char* contract) {
+    QuadOptions options;
+    options.contract = QuadContract::parse(contract);
+    cuda::quad_gemm(Op::none, Op::none, n, n, n, 1.0, x, n, y, n, 0.0, z, n, options);
+  };
+  const auto product = [&](const char* engine) {
+    cuda::gemm(Op::none, Op::none, n, n, n, &one, a.data(), n, b.data(), n, &zero, c.data(), n,
+               {.contract = Contract::fp64(), .engine = engine});
+  };
+  const auto* const x = reinterpret_cast<const Complex*>(e.data());
+  const auto* const y = reinterpret_cast<const Complex*>(f.data());
+  auto* const z = reinterpret_cast<complex_dd*>(wide_c.data());
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"fp64", [&] { product(""); }},
+      {"cublas", [&] { product("native"); }},
+      {"doubles", [&] { quad(a.data(), b.data(), wide_c.data(), "dd"); }},
+      {"doubles_exact_up", [&] { quad(a.data(), b.data(), wide_c.data(), "exact+up"); }},
+      {"dd_by_double", [&] { quad(wide_a.data(), b.data(), wide_c.data(), "dd"); }},
+      {"dd_exact", [&] { quad(wide_a.data(), wide_b.data(), wide_c.data(), "exact"); }},
+      {"dd_exact_up", [&] { quad(wide_a.data(), wide_b.data(), wide_c.data(), "exact+up"); }},
+      {"complex_doubles", [&] { quad(x, y, z, "dd"); }},
+      {"interval",
+       [&] {
+         cuda::interval_gemm<double>(Op::none, Op::none, n, n, n, a.data(), radius.data(), n, b.data(), radius.data(),
+                                     n, c.data(), d.data(), n);
+       }},
+      {"point_interval_ends",
+       [&] {
+         cuda::interval_gemm_ends<double>(Op::none, Op::none, n, n, n, a.data(), a.data(), n, b.data(), b.data(), n,
+                                          c.data(), d.data(), n);
+       }},
+      {"complex_interval", [&] {
+         cuda::interval_gemm<Complex>(Op::none, Op::none, n, n, n, x, radius.data(), n, y, radius.data(), n,
+                                      reinterpret_cast<Complex*>(g.data()), d.data(), n);
+       }}};
+  Timer timer;
+  std::printf("{\"n\": %lld, \"phi\": %g, \"seconds\": {", static_cast<long long>(n), s.phi);
+  const char* comma = "";
+  for (const auto& [name, call] : calls) {
+    call();
+    std::vector<double> times;
+    for (int i = 0; i < s.groups; ++i) times.push_back(timer.seconds(1, call));
+    std::printf("%s\"%s\": %.4e", comma, name, median(times));
+    comma = ", ";
   }
-  for (const std::int64_t n : sizes) run(n, settings);
-  return 0;
+  std::printf("}}\n");
+  std::fflush(stdout);
 }
 
 }  // namespace
 }  // namespace vernier::bench
 
-int main(int argc, char** argv) try {
-  return vernier::bench::main_of(argc, argv);
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-quad-bench: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace vernier::bench;
+  Settings s;
+  std::vector<std::int64_t> sizes;
+  return program(
+      "vernier-gpu-quad-bench", argc, argv,
+      {{"--phi", &s.phi}, {"--seconds", &s.seconds}, {"--groups", &s.groups}, {"--forms", &s.forms}, {"n", &sizes}},
+      [&] {
+        for (const std::int64_t n : sizes) s.forms ? run_forms(n, s) : run(n, s);
+      });
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "measure.cuh"
+#include "program.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/slices.hpp"
 
@@ -21,7 +22,7 @@ struct Settings {
   double phi = 1;
   int groups = 3;
   bool blocks = false;
-  std::vector<std::string> modes;
+  std::vector<std::string> modes = {"dp", "cr", "sp"};
 };
 
 SliceOptions options_of(const std::string& mode, std::int64_t block) {
@@ -103,42 +104,17 @@ void run(std::int64_t n, const std::string& mode, const Settings& s) {
   std::fflush(stdout);
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  std::vector<std::int64_t> sizes;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--phi" && has_value)
-      settings.phi = std::atof(argv[++i]);
-    else if (word == "--groups" && has_value)
-      settings.groups = std::max(1, std::atoi(argv[++i]));
-    else if (word == "--blocks")
-      settings.blocks = true;
-    else if (word == "--modes" && has_value) {
-      std::string list = argv[++i];
-      for (char* mode = std::strtok(list.data(), ","); mode != nullptr; mode = std::strtok(nullptr, ","))
-        settings.modes.push_back(mode);
-    } else if (std::atoll(word.c_str()) > 0)
-      sizes.push_back(std::atoll(word.c_str()));
-    else {
-      std::fprintf(stderr, "vernier-gpu-slices-bench: \"%s\": expected an option or a size\n", word.c_str());
-      return 2;
-    }
-  }
-  if (settings.modes.empty()) settings.modes = {"dp", "cr", "sp"};
-  for (const std::int64_t n : sizes)
-    for (const std::string& mode : settings.modes)
-      mode == "sp" ? run<float>(n, mode, settings) : run<double>(n, mode, settings);
-  return 0;
-}
-
 }  // namespace
 }  // namespace vernier::bench
 
-int main(int argc, char** argv) try {
-  return vernier::bench::main_of(argc, argv);
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-slices-bench: %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace vernier::bench;
+  Settings s;
+  std::vector<std::int64_t> sizes;
+  return program(
+      "vernier-gpu-slices-bench", argc, argv,
+      {{"--phi", &s.phi}, {"--groups", &s.groups}, {"--blocks", &s.blocks}, {"--modes", &s.modes}, {"n", &sizes}}, [&] {
+        for (const std::int64_t n : sizes)
+          for (const std::string& mode : s.modes) mode == "sp" ? run<float>(n, mode, s) : run<double>(n, mode, s);
+      });
 }

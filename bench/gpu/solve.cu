@@ -1,7 +1,7 @@
 // vernier-gpu-solve-bench: linear systems on a GPU beside cuSOLVER's, in one process and in turns: one JSON object a
 // line.
 //
-//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] [--factor NAME] N ...
+//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] [--verified] [--factor NAME] N ...
 //
 // A and b are uniform in [-1, 1); of --definite, A is made symmetric and 2 n is added to its diagonal. Times are
 // medians, from A and b in device memory to x there; backward errors are max |b - A x| / (|A|_inf max |x| + max |b|)
@@ -20,7 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "program.hpp"
 #include "vernier/cuda_lapack.hpp"
+#include "vernier/verified.hpp"
 
 namespace {
 
@@ -148,7 +150,7 @@ struct System {
 
 struct Settings {
   int runs = 5;
-  bool factors = true, peers = true, definite = false;
+  bool factors = true, peers = true, definite = false, verified = false;
 };
 
 struct PeerTimes {
@@ -300,6 +302,33 @@ void run(const Peer* peer, int n, const Settings& settings) {
   vernier::cuda::release_workspace();
 }
 
+// An interval for each entry of x, beside the peer's plain solution.
+void run_verified(const Peer* peer, int n, const Settings& settings) {
+  System s(n);
+  PeerTimes theirs;
+  std::vector<double> times;
+  vernier::VerifiedReport report;
+  double* const high = device_array(n);
+  for (int r = 0; r <= settings.runs; ++r) {
+    if (peer != nullptr) run_peer(*peer, s, theirs);
+    times.push_back(seconds([&] { report = vernier::cuda::verified_solve(n, 1, s.a, n, s.b, n, s.x, high, n); }));
+    if (r == 0) theirs.solver.clear(), times.clear();
+  }
+  std::vector<double> x(n), y(n);
+  check(cudaMemcpy(x.data(), s.x, sizeof(double) * n, cudaMemcpyDeviceToHost), "copy");
+  check(cudaMemcpy(y.data(), high, sizeof(double) * n, cudaMemcpyDeviceToHost), "copy");
+  double widest = 0;
+  for (int i = 0; i < n; ++i) widest = std::max(widest, (y[i] - x[i]) / std::max(std::fabs(x[i]), std::fabs(y[i])));
+  std::printf(
+      "{\"n\": %d, \"verified\": %s, \"contraction\": %.2e, \"widest\": %.2e, \"ms\": %.3f, \"cusolver_ms\": %.3f, "
+      "\"ratio_to_cusolver\": %.3f}\n",
+      n, report.verified ? "true" : "false", report.contraction, widest, median(times) * 1e3,
+      median(theirs.solver) * 1e3, peer == nullptr ? 0 : median(times) / median(theirs.solver));
+  std::fflush(stdout);
+  check(cudaFree(high), "free");
+  vernier::cuda::release_workspace();
+}
+
 // Of one precision of the factors.
 void run_factors(vernier::Factors factors, int n, const Settings& settings) {
   System s(n);
@@ -347,37 +376,29 @@ vernier::Factors factors_of(const std::string& name) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  Settings settings;
-  std::vector<int> orders;
+int main(int argc, char** argv) {
+  Settings s;
+  std::vector<std::int64_t> orders;
   std::string factor;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--runs" && i + 1 < argc)
-      settings.runs = std::max(1, std::atoi(argv[++i]));
-    else if (word == "--factor" && i + 1 < argc)
-      factor = argv[++i];
-    else if (word == "--no-factors")
-      settings.factors = false;
-    else if (word == "--no-peers")
-      settings.peers = false;
-    else if (word == "--definite")
-      settings.definite = true;
-    else if (std::atoi(word.c_str()) > 0)
-      orders.push_back(std::atoi(word.c_str()));
-    else {
-      std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected an option or an order\n", argv[i]);
-      return 2;
-    }
-  }
-  if (!factor.empty()) {
-    for (const int n : orders) run_factors(factors_of(factor), n, settings);
-    return 0;
-  }
-  const Peer* peer = settings.peers ? new Peer : nullptr;
-  for (const int n : orders) settings.definite ? run_definite(peer, n, settings) : run(peer, n, settings);
-  return 0;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "vernier-gpu-solve-bench: %s\n", error.what());
-  return 1;
+  bool no_factors = false, no_peers = false;
+  return vernier::bench::program(
+      "vernier-gpu-solve-bench", argc, argv,
+      {{"--runs", &s.runs},
+       {"--factor", &factor},
+       {"--no-factors", &no_factors},
+       {"--no-peers", &no_peers},
+       {"--definite", &s.definite},
+       {"--verified", &s.verified},
+       {"n", &orders}},
+      [&] {
+        s.factors = !no_factors, s.peers = !no_peers;
+        const Peer* peer = s.peers && factor.empty() ? new Peer : nullptr;
+        for (const std::int64_t order : orders) {
+          const auto n = static_cast<int>(order);
+          if (!factor.empty())
+            run_factors(factors_of(factor), n, s);
+          else
+            s.verified ? run_verified(peer, n, s) : s.definite ? run_definite(peer, n, s) : run(peer, n, s);
+        }
+      });
 }

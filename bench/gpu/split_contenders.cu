@@ -27,7 +27,7 @@ bool pays(const Problem& p, std::int64_t products = 1) {
 }
 
 cuda::SplitOperands operands(const Problem& p) {
-  return cuda::split_operands_of(Op::none, Op::none, p.m, p.n, p.k, p.a, p.m, p.b, p.k);
+  return cuda::split_operands_of({Op::none, Op::none, p.m, p.n, p.k, nullptr, p.a, p.m, p.b, p.k});
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::byte* Contenders::workspace(std::size_t bytes) {
 Contender Contenders::split(const std::string& name, const cuda::SplitGemmPlan& plan, const Problem& p) {
   workspace(plan.workspace);
   return {name, [this, plan, p] {
-            cuda::split_gemm(plan, operands(p), {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr,
+            cuda::split_gemm(plan, operands(p), {{1, nullptr}, {0, nullptr}}, p.c, p.m, workspace_.data(), nullptr,
                              cuda::split_gemm_patience);
           }};
 }
@@ -111,7 +111,7 @@ std::vector<Contender> Contenders::batch(const Problem& p, std::int64_t count) {
   const Contender split = {"split",
                            [this, plan, p, count] {
                              cuda::split_gemm(plan, operands(p).batch(count, p.m * p.k, p.k * p.n, p.m * p.n),
-                                              {1, nullptr}, {0, nullptr}, p.c, p.m, workspace_.data(), nullptr);
+                                              {{1, nullptr}, {0, nullptr}}, p.c, p.m, workspace_.data(), nullptr);
                            },
                            work};
   Contender contract = pays(p, count) ? split : sgemm;
@@ -124,8 +124,8 @@ std::vector<Contender> Contenders::stages(const std::string& scheme, const Probl
   std::vector<Contender> all = {split(scheme, plan, p)};
   for (const auto& [ops, opa, opb] :
        {std::tuple{"NN", Op::none, Op::none}, {"TN", Op::transpose, Op::none}, {"NT", Op::none, Op::transpose}}) {
-    const auto x = cuda::split_operands_of(opa, opb, p.m, p.n, p.k, p.a, opa == Op::none ? p.m : p.k, p.b,
-                                           opb == Op::none ? p.k : p.n);
+    const auto x = cuda::split_operands_of(
+        {opa, opb, p.m, p.n, p.k, nullptr, p.a, opa == Op::none ? p.m : p.k, p.b, opb == Op::none ? p.k : p.n});
     const cuda::SplitStages s = cuda::split_gemm_stages(plan, x, p.c, p.m, workspace_.data());
     all.push_back({scheme + " split " + ops, s.split});
     if (opa == Op::none && opb == Op::none) all.push_back({scheme + " product", s.product});

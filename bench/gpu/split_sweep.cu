@@ -133,10 +133,10 @@ class Bench {
     if (workspace_.bytes() < plan.workspace)
       workspace_ = DeviceBuffer<std::byte>(), workspace_ = DeviceBuffer<std::byte>(plan.workspace);
     const cuda::SplitOperands x =
-        cuda::split_operands_of(s.opa, s.opb, s.m, s.n, s.k, a_.data(), s.lda(), b_.data(), s.ldb())
+        cuda::split_operands_of({s.opa, s.opb, s.m, s.n, s.k, nullptr, a_.data(), s.lda(), b_.data(), s.ldb()})
             .batch(s.count, s.m * s.k, s.k * s.n, s.m * s.n);
     return [this, plan, x, s] {
-      cuda::split_gemm(plan, x, {1, nullptr}, {s.beta, nullptr}, c_.data(), s.m, workspace_.data(), nullptr,
+      cuda::split_gemm(plan, x, {{1, nullptr}, {s.beta, nullptr}}, c_.data(), s.m, workspace_.data(), nullptr,
                        cuda::split_gemm_patience);
     };
   }

@@ -6,8 +6,8 @@
 // Conventions are those of cuda.hpp: column-major, in device memory, queued on a stream. What is returned is known to
 // the host, so these routines wait for the stream. Matrices stay on the GPU; vectors of refinement visit the host.
 //
-// They need a GPU of compute capability 9.0 and throw Error(Status::unsupported) elsewhere, and for more rows than a
-// panel holds: 131072 of float, 65536 of double. A working copy is made in device memory.
+// They need a GPU of compute capability 8.0 or later and throw Error(Status::unsupported) elsewhere, and for more rows
+// than a panel holds: 131072 of float, 65536 of double. A working copy is made in device memory.
 #pragma once
 
 #include "vernier/cuda.hpp"
@@ -16,9 +16,9 @@
 namespace vernier::cuda {
 
 // P A = L U as vernier::getrf, pivots in device memory. Large products keep options.contract: double under fp64 by
-// residues; float under fp32 by error-corrected products that run beside the panels. Of the options, contract and
-// stream count: engines are the planner's choice, a workspace is an error, exact is unsupported. Under reproducible
-// contracts GPUs of one kind give the same bits; panels and diagonal blocks round otherwise than a CPU's.
+// residues; float under fp32 by error-corrected products, which run beside the panels on Hopper. Of the options,
+// contract and stream count: engines are the planner's choice, a workspace is an error, exact is unsupported. Under
+// reproducible contracts GPUs of one kind give the same bits; panels and diagonal blocks round otherwise than a CPU's.
 template <class T>
 [[nodiscard]] VERNIER_API std::int64_t getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda,
                                              std::int64_t* pivots,

@@ -85,12 +85,13 @@ VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n,
 
 namespace cuda {
 
-// The same with A, B and C in device memory, C of dd, TA and TB double or dd; contracts dd and bits(n), the bits of the
-// CPU's. Returns when C is complete: the host chooses scales and moduli by the data, and computes the few entries whose
-// bound takes the exact sum of their products, for which it copies A and B. options.engine is one of a GPU's.
-template <class TA, class TB>
+// The same with A, B and C in device memory, C of dd or complex_dd: the bits of the CPU's. Returns when C is complete:
+// the host chooses scales and moduli by the data, and computes the few entries whose bound takes the exact sum of their
+// products, for which it copies A and B; under exact all entries, where alpha is no power of two or beta not 0.
+// options.engine is one of a GPU's.
+template <class TA, class TB, class TC>
 VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
-                                 const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb, double beta, dd* C,
+                                 const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C,
                                  std::int64_t ldc, const QuadOptions& options = {});
 
 }  // namespace cuda

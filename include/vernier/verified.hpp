@@ -4,7 +4,7 @@
 // Every routine throws Error with its outputs untouched; data with a NaN or an infinity are invalid_argument.
 #pragma once
 
-#include "vernier/vernier.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier {
 
@@ -23,6 +23,33 @@ VERNIER_API void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t
                                     const double* Ahigh, std::int64_t lda, const double* Blow, const double* Bhigh,
                                     std::int64_t ldb, double* Clow, double* Chigh, std::int64_t ldc,
                                     const Options& options = {});
+
+// Complex ones: discs |a - Amid| <= Arad, and Crad as above of the discs that best enclose an entry around their
+// products' centres; by ends, rectangles of real and imaginary parts, Clow and Chigh of each part as of real matrices.
+VERNIER_API void interval_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                               const std::complex<double>* Amid, const double* Arad, std::int64_t lda,
+                               const std::complex<double>* Bmid, const double* Brad, std::int64_t ldb,
+                               std::complex<double>* Cmid, double* Crad, std::int64_t ldc, const Options& options = {});
+VERNIER_API void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                    const std::complex<double>* Alow, const std::complex<double>* Ahigh,
+                                    std::int64_t lda, const std::complex<double>* Blow,
+                                    const std::complex<double>* Bhigh, std::int64_t ldb, std::complex<double>* Clow,
+                                    std::complex<double>* Chigh, std::int64_t ldc, const Options& options = {});
+
+namespace cuda {
+
+// The same in device memory, for T double and std::complex<double>: the bits of the CPU's. Returns when C is complete.
+// Of the options engine, stream and workspace limit are read.
+template <class T>
+VERNIER_API void interval_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* Amid,
+                               const double* Arad, std::int64_t lda, const T* Bmid, const double* Brad,
+                               std::int64_t ldb, T* Cmid, double* Crad, std::int64_t ldc, const Options& options = {});
+template <class T>
+VERNIER_API void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* Alow,
+                                    const T* Ahigh, std::int64_t lda, const T* Blow, const T* Bhigh, std::int64_t ldb,
+                                    T* Clow, T* Chigh, std::int64_t ldc, const Options& options = {});
+
+}  // namespace cuda
 
 // ---- proved answers
 
@@ -43,6 +70,17 @@ struct VERNIER_API VerifiedReport {
                                                         std::int64_t lda, const double* B, std::int64_t ldb,
                                                         double* Xlow, double* Xhigh, std::int64_t ldx,
                                                         const Options& options = {});
+
+namespace cuda {
+
+// The same in device memory, and the same promise; ends may differ in their last bits. 3 n^2 doubles of workspace and
+// the products'. n is at most what getrf takes. Of the options stream and workspace limit are read.
+[[nodiscard]] VERNIER_API VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A,
+                                                        std::int64_t lda, const double* B, std::int64_t ldb,
+                                                        double* Xlow, double* Xhigh, std::int64_t ldx,
+                                                        const Options& options = {});
+
+}  // namespace cuda
 
 // low <= A^-1 <= high, n x n.
 [[nodiscard]] VERNIER_API VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda,

@@ -43,6 +43,17 @@ VERNIER_C_API vernier_status vernier_interval_gemm_ends(vernier_handle handle, v
                                                         const double* Bhigh, int64_t ldb, double* Clow, double* Chigh,
                                                         int64_t ldc);
 
+/* Complex ones: discs; rectangles. The matrices but radii are of pairs of doubles, as C's own complex type. */
+VERNIER_C_API vernier_status vernier_interval_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m,
+                                                    int64_t n, int64_t k, const void* Amid, const double* Arad,
+                                                    int64_t lda, const void* Bmid, const double* Brad, int64_t ldb,
+                                                    void* Cmid, double* Crad, int64_t ldc);
+VERNIER_C_API vernier_status vernier_interval_zgemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb,
+                                                         int64_t m, int64_t n, int64_t k, const void* Alow,
+                                                         const void* Ahigh, int64_t lda, const void* Blow,
+                                                         const void* Bhigh, int64_t ldb, void* Clow, void* Chigh,
+                                                         int64_t ldc);
+
 /* Xlow <= X <= Xhigh for the exact solution of A X = B; BOUND_NOT_MET: not verified, nothing was written. */
 VERNIER_C_API vernier_status vernier_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
                                                     int64_t lda, const double* B, int64_t ldb, double* Xlow,
@@ -56,6 +67,31 @@ VERNIER_C_API vernier_status vernier_verified_determinant(vernier_handle handle,
                                                           int64_t lda, double ends[2], int64_t* exponent);
 VERNIER_C_API vernier_status vernier_verified_definite(vernier_handle handle, int64_t n, const double* A, int64_t lda,
                                                        double* bound);
+
+/* The same of matrices in device memory, on the stream of vernier_cuda_set_stream (vernier_cuda.h): the bits of the
+ * CPU's but for proofs' last ones. They return when the result is there; without CUDA VERNIER_UNSUPPORTED. */
+VERNIER_C_API vernier_status vernier_cuda_quad_gemm(vernier_handle handle, const char* contract, vernier_op opa,
+                                                    vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,
+                                                    const vernier_dd* A, int64_t lda, const vernier_dd* B, int64_t ldb,
+                                                    double beta, vernier_dd* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_quad_gemm_of_doubles(vernier_handle handle, const char* contract,
+                                                               vernier_op opa, vernier_op opb, int64_t m, int64_t n,
+                                                               int64_t k, double alpha, const double* A, int64_t lda,
+                                                               const double* B, int64_t ldb, double beta, vernier_dd* C,
+                                                               int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb,
+                                                        int64_t m, int64_t n, int64_t k, const double* Amid,
+                                                        const double* Arad, int64_t lda, const double* Bmid,
+                                                        const double* Brad, int64_t ldb, double* Cmid, double* Crad,
+                                                        int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_interval_gemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb,
+                                                             int64_t m, int64_t n, int64_t k, const double* Alow,
+                                                             const double* Ahigh, int64_t lda, const double* Blow,
+                                                             const double* Bhigh, int64_t ldb, double* Clow,
+                                                             double* Chigh, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs,
+                                                         const double* A, int64_t lda, const double* B, int64_t ldb,
+                                                         double* Xlow, double* Xhigh, int64_t ldx);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/instantiate.hpp"
 #include "blas/level3/routine.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/native_use.hpp"
@@ -135,10 +136,6 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   template Report gemm_strided_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, \
                                        std::int64_t, const T*, std::int64_t, std::int64_t, T, T*, std::int64_t,     \
                                        std::int64_t, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "product/plan/sgemm_cost.hpp"
 #include "split/cost.hpp"
@@ -83,8 +84,6 @@ void describe_native(const ProductShape& shape, const Options& options, Plan& pl
   template Plan describe_choice<T>(const std::optional<SplitGemmPlan>&, const ProductShape&, const Options&); \
   template bool surely_native<T>(const ProductShape&, const Options&);                                        \
   template void describe_native<T>(const ProductShape&, const Options&, Plan&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -86,7 +86,7 @@ Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& co
                           opb == Op::none ? 2 * p.ldb : p.n, &beta, reinterpret_cast<R*>(whole ? p.c : copies.t),
                           2 * (whole ? p.ldc : p.m), inner);
   if (!whole)
-    update_on_device(p.m, p.n, factor_of(p.alpha, options.pointer_mode), copies.t, p.m,
+    update_on_device({p.m, p.n}, factor_of(p.alpha, options.pointer_mode), copies.t, p.m,
                      factor_of(p.beta, options.pointer_mode), p.c, p.ldc, stream);
   return report;
 }

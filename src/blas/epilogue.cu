@@ -1,4 +1,5 @@
 // Bias, activation and their gradients: one pass over the product.
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "product/elements.cuh"
 #include "vernier/cuda_epilogue.hpp"
@@ -132,8 +133,6 @@ void copy(std::int64_t m, std::int64_t n, const T* X, std::int64_t ldx, T* Y, st
   template void gelu_gradient(std::int64_t, std::int64_t, T*, std::int64_t, const T*, std::int64_t, void*);            \
   template void sum_up(bool, std::int64_t, std::int64_t, const T*, std::int64_t, T*, void*);                           \
   template void copy(std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, void*);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

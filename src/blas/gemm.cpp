@@ -2,6 +2,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "bf16x6/gemm.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/offload/device.hpp"
@@ -166,10 +167,6 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
                        std::int64_t, T, T*, std::int64_t, const Options&);                                    \
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                 \
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

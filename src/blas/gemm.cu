@@ -3,6 +3,7 @@
 #include <functional>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "blas/batched.hpp"
 #include "blas/choice.hpp"
@@ -36,7 +37,7 @@ void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands,
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace(plan.workspace, stream, options.workspace);
   const auto scalar = [](const DeviceFactor<float>& x) { return SplitScalar{x.value, x.in_device_memory}; };
-  split_gemm(plan, operands, scalar(problem.alpha), scalar(problem.beta), problem.c, problem.ldc, workspace.data(),
+  split_gemm(plan, operands, {scalar(problem.alpha), scalar(problem.beta)}, problem.c, problem.ldc, workspace.data(),
              stream, without_host(options) ? 0 : split_gemm_patience);
   if (outcome != nullptr)
     check(cudaMemcpyAsync(outcome->words + split_outcome_word, split_gemm_verdict(plan, workspace.data()),
@@ -289,10 +290,6 @@ std::string device_name() { return current_device().name; }
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
   template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
   template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

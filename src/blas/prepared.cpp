@@ -1,5 +1,6 @@
 // Prepared operands: how they are made, and products with them, which are those of gemm by residues with planes that
 // are there.
+#include "base/instantiate.hpp"
 #include "blas/plan.hpp"
 #include "blas/prepared_operand.hpp"
 
@@ -224,8 +225,6 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
                                std::int64_t, T, T*, std::int64_t, const Options&);                                   \
   template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,     \
                                std::int64_t, T, T, T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

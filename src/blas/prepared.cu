@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/prepared_arguments.hpp"
@@ -247,8 +248,6 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
                                const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
   template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
                                std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

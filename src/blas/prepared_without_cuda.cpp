@@ -1,4 +1,5 @@
 // The part of vernier/prepared.hpp for GPUs in a build without CUDA.
+#include "base/instantiate.hpp"
 #include "base/stub.hpp"
 #include "vernier/prepared.hpp"
 
@@ -36,9 +37,7 @@ PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::i
                                const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
   template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
                                std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda
 

@@ -162,28 +162,15 @@ vernier_status vernier_gemm(vernier_handle handle, vernier_type type, vernier_op
   });
 }
 
-vernier_status vernier_sgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
-                             const float* alpha, const float* A, int64_t lda, const float* B, int64_t ldb,
-                             const float* beta, float* C, int64_t ldc) {
-  return vernier_gemm(handle, VERNIER_S, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-vernier_status vernier_dgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
-                             const double* alpha, const double* A, int64_t lda, const double* B, int64_t ldb,
-                             const double* beta, double* C, int64_t ldc) {
-  return vernier_gemm(handle, VERNIER_D, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-vernier_status vernier_cgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
-                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                             const void* beta, void* C, int64_t ldc) {
-  return vernier_gemm(handle, VERNIER_C, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-vernier_status vernier_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,
-                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                             const void* beta, void* C, int64_t ldc) {
-  return vernier_gemm(handle, VERNIER_Z, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
+#define VERNIER_C_GEMM(function, type, T)                                                                         \
+  vernier_status function(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k, \
+                          const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb, const T* beta, T* C,  \
+                          int64_t ldc) {                                                                          \
+    return vernier_gemm(handle, type, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);                    \
+  }
+VERNIER_C_GEMM(vernier_sgemm, VERNIER_S, float)
+VERNIER_C_GEMM(vernier_dgemm, VERNIER_D, double)
+VERNIER_C_GEMM(vernier_cgemm, VERNIER_C, void)
+VERNIER_C_GEMM(vernier_zgemm, VERNIER_Z, void)
 
 }  // extern "C"

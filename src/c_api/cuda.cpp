@@ -1,5 +1,6 @@
 // The C interface of the products on a GPU.
 #include "c_api/c_api.hpp"
+#include "c_api/level3_functions.hpp"
 #include "vernier/vernier_cuda.h"
 
 using namespace vernier::c_api;
@@ -137,87 +138,6 @@ vernier_status vernier_cuda_gemm_strided_batched(vernier_handle handle, vernier_
   });
 }
 
-vernier_status vernier_cuda_gemmt(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op opa,
-                                  vernier_op opb, int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
-                                  const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::gemmt<T>(static_cast<Uplo>(uplo), static_cast<Op>(opa), static_cast<Op>(opb), n, k, alpha_of<T>(alpha),
-                          in<T>(A), lda, in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_symm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
-                                 int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda, const void* B,
-                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::symm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,
-                         in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_hemm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
-                                 int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda, const void* B,
-                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::hemm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,
-                         in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_syrk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                                 int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
-                                 int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::syrk<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                         beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_herk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                                 int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
-                                 int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::herk<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<Real<T>>(alpha), in<T>(A), lda,
-                         beta_of<Real<T>>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_syr2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                                  const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::syr2k<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                          in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_her2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                                  const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::her2k<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                          in<T>(B), ldb, beta_of<Real<T>>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_syrkx(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                                  const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::syrkx<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                          in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_herkx(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                                  int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                                  const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::herkx<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                          in<T>(B), ldb, beta_of<Real<T>>(beta), out<T>(C), ldc, options);
-  });
-}
-
 vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
                                  const void* A, int64_t lda, const void* B, int64_t ldb, void* C, int64_t ldc) {
@@ -227,13 +147,15 @@ vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, verni
   });
 }
 
-vernier_status vernier_cuda_trsm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
-                                 vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
-                                 const void* A, int64_t lda, void* B, int64_t ldb) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::trsm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op), static_cast<Diag>(diag),
-                         m, n, alpha_of<T>(alpha), in<T>(A), lda, out<T>(B), ldb, options);
-  });
-}
+VERNIER_C_GEMMT(vernier_cuda_gemmt, gpu_product, cuda::gemmt)
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_cuda_symm, gpu_product, cuda::symm)
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_cuda_hemm, gpu_product, cuda::hemm)
+VERNIER_C_RANK_K_UPDATE(vernier_cuda_syrk, gpu_product, cuda::syrk, T)
+VERNIER_C_RANK_K_UPDATE(vernier_cuda_herk, gpu_product, cuda::herk, Real<T>)
+VERNIER_C_RANK_2K_UPDATE(vernier_cuda_syr2k, gpu_product, cuda::syr2k, T)
+VERNIER_C_RANK_2K_UPDATE(vernier_cuda_her2k, gpu_product, cuda::her2k, Real<T>)
+VERNIER_C_RANK_2K_UPDATE(vernier_cuda_syrkx, gpu_product, cuda::syrkx, T)
+VERNIER_C_RANK_2K_UPDATE(vernier_cuda_herkx, gpu_product, cuda::herkx, Real<T>)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_cuda_trsm, gpu_product, cuda::trsm)
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 // The C interface of the level-3 routines and of batches.
 #include "c_api/c_api.hpp"
+#include "c_api/level3_functions.hpp"
 
 using namespace vernier::c_api;
 using vernier::Diag;
@@ -11,88 +12,6 @@ using vernier::Side;
 using vernier::Uplo;
 
 extern "C" {
-
-vernier_status vernier_symm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo, int64_t m,
-                            int64_t n, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                            const void* beta, void* C, int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::symm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,
-                            in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_hemm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo, int64_t m,
-                            int64_t n, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                            const void* beta, void* C, int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::hemm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,
-                            in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_gemmt(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op opa,
-                             vernier_op opb, int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,
-                             const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::gemmt<T>(static_cast<Uplo>(uplo), static_cast<Op>(opa), static_cast<Op>(opb), n, k,
-                             alpha_of<T>(alpha), in<T>(A), lda, in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc,
-                             options);
-  });
-}
-
-vernier_status vernier_syrk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                            int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
-                            int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::syrk<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                            beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_herk(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                            int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,
-                            int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::herk<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<Real<T>>(alpha), in<T>(A), lda,
-                            beta_of<Real<T>>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_syr2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                             int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                             const void* beta, void* C, int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::syr2k<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                             in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_her2k(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,
-                             int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
-                             const void* beta, void* C, int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::her2k<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,
-                             in<T>(B), ldb, beta_of<Real<T>>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
-                            vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha, const void* A,
-                            int64_t lda, void* B, int64_t ldb) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::trmm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op),
-                            static_cast<Diag>(diag), m, n, alpha_of<T>(alpha), in<T>(A), lda, out<T>(B), ldb, options);
-  });
-}
-
-vernier_status vernier_trsm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
-                            vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha, const void* A,
-                            int64_t lda, void* B, int64_t ldb) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::trsm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op),
-                            static_cast<Diag>(diag), m, n, alpha_of<T>(alpha), in<T>(A), lda, out<T>(B), ldb, options);
-  });
-}
 
 vernier_status vernier_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
                                     int64_t n, int64_t k, const void* alpha, const void* const* A, int64_t lda,
@@ -115,5 +34,15 @@ vernier_status vernier_gemm_strided_batched(vernier_handle handle, vernier_type 
                                             out<T>(C), ldc, stride_c, count, options);
   });
 }
+
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_symm, product, vernier::symm)
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_hemm, product, vernier::hemm)
+VERNIER_C_GEMMT(vernier_gemmt, product, vernier::gemmt)
+VERNIER_C_RANK_K_UPDATE(vernier_syrk, product, vernier::syrk, T)
+VERNIER_C_RANK_K_UPDATE(vernier_herk, product, vernier::herk, Real<T>)
+VERNIER_C_RANK_2K_UPDATE(vernier_syr2k, product, vernier::syr2k, T)
+VERNIER_C_RANK_2K_UPDATE(vernier_her2k, product, vernier::her2k, Real<T>)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trmm, product, vernier::trmm)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trsm, product, vernier::trsm)
 
 }  // extern "C"

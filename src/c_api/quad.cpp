@@ -17,6 +17,8 @@ static_assert(sizeof(vernier_dd) == sizeof(dd) && alignof(vernier_dd) == alignof
 
 const dd* in_dd(const vernier_dd* x) { return reinterpret_cast<const dd*>(x); }
 dd* out_dd(vernier_dd* x) { return reinterpret_cast<dd*>(x); }
+const std::complex<double>* in_z(const void* x) { return static_cast<const std::complex<double>*>(x); }
+std::complex<double>* out_z(void* x) { return static_cast<std::complex<double>*>(x); }
 
 vernier::QuadOptions options_of(vernier_handle handle, const char* contract) {
   vernier::QuadOptions options;
@@ -101,6 +103,25 @@ vernier_status vernier_interval_gemm_ends(vernier_handle handle, vernier_op opa,
   return with_handle(handle, [&] {
     vernier::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Alow, Ahigh, lda, Blow, Bhigh, ldb,
                                 Clow, Chigh, ldc, products_of(handle));
+  });
+}
+
+vernier_status vernier_interval_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
+                                      int64_t k, const void* Amid, const double* Arad, int64_t lda, const void* Bmid,
+                                      const double* Brad, int64_t ldb, void* Cmid, double* Crad, int64_t ldc) {
+  return with_handle(handle, [&] {
+    vernier::interval_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in_z(Amid), Arad, lda, in_z(Bmid), Brad,
+                           ldb, out_z(Cmid), Crad, ldc, products_of(handle));
+  });
+}
+
+vernier_status vernier_interval_zgemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
+                                           int64_t k, const void* Alow, const void* Ahigh, int64_t lda,
+                                           const void* Blow, const void* Bhigh, int64_t ldb, void* Clow, void* Chigh,
+                                           int64_t ldc) {
+  return with_handle(handle, [&] {
+    vernier::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in_z(Alow), in_z(Ahigh), lda,
+                                in_z(Blow), in_z(Bhigh), ldb, out_z(Clow), out_z(Chigh), ldc, products_of(handle));
   });
 }
 

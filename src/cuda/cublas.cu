@@ -3,10 +3,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/instantiate.hpp"
+#include "base/of_type.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"
@@ -17,60 +18,32 @@ namespace {
 // The functions used, under their own names. The headers may map a name to its current version (cublasCreate_v2), so
 // the symbol is spelt out beside the type.
 struct Functions {
-  std::string missing;
-  decltype(&cublasCreate_v2) create = nullptr;
-  decltype(&cublasDestroy_v2) destroy = nullptr;
-  decltype(&cublasSetStream_v2) set_stream = nullptr;
-  decltype(&cublasSetPointerMode_v2) set_pointer_mode = nullptr;
-  decltype(&cublasGetProperty) get_property = nullptr;
-  decltype(&cublasGetStatusName) status_name = nullptr;
-  decltype(&cublasSgemm_v2_64) sgemm = nullptr;
-  decltype(&cublasDgemm_v2_64) dgemm = nullptr;
-  decltype(&cublasCgemm_v2_64) cgemm = nullptr;
-  decltype(&cublasZgemm_v2_64) zgemm = nullptr;
-  decltype(&cublasStrsm_v2_64) strsm = nullptr;
-  decltype(&cublasDtrsm_v2_64) dtrsm = nullptr;
-  decltype(&cublasCtrsm_v2_64) ctrsm = nullptr;
-  decltype(&cublasZtrsm_v2_64) ztrsm = nullptr;
-  decltype(&cublasStrmm_v2_64) strmm = nullptr;
-  decltype(&cublasDtrmm_v2_64) dtrmm = nullptr;
-  decltype(&cublasCtrmm_v2_64) ctrmm = nullptr;
-  decltype(&cublasZtrmm_v2_64) ztrmm = nullptr;
-  decltype(&cublasGemmEx_64) gemm_ex = nullptr;
-  decltype(&cublasGemmStridedBatchedEx_64) gemm_batch_ex = nullptr;
-  decltype(&cublasGemmBatchedEx_64) gemm_addressed_ex = nullptr;
+  SharedLibrary library{"libcublas", "cuBLAS"};
+  decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
+  decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
+  decltype(&cublasSetStream_v2) set_stream = library.find("cublasSetStream_v2");
+  decltype(&cublasSetPointerMode_v2) set_pointer_mode = library.find("cublasSetPointerMode_v2");
+  decltype(&cublasGetProperty) get_property = library.find("cublasGetProperty");
+  decltype(&cublasGetStatusName) status_name = library.find("cublasGetStatusName");
+  decltype(&cublasSgemm_v2_64) sgemm = library.find("cublasSgemm_v2_64");
+  decltype(&cublasDgemm_v2_64) dgemm = library.find("cublasDgemm_v2_64");
+  decltype(&cublasCgemm_v2_64) cgemm = library.find("cublasCgemm_v2_64");
+  decltype(&cublasZgemm_v2_64) zgemm = library.find("cublasZgemm_v2_64");
+  decltype(&cublasStrsm_v2_64) strsm = library.find("cublasStrsm_v2_64");
+  decltype(&cublasDtrsm_v2_64) dtrsm = library.find("cublasDtrsm_v2_64");
+  decltype(&cublasCtrsm_v2_64) ctrsm = library.find("cublasCtrsm_v2_64");
+  decltype(&cublasZtrsm_v2_64) ztrsm = library.find("cublasZtrsm_v2_64");
+  decltype(&cublasStrmm_v2_64) strmm = library.find("cublasStrmm_v2_64");
+  decltype(&cublasDtrmm_v2_64) dtrmm = library.find("cublasDtrmm_v2_64");
+  decltype(&cublasCtrmm_v2_64) ctrmm = library.find("cublasCtrmm_v2_64");
+  decltype(&cublasZtrmm_v2_64) ztrmm = library.find("cublasZtrmm_v2_64");
+  decltype(&cublasGemmEx_64) gemm_ex = library.find("cublasGemmEx_64");
+  decltype(&cublasGemmStridedBatchedEx_64) gemm_batch_ex = library.find("cublasGemmStridedBatchedEx_64");
+  decltype(&cublasGemmBatchedEx_64) gemm_addressed_ex = library.find("cublasGemmBatchedEx_64");
 };
 
-Functions load() {
-  SharedLibrary library("libcublas", "cuBLAS");
-  Functions f;
-  library.find("cublasCreate_v2", f.create);
-  library.find("cublasDestroy_v2", f.destroy);
-  library.find("cublasSetStream_v2", f.set_stream);
-  library.find("cublasSetPointerMode_v2", f.set_pointer_mode);
-  library.find("cublasGetProperty", f.get_property);
-  library.find("cublasGetStatusName", f.status_name);
-  library.find("cublasSgemm_v2_64", f.sgemm);
-  library.find("cublasDgemm_v2_64", f.dgemm);
-  library.find("cublasCgemm_v2_64", f.cgemm);
-  library.find("cublasZgemm_v2_64", f.zgemm);
-  library.find("cublasStrsm_v2_64", f.strsm);
-  library.find("cublasDtrsm_v2_64", f.dtrsm);
-  library.find("cublasCtrsm_v2_64", f.ctrsm);
-  library.find("cublasZtrsm_v2_64", f.ztrsm);
-  library.find("cublasStrmm_v2_64", f.strmm);
-  library.find("cublasDtrmm_v2_64", f.dtrmm);
-  library.find("cublasCtrmm_v2_64", f.ctrmm);
-  library.find("cublasZtrmm_v2_64", f.ztrmm);
-  library.find("cublasGemmEx_64", f.gemm_ex);
-  library.find("cublasGemmStridedBatchedEx_64", f.gemm_batch_ex);
-  library.find("cublasGemmBatchedEx_64", f.gemm_addressed_ex);
-  f.missing = library.missing();
-  return f;
-}
-
 const Functions& functions() {
-  static const Functions loaded = load();
+  static const Functions loaded;
   return loaded;
 }
 
@@ -85,27 +58,16 @@ cublasOperation_t operation(Op op) {
   return op == Op::none ? CUBLAS_OP_N : op == Op::transpose ? CUBLAS_OP_T : CUBLAS_OP_C;
 }
 
-// The one of four functions that is of type T, and pointers as its arguments want them.
-template <class T, class S, class D, class C, class Z>
-auto of_type(S s, D d, C c, Z z) {
-  if constexpr (std::is_same_v<T, float>)
-    return s;
-  else if constexpr (std::is_same_v<T, double>)
-    return d;
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return c;
-  else
-    return z;
-}
+// Pointers as cuBLAS wants them.
+template <class T>
+using Native = decltype(of_type<T>(0.0f, 0.0, cuComplex{}, cuDoubleComplex{}));
 template <class T>
 auto native(const T* p) {
-  using Native = decltype(of_type<T>(0.0f, 0.0, cuComplex{}, cuDoubleComplex{}));
-  return reinterpret_cast<const Native*>(p);
+  return reinterpret_cast<const Native<T>*>(p);
 }
 template <class T>
 auto native(T* p) {
-  using Native = decltype(of_type<T>(0.0f, 0.0, cuComplex{}, cuDoubleComplex{}));
-  return reinterpret_cast<Native*>(p);
+  return reinterpret_cast<Native<T>*>(p);
 }
 
 cublasSideMode_t native(Side side) { return side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT; }
@@ -116,7 +78,7 @@ cublasDiagType_t native(Diag diag) { return diag == Diag::unit ? CUBLAS_DIAG_UNI
 
 std::string Cublas::missing() {
   const std::string device = missing_device();
-  return device.empty() ? functions().missing : device;
+  return device.empty() ? functions().library.missing() : device;
 }
 
 Cublas::Cublas() {
@@ -209,11 +171,7 @@ void Cublas::trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::i
                              std::int64_t);                                                                          \
   template void Cublas::trmm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, const T*, const T*, std::int64_t,     \
                              const T*, std::int64_t, T*, std::int64_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 void Cublas::gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
                      cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,

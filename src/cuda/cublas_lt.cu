@@ -9,44 +9,24 @@ namespace {
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
 
 struct Functions {
-  std::string missing;
-  decltype(&cublasLtCreate) create = nullptr;
-  decltype(&cublasLtDestroy) destroy = nullptr;
-  decltype(&cublasLtMatmulDescCreate) describe = nullptr;
-  decltype(&cublasLtMatmulDescDestroy) destroy_description = nullptr;
-  decltype(&cublasLtMatmulDescSetAttribute) set_attribute = nullptr;
-  decltype(&cublasLtMatrixLayoutCreate) lay_out = nullptr;
-  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = nullptr;
-  decltype(&cublasLtMatmulPreferenceCreate) prefer = nullptr;
-  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = nullptr;
-  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference = nullptr;
-  decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithm = nullptr;
-  decltype(&cublasLtMatmul) matmul = nullptr;
-  decltype(&cublasLtGetStatusName) status_name = nullptr;
+  SharedLibrary library{"libcublasLt", "cuBLASLt"};
+  decltype(&cublasLtCreate) create = library.find("cublasLtCreate");
+  decltype(&cublasLtDestroy) destroy = library.find("cublasLtDestroy");
+  decltype(&cublasLtMatmulDescCreate) describe = library.find("cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescDestroy) destroy_description = library.find("cublasLtMatmulDescDestroy");
+  decltype(&cublasLtMatmulDescSetAttribute) set_attribute = library.find("cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutCreate) lay_out = library.find("cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = library.find("cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatmulPreferenceCreate) prefer = library.find("cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = library.find("cublasLtMatmulPreferenceDestroy");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference = library.find("cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithm = library.find("cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmul) matmul = library.find("cublasLtMatmul");
+  decltype(&cublasLtGetStatusName) status_name = library.find("cublasLtGetStatusName");
 };
 
-Functions load() {
-  SharedLibrary library("libcublasLt", "cuBLASLt");
-  Functions f;
-  library.find("cublasLtCreate", f.create);
-  library.find("cublasLtDestroy", f.destroy);
-  library.find("cublasLtMatmulDescCreate", f.describe);
-  library.find("cublasLtMatmulDescDestroy", f.destroy_description);
-  library.find("cublasLtMatmulDescSetAttribute", f.set_attribute);
-  library.find("cublasLtMatrixLayoutCreate", f.lay_out);
-  library.find("cublasLtMatrixLayoutDestroy", f.destroy_layout);
-  library.find("cublasLtMatmulPreferenceCreate", f.prefer);
-  library.find("cublasLtMatmulPreferenceDestroy", f.destroy_preference);
-  library.find("cublasLtMatmulPreferenceSetAttribute", f.set_preference);
-  library.find("cublasLtMatmulAlgoGetHeuristic", f.find_algorithm);
-  library.find("cublasLtMatmul", f.matmul);
-  library.find("cublasLtGetStatusName", f.status_name);
-  f.missing = library.missing();
-  return f;
-}
-
 const Functions& functions() {
-  static const Functions loaded = load();
+  static const Functions loaded;
   return loaded;
 }
 
@@ -96,7 +76,7 @@ struct Preference {
 
 std::string CublasLt::missing() {
   const std::string device = missing_device();
-  return device.empty() ? functions().missing : device;
+  return device.empty() ? functions().library.missing() : device;
 }
 
 CublasLt::CublasLt() {

@@ -10,28 +10,23 @@ namespace {
 // NVML's C interface, as far as it is used here: a toolkit need not have its header.
 using NvmlDevice = void*;
 struct Functions {
-  std::string missing;
-  int (*init)() = nullptr;
-  int (*device_of_bus)(const char* bus_id, NvmlDevice* device) = nullptr;
-  int (*total_energy)(NvmlDevice device, unsigned long long* millijoules) = nullptr;
-  const char* (*message)(int code) = nullptr;
+  SharedLibrary library{"libnvidia-ml", "NVML", {".so.1"}};
+  int (*init)() = library.find("nvmlInit_v2");
+  int (*device_of_bus)(const char* bus_id, NvmlDevice* device) = library.find("nvmlDeviceGetHandleByPciBusId_v2");
+  int (*total_energy)(NvmlDevice device,
+                      unsigned long long* millijoules) = library.find("nvmlDeviceGetTotalEnergyConsumption");
+  const char* (*message)(int code) = library.find("nvmlErrorString");
+  std::string missing = start();
+
+  std::string start() const {
+    if (!library.missing().empty()) return library.missing();
+    const int code = init();
+    return code == 0 ? "" : std::string("NVML: ") + message(code);
+  }
 };
 
-Functions load() {
-  SharedLibrary library("libnvidia-ml", "NVML", {".so.1"});
-  Functions f;
-  library.find("nvmlInit_v2", f.init);
-  library.find("nvmlDeviceGetHandleByPciBusId_v2", f.device_of_bus);
-  library.find("nvmlDeviceGetTotalEnergyConsumption", f.total_energy);
-  library.find("nvmlErrorString", f.message);
-  f.missing = library.missing();
-  if (f.missing.empty())
-    if (const int code = f.init(); code != 0) f.missing = std::string("NVML: ") + f.message(code);
-  return f;
-}
-
 const Functions& functions() {
-  static const Functions loaded = load();
+  static const Functions loaded;
   return loaded;
 }
 

@@ -57,6 +57,11 @@ LaunchConfig::LaunchConfig(const LaunchShape& shape, cudaStream_t stream, bool m
     a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     a.val.programmaticStreamSerializationAllowed = 1;
   }
+  if (shape.together) {
+    cudaLaunchAttribute& a = attributes_[config.numAttrs++];
+    a.id = cudaLaunchAttributeCooperative;
+    a.val.cooperative = 1;
+  }
 }
 
 }  // namespace vernier::cuda

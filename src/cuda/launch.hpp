@@ -15,6 +15,7 @@ struct LaunchShape {
   dim3 cluster = dim3(1, 1, 1);  // in blocks; must divide the grid
   // Programmatic dependent launch where the GPU has it: the kernel calls wait_for_previous_kernels() itself.
   bool overlap_previous = false;
+  bool together = false;  // all blocks run at once, and may wait for each other
 };
 
 // Tells the driver what a kernel may take: once for each kernel and device, and again when a limit rises. Limits never
@@ -32,7 +33,7 @@ class LaunchConfig {
   cudaLaunchConfig_t config{};
 
  private:
-  cudaLaunchAttribute attributes_[2];
+  cudaLaunchAttribute attributes_[3];
 };
 
 // Arguments are converted to the kernel's parameter types. Throws Error(Status::device_error) naming the kernel.

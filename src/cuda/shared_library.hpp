@@ -25,18 +25,35 @@ class SharedLibrary {
     missing_ = "no " + name_ + ": the loader finds none of " + names + "; expected one in a folder of LD_LIBRARY_PATH";
   }
 
-  // function: a pointer of the type of the symbol, which the header may know by another name.
-  template <class F>
-  void find(const char* symbol, F& function) {
-    if (handle_ == nullptr) return;
-    function = reinterpret_cast<F>(dlsym(handle_, symbol));
-    if (function == nullptr && missing_.empty())
+  // What a symbol stands for: becomes a pointer of the type that it is assigned to, which the header may know by
+  // another name.
+  struct Symbol {
+    void* address = nullptr;
+
+    template <class F>
+    operator F*() const {
+      return reinterpret_cast<F*>(address);
+    }
+  };
+
+  Symbol find(const char* symbol) {
+    if (handle_ == nullptr) return {};
+    void* const address = look_up(handle_, symbol);
+    if (address == nullptr && missing_.empty())
       missing_ = "this " + name_ + " has no " + symbol + "; expected CUDA 12.0 or later";
+    return {address};
   }
 
   const std::string& missing() const { return missing_; }  // why not all was found, or ""
 
  private:
+  // Of a preload that takes over what others look up, this library's own calls are none of its business.
+  static void* look_up(void* library, const char* symbol) {
+    static const auto underneath =
+        reinterpret_cast<void* (*)(void*, const char*)>(dlsym(RTLD_DEFAULT, "vernier_underneath"));
+    return underneath != nullptr ? underneath(library, symbol) : dlsym(library, symbol);
+  }
+
   std::string name_, missing_;
   void* handle_ = nullptr;
 };

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(384, 1)
 
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, rank_x, rank_y);
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, {rank_x, rank_y});
   } else {
     take_registers<232>();
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;

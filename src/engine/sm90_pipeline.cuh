@@ -66,10 +66,16 @@ struct Stages {
   __device__ __forceinline__ std::uint32_t empty_barrier(int slot) const { return empty + 8 * slot; }
 };
 
+// Of a block in its cluster.
+struct Sm90Rank {
+  int x, y;
+};
+
 // One thread of the block: fills the stages.
 template <class T>
 __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap& map_y, const Stages& stages,
-                                     const Sm90Task& task, int first, int step, bool closed, int rank_x, int rank_y) {
+                                     const Sm90Task& task, int first, int step, bool closed, Sm90Rank rank) {
+  const auto [rank_x, rank_y] = rank;
   const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
   const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
   int slot = 0, phase = 0, turn = 0;

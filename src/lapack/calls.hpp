@@ -15,11 +15,13 @@ namespace vernier::cuda {
 
 inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
 
+inline constexpr int least_lu_capability = 80;
+
 template <class T>
 void check_device(const char* routine, std::int64_t rows) {
   const Device& device = current_device();
-  if (!device.hopper())
-    fail(Status::unsupported, "{}: {} has compute capability {}.{}; expected 9.0", routine, device.name,
+  if (device.compute_capability < least_lu_capability)
+    fail(Status::unsupported, "{}: {} has compute capability {}.{}; expected 8.0 or later", routine, device.name,
          device.compute_capability / 10, device.compute_capability % 10);
   if (rows > device_lu_limit<T>())
     fail(Status::unsupported, "{}: {} rows: expected at most {}", routine, rows, device_lu_limit<T>());

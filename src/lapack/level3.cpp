@@ -35,8 +35,8 @@ constexpr std::int64_t shortest_for_bf16x6 = 32;
 constexpr double operations_for_parts = 1 << 23;
 
 template <class T>
-double operations(std::int64_t m, std::int64_t n, std::int64_t k) {  // real ones
-  return (is_complex<T> ? 8.0 : 2.0) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+double operations(const ProductShape& p) {  // real ones
+  return (is_complex<T> ? 8.0 : 2.0) * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
 // body(first, count) for pieces of [0, n) that begin at multiples of 16.
@@ -73,13 +73,13 @@ Level3<T>::Level3(const Options& options, WorkMeter* meter)
 }
 
 template <class T>
-bool Level3<T>::through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const {
+bool Level3<T>::through_gemm(const GemmCall<T>& p) const {
   if (reproducible()) return true;
   if (options_.contract.bits_asked > std::numeric_limits<RealType<T>>::digits)
     return true;  // the BLAS underneath cannot keep it
-  if (options_.engine.empty() && (k < shortest_for_gemm<T> || operations<T>(m, n, k) < operations_for_gemm))
+  if (options_.engine.empty() && (p.k < shortest_for_gemm<T> || operations<T>(p.shape()) < operations_for_gemm))
     return false;
-  return explain<T>(opa, opb, m, n, k, options_).scheme != "native";
+  return explain<T>(p.opa, p.opb, p.m, p.n, p.k, options_).scheme != "native";
 }
 
 template <class T>
@@ -88,56 +88,55 @@ bool Level3<T>::may_fail() const {
 }
 
 template <class T>
-bool Level3<T>::subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
-                                  std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
+bool Level3<T>::subtract_by_parts(const GemmCall<T>& p) const {
   if constexpr (std::is_same_v<T, float>) {
-    if (k >= shortest_for_bf16x6 && operations<T>(m, n, k) >= operations_for_parts)
-      return gemm_by_bf16x6({opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc}, options_);
+    if (p.k >= shortest_for_bf16x6 && operations<T>(p.shape()) >= operations_for_parts)
+      return gemm_by_bf16x6(p, options_);
   }
   return false;
 }
 
 template <class T>
-void Level3<T>::subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
-                                  std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
+void Level3<T>::subtract_natively(const GemmCall<T>& p) const {
   const NativeThreads one(1);
-  const int threads = operations<T>(m, n, k) < operations_for_threads ? 1 : threads_;
-  if (m > n) {
-    in_pieces(threads, m, [&](std::int64_t i, std::int64_t rows) {
-      const T* from = opa == Op::none ? a + i : a + i * lda;
-      native_gemm<T>({opa, opb, rows, n, k, T{-1}, from, lda, b, ldb, T{1}, c + i, ldc}, 0);
-    });
-  } else {
-    in_pieces(threads, n, [&](std::int64_t j, std::int64_t columns) {
-      const T* from = opb == Op::none ? b + j * ldb : b + j;
-      native_gemm<T>({opa, opb, m, columns, k, T{-1}, a, lda, from, ldb, T{1}, c + j * ldc, ldc}, 0);
-    });
-  }
+  const int threads = operations<T>(p.shape()) < operations_for_threads ? 1 : threads_;
+  const bool by_rows = p.m > p.n;
+  in_pieces(threads, by_rows ? p.m : p.n, [&](std::int64_t first, std::int64_t count) {
+    GemmCall<T> piece = p;
+    if (by_rows) {
+      piece.m = count;
+      piece.a += p.opa == Op::none ? first : first * p.lda;
+      piece.c += first;
+    } else {
+      piece.n = count;
+      piece.b += p.opb == Op::none ? first * p.ldb : first;
+      piece.c += first * p.ldc;
+    }
+    native_gemm<T>(piece, 0);
+  });
 }
 
 template <class T>
-void Level3<T>::subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
-                                 std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
-  if (m == 0 || n == 0 || k == 0) return;
-  subtract_somehow(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
-  if (meter_ != nullptr) meter_->add(operations<T>(m, n, k));
+void Level3<T>::subtract_product(const GemmCall<T>& call) const {
+  if (call.shape().empty()) return;
+  subtract_somehow(call);
+  if (meter_ != nullptr) meter_->add(operations<T>(call.shape()));
 }
 
 template <class T>
-void Level3<T>::subtract_somehow(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
-                                 std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const {
+void Level3<T>::subtract_somehow(const GemmCall<T>& p) const {
   try {
-    if (through_gemm(opa, opb, m, n, k)) {
-      gemm<T>(opa, opb, m, n, k, T{-1}, a, lda, b, ldb, T{1}, c, ldc, options_);
+    if (through_gemm(p)) {
+      gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options_);
       return;
     }
-    if (subtract_by_parts(opa, opb, m, n, k, a, lda, b, ldb, c, ldc)) return;
+    if (subtract_by_parts(p)) return;
   } catch (const std::bad_alloc&) {
     if (may_fail()) throw;
   } catch (const Error& error) {
     if (may_fail() || error.status() != Status::out_of_memory) throw;
   }
-  subtract_natively(opa, opb, m, n, k, a, lda, b, ldb, c, ldc);
+  subtract_natively(p);
 }
 
 template <class T>
@@ -150,7 +149,7 @@ void Level3<T>::solve(Triangle t, std::int64_t m, std::int64_t n, const T* a, st
     const NativeThreads one(1);
     const bool unit_lower =
         !reproducible() && left && t.uplo == Uplo::lower && t.op == Op::none && t.diag == Diag::unit;
-    const int threads = operations<T>(order, order, others) < operations_for_threads ? 1 : threads_;
+    const int threads = operations<T>({order, order, others}) < operations_for_threads ? 1 : threads_;
     in_pieces(threads, others, [&](std::int64_t first, std::int64_t count) {
       T* part = left ? b + first * ldb : b + first;
       if (unit_lower)
@@ -175,9 +174,9 @@ void Level3<T>::solve(Triangle t, std::int64_t m, std::int64_t n, const T* a, st
   const std::int64_t solved = first_half_first ? h : r, rest = order - solved;
   solve_half(first_half_first);
   if (left)
-    subtract_product(t.op, Op::none, rest, n, solved, off_diagonal, lda, known, ldb, open, ldb);
+    subtract_product({t.op, Op::none, rest, n, solved, -1, off_diagonal, lda, known, ldb, 1, open, ldb});
   else
-    subtract_product(Op::none, t.op, m, rest, solved, known, ldb, off_diagonal, lda, open, ldb);
+    subtract_product({Op::none, t.op, m, rest, solved, -1, known, ldb, off_diagonal, lda, 1, open, ldb});
   solve_half(!first_half_first);
 }
 
@@ -197,9 +196,9 @@ void Level3<T>::subtract_square(Uplo uplo, std::int64_t n, std::int64_t k, const
   subtract_square(uplo, h, k, a, lda, c, ldc);
   subtract_square(uplo, n - h, k, second, lda, c + h + h * ldc, ldc);
   if (lower)
-    subtract_product(Op::none, adjoint, n - h, h, k, second, lda, a, lda, c + h, ldc);
+    subtract_product({Op::none, adjoint, n - h, h, k, -1, second, lda, a, lda, 1, c + h, ldc});
   else
-    subtract_product(adjoint, Op::none, h, n - h, k, a, lda, second, lda, c + h * ldc, ldc);
+    subtract_product({adjoint, Op::none, h, n - h, k, -1, a, lda, second, lda, 1, c + h * ldc, ldc});
 }
 
 template class Level3<float>;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "lapack/work_meter.hpp"
+#include "product/call.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -29,13 +30,11 @@ class Level3 {
   bool may_fail() const;
   bool reproducible() const { return options_.contract.reproducible; }
 
-  // C -= op(A) op(B)
-  void subtract_product(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-                        const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+  // C -= op(A) op(B): alpha is -1 and beta 1.
+  void subtract_product(const GemmCall<T>& call) const;
 
   // The same by the BLAS underneath, whatever the contract says.
-  void subtract_natively(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+  void subtract_natively(const GemmCall<T>& call) const;
 
   // B, m x n, becomes X.
   void solve(Triangle triangle, std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b,
@@ -46,12 +45,10 @@ class Level3 {
                        std::int64_t ldc) const;
 
  private:
-  bool through_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  bool through_gemm(const GemmCall<T>& call) const;
   // Of floats that are too small for residues: false where bf16 parts are not faster, or do not hold the data.
-  bool subtract_by_parts(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-                         const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
-  void subtract_somehow(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda,
-                        const T* b, std::int64_t ldb, T* c, std::int64_t ldc) const;
+  bool subtract_by_parts(const GemmCall<T>& call) const;
+  void subtract_somehow(const GemmCall<T>& call) const;
 
   Options options_;
   int threads_;

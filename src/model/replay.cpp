@@ -90,17 +90,15 @@ std::uint64_t dot(const Engine& engine, const std::uint64_t* a, const std::uint6
 
 void multiply(const Engine& engine, const Replay& replay, std::int64_t m, std::int64_t n, std::int64_t k, const void* A,
               std::int64_t lda, const void* B, std::int64_t ldb, const void* C, void* D, std::int64_t ldc) {
-  multiply_on(replay.scalar ? "scalar" : "", engine, replay, m, n, k, A, lda, B, ldb, C, D, ldc);
+  multiply_on(replay.scalar ? "scalar" : "", engine, replay, m, n, k, {A, lda, B, ldb, C, D, ldc});
 }
 
 void multiply_on(std::string_view path_name, const Engine& e, const Replay& replay, std::int64_t m, std::int64_t n,
-                 std::int64_t k, const void* A, std::int64_t lda, const void* B, std::int64_t ldb, const void* C,
-                 void* D, std::int64_t ldc) {
+                 std::int64_t k, const StripOperands& operands) {
   validate(e);
-  check_arguments(replay, m, n, k, lda, ldb, ldc);
+  check_arguments(replay, m, n, k, operands.lda, operands.ldb, operands.ldc);
   const VectorPath* path = path_name == "scalar" || !vector_path_fits(e) ? nullptr : find_vector_path(path_name);
   const ProductOrder order = make_order(e, replay, k);
-  const StripOperands operands{A, lda, B, ldb, C, D, ldc};
   const int columns = path == nullptr ? 16 : path->lanes;
   const std::int64_t bands = (m + band_rows - 1) / band_rows, strips = (n + columns - 1) / columns;
   const int available = omp_in_parallel() != 0 ? 1 : omp_get_max_threads();

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "model/spec.hpp"
+#include "model/strip_product.hpp"
 
 namespace vernier::model {
 
@@ -12,8 +13,7 @@ bool vector_path_fits(const Engine& engine);
 
 // multiply() on one path: "avx512", "avx2", "scalar", or "" for the best.
 void multiply_on(std::string_view path, const Engine& engine, const Replay& replay, std::int64_t m, std::int64_t n,
-                 std::int64_t k, const void* A, std::int64_t lda, const void* B, std::int64_t ldb, const void* C,
-                 void* D, std::int64_t ldc);
+                 std::int64_t k, const StripOperands& operands);
 
 // a + b to nearest in engine.c; integers wrap.
 std::uint64_t add_outside(const Engine& engine, std::uint64_t a, std::uint64_t b);

@@ -58,9 +58,9 @@ __global__ void update_elements(Elements size, DeviceFactor<T> alpha, const T* t
 
 // C = alpha T + beta C.
 template <class T>
-void update_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& alpha, const T* t, std::int64_t ldt,
+void update_on_device(const Elements& size, const DeviceFactor<T>& alpha, const T* t, std::int64_t ldt,
                       const DeviceFactor<T>& beta, T* c, std::int64_t ldc, cudaStream_t stream) {
-  launch_elements("update_elements", update_elements<T>, {m, n}, stream, alpha, t, ldt, beta, c, ldc);
+  launch_elements("update_elements", update_elements<T>, size, stream, alpha, t, ldt, beta, c, ldc);
 }
 
 }  // namespace vernier::cuda

@@ -50,8 +50,9 @@ bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine&
     regular = words.wait();
   }
   if (regular && plan.keep_t)
-    update_on_device(p.m, p.n, factor_of(p.alpha, options.pointer_mode), reinterpret_cast<const std::complex<R>*>(w.t),
-                     p.m, factor_of(p.beta, options.pointer_mode), p.c, p.ldc, stream);
+    update_on_device({p.m, p.n}, factor_of(p.alpha, options.pointer_mode),
+                     reinterpret_cast<const std::complex<R>*>(w.t), p.m, factor_of(p.beta, options.pointer_mode), p.c,
+                     p.ldc, stream);
   return regular;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "number/long_accumulator.hpp"
+#include "product/call.hpp"
 #include "product/exact/combined_sum.hpp"
 #include "product/exact/entry.hpp"
 #include "product/specials.hpp"
@@ -199,13 +200,17 @@ class SliceRun {
   void add_sparse(const StoredSlice& a, Span rows, const StoredSlice& b, Span columns, Span depth, double* out) const {
     using Side = SliceEngine::Side;
     if (a.sparse)
-      add_few(*a.sparse, rows, Side::columns, b.digits, columns, depth, out, 1, rows.count);
+      add_few(*a.sparse, rows, Side::columns, b.digits, columns, depth, {out, 1, rows.count});
     else
-      add_few(*b.sparse, columns, Side::rows, a.digits, rows, depth, out, rows.count, 1);
+      add_few(*b.sparse, columns, Side::rows, a.digits, rows, depth, {out, rows.count, 1});
   }
 
+  struct Sums {
+    double* out;
+    std::int64_t step, other_step;  // from a vector to the next, of either side
+  };
   void add_few(const SparseSlice& few, Span vectors, SliceEngine::Side side, const EncodedSlice& other, Span others,
-               Span depth, double* out, std::int64_t step, std::int64_t other_step) const {
+               Span depth, const Sums& sums) const {
 #pragma omp parallel for
     for (std::int64_t w = 0; w < others.count; ++w)
       for (std::int64_t v = 0; v < vectors.count; ++v) {
@@ -216,7 +221,7 @@ class SliceRun {
           if (l >= depth.begin && l < depth.begin + depth.count)
             sum += few.digit[e] * engine_.digit(side, other, (others.begin + w) * a_.k + l);
         }
-        out[v * step + w * other_step] += sum;
+        sums.out[v * sums.step + w * sums.other_step] += sum;
       }
   }
 
@@ -327,7 +332,8 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                            const SliceOptions& options) {
   const double start = seconds_now();
-  check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
+  check_call("gemm_by_slices", GemmCall<T>{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
+  check_slice_options(options);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
   const Operand<T> a{A, m, reads ? k : 0, lda, opa != Op::none}, b{B, n, reads ? k : 0, ldb, opb == Op::none};
   SliceReport report;

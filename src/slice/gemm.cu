@@ -8,7 +8,7 @@
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "number/ieee754.hpp"
-#include "product/arguments.hpp"
+#include "product/call.hpp"
 #include "product/device_memory.hpp"
 #include "product/operand_blocks.hpp"
 #include "product/scale.hpp"
@@ -280,7 +280,8 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                            const SliceOptions& options, void* stream) {
   const auto start = std::chrono::steady_clock::now();
-  check_slice_arguments(opa, opb, m, n, k, lda, ldb, ldc, options);
+  check_call("gemm_by_slices", GemmCall<T>{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
+  check_slice_options(options);
   if (current_device().compute_capability < 80)
     fail(Status::unsupported, "gemm_by_slices: {} has no compute capability of 8.0 or later", current_device().name);
   require(k <= longest_slice_k, "gemm_by_slices: k = {}: expected at most {} on a GPU", k, longest_slice_k);

@@ -94,11 +94,8 @@ void SliceEngine::multiply(const std::vector<Product>& products, double* out) co
   for (std::int64_t i = 0; i < m * n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
 }
 
-void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
-                           std::int64_t ldb, std::int64_t ldc, const SliceOptions& options) {
+void check_slice_options(const SliceOptions& options) {
   constexpr const char* routine = "gemm_by_slices";
-  check_shape(routine, opa, opb, m, n, k);
-  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
   check_dimension(routine, "slices", options.slices);
   check_dimension(routine, "k_block", options.k_block);
   require(options.sparse >= -1 && options.sparse <= 1, "gemm_by_slices: sparse = {}: expected -1, 0 or 1",

@@ -48,7 +48,6 @@ class SliceEngine {
 };
 
 // Of gemm_by_slices, on CPU and GPU. Throws Error.
-void check_slice_arguments(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
-                           std::int64_t ldb, std::int64_t ldc, const SliceOptions& options);
+void check_slice_options(const SliceOptions& options);
 
 }  // namespace vernier

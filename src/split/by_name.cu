@@ -87,11 +87,11 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   require(ldc >= std::max<std::int64_t>(1, m), "split: ldc = {} is too small", ldc);
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
-  const cuda::SplitOperands x = cuda::split_operands_of(opa, opb, m, n, k, A, lda, B, ldb);
+  const cuda::SplitOperands x = cuda::split_operands_of({opa, opb, m, n, k, nullptr, A, lda, B, ldb});
   if (plain || !has_kernel(s, gpu)) return multiply_plain(s, x, alpha, beta, C, ldc, stream);
   const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(s.name, m, n, k, gpu);
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
-  cuda::split_gemm(plan, x, {alpha, nullptr}, {beta, nullptr}, C, ldc, workspace.data(), stream);
+  cuda::split_gemm(plan, x, {{alpha, nullptr}, {beta, nullptr}}, C, ldc, workspace.data(), stream);
 }
 
 }  // namespace vernier::split

@@ -109,7 +109,7 @@ Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperand
 std::size_t workspace_of(const SplitGemmPlan& plan) {
   Arena count;
   lay_out(count, plan,
-          split_operands_of(Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, 2, nullptr, 2)
+          split_operands_of({Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, nullptr, 2, nullptr, 2})
               .batch(plan.at_once, 0, 0, 0));
   return count.used();
 }
@@ -124,10 +124,11 @@ SplitGemmPlan finished(SplitGemmPlan plan) {
 
 }  // namespace
 
-SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
-                                std::int64_t lda, const float* B, std::int64_t ldb) {
-  const bool a_by_k = opa != Op::none, b_by_k = opb == Op::none;
-  return {{A, m, k, a_by_k ? lda : 1, a_by_k ? 1 : lda}, {B, n, k, b_by_k ? ldb : 1, b_by_k ? 1 : ldb}};
+SplitOperands split_operands_of(const DeviceGemmCall<float>& p) {
+  const auto vectors = [&](const float* x, std::int64_t count, std::int64_t ld, bool by_k) {
+    return FloatVectors{x, count, p.k, by_k ? ld : 1, by_k ? 1 : ld};
+  };
+  return {vectors(p.a, p.m, p.lda, p.opa != Op::none), vectors(p.b, p.n, p.ldb, p.opb == Op::none)};
 }
 
 SplitOperands SplitOperands::batch(std::int64_t products, std::int64_t stride_a, std::int64_t stride_b,
@@ -233,7 +234,7 @@ DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, c
 }
 
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
-int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitScalar alpha, SplitScalar beta, float* C,
+int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, const SplitFactors& factors, float* C,
                      std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   Layout w = lay_out_in(workspace, plan, x);
   std::optional<HostMailbox> made;
@@ -251,10 +252,10 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
                          .judged = plan.judged,
                          .last = behind == 0,
                          .mark = split_mark(t.scheme())};
-    const DeferredSplit later = later_columns(plan, x, alpha, w.progress);
+    const DeferredSplit later = later_columns(plan, x, factors.alpha, w.progress);
     split_operands(t.kernel->form, w.a, w.b, gate, stream, later);
     SplitProduct product = product_of(x, w, t, C, ldc);
-    product.alpha = alpha, product.beta = beta;
+    product.alpha = factors.alpha, product.beta = factors.beta;
     product.gate = gate;
     product.later = later;
     t.kernel->multiply(product, stream);
@@ -265,7 +266,7 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, SplitSca
 
 }  // namespace
 
-int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitScalar alpha, SplitScalar beta, float* C,
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, const SplitFactors& factors, float* C,
                std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   const Device& device = current_device();
   const int least = by_mma(plan.gpu) ? 80 : 90;
@@ -278,7 +279,7 @@ int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitSc
     SplitOperands x = operands;
     x.a.data += i * x.a.product_stride, x.a.count = products * plan.m;
     x.b.data += i * x.b.product_stride, x.b.count = products * plan.n;
-    queued = multiply_at_once(plan, x, alpha, beta, C + i * x.product_stride_c, ldc, workspace, stream,
+    queued = multiply_at_once(plan, x, factors, C + i * x.product_stride_c, ldc, workspace, stream,
                               plan.products == 1 ? patience : 0);
   }
   return queued;

@@ -67,11 +67,11 @@ struct SplitOperands {
   // Of a batch whose first product this is.
   SplitOperands batch(std::int64_t products, std::int64_t stride_a, std::int64_t stride_b, std::int64_t stride_c) const;
 };
-SplitOperands split_operands_of(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
-                                std::int64_t lda, const float* B, std::int64_t ldb);
-inline SplitOperands split_operands_of(const DeviceGemmCall<float>& p) {
-  return split_operands_of(p.opa, p.opb, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb);
-}
+SplitOperands split_operands_of(const DeviceGemmCall<float>& p);
+
+struct SplitFactors {
+  SplitScalar alpha, beta;
+};
 
 // Queueing two kernels that return at once takes the host 6 to 10 us and the GPU 4. Behind products of so many seconds
 // at most by estimate it is worth a wait, of as many, for what saves it.
@@ -81,7 +81,7 @@ inline constexpr double split_gemm_patience = 60e-6;
 // 256. k > 0; the caller has checked the arguments. patience: the seconds that the host may wait behind such a short
 // product; where the GPU says meanwhile that an attempt is made, those behind it are not queued. Returns how many were,
 // of the last products.
-int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, SplitScalar alpha, SplitScalar beta, float* C,
+int split_gemm(const SplitGemmPlan& plan, const SplitOperands& operands, const SplitFactors& factors, float* C,
                std::int64_t ldc, void* workspace, cudaStream_t stream, double patience = 0);
 
 // The two stages of the first attempt, each queued on the default stream by itself, and the word in the workspace that

@@ -126,19 +126,6 @@ struct SumOperands {
   }
 };
 
-// Run by run, each inside the engine from what rounding took of the addition before; `sum` is what lies outside, `rest`
-// what the last addition left.
-void add_compensated(const model::Engine& engine, Carry carry, std::int64_t run, std::int64_t m, std::int64_t n,
-                     std::int64_t k, const std::uint8_t* a, const std::uint8_t* b, std::int64_t ld,
-                     std::vector<float>& sum, std::vector<float>& rest) {
-  const std::int64_t bytes = model::storage_bytes(engine.a), ldc = std::max<std::int64_t>(1, m);
-  for (std::int64_t at = 0; at < k; at += run) {
-    model::multiply(engine, {}, m, n, run, a + at * bytes, ld, b + at * bytes, ld, rest.data(), rest.data(), ldc);
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      carry == Carry::exact ? two_sum(sum[i], rest[i]) : fast_two_sum(sum[i], rest[i]);
-  }
-}
-
 // One of `count` equal pieces of k: every sum of the scheme replayed, then joined by Horner's rule.
 std::vector<float> sum_of_piece(const Scheme& s, const model::Engine& engine, const Parts& a, const Parts& b, int piece,
                                 int count) {
@@ -150,18 +137,25 @@ std::vector<float> sum_of_piece(const Scheme& s, const model::Engine& engine, co
     const std::int64_t ld = std::max<std::int64_t>(1, a.k() / s.step * x.in_step),
                        k = a.k() / s.step * x.in_step / count;
     const std::int64_t run = s.sums[q].run / s.step * x.in_step;
-    const auto offset = static_cast<std::size_t>(piece * k * model::storage_bytes(s.low));
+    const auto add = [&](const model::Replay& replay, std::int64_t at, std::int64_t length, std::vector<float>& to) {
+      const auto offset = static_cast<std::size_t>((piece * k + at) * model::storage_bytes(s.low));
+      model::multiply(engine, replay, m, n, length, x.a.data() + offset, ld, x.b.data() + offset, ld, to.data(),
+                      to.data(), ldc);
+    };
     std::vector<float> sum = zero;
     if (s.sums[q].carry != Carry::none) {
+      // Run by run, each inside the engine from what rounding took of the addition before; `sum` is what lies outside.
       std::vector<float> rest = zero;
-      add_compensated(engine, s.sums[q].carry, run, m, n, k, x.a.data() + offset, x.b.data() + offset, ld, sum, rest);
+      for (std::int64_t at = 0; at < k; at += run) {
+        add({}, at, run, rest);
+        for (std::size_t i = 0; i < sum.size(); ++i)
+          s.sums[q].carry == Carry::exact ? two_sum(sum[i], rest[i]) : fast_two_sum(sum[i], rest[i]);
+      }
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = compensated_end(sum[i], rest[i], t.empty() ? 0.0f : t[i]);
       t = sum;
       continue;
     }
-    const model::Replay replay{.run = run};
-    model::multiply(engine, replay, m, n, k, x.a.data() + offset, ld, x.b.data() + offset, ld, zero.data(), sum.data(),
-                    ldc);
+    add({.run = run}, 0, k, sum);
     if (t.empty())
       t = sum;
     else

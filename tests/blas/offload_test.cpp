@@ -91,6 +91,25 @@ TEST(Offload, MultipliesWholeWhatDependsOnOtherBlocks) {
   EXPECT_NE(on_cpu.report.plan.reason.find("multiplied whole"), std::string::npos) << on_cpu.report.plan.reason;
 }
 
+// One block in four is too wide for residues: the program must hear that the GPU's own product was taken.
+TEST(Offload, SaysSoWhereABlockIsTheDevicesOwnProduct) {
+  const Call<double> call{.a = scattered_matrix<double>(64, 40, 0.5, 1), .b = scattered_matrix<double>(40, 64, 0.5, 2)};
+  const Options options;
+  auto target = fake_target<double>(options.contract, 3);
+  int blocks = 0;
+  const auto multiply = std::exchange(target.multiply, {});
+  target.multiply = [&](const GemmCall<double>& x, std::size_t workspace, void* stream) {
+    Report report = multiply(x, workspace, stream);
+    report.plan.scheme = ++blocks == 3 ? "native" : "residues";
+    report.fallback = blocks == 3;
+    return report;
+  };
+  const auto out = offloaded(call, options, target, {.m_block = 32, .n_block = 32});
+  EXPECT_EQ(blocks, 4);
+  EXPECT_TRUE(out.report.fallback);
+  EXPECT_EQ(out.report.plan.scheme, "cublas");
+}
+
 TEST(Offload, HasFloatAndComplexProductsToo) {
   Options options;
   options.contract = Contract::parse("fp32+reproducible");

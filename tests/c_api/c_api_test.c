@@ -372,7 +372,7 @@ static void numbers_beyond_double_are_there(void) {
 /* Of [4 1; 1 3] and [1 2; 2 4]: determinants 11 and 0, least eigenvalues 2.38 and 0. */
 static void proofs_are_there(void) {
   vernier_handle handle = made();
-  const double regular[] = {4, 1, 1, 3}, singular[] = {1, 2, 2, 4}, one[] = {1}, third[] = {1.0 / 3};
+  const double regular[] = {4, 1, 1, 3}, singular[] = {1, 2, 2, 4}, one[] = {1}, third[] = {1.0 / 3}, z[] = {3, 4};
   double low[4], high[4], ends[2], bound = 7;
   int64_t exponent = 0;
   EXPECT(vernier_verified_inverse(handle, 2, regular, 2, low, high, 2) == VERNIER_SUCCESS);
@@ -387,6 +387,12 @@ static void proofs_are_there(void) {
   EXPECT(vernier_interval_gemm_ends(handle, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, third, one, 1, third, third, 1, low,
                                     high, 1) == VERNIER_SUCCESS);
   EXPECT(low[0] < 0.1111111112 && low[0] > 0.111 && high[0] >= 1.0 / 3 && high[0] < 0.3334);
+  EXPECT(vernier_interval_zgemm(handle, VERNIER_OP_N, VERNIER_OP_C, 1, 1, 1, z, one, 1, z, NULL, 1, low, &bound, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(low[0] == 25 && low[1] == 0 && bound >= 5 && bound < 5.0000001); /* |3 + 4i| times a radius of 1 */
+  EXPECT(vernier_interval_zgemm_ends(handle, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, z, z, 1, z, z, 1, low, high, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(low[0] == -7 && high[0] == -7 && low[1] == 24 && high[1] == 24);
   EXPECT(vernier_destroy(handle) == VERNIER_SUCCESS);
 }
 

@@ -62,6 +62,8 @@ static void beyond_double(vernier_handle h) {
   REFUSED(vernier_interval_gemm(h, N, N, n, n, n, a, NULL, n, b, NULL, n, c, NULL, n));
   REFUSED(vernier_interval_gemm(h, N, N, n, n, n, a, NULL, n, b, NULL, n, NULL, d, n));
   REFUSED(vernier_interval_gemm(h, N, N, n, n, -7, a, NULL, n, b, NULL, n, c, d, n));
+  REFUSED(vernier_interval_zgemm(h, N, N, n, n, n, a, NULL, n - 1, b, NULL, n, c, d, n));
+  REFUSED(vernier_interval_zgemm_ends(h, N, N, n, n, n, a, a, n, b, b, n, c, NULL, n));
   REFUSED(vernier_verified_solve(h, n, 1, a, 1, b, n, c, d, n));
   REFUSED(vernier_verified_solve(h, n, 1, a, n, b, n, c, NULL, n));
   REFUSED(vernier_verified_solve(h, n, 1, NULL, n, b, n, c, d, n));

@@ -136,6 +136,7 @@ TEST_F(ProgramSolve, WhatCannotBeSolvedGetsAMessageAndNoFile) {
   refuses(2, "solve S.npy b.npy -o X.npy --engine abacus", "abacus");
   refuses(2, "solve S.npy b.npy -o X.npy --contract fp65", "fp65");
   refuses(2, "solve S.npy b.npy -o X.npy --device tpu", "tpu");
+  refuses(2, "solve S.npy b.npy -o X.npy --precision quad --device cuda", "--device");
   EXPECT_FALSE(std::filesystem::exists(folder / "X.npy"));
 }
 

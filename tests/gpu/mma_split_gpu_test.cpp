@@ -39,8 +39,9 @@ Made multiplied(const SplitGemmPlan& plan, const Matrix<float>& a, const Matrix<
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   check(cudaMemsetAsync(workspace.data(), 0xff, plan.workspace, stream), "poison");
   split_gemm(plan,
-             split_operands_of(layout.opa, layout.opb, plan.m, plan.n, plan.k, da.data(), at.ld(), db.data(), bt.ld()),
-             {update.alpha, nullptr}, {update.beta, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
+             split_operands_of(
+                 {layout.opa, layout.opb, plan.m, plan.n, plan.k, nullptr, da.data(), at.ld(), db.data(), bt.ld()}),
+             {{update.alpha, nullptr}, {update.beta, nullptr}}, dc.data(), c.ld(), workspace.data(), stream);
   const std::string made = split_gemm_made(plan, workspace.data(), stream);
   dc.fetch(c);
   EXPECT_EQ(c.broken_guard(), "");

@@ -161,7 +161,8 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
   const OnDevice a(x.a), b(x.b);
   for (const char* scheme : cuda::split_kernel_schemes()) {
     cuda::SplitGemmPlan plan = cuda::plan_split_gemm(scheme, m, n, k);
-    const cuda::SplitOperands operands = cuda::split_operands_of(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k);
+    const cuda::SplitOperands operands =
+        cuda::split_operands_of({Op::none, Op::none, m, n, k, nullptr, a.data(), m, b.data(), k});
     const cuda::DeviceWorkspace workspace(plan.workspace, nullptr);
     const auto product = [&](bool paced, std::uint32_t expected_steps) {
       plan.attempts.front().paced = paced;
@@ -169,7 +170,7 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
       const OnDevice dc(c);
       std::uint32_t* word = cuda::split_gemm_stages(plan, operands, dc.data(), m, workspace.data()).steps;
       check(cudaMemset(word, 0x55, sizeof *word), "poison");
-      cuda::split_gemm(plan, operands, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), nullptr);
+      cuda::split_gemm(plan, operands, {{1, nullptr}, {0, nullptr}}, dc.data(), m, workspace.data(), nullptr);
       check(cudaDeviceSynchronize(), scheme);
       EXPECT_EQ(cuda::on_host(word, 1, nullptr)[0], expected_steps) << scheme;
       dc.fetch(c);

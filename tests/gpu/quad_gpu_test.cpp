@@ -132,12 +132,52 @@ TEST(QuadOnGpu, ScalesCWhereNothingIsMultiplied) {
   expect_bits_of_random_data<dd, dd>({.m = 20, .n = 30, .k = 10, .alpha = 0}, 0.5);
 }
 
-TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {
-  const OnDevice<dd> x(std::vector<dd>(4));
+TEST(QuadOnGpu, RoundsOnceInAllDirections) {
+  for (const char* contract : {"exact", "exact+down", "exact+up", "exact+toward-zero"}) {
+    expect_bits_of_random_data<double, double>({.m = 300, .n = 200, .k = 500, .alpha = -2, .contract = contract}, 0.5);
+    expect_bits_of_random_data<dd, dd>({.opb = Op::transpose, .m = 150, .n = 260, .k = 700, .contract = contract}, 0.5);
+    expect_bits_of_random_data<dd, dd>({.m = 90, .n = 70, .k = 300, .contract = contract}, 6);  // no integers
+    expect_bits_of_random_data<double, dd>({.m = 40, .n = 30, .k = 50, .alpha = 0.3, .beta = -2, .contract = contract},
+                                           0.5);
+    expect_bits_of_random_data<double, dd>({.m = 40, .n = 30, .k = 0, .beta = 0.3, .contract = contract}, 0.5);
+  }
+}
+
+// A complex product is the real one of twice the rows.
+template <class R, class Z>
+void expect_bits_of_complex_data(Op opa, Op opb, const char* contract) {
+  const std::int64_t m = 70, n = 45, k = 90, lda = opa == Op::none ? m : k, ldb = opb == Op::none ? k : n;
+  const std::vector<R> a = elements<R>(2 * m * k, 0.5, 8), b = elements<R>(2 * k * n, 0.5, 9);
+  std::vector<dd> expected(static_cast<std::size_t>(2 * m * n), dd(7));
+  const OnDevice<R> device_a(a), device_b(b);
+  const OnDevice<dd> device_c(expected);
   QuadOptions options;
-  options.contract = QuadContract::parse("exact");
+  options.contract = QuadContract::parse(contract);
+  quad_gemm(opa, opb, m, n, k, -0.5, reinterpret_cast<const Z*>(a.data()), lda, reinterpret_cast<const Z*>(b.data()),
+            ldb, 0.0, reinterpret_cast<complex_dd*>(expected.data()), m, options);
+  const QuadReport report = cuda::quad_gemm(opa, opb, m, n, k, -0.5, reinterpret_cast<const Z*>(device_a.data()), lda,
+                                            reinterpret_cast<const Z*>(device_b.data()), ldb, 0.0,
+                                            reinterpret_cast<complex_dd*>(device_c.data()), m, options);
+  EXPECT_EQ(report.type, "complex_dd");
+  EXPECT_TRUE(device_c.read() == expected);
+}
+
+TEST(QuadOnGpu, MultipliesComplexMatrices) {
+  for (const char* contract : {"dd", "exact+up"}) {
+    expect_bits_of_complex_data<dd, complex_dd>(Op::none, Op::conjugate_transpose, contract);
+    expect_bits_of_complex_data<double, std::complex<double>>(Op::conjugate_transpose, Op::transpose, contract);
+  }
+}
+
+TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {
+  const OnDevice<dd> x(std::vector<dd>(8));
+  QuadOptions options;
+  options.contract = QuadContract::parse("fp128");
   EXPECT_THROW(cuda::quad_gemm(Op::none, Op::none, 2, 2, 2, 1.0, x.data(), 2, x.data(), 2, 0.0, x.data(), 2, options),
                Error);
+  options.contract = QuadContract::parse("exact");
+  auto* const z = reinterpret_cast<complex_dd*>(x.data());
+  EXPECT_THROW(cuda::quad_gemm(Op::none, Op::none, 2, 2, 1, 0.3, z, 2, z, 2, 0.0, z, 2, options), Error);
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const cuda::
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   check(cudaMemsetAsync(workspace.data(), 0xff, plan.workspace, stream), "poison");
-  const auto x =
-      cuda::split_operands_of(Op::none, Op::none, plan.m, plan.n, plan.k, da.data(), a.ld(), db.data(), b.ld());
-  cuda::split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), c.ld(), workspace.data(), stream);
+  const auto x = cuda::split_operands_of(
+      {Op::none, Op::none, plan.m, plan.n, plan.k, nullptr, da.data(), a.ld(), db.data(), b.ld()});
+  cuda::split_gemm(plan, x, {{1, nullptr}, {0, nullptr}}, dc.data(), c.ld(), workspace.data(), stream);
   const std::string made = cuda::split_gemm_made(plan, workspace.data(), stream);
   dc.fetch(c);
   return {c, made};
@@ -162,8 +162,9 @@ TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
   const OnDevice da(x.a), db(x.b), dc(c), ds(scalars);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
-  const auto operands = cuda::split_operands_of(Op::none, Op::none, 60, 50, 128, da.data(), 60, db.data(), 128);
-  cuda::split_gemm(plan, operands, {0, ds.data()}, {0, ds.data() + 1}, dc.data(), c.ld(), workspace.data(), stream);
+  const auto operands =
+      cuda::split_operands_of({Op::none, Op::none, 60, 50, 128, nullptr, da.data(), 60, db.data(), 128});
+  cuda::split_gemm(plan, operands, {{0, ds.data()}, {0, ds.data() + 1}}, dc.data(), c.ld(), workspace.data(), stream);
   stream.wait();
   dc.fetch(c);
   const auto expected =
@@ -187,10 +188,10 @@ class Waited {
     const std::int64_t n = plan_.n;
     const Data& data = data_.at(scheme);
     check(cudaMemsetAsync(workspace_.data(), 0xff, plan_.workspace, stream_), "poison");
-    return cuda::split_gemm(
-        plan_,
-        cuda::split_operands_of(Op::none, Op::none, n, n, n, data.on_device_a.data(), n, data.on_device_b.data(), n),
-        {1, nullptr}, {0, nullptr}, dc_.data(), n, workspace_.data(), stream_, patience);
+    return cuda::split_gemm(plan_,
+                            cuda::split_operands_of({Op::none, Op::none, n, n, n, nullptr, data.on_device_a.data(), n,
+                                                     data.on_device_b.data(), n}),
+                            {{1, nullptr}, {0, nullptr}}, dc_.data(), n, workspace_.data(), stream_, patience);
   }
   int queue_patiently(const std::string& scheme) { return queue(scheme, 10); }
   void expect(const std::string& scheme) {
@@ -255,11 +256,11 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   stream.wait();
-  const auto x = cuda::split_operands_of(Op::none, Op::none, m, n, k, da.data(), m, db.data(), k);
+  const auto x = cuda::split_operands_of({Op::none, Op::none, m, n, k, nullptr, da.data(), m, db.data(), k});
   cudaGraph_t graph;
   cudaGraphExec_t run;
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  cuda::split_gemm(plan, x, {1, nullptr}, {0, nullptr}, dc.data(), m, workspace.data(), stream);
+  cuda::split_gemm(plan, x, {{1, nullptr}, {0, nullptr}}, dc.data(), m, workspace.data(), stream);
   check(cudaStreamEndCapture(stream, &graph), "capture");
   check(cudaGraphInstantiate(&run, graph, 0), "graph");
   for (const auto& [a, scheme] : {std::pair{&even, "halfhalf_sep"}, {&wide, "bf16x6_short"}, {&even, "halfhalf_sep"}}) {

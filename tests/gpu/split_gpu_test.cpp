@@ -259,14 +259,14 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
       }
     }
     const OnDevice da(a), db(b), dc(got);
-    const auto first = cuda::split_operands_of(c.opa, c.opb, c.m, c.n, c.k, da.data(), a_none ? c.m : c.k, db.data(),
-                                               b_none ? c.k : c.n);
+    const auto first = cuda::split_operands_of(
+        {c.opa, c.opb, c.m, c.n, c.k, nullptr, da.data(), a_none ? c.m : c.k, db.data(), b_none ? c.k : c.n});
     for (const std::int64_t at_once : {c.count, std::int64_t{2}}) {
       plan.at_once = at_once;
       const cuda::DeviceWorkspace workspace(4 * plan.workspace, nullptr);
       plan.workspace = workspace.bytes();
-      cuda::split_gemm(plan, first.batch(c.count, stride_a, stride_b, stride_c), {1, nullptr}, {0, nullptr}, dc.data(),
-                       c.m, workspace.data(), nullptr);
+      cuda::split_gemm(plan, first.batch(c.count, stride_a, stride_b, stride_c), {{1, nullptr}, {0, nullptr}},
+                       dc.data(), c.m, workspace.data(), nullptr);
       const std::string made = cuda::split_gemm_made(plan, workspace.data(), nullptr);
       dc.fetch(got);
       for (std::int64_t i = 0; i < c.count; ++i) {

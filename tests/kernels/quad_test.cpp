@@ -8,6 +8,7 @@
 #include "base/environment.hpp"
 #include "product/arguments.hpp"
 #include "residue/quad/convert_quad.cuh"
+#include "residue/quad/left_dd.cuh"
 #include "residue/quad/measure_quad.cuh"
 #include "residue/quad/quad_statistics.hpp"
 #include "residue/quad/round_dd.cuh"
@@ -95,9 +96,15 @@ std::vector<std::int8_t> products(const Side<TA>& a, const Side<TB>& b, int modu
   return out;
 }
 
-template <int Limbs, int Pairs>
+template <int Limbs, int Pairs, bool Exact = false>
 void round_block(const DeviceDdBlock& block) {
-  launch_round_dd<Limbs, Pairs>(block, 2, nullptr);
+  launch_round_dd<Limbs, Pairs, Exact>(block, 2, nullptr);
+}
+
+void round_exact_block(const DeviceDdBlock& block) {
+  block.moduli <= 26   ? round_block<6, 0, true>(block)
+  : block.moduli <= 33 ? round_block<8, 0, true>(block)
+                       : round_block<11, 0, true>(block);
 }
 
 void expect_same_vectors(const std::vector<QuadVector>& x, const std::vector<QuadVector>& y) {
@@ -115,7 +122,8 @@ struct Case {
   Op opa = Op::none, opb = Op::none;
   std::int64_t m = 40, n = 70, k = 150;
   double alpha = 1, beta = 0;
-  int bits = 106;
+  int bits = 106;  // 0: rounded once
+  Rounding rounding = Rounding::nearest;
   bool by_pairs = true;  // by the kernel of 31 and 32 moduli
 };
 
@@ -132,7 +140,10 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
   for (dd& x : expected) x = test::random_quad(random, 0.5, static_cast<const dd*>(nullptr));
   std::vector<dd> c = expected;
   QuadOptions options;
-  options.contract = {.kind = QuadContract::Kind::bits, .bits_asked = t.bits};
+  const bool exact = t.bits == 0;
+  options.contract = {.kind = exact ? QuadContract::Kind::exact : QuadContract::Kind::bits,
+                      .bits_asked = t.bits,
+                      .rounding = t.rounding};
   const QuadReport report = vernier::quad_gemm(t.opa, t.opb, t.m, t.n, t.k, t.alpha, a.data(), lda, b.data(), ldb,
                                                t.beta, expected.data(), t.m, options);
 
@@ -163,8 +174,9 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
       .n = t.n,
       .a = rows.device(),
       .b = columns.device(),
-      .rule = {std::ldexp(static_cast<double>(t.k), -t.bits) * (1 - 0x1p-30),
-               update.only_rounded && t.alpha < 0 ? -1.0 : 1.0, update.only_rounded ? exponent_of_value(t.alpha) : 0},
+      .rule = {exact ? 0 : std::ldexp(static_cast<double>(t.k), -t.bits) * (1 - 0x1p-30),
+               update.only_rounded && t.alpha < 0 ? -1.0 : 1.0, update.only_rounded ? exponent_of_value(t.alpha) : 0,
+               exact, exact && !update.only_rounded, t.rounding},
       .alpha = t.alpha,
       .beta = t.beta,
       .only_rounded = update.only_rounded,
@@ -172,7 +184,9 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
       .ldc = t.m,
       .open = open.data(),
       .counts = &counts};
-  if (plan.moduli <= 26)
+  if (exact)
+    round_exact_block(block);
+  else if (plan.moduli <= 26)
     round_block<6, 0>(block);
   else if (plan.moduli <= 32 && t.by_pairs)
     round_block<8, 16>(block);
@@ -192,8 +206,8 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
            left.data());
     QuadSide a_side = known_rows, b_side = known_columns;
     a_side.scales = rows.scales, b_side.scales = columns.scales;
-    decided = decide_left_entries({host_rows, host_columns, a_side, b_side, t.alpha, t.beta, t.bits, plan.moduli}, 0, 0,
-                                  left, 2);
+    decided = decide_left_entries(
+        {host_rows, host_columns, a_side, b_side, t.alpha, t.beta, t.bits, plan.moduli, t.rounding}, 0, 0, left, 2);
     launch("scatter_left", scatter_left, shape, nullptr, block, count, left.data());
   }
   EXPECT_EQ(decided.summed, report.summed);
@@ -223,6 +237,40 @@ TEST(QuadKernels, HaveTheBitsOfTheCpu) {
       {.opa = Op::transpose, .opb = Op::transpose, .m = 17, .n = 33, .k = 60, .alpha = -0.5, .by_pairs = false}, 3);
   expect_bits_of_random_data<double, dd>({.m = 17, .n = 20, .k = 1100, .alpha = 1.5, .beta = -0.75}, 5);
   expect_bits_of_random_data<double, double>({.opa = Op::transpose, .m = 33, .n = 20, .k = 60}, 7);
+}
+
+constexpr Rounding directions[] = {Rounding::nearest, Rounding::down, Rounding::up, Rounding::toward_zero};
+
+TEST(QuadKernels, RoundOnceInAllDirections) {
+  for (const Rounding rounding : directions) {
+    const Case ordinary{.m = 17, .n = 10, .k = 40, .alpha = -0.5, .bits = 0, .rounding = rounding};
+    EXPECT_EQ(expect_bits_of_the_cpu(ordinary, elements<double>(ordinary.m * ordinary.k, 0.5, 15),
+                                     elements<double>(ordinary.k * ordinary.n, 0.5, 16))
+                  .left,
+              0);
+    // No integers: intervals decide most entries.
+    const Case wide{.m = 12, .n = 17, .k = 40, .bits = 0, .rounding = rounding};
+    const Counts counts =
+        expect_bits_of_the_cpu(wide, elements<dd>(wide.m * wide.k, 9, 19), elements<dd>(wide.k * wide.n, 9, 20));
+    EXPECT_LT(counts.left, wide.m * wide.n / 4);
+  }
+  expect_bits_of_random_data<dd, dd>({.m = 10, .n = 17, .k = 30, .bits = 0, .rounding = Rounding::down}, 17);
+  expect_bits_of_random_data<dd, double>(
+      {.m = 8, .n = 5, .k = 20, .alpha = 0.3, .beta = -2, .bits = 0, .rounding = Rounding::up}, 21);
+}
+
+// Sums that end where lo ends, a bit before, a bit behind, and far behind; and sums that are zero.
+TEST(QuadKernels, RoundTiesAndExactSums) {
+  const std::int64_t m = 24, n = 3, k = 3;
+  std::vector<dd> a(size(m * k)), b(size(k * n), dd(1));
+  for (std::int64_t i = 0; i < m; ++i) {
+    const double sign = i % 2 == 0 ? 1 : -1;
+    a[size(i)] = dd(sign, (i % 3 - 1) * std::ldexp(1.0, -53 - static_cast<int>(i % 5)));
+    a[size(i + m)] = dd(sign * (i % 4 < 2 ? 1 : -1) * std::ldexp(1.0, -104 - static_cast<int>(i / 4)));
+    a[size(i + 2 * m)] = i % 7 == 0 ? dd(-a[size(i)].hi, -a[size(i)].lo) : dd(i % 5 == 0 ? 0x1p-150 : 0);
+  }
+  for (const Rounding rounding : directions)
+    expect_bits_of_the_cpu({.m = m, .n = n, .k = k, .bits = 0, .rounding = rounding}, a, b);
 }
 
 TEST(QuadKernels, TakeManyBits) {

@@ -25,7 +25,7 @@ TEST(Level3, ShortProductsThatPartsRefuseGoNatively) {
   std::vector<float> expected = c;
   Options options{.contract = Contract::fp32()};
   options.threads = 1;
-  Level3<float>(options).subtract_product(Op::none, Op::none, m, n, k, a.data(), m, b.data(), k, c.data(), m);
+  Level3<float>(options).subtract_product({Op::none, Op::none, m, n, k, -1, a.data(), m, b.data(), k, 1, c.data(), m});
   const NativeThreads one(1);
   native_gemm<float>({Op::none, Op::none, m, n, k, -1.0f, a.data(), m, b.data(), k, 1.0f, expected.data(), m}, 0);
   EXPECT_EQ(c, expected);

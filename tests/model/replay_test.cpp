@@ -36,7 +36,7 @@ Operands make(Cases& cases, const Engine& e, Stratum stratum, std::int64_t m, st
 
 std::vector<char> product(std::string_view path, const Engine& e, const Replay& r, const Operands& x) {
   std::vector<char> d(x.c.size());
-  multiply_on(path, e, r, x.m, x.n, x.k, x.a.data(), x.k, x.b.data(), x.k, x.c.data(), d.data(), x.m);
+  multiply_on(path, e, r, x.m, x.n, x.k, {x.a.data(), x.k, x.b.data(), x.k, x.c.data(), d.data(), x.m});
   return d;
 }
 

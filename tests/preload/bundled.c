@@ -32,10 +32,12 @@ void dgemm_64_(const char* opa, const char* opb, const int64_t* m, const int64_t
   if (*opa == 'N' && *opb == 'N') multiply(*m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc);
 }
 
-/* By rows alone: the transpose by columns. */
+/* A product by rows is the transpose of one by columns. */
 void scipy_cblas_dgemm64_(int order, int opa, int opb, int64_t m, int64_t n, int64_t k, double alpha, const double* a,
                           int64_t lda, const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
-  if (order == 101 && opa == 111 && opb == 111) multiply(n, m, k, alpha, b, ldb, a, lda, beta, c, ldc);
+  if (opa != 111 || opb != 111) return;
+  if (order == 101) multiply(n, m, k, alpha, b, ldb, a, lda, beta, c, ldc);
+  if (order == 102) multiply(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* step) {

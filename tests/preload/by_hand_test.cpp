@@ -43,6 +43,16 @@ TEST_F(ByHand, AWheelWithARenamedBlasIsReachedAndItsOwnLibraryIsTheOneUnderneath
   EXPECT_EQ(passed.report["passed_on"], Json({{"small", 1}})) << passed.report;
 }
 
+// libvernier is linked to a BLAS of its own, which may be much slower.
+TEST_F(ByHand, WhatLibvernierMultipliesNativelyIsTheWheelsToo) {
+  const std::string command = "'" VERNIER_HOST "' '" VERNIER_WHEEL "' wide";
+  const Outcome plain = shell(command), taken = run("VERNIER_MIN_SIZE=0 VERNIER_ENGINE=portable", command);
+  ASSERT_EQ(plain.text.substr(0, 15), "bundled: dgemm\n");
+  EXPECT_EQ(taken.text, plain.text);
+  EXPECT_EQ(taken.report["symbols"]["scipy_cblas_dgemm64_"]["taken"], 1) << taken.report;
+  EXPECT_EQ(taken.report["engine"], "the program's OpenBLAS") << taken.report;
+}
+
 TEST_F(ByHand, JuliaIsReachedBehindItsTrampoline) {
   const std::string command = "'" VERNIER_BY_HAND "' julia '" VERNIER_TRAMPOLINE "' '" VERNIER_BUNDLED "'";
   const Outcome plain = shell(command), taken = run(forced, command), passed = run("", command);

@@ -177,6 +177,7 @@ TEST_F(CublasPreload, FunctionsThatTheProgramLooksUpAreTaken) {
               "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\nlooked up: 0");
     EXPECT_TRUE(contains(outcome, "small and looked up: 42")) << outcome.text;
     EXPECT_TRUE(contains(outcome, "absent: 0")) << outcome.text;
+    EXPECT_TRUE(contains(outcome, "looked up by libvernier: 42")) << outcome.text;
     EXPECT_EQ(outcome.report["taken"], 1) << outcome.report;
   }
 }

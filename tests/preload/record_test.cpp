@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "outcome.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace vernier::interpose {
@@ -71,6 +72,15 @@ TEST_F(SharedRecords, AFileOfAnotherLayoutIsNoBoard) {
   EXPECT_EQ(open_board(second_.path.c_str(), false), nullptr);
   EXPECT_EQ(open_board("/nowhere/board", false), nullptr);
   EXPECT_NE(open_board(first_.path.c_str(), false), nullptr);
+}
+
+// Else a program whose matrices go to a GPU would have the next calls of that shape made by the CPU.
+TEST(Outcome, WhatAGpuMultipliesNativelyWasNotTriedInVain) {
+  EXPECT_FALSE(tried_in_vain(false, "native"));
+  EXPECT_FALSE(tried_in_vain(false, "residues"));
+  EXPECT_TRUE(tried_in_vain(true, "native"));
+  EXPECT_TRUE(tried_in_vain(true, "residues"));
+  EXPECT_FALSE(tried_in_vain(true, "cublas"));
 }
 
 }  // namespace

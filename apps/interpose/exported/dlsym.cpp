@@ -25,6 +25,11 @@ extern "C" __attribute__((visibility("hidden"), used)) void* vernier_replaced_sy
                 : nullptr;
 }
 
+// For libvernier, whose own calls of cuBLAS come from threads of its own too: what no preload has replaced.
+extern "C" __attribute__((visibility("default"))) void* vernier_underneath(void* library, const char* name) {
+  return vernier::interpose::look_up(library, name);
+}
+
 asm(R"(
   .text
   .globl dlsym

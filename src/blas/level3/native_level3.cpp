@@ -2,8 +2,9 @@
 
 #include <cblas.h>
 
-#include <type_traits>
-
+#include "base/instantiate.hpp"
+#include "base/of_type.hpp"
+#include "number/complex.hpp"
 #include "product/native/native_threads.hpp"
 
 namespace vernier {
@@ -18,116 +19,71 @@ CBLAS_TRANSPOSE cblas(Op op) {
 
 constexpr CBLAS_ORDER by_columns = CblasColMajor;
 
-template <class T, class Wanted>
-constexpr bool is = std::is_same_v<T, Wanted>;
+int as_int(std::int64_t x) { return static_cast<int>(x); }
+
+// Real factors by value, complex ones by address.
+template <class T>
+auto factor(const T& x) {
+  if constexpr (is_complex<T>)
+    return &x;
+  else
+    return x;
+}
+
+// syr2k and her2k; her2k takes a real beta.
+template <class T>
+void update_of_two(const TriangleUpdate<T>& p) {
+  const auto with = [&](auto function, auto beta) {
+    function(by_columns, cblas(p.uplo), cblas(p.opa), as_int(p.n), as_int(p.k), factor(p.alpha), p.a, as_int(p.lda),
+             p.b, as_int(p.ldb), beta, p.c, as_int(p.ldc));
+  };
+  if constexpr (is_complex<T>)
+    if (p.hermitian) return with(of_type<T>(0, 0, cblas_cher2k, cblas_zher2k), p.beta.real());
+  with(of_type<T>(cblas_ssyr2k, cblas_dsyr2k, cblas_csyr2k, cblas_zsyr2k), factor(p.beta));
+}
+
+// syrk and herk; herk takes real factors.
+template <class T>
+void update_of_one(const TriangleUpdate<T>& p) {
+  const auto with = [&](auto function, auto alpha, auto beta) {
+    function(by_columns, cblas(p.uplo), cblas(p.opa), as_int(p.n), as_int(p.k), alpha, p.a, as_int(p.lda), beta, p.c,
+             as_int(p.ldc));
+  };
+  if constexpr (is_complex<T>)
+    if (p.hermitian) return with(of_type<T>(0, 0, cblas_cherk, cblas_zherk), p.alpha.real(), p.beta.real());
+  with(of_type<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk), factor(p.alpha), factor(p.beta));
+}
 
 }  // namespace
 
 template <class T>
-void native_symm(bool hermitian, Side side, Uplo uplo, int m, int n, T alpha, const T* a, int lda, const T* b, int ldb,
-                 T beta, T* c, int ldc) {
+void native_symmetric(const SymmetricProduct<T>& p) {
   const NativeCall call;
-  const CBLAS_SIDE s = cblas(side);
-  const CBLAS_UPLO u = cblas(uplo);
-  if constexpr (is<T, float>)
-    cblas_ssymm(by_columns, s, u, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
-  else if constexpr (is<T, double>)
-    cblas_dsymm(by_columns, s, u, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
-  else if constexpr (is<T, std::complex<float>>)
-    (hermitian ? cblas_chemm : cblas_csymm)(by_columns, s, u, m, n, &alpha, a, lda, b, ldb, &beta, c, ldc);
-  else
-    (hermitian ? cblas_zhemm : cblas_zsymm)(by_columns, s, u, m, n, &alpha, a, lda, b, ldb, &beta, c, ldc);
+  const auto function = of_type<T>(cblas_ssymm, cblas_dsymm, p.hermitian ? cblas_chemm : cblas_csymm,
+                                   p.hermitian ? cblas_zhemm : cblas_zsymm);
+  function(by_columns, cblas(p.side), cblas(p.uplo), as_int(p.m), as_int(p.n), factor(p.alpha), p.a, as_int(p.lda), p.b,
+           as_int(p.ldb), factor(p.beta), p.c, as_int(p.ldc));
 }
 
 template <class T>
-void native_syrk(bool hermitian, Uplo uplo, Op op, int n, int k, T alpha, const T* a, int lda, T beta, T* c, int ldc) {
+void native_update(const TriangleUpdate<T>& p) {
   const NativeCall call;
-  const CBLAS_UPLO u = cblas(uplo);
-  const CBLAS_TRANSPOSE t = cblas(op);
-  if constexpr (is<T, float>) {
-    cblas_ssyrk(by_columns, u, t, n, k, alpha, a, lda, beta, c, ldc);
-  } else if constexpr (is<T, double>) {
-    cblas_dsyrk(by_columns, u, t, n, k, alpha, a, lda, beta, c, ldc);
-  } else if constexpr (is<T, std::complex<float>>) {
-    if (hermitian)
-      cblas_cherk(by_columns, u, t, n, k, alpha.real(), a, lda, beta.real(), c, ldc);
-    else
-      cblas_csyrk(by_columns, u, t, n, k, &alpha, a, lda, &beta, c, ldc);
-  } else {
-    if (hermitian)
-      cblas_zherk(by_columns, u, t, n, k, alpha.real(), a, lda, beta.real(), c, ldc);
-    else
-      cblas_zsyrk(by_columns, u, t, n, k, &alpha, a, lda, &beta, c, ldc);
-  }
+  p.both ? update_of_two(p) : update_of_one(p);
 }
 
 template <class T>
-void native_syr2k(bool hermitian, Uplo uplo, Op op, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
-                  T beta, T* c, int ldc) {
+void native_triangular(const TriangularProduct<T>& p) {
   const NativeCall call;
-  const CBLAS_UPLO u = cblas(uplo);
-  const CBLAS_TRANSPOSE t = cblas(op);
-  if constexpr (is<T, float>) {
-    cblas_ssyr2k(by_columns, u, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  } else if constexpr (is<T, double>) {
-    cblas_dsyr2k(by_columns, u, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  } else if constexpr (is<T, std::complex<float>>) {
-    if (hermitian)
-      cblas_cher2k(by_columns, u, t, n, k, &alpha, a, lda, b, ldb, beta.real(), c, ldc);
-    else
-      cblas_csyr2k(by_columns, u, t, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
-  } else {
-    if (hermitian)
-      cblas_zher2k(by_columns, u, t, n, k, &alpha, a, lda, b, ldb, beta.real(), c, ldc);
-    else
-      cblas_zsyr2k(by_columns, u, t, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
-  }
+  const auto function = p.solve ? of_type<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)
+                                : of_type<T>(cblas_strmm, cblas_dtrmm, cblas_ctrmm, cblas_ztrmm);
+  function(by_columns, cblas(p.side), cblas(p.uplo), cblas(p.opa), cblas(p.diag), as_int(p.m), as_int(p.n),
+           factor(p.alpha), p.a, as_int(p.lda), p.c, as_int(p.ldc));
 }
 
-template <class T>
-void native_trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* a, int lda, T* b, int ldb) {
-  const NativeCall call;
-  const CBLAS_SIDE s = cblas(side);
-  const CBLAS_UPLO u = cblas(uplo);
-  const CBLAS_TRANSPOSE t = cblas(op);
-  const CBLAS_DIAG d = cblas(diag);
-  if constexpr (is<T, float>)
-    cblas_strmm(by_columns, s, u, t, d, m, n, alpha, a, lda, b, ldb);
-  else if constexpr (is<T, double>)
-    cblas_dtrmm(by_columns, s, u, t, d, m, n, alpha, a, lda, b, ldb);
-  else if constexpr (is<T, std::complex<float>>)
-    cblas_ctrmm(by_columns, s, u, t, d, m, n, &alpha, a, lda, b, ldb);
-  else
-    cblas_ztrmm(by_columns, s, u, t, d, m, n, &alpha, a, lda, b, ldb);
-}
-
-template <class T>
-void native_trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* a, int lda, T* b, int ldb) {
-  const NativeCall call;
-  const CBLAS_SIDE s = cblas(side);
-  const CBLAS_UPLO u = cblas(uplo);
-  const CBLAS_TRANSPOSE t = cblas(op);
-  const CBLAS_DIAG d = cblas(diag);
-  if constexpr (is<T, float>)
-    cblas_strsm(by_columns, s, u, t, d, m, n, alpha, a, lda, b, ldb);
-  else if constexpr (is<T, double>)
-    cblas_dtrsm(by_columns, s, u, t, d, m, n, alpha, a, lda, b, ldb);
-  else if constexpr (is<T, std::complex<float>>)
-    cblas_ctrsm(by_columns, s, u, t, d, m, n, &alpha, a, lda, b, ldb);
-  else
-    cblas_ztrsm(by_columns, s, u, t, d, m, n, &alpha, a, lda, b, ldb);
-}
-
-#define VERNIER_INSTANTIATE(T)                                                                        \
-  template void native_symm(bool, Side, Uplo, int, int, T, const T*, int, const T*, int, T, T*, int); \
-  template void native_syrk(bool, Uplo, Op, int, int, T, const T*, int, T, T*, int);                  \
-  template void native_syr2k(bool, Uplo, Op, int, int, T, const T*, int, const T*, int, T, T*, int);  \
-  template void native_trmm(Side, Uplo, Op, Diag, int, int, T, const T*, int, T*, int);               \
-  template void native_trsm(Side, Uplo, Op, Diag, int, int, T, const T*, int, T*, int);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+#define VERNIER_NATIVE_LEVEL3(F, T)                        \
+  F(void, native_symmetric, T, const SymmetricProduct<T>&) \
+  F(void, native_update, T, const TriangleUpdate<T>&)      \
+  F(void, native_triangular, T, const TriangularProduct<T>&)
+VERNIER_FOR_ALL(VERNIER_NATIVE_LEVEL3, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

@@ -55,11 +55,8 @@ Report triangle_product(RoutineReport& report, const TriangleUpdate<T>& p, const
   const Scratch<T> t(p.n, p.n);  // beyond the triangle it holds parts of the squares and what was there
   const Options inner = inner_options(options);
   const TriangleCut cut = options.contract.reproducible ? common_cut : cpu_cut(usable_threads(options.threads));
-  cut_triangle(p.uplo, cut, 0, p.n, [&](auto... range) {
-    const GemmCall<T> part = p.rectangle(range..., t.data());
-    report.add(gemm<T>(part.opa, part.opb, part.m, part.n, part.k, part.alpha, part.a, part.lda, part.b, part.ldb,
-                       part.beta, part.c, part.ldc, inner));
-  });
+  cut_triangle(p.uplo, cut, 0, p.n,
+               [&](auto... range) { report.add(gemm_of(p.rectangle(range..., t.data()), inner)); });
   update_triangle(p, usable_threads(options.threads), [&, x = t.data()](auto i, auto j, const T& c) {
     return updated(p.alpha, x[i + j * p.n], p.beta, c);
   });
@@ -105,19 +102,6 @@ T sum_of_two(const TriangleUpdate<T>& p, T direct, T mirrored, const T& c) {
   return updated(p.alpha, direct, T{1}, rest);
 }
 
-// By the BLAS underneath, in the order of operations that is its own.
-template <class T>
-void update_natively(const TriangleUpdate<T>& p, const Options& options) {
-  const NativeThreads setting(options.threads);
-  const auto as_int = [](std::int64_t x) { return static_cast<int>(x); };
-  if (p.both)
-    native_syr2k(p.hermitian, p.uplo, p.opa, as_int(p.n), as_int(p.k), p.alpha, p.a, as_int(p.lda), p.b, as_int(p.ldb),
-                 p.beta, p.c, as_int(p.ldc));
-  else
-    native_syrk(p.hermitian, p.uplo, p.opa, as_int(p.n), as_int(p.k), p.alpha, p.a, as_int(p.lda), p.beta, p.c,
-                as_int(p.ldc));
-}
-
 // opa: what the caller asked for; op(B) is its transpose.
 template <class T>
 Report rank_update(TriangleUpdate<T> p, const Options& options) {
@@ -141,7 +125,8 @@ Report rank_update(TriangleUpdate<T> p, const Options& options) {
   if (!p.both && plan.scheme == "residues") method = update_method<T>(p.n, p.k, options);
   if (!method.residues()) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.n, p.k, p.lda, p.ldb, p.ldc})) {
-    update_natively(p, options);
+    const NativeThreads setting(options.threads);
+    native_update(p);
     method.done();
     return report.finished(std::move(plan));
   }
@@ -151,8 +136,7 @@ Report rank_update(TriangleUpdate<T> p, const Options& options) {
     return done;
   }
   const Scratch<T> x(p.n, p.n);
-  report.add(
-      gemm<T>(p.opa, p.opb, p.n, p.n, p.k, T{1}, p.a, p.lda, p.b, p.ldb, T{0}, x.data(), p.n, inner_options(options)));
+  report.add(gemm_of(p.rectangle(0, p.n, 0, p.n, x.data()), inner_options(options)));
   update_triangle(p, usable_threads(options.threads), [&, t = x.data()](auto i, auto j, const T& c) {
     return sum_of_two(p, t[i + j * p.n], t[j + i * p.n], c);
   });
@@ -180,34 +164,10 @@ Report gemmt(Uplo uplo, Op opa, Op opb, std::int64_t n, std::int64_t k, Scalar<T
   return triangle_product(report, p, options);
 }
 
-template <class T>
-Report syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
-            Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, A, lda, beta, C, ldc}, "syrk", false, false, false, uplo},
-                        options);
-}
-
-template <class T>
-Report herk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Real<T> alpha, const T* A, std::int64_t lda, Real<T> beta,
-            T* C, std::int64_t ldc, const Options& options) {
-  return rank_update<T>(
-      {{op, op, n, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc}, "herk", is_complex<T>, false, false, uplo},
-      options);
-}
-
-template <class T>
-Report syr2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
-             const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update<T>({{op, op, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, "syr2k", false, true, true, uplo},
-                        options);
-}
-
-template <class T>
-Report her2k(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,
-             const T* B, std::int64_t ldb, Real<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return rank_update<T>(
-      {{op, op, n, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc}, "her2k", is_complex<T>, true, true, uplo}, options);
-}
+VERNIER_RANK_K_UPDATE(syrk, Scalar<T>, false)
+VERNIER_RANK_K_UPDATE(herk, Real<T>, is_complex<T>)
+VERNIER_RANK_2K_UPDATE(syr2k, Scalar<T>, false, true)
+VERNIER_RANK_2K_UPDATE(her2k, Real<T>, is_complex<T>, true)
 
 VERNIER_FOR_ALL(VERNIER_RANK_UPDATES, VERNIER_INSTANTIATION)
 

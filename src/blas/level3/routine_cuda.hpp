@@ -5,6 +5,7 @@
 #include "blas/level3/routine.hpp"
 #include "cuda/device.hpp"
 #include "number/complex.hpp"
+#include "product/call.hpp"
 #include "product/device_memory.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "vernier/cuda_level3.hpp"
@@ -45,6 +46,11 @@ void check_without_host(std::int64_t m, std::int64_t n, std::int64_t k, const Op
   Options inner = inner_options(options);
   inner.asynchronous = true;  // which some GPUs do natively
   if (explain<T>(Op::none, Op::none, m, n, k, inner).scheme == "residues") check_without_host<RealType<T>>(inner);
+}
+
+template <class T>
+Report gemm_of(const GemmCall<T>& p, const Options& options) {
+  return gemm<T>(p.opa, p.opb, p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b, p.ldb, &p.beta, p.c, p.ldc, options);
 }
 
 inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }

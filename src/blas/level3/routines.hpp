@@ -7,6 +7,31 @@
 
 #include "base/instantiate.hpp"
 
+// Their definitions, alike on CPU and GPU, out of rank_update() and symmetric_product() there.
+#define VERNIER_SYMMETRIC_PRODUCT(name, hermitian)                                                                    \
+  template <class T>                                                                                                  \
+  Report name(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,    \
+              const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {         \
+    const std::int64_t k = side == Side::left ? m : n;                                                                \
+    return symmetric_product<T>(                                                                                      \
+        {{Op::none, Op::none, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, #name, hermitian, side, uplo}, options); \
+  }
+#define VERNIER_RANK_K_UPDATE(name, Factor, hermitian)                                                        \
+  template <class T>                                                                                          \
+  Report name(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Factor alpha, const T* A, std::int64_t lda,   \
+              Factor beta, T* C, std::int64_t ldc, const Options& options) {                                  \
+    return rank_update<T>(                                                                                    \
+        {{op, op, n, n, k, T(alpha), A, lda, A, lda, T(beta), C, ldc}, #name, hermitian, false, false, uplo}, \
+        options);                                                                                             \
+  }
+#define VERNIER_RANK_2K_UPDATE(name, Factor, hermitian, both)                                                      \
+  template <class T>                                                                                               \
+  Report name(Uplo uplo, Op op, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A, std::int64_t lda,     \
+              const T* B, std::int64_t ldb, Factor beta, T* C, std::int64_t ldc, const Options& options) {         \
+    return rank_update<T>(                                                                                         \
+        {{op, op, n, n, k, alpha, A, lda, B, ldb, T(beta), C, ldc}, #name, hermitian, both, true, uplo}, options); \
+  }
+
 #define VERNIER_RANK_UPDATES(F, T)                                                                                     \
   F(Report, gemmt, T, Uplo, Op, Op, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, const T*,           \
     std::int64_t, Scalar<T>, T*, std::int64_t, const Options&)                                                         \

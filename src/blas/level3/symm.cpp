@@ -31,64 +31,53 @@ void fill(bool hermitian, Uplo uplo, std::int64_t n, const T* a, std::int64_t ld
     for (std::int64_t i = 0; i < n; i += tile) fill_tile(hermitian, uplo, n, a, lda, i, j, out);
 }
 
-template <class T>
-Report symmetric_product(const char* routine, bool hermitian, Side side, Uplo uplo, std::int64_t m, std::int64_t n,
-                         T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T beta, T* C,
-                         std::int64_t ldc, const Options& options) {
-  RoutineReport report(routine);
-  check_symmetric(routine, side, uplo, m, n, alpha, A, lda, B, ldb, C, ldc);
-  check_routine_options(routine, options);
-  check_not_exact(routine, options);
-  const std::int64_t order = side == Side::left ? m : n;
-  const bool reads = m > 0 && n > 0 && alpha != T{0};
+// On a GPU, where the options or the thread ask for one and the estimate is for it.
+template <class T, class OnCpu>
+std::optional<Report> offloaded_symmetric(const SymmetricProduct<T>& p, const Options& options, const OnCpu& on_cpu) {
+  const bool reads_c = p.beta != T{0};
   const auto describe = [&] {
-    return HostRoutine<T>{routine, {m, n, order}, {A, order, order, lda}, {B, m, n, ldb}, {C, m, n, ldc}, beta != T{0}};
+    return HostRoutine<T>{p.routine, p.shape(), {p.a, p.k, p.k, p.lda}, {p.b, p.m, p.n, p.ldb}, {p.c, p.m, p.n, p.ldc},
+                          reads_c};
   };
   const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
-    return (hermitian ? cuda::hemm<T> : cuda::symm<T>)(side, uplo, m, n, alpha, x.a, x.lda, x.b, x.ldb, beta, x.c,
-                                                       x.ldc, {.contract = options.contract, .stream = stream});
+    return (p.hermitian ? cuda::hemm<T> : cuda::symm<T>)(p.side, p.uplo, p.m, p.n, p.alpha, x.a, x.lda, x.b, x.ldb,
+                                                         p.beta, x.c, x.ldc,
+                                                         {.contract = options.contract, .stream = stream});
   };
-  const auto on_cpu = [&](const Options& o) {
-    return symmetric_product(routine, hermitian, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, o);
-  };
+  return offloaded_routine<T>(p.shape(), reads_c, options, describe, on_device, on_cpu);
+}
+
+template <class T>
+Report symmetric_product(const SymmetricProduct<T>& p, const Options& options) {
+  RoutineReport report(p.routine);
+  check_symmetric(p);
+  check_routine_options(p.routine, options);
+  check_not_exact(p.routine, options);
+  const bool reads = p.reads();
   if (reads)
-    if (auto done = offloaded_routine<T>({m, n, order}, beta != T{0}, options, describe, on_device, on_cpu))
+    if (auto done = offloaded_symmetric(p, options, [&](const Options& o) { return symmetric_product(p, o); }))
       return *std::move(done);
-  Plan plan = explain<T>(Op::none, Op::none, m, n, order, options);
-  if (plan.scheme == "native" && reads && fits_native({m, n, lda, ldb, ldc})) {
+  Plan plan = explain<T>(Op::none, Op::none, p.m, p.n, p.k, options);
+  if (plan.scheme == "native" && reads && fits_native({p.m, p.n, p.lda, p.ldb, p.ldc})) {
     const NativeThreads setting(options.threads);
-    native_symm(hermitian, side, uplo, static_cast<int>(m), static_cast<int>(n), alpha, A, static_cast<int>(lda), B,
-                static_cast<int>(ldb), beta, C, static_cast<int>(ldc));
+    native_symmetric(p);
     return report.finished(std::move(plan));
   }
   const Options inner = inner_options(options);
   if (!reads) {
-    report.add(gemm<T>(Op::none, Op::none, m, n, 0, alpha, A, std::max<std::int64_t>(m, 1), B, 1, beta, C, ldc, inner));
+    report.add(gemm_of(p.filled(p.a), inner));
     return report.finished();
   }
-  const Scratch<T> full(order, order);
-  fill(hermitian, uplo, order, A, lda, full.data(), usable_threads(options.threads));
-  if (side == Side::left)
-    report.add(gemm<T>(Op::none, Op::none, m, n, m, alpha, full.data(), m, B, ldb, beta, C, ldc, inner));
-  else
-    report.add(gemm<T>(Op::none, Op::none, m, n, n, alpha, B, ldb, full.data(), n, beta, C, ldc, inner));
+  const Scratch<T> full(p.k, p.k);
+  fill(p.hermitian, p.uplo, p.k, p.a, p.lda, full.data(), usable_threads(options.threads));
+  report.add(gemm_of(p.filled(full.data()), inner));
   return report.finished();
 }
 
 }  // namespace
 
-template <class T>
-Report symm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,
-            const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return symmetric_product("symm", false, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
-}
-
-template <class T>
-Report hemm(Side side, Uplo uplo, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A, std::int64_t lda,
-            const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
-  return symmetric_product("hemm", is_complex<T>, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc, options);
-}
-
+VERNIER_SYMMETRIC_PRODUCT(symm, false)
+VERNIER_SYMMETRIC_PRODUCT(hemm, is_complex<T>)
 VERNIER_FOR_ALL(VERNIER_SYMMETRIC_PRODUCTS, VERNIER_INSTANTIATION)
 
 }  // namespace vernier

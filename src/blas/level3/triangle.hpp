@@ -1,7 +1,9 @@
 // Routines with a triangle: what they check, and how a triangle of a product is cut into rectangles. For CPU and GPU.
 #pragma once
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "blas/level3/routine.hpp"
 #include "number/complex.hpp"
@@ -97,25 +99,63 @@ inline void check_sides(const char* routine, Side side, Uplo uplo, std::int64_t 
 }
 
 template <class T>
-void check_symmetric(const char* routine, Side side, Uplo uplo, std::int64_t m, std::int64_t n, T alpha, const T* A,
-                     std::int64_t lda, const T* B, std::int64_t ldb, const T* C, std::int64_t ldc) {
-  check_sides(routine, side, uplo, m, n, lda, ldb, ldc);
-  const bool writes = m > 0 && n > 0;
-  check_operands(routine, writes && alpha != T{0}, writes, A, B, C);
+Report gemm_of(const GemmCall<T>& p, const Options& options) {
+  return gemm<T>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options);
 }
 
-// trmm and trsm; in place B is C.
+// C = alpha A B + beta C, or alpha B A + beta C; of A, k x k, a triangle is stored.
 template <class T>
-void check_triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n,
-                      T alpha, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, const T* C,
-                      std::int64_t ldc) {
-  check_op(routine, op);
-  check_choice(routine, "diag", diag);
-  check_sides(routine, side, uplo, m, n, lda, ldb, ldc);
-  const bool writes = m > 0 && n > 0;
-  check_pointer(routine, "A", writes && alpha != T{0}, A);
-  check_pointer(routine, "B", writes, B);
-  check_pointer(routine, "C", writes, C);
+struct SymmetricProduct : GemmCall<T> {
+  const char* routine;
+  bool hermitian;
+  Side side;
+  Uplo uplo;
+
+  bool reads() const { return this->k > 0 && this->m > 0 && this->n > 0 && this->alpha != T{0}; }
+  // By gemm, all of A in `full`; where nothing is read, C = beta C.
+  GemmCall<T> filled(const T* full) const {
+    GemmCall<T> call = *this;
+    call.a = full, call.lda = std::max<std::int64_t>(this->k, 1);
+    if (!reads())
+      call.k = 0, call.lda = std::max<std::int64_t>(this->m, 1), call.ldb = 1;
+    else if (side == Side::right)
+      std::swap(call.a, call.b), std::swap(call.lda, call.ldb);
+    return call;
+  }
+};
+
+template <class T>
+void check_symmetric(const SymmetricProduct<T>& p) {
+  check_sides(p.routine, p.side, p.uplo, p.m, p.n, p.lda, p.ldb, p.ldc);
+  check_operands(p.routine, p.reads(), p.m > 0 && p.n > 0, p.a, p.b, p.c);
+}
+
+// C = alpha op(A) B, alpha op(A)^-1 B, or these from the right; C may be B.
+template <class T>
+struct TriangularProduct : GemmCall<T> {
+  const char* routine;
+  bool solve;
+  Side side;
+  Uplo uplo;
+  Diag diag;
+
+  std::int64_t order() const { return side == Side::left ? this->m : this->n; }
+  std::int64_t others() const { return side == Side::left ? this->n : this->m; }
+  bool lower() const { return (uplo == Uplo::lower) == (this->opa == Op::none); }  // op(A)
+  const T* block(std::int64_t i, std::int64_t j) const {                           // of op(A), in A
+    return this->opa == Op::none ? this->a + i + j * this->lda : this->a + j + i * this->lda;
+  }
+};
+
+template <class T>
+void check_triangular(const TriangularProduct<T>& p) {
+  check_op(p.routine, p.opa);
+  check_choice(p.routine, "diag", p.diag);
+  check_sides(p.routine, p.side, p.uplo, p.m, p.n, p.lda, p.ldb, p.ldc);
+  const bool writes = p.m > 0 && p.n > 0;
+  check_pointer(p.routine, "A", writes && p.alpha != T{0}, p.a);
+  check_pointer(p.routine, "B", writes, p.b);
+  check_pointer(p.routine, "C", writes, p.c);
 }
 
 // Blocks on the diagonal are done in the precision of the type.

@@ -20,7 +20,7 @@ using Problem = Triangular<T, Options>;
 
 template <class T>
 void check(const Problem<T>& p) {
-  check_triangular(p.routine, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc);
+  check_triangular(p);
   check_routine_options(p.routine, p.options);
   check_not_exact(p.routine, p.options);
   if (asks_for_more_than<T>(p.options.contract))
@@ -28,16 +28,8 @@ void check(const Problem<T>& p) {
          p.options.contract.text(), std::numeric_limits<RealType<T>>::digits);
 }
 
-// By the BLAS underneath, C in place.
-template <class T>
-void native_triangular(const Problem<T>& p, std::int64_t m, std::int64_t n, T alpha, const T* a, T* c,
-                       std::int64_t ldc) {
-  (p.solve ? native_trsm<T> : native_trmm<T>)(p.side, p.uplo, p.op, p.diag, static_cast<int>(m), static_cast<int>(n),
-                                              alpha, a, static_cast<int>(p.lda), c, static_cast<int>(ldc));
-}
-
-// The same of a block between products: vectors dealt to the threads of products. Those of the BLAS would have to be
-// woken beside them, and both then wait for each other.
+// By the BLAS underneath: a block between products: vectors dealt to the threads of products. Those of the BLAS would
+// have to be woken beside them, and both then wait for each other.
 template <class T>
 void native_block(const Problem<T>& p, std::int64_t begin, std::int64_t size, T* rows) {
   const NativeThreads one(1);
@@ -47,8 +39,11 @@ void native_block(const Problem<T>& p, std::int64_t begin, std::int64_t size, T*
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
   for (std::int64_t first = 0; first < p.others(); first += share) {
     const std::int64_t count = std::min(share, p.others() - first);
-    native_triangular(p, left ? size : count, left ? count : size, T{1}, p.block(begin, begin),
-                      left ? rows + first * p.m : rows + first, p.m);
+    TriangularProduct<T> part = p;
+    part.m = left ? size : count, part.n = left ? count : size;
+    part.alpha = T{1}, part.a = p.block(begin, begin);
+    part.c = left ? rows + first * p.m : rows + first, part.ldc = p.m;
+    native_triangular(part);
   }
 }
 
@@ -58,13 +53,10 @@ void by_halves(const Problem<T>& p, T* x, RoutineReport& report) {
   const Options options = inner_options(p.options);
   const auto diagonal = [&](std::int64_t begin, std::int64_t size, T* rows) {
     if (!reproducible && fits_native({p.m, p.n, p.lda})) return native_block(p, begin, size, rows);
-    const TriangularBlock<T> a(p.uplo, p.op, p.diag, size, p.block(begin, begin), p.lda);
+    const TriangularBlock<T> a(p.uplo, p.opa, p.diag, size, p.block(begin, begin), p.lda);
     substitute(p.side, a, p.solve, p.others(), rows, p.m, usable_threads(options.threads));
   };
-  const auto multiply = [&](Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T sign, const T* A,
-                            std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc) {
-    report.add(gemm<T>(opa, opb, m, n, k, sign, A, lda, B, ldb, T{1}, C, ldc, options));
-  };
+  const auto multiply = [&](const GemmCall<T>& part) { report.add(gemm_of(part, options)); };
   TriangularHalves(p, reproducible ? substitution_cut : cpu_cut(usable_threads(options.threads)), x, diagonal, multiply)
       .run();
 }
@@ -94,13 +86,10 @@ std::optional<Report> offloaded_triangular(const Problem<T>& p) {
   const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
     const cuda::Options o{.contract = p.options.contract, .stream = stream};
     return p.solve
-               ? cuda::trsm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
-               : cuda::trmm<T>(p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c, x.ldc, o);
+               ? cuda::trsm<T>(p.side, p.uplo, p.opa, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, o)
+               : cuda::trmm<T>(p.side, p.uplo, p.opa, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c, x.ldc, o);
   };
-  const auto on_cpu = [&](const Options& o) {
-    return triangular<T>(
-        {p.routine, p.solve, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc, o});
-  };
+  const auto on_cpu = [&](const Options& o) { return triangular<T>({p, o}); };
   return offloaded_routine<T>(shape, true, p.options, describe, on_device, on_cpu);
 }
 
@@ -120,7 +109,7 @@ Report triangular(const Problem<T>& p) {
   if (!method.residues()) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
     const NativeThreads setting(p.options.threads);
-    native_triangular(p, p.m, p.n, p.alpha, p.a, p.c, p.ldc);
+    native_triangular<T>(p);
     method.done();
     return report.finished(std::move(plan));
   }
@@ -138,13 +127,15 @@ Report triangular(const Problem<T>& p) {
 template <class T>
 Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
             std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>({"trmm", false, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
+  return triangular<T>(
+      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trmm", false, side, uplo, diag}, options});
 }
 
 template <class T>
 Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
             std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>({"trsm", true, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
+  return triangular<T>(
+      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trsm", true, side, uplo, diag}, options});
 }
 
 VERNIER_FOR_ALL(VERNIER_TRMM_IN_PLACE, VERNIER_INSTANTIATION)

@@ -17,7 +17,7 @@ using Problem = Triangular<T, Options>;
 
 template <class T>
 void check_arguments(const Problem<T>& p) {
-  check_triangular(p.routine, p.side, p.uplo, p.op, p.diag, p.m, p.n, p.alpha, p.a, p.lda, p.b, p.ldb, p.c, p.ldc);
+  check_triangular(p);
   check_routine_options(p.routine, p.options);
   const Contract& contract = p.options.contract;
   if (asks_for_more_than<T>(contract) || contract.reproducible)
@@ -36,14 +36,11 @@ void by_halves(const Problem<T>& p, T* x, Cublas& cublas, RoutineReport& report)
     cublas.set_stream(stream_of(options));  // a product in between may have set another mode
     cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
     if (p.solve)
-      cublas.trsm(p.side, p.uplo, p.op, p.diag, m, n, &one, a, p.lda, rows, p.m);
+      cublas.trsm(p.side, p.uplo, p.opa, p.diag, m, n, &one, a, p.lda, rows, p.m);
     else
-      cublas.trmm(p.side, p.uplo, p.op, p.diag, m, n, &one, a, p.lda, rows, p.m, rows, p.m);
+      cublas.trmm(p.side, p.uplo, p.opa, p.diag, m, n, &one, a, p.lda, rows, p.m, rows, p.m);
   };
-  const auto multiply = [&](Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, T sign, const T* A,
-                            std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc) {
-    report.add(gemm<T>(opa, opb, m, n, k, &sign, A, lda, B, ldb, &one, C, ldc, options));
-  };
+  const auto multiply = [&](const GemmCall<T>& part) { report.add(gemm_of(part, options)); };
   TriangularHalves(p, native_cut, x, diagonal, multiply).run();
 }
 
@@ -55,7 +52,7 @@ Report triangular(const Problem<T>& p) {
   if (p.m == 0 || p.n == 0) return report.finished(std::move(nothing));
   const cudaStream_t stream = stream_of(p.options);
   const auto copy = [&](T factor, const T* in, std::int64_t ld_in, T* out, std::int64_t ld_out) {
-    update_on_device(p.m, p.n, DeviceFactor<T>{factor}, in, ld_in, DeviceFactor<T>{}, out, ld_out, stream);
+    update_on_device({p.m, p.n}, DeviceFactor<T>{factor}, in, ld_in, DeviceFactor<T>{}, out, ld_out, stream);
   };
   if (p.alpha == T{0}) {
     check(cudaMemset2DAsync(p.c, static_cast<std::size_t>(p.ldc) * sizeof(T), 0,
@@ -77,13 +74,15 @@ Report triangular(const Problem<T>& p) {
 template <class T>
 Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc, const Options& options) {
-  return triangular<T>({"trmm", false, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, C, ldc, options});
+  return triangular<T>(
+      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, C, ldc}, "trmm", false, side, uplo, diag}, options});
 }
 
 template <class T>
 Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
             std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>({"trsm", true, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb, options});
+  return triangular<T>(
+      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trsm", true, side, uplo, diag}, options});
 }
 
 VERNIER_FOR_ALL(VERNIER_TRMM_TO_C, VERNIER_INSTANTIATION)

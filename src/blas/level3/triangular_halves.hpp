@@ -5,36 +5,14 @@
 
 namespace vernier {
 
-// C = alpha op(A) B, alpha op(A)^-1 B, or these from the right; C may be B.
 template <class T, class Settings>
-struct Triangular {
-  const char* routine;
-  bool solve;
-  Side side;
-  Uplo uplo;
-  Op op;
-  Diag diag;
-  std::int64_t m, n;
-  T alpha;
-  const T* a;
-  std::int64_t lda;
-  const T* b;
-  std::int64_t ldb;
-  T* c;
-  std::int64_t ldc;
+struct Triangular : TriangularProduct<T> {
   const Settings& options;
-
-  std::int64_t order() const { return side == Side::left ? m : n; }
-  std::int64_t others() const { return side == Side::left ? n : m; }
-  bool lower() const { return (uplo == Uplo::lower) == (op == Op::none); }  // op(A)
-  const T* block(std::int64_t i, std::int64_t j) const {                    // of op(A), in A
-    return op == Op::none ? a + i + j * lda : a + j + i * lda;
-  }
 };
 
 // X, m x n and packed, becomes op(A) X, op(A)^-1 X, or these from the right; products read the untouched B of the call.
 //   diagonal(begin, size, x): the block of A on the diagonal, and its rows or columns of X
-//   multiply(op of A, op of B, m, n, k, sign, A, lda, B, ldb, C, ldc): C += sign A B
+//   multiply(call): C += sign A B
 template <class T, class Settings, class Diagonal, class Multiply>
 class TriangularHalves {
  public:
@@ -74,10 +52,11 @@ class TriangularHalves {
     const T* source = p_.solve ? x_ : p_.b;
     const std::int64_t ld = p_.solve ? p_.m : p_.ldb;
     if (p_.side == Side::left)
-      multiply_(p_.op, Op::none, size, p_.n, k, sign, p_.block(to, from), p_.lda, source + from, ld, x_ + to, p_.m);
+      multiply_(
+          {p_.opa, Op::none, size, p_.n, k, sign, p_.block(to, from), p_.lda, source + from, ld, T{1}, x_ + to, p_.m});
     else
-      multiply_(Op::none, p_.op, p_.m, size, k, sign, source + from * ld, ld, p_.block(from, to), p_.lda,
-                x_ + to * p_.m, p_.m);
+      multiply_({Op::none, p_.opa, p_.m, size, k, sign, source + from * ld, ld, p_.block(from, to), p_.lda, T{1},
+                 x_ + to * p_.m, p_.m});
   }
 
   const Triangular<T, Settings>& p_;

@@ -85,12 +85,13 @@ MeasuredTime half_time(const DeviceBuffer<std::byte>& a, const DeviceBuffer<std:
   const auto x = [](const DeviceBuffer<std::byte>& m) { return reinterpret_cast<float*>(m.data()); };
   const SplitGemmPlan plan = plan_split_gemm(half_rate, size, size, size, current_gpu());
   const DeviceWorkspace workspace(plan.workspace, nullptr);
-  const SplitOperands operands = split_operands_of(Op::none, Op::none, size, size, size, x(a), size, x(b), size);
+  const SplitOperands operands =
+      split_operands_of({Op::none, Op::none, size, size, size, nullptr, x(a), size, x(b), size});
   return {.method = half_rate,
           .single_precision = true,
           .n = size,
           .seconds = seconds_of([&] {
-            split_gemm(plan, operands, {1, nullptr}, {0, nullptr}, x(c), size, workspace.data(), nullptr);
+            split_gemm(plan, operands, {{1, nullptr}, {0, nullptr}}, x(c), size, workspace.data(), nullptr);
           })};
 }
 

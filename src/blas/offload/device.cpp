@@ -10,6 +10,7 @@
 
 #include "base/asked_device.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/offload/offload.hpp"
@@ -160,10 +161,6 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
 }
 
 #define VERNIER_INSTANTIATE(T) template std::optional<Plan> offload_plan<T>(const ProductShape&, bool, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fmt.hpp"
+#include "base/instantiate.hpp"
 #include "base/size.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -152,10 +153,6 @@ RoutineOutcome run_whole(const HostRoutine<T>& routine,
   template RoutineOutcome run_whole(const HostRoutine<T>&,                                                        \
                                     const std::function<void(const RoutineOperands<T>&, void*)>&, const Options&, \
                                     const OffloadTarget<T>&, const offload::TransferSettings&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -73,7 +73,8 @@ template <class Result>
 void tell_where(Result& result, bool on_device, const std::string& where) {
   if (where.empty()) return;
   if constexpr (requires { result.plan; }) {
-    if (on_device && result.plan.scheme == "native") result.plan.scheme = "cublas";  // "native" is the CPU's BLAS
+    if (on_device && (result.fallback || result.plan.scheme == "native"))
+      result.plan.scheme = "cublas";  // "native" is the CPU's BLAS
     result.plan.reason += where;
   } else if constexpr (requires { result.reason; }) {
     result.reason += result.reason.empty() ? where.substr(2) : where;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "number/complex.hpp"
@@ -220,7 +221,11 @@ class OffloadRun {
       report_ = std::move(part);
       return;
     }
-    report_.fallback = report_.fallback || part.fallback;
+    if (part.fallback && !report_.fallback) {  // the blocks that residues did not serve are told
+      report_.fallback = true;
+      report_.plan.scheme = part.plan.scheme, report_.plan.engine = part.plan.engine;
+      report_.plan.moduli = part.plan.moduli;
+    }
     report_.wide_moduli = std::max(report_.wide_moduli, part.wide_moduli);
     report_.span_a = std::max(report_.span_a, part.span_a);
     report_.span_b = std::max(report_.span_b, part.span_b);
@@ -335,10 +340,6 @@ Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const Off
 #define VERNIER_INSTANTIATE(T)                              \
   template OffloadTarget<T> cuda_target<T>(const Options&); \
   template Report offloaded_gemm(const GemmCall<T>&, const Options&, const OffloadTarget<T>&, OffloadSettings);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

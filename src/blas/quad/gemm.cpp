@@ -9,14 +9,15 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/quad/contract.hpp"
+#include "blas/quad/scale.hpp"
 #include "product/arguments.hpp"
-#include "residue/quad/quad_entry.hpp"
+#include "residue/quad/dd_arithmetic.hpp"
 #include "residue/quad/quad_gemm.hpp"
 
 namespace vernier {
 namespace {
 
-constexpr int least_bits = 4, most_bits = 150;
 constexpr const char* expected_contract =
     "dd, fp128, exact or bits(n) with n from 4 to 150; after exact +down, +up or +toward-zero";
 
@@ -40,66 +41,6 @@ std::optional<QuadContract> parse_quad(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < least_bits || n > most_bits) return std::nullopt;
   return QuadContract{.kind = Kind::bits, .bits_asked = n};
-}
-
-template <class T>
-constexpr bool is_complex_entry = sizeof(T) == sizeof(complex_dd);
-
-template <class T>
-const char* type_name() {
-  return is_complex_entry<T> ? "complex_dd" : std::is_same_v<T, dd> ? "dd" : "binary128";
-}
-
-template <class TC>
-QuadGoal goal_of(const QuadContract& c) {
-  using Kind = QuadContract::Kind;
-  require(c.kind >= Kind::by_type && c.kind <= Kind::exact, "quad_gemm: contract: unknown kind {}",
-          static_cast<int>(c.kind));
-  if (c.kind != Kind::exact)
-    require(c.rounding == Rounding::nearest, "quad_gemm: contract {}: only contract exact rounds in a direction",
-            c.text());
-  constexpr bool is_128 = sizeof(TC) == 16 && !std::is_same_v<TC, dd>;
-  if (c.kind == Kind::exact) return {0};
-  if (c.kind == Kind::bits) {
-    require(c.bits_asked >= least_bits && c.bits_asked <= most_bits,
-            "quad_gemm: contract bits({}): expected a number from {} to {}", c.bits_asked, least_bits, most_bits);
-    return {c.bits_asked};
-  }
-  if (c.kind == Kind::fp128) {
-    require(is_128, "quad_gemm: contract fp128: a {} has 106 bits; expected dd, bits(n) or exact", type_name<TC>());
-    return {113};
-  }
-  return {c.kind == Kind::by_type && is_128 ? 113 : 106};
-}
-
-template <class TC>
-void check_exact(const QuadContract& contract, double alpha, double beta) {
-  if (contract.kind != QuadContract::Kind::exact || std::is_same_v<TC, dd>) return;
-  if (beta != 0 || (alpha != 0 && !is_power_of_two(alpha)))
-    fail(Status::unsupported,
-         "quad_gemm: contract exact, C of {}: alpha = {}, beta = {}: expected a power of two and 0", type_name<TC>(),
-         alpha, beta);
-}
-
-template <class TC>
-void scale_quad(std::int64_t m, std::int64_t n, double beta, TC* c, std::int64_t ldc, const QuadContract& contract) {
-  if (beta == 1) return;
-  const FloatingEnvironment environment;
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < m; ++i) {
-      TC& x = c[i + j * ldc];
-      if constexpr (std::is_same_v<TC, dd>) {
-        if (contract.kind == QuadContract::Kind::exact && beta != 0 && std::isfinite(beta) &&
-            std::isfinite(leading_double(x))) {
-          LongAccumulator sum;
-          sum.add_product(beta, x.hi);
-          sum.add_product(beta, x.lo);
-          x = rounded_sum(sum, contract.rounding, static_cast<dd*>(nullptr));
-          continue;
-        }
-      }
-      x = beta == 0 ? from_double(0, static_cast<TC*>(nullptr)) : normalised(x) * beta;
-    }
 }
 
 // op(X) of a complex matrix as a real one: rows [re -im; im re] of A, or columns [re; im] of B.
@@ -209,9 +150,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   check_exact<TC>(options.contract, alpha, beta);
   QuadReport report;
   report.type = type_name<TC>();
-  report.contract = options.contract.kind == QuadContract::Kind::by_type
-                        ? (std::string(report.type) == "binary128" ? "fp128" : "dd")
-                        : options.contract.text();
+  report.contract = contract_text<TC>(options.contract);
   report.m = m, report.n = n, report.k = k;
   if (reads) {
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;

@@ -7,9 +7,9 @@
 
 namespace vernier::cuda {
 
-template <class TA, class TB>
+template <class TA, class TB, class TC>
 QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, const TB*,
-                     std::int64_t, double, dd*, std::int64_t, const QuadOptions&) {
+                     std::int64_t, double, TC*, std::int64_t, const QuadOptions&) {
   fail(Status::unsupported, "this libvernier was built without CUDA; expected one that was built with nvcc");
 }
 

@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(bound_threads, 1)
   if (task.gate.closed()) return;
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, rank, 0);
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, {rank, 0});
   } else {
     take_registers<232>();
     const int thread = threadIdx.x % 128;

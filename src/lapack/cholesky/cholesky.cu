@@ -250,7 +250,7 @@ template <class T>
 void factor_cholesky_on_device(DeviceLu<T>& a, const Contract& contract, cudaStream_t stream) {
   launch("begin_info", begin_info, {.grid = 1, .block = 1}, stream, a.info);
   if constexpr (std::is_same_v<T, float>) {
-    if (contract.kind == Contract::Kind::fp32 && !contract.reproducible) return RightLooking(a, stream).run();
+    if (looks_ahead(contract)) return RightLooking(a, stream).run();
   }
   Recursive<T>(a, contract, stream).run();
 }

@@ -39,7 +39,7 @@ std::int64_t factor_lu(const Level3<T>& level3, std::int64_t m, std::int64_t n, 
   if (m == left) return info;
 
   T* a_rest = a_right + left;
-  level3.subtract_product(Op::none, Op::none, m - left, right, left, a + left, lda, a_right, lda, a_rest, lda);
+  level3.subtract_product({Op::none, Op::none, m - left, right, left, -1, a + left, lda, a_right, lda, 1, a_rest, lda});
   const std::int64_t info_right = factor_lu(level3, m - left, right, a_rest, lda, pivots + left);
   for (std::int64_t i = left; i < least; ++i) pivots[i] += left;
   swap_rows(level3.threads(), left, a, lda, left, least, pivots, SwapOrder::forward);

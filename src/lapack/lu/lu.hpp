@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "cuda/hopper.hpp"
 #include "engine/panel.hpp"
 #include "lapack/lu/block.hpp"
 #include "product/device_memory.hpp"
@@ -21,7 +22,7 @@ struct LuRows {
   LuRows(std::int64_t m, std::int64_t n, cudaStream_t stream);
 
   std::int64_t m, n, rows, columns;  // the latter padded
-  DeviceWorkspace integers;
+  DeviceWorkspace integers;          // behind the mailboxes of panels
   int *pivots, *permutation, *info;  // permutation[i]: the row of A that is row i now
   Exchanges exchanges;
   RowOrder orders[2];
@@ -56,9 +57,9 @@ class BegunLu {
 };
 std::unique_ptr<BegunLu> begin_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);
 
-// Whether factors of float have look-ahead.
+// Whether factors of float have look-ahead: by products of Hopper.
 inline bool looks_ahead(const Contract& contract) {
-  return contract.kind == Contract::Kind::fp32 && !contract.reproducible;
+  return contract.kind == Contract::Kind::fp32 && !contract.reproducible && takes_hopper_kernels();
 }
 
 void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // those of float under plain contract fp32

@@ -1,16 +1,14 @@
-// The panel kernel: a cluster of 16 blocks holds the panel in registers, each thread some whole rows.
+// The panel kernel: 16 blocks hold the panel in registers, each thread some whole rows.
 //
 // Rows never move: each carries its position, an exchange swaps two numbers, and the write-back scatters the rows. Per
 // column: the largest element of a warp, then of a block; the warp that owns the block's candidate sends its key, the
-// reciprocal of the pivot and the rest of the row to a mailbox in every block of the cluster, by stores that count
-// their bytes on a barrier of the receiver. There is no barrier of the cluster in the loop. Four mailboxes in turn are
-// safe: who sends column j + 4 has seen everybody's column j + 3, so everybody is done with j.
+// reciprocal of the pivot and the rest of the row to the mailboxes of all blocks (cluster_mail.cuh, memory_mail.cuh).
+// There is no barrier of all blocks in the loop. Four mailboxes in turn are safe: who sends column j + 4 has seen
+// everybody's column j + 3, so everybody is done with j.
 //
 // The update is deferred: before the next search only the next column is updated, the rest while candidates travel.
 // Registers cannot be indexed, so the update shifts a row by one, and the column at work is always the first. The
 // active part of the row narrows by `chunk` after so many columns.
-//
-// Clusters of 16 need 16 free multiprocessors of one GPC: start panels before anything that may run beside them.
 #pragma once
 
 #include <type_traits>
@@ -78,17 +76,15 @@ struct PanelShape {
   static constexpr int warps = threads / 32, quads = 16 / sizeof(T), mailboxes = 4;
 
   struct Shared {
-    alignas(16) T row[mailboxes][blocks][columns];  // candidates; their first element is the reciprocal of the pivot
-    alignas(16) T stage[columns];                   // the block's own, on its way out
-    uint4 key[mailboxes][blocks];                   // the fourth word: pivot_scale
-    uint4 warp_key[2][warps];
-    std::uint64_t barrier[columns];                // each used once
+    alignas(16) T stage[columns];  // the block's candidate on its way out; its first element: the pivot's reciprocal
+    uint4 warp_key[2][warps];      // the fourth word: pivot_scale
     alignas(16) T slab[threads][columns + quads];  // a row of every thread, between its layouts in memory and registers
     int slab_place[threads];
   };
 };
 
-template <class T, class Shape>
+// Mail: how blocks see each other's candidates.
+template <class T, class Shape, class Mail>
 struct Panel {
   static constexpr int columns = Shape::columns, rows = Shape::rows, blocks = Shape::blocks, chunk = Shape::chunk,
                        quads = Shape::quads;
@@ -96,14 +92,16 @@ struct Panel {
 
   Shared& s;
   const PanelTask<T>& task;
-  int block;
+  Mail& mail;
+  const int block;
   T a[rows][columns];
   int place[rows];    // position of the row in the panel; -1: there is none
   bool active[rows];  // may it still become a pivot?
   T factor[rows];     // -l of the update that is pending
   T finished[rows];   // l or u of the column at work
 
-  __device__ __forceinline__ Panel(Shared& shared, const PanelTask<T>& t, int rank) : s(shared), task(t), block(rank) {}
+  __device__ __forceinline__ Panel(Shared& shared, const PanelTask<T>& t, Mail& m)
+      : s(shared), task(t), mail(m), block(m.block) {}
 
   __device__ __forceinline__ int row_of(int r) const { return (r * blocks + block) * Shape::threads + threadIdx.x; }
 
@@ -187,20 +185,19 @@ struct Panel {
   // The candidate's row with its pending update into the mailboxes of column j, by the warp that owns it.
   template <int Width, bool Pending>
   __device__ __forceinline__ void send(int j, const uint4& key, T mul, const T* u) {
-    const int lane = threadIdx.x % 32, destination = lane % blocks, part = lane / blocks, box = j % Shape::mailboxes;
-    const std::uint32_t barrier = address_in_block(shared_address(&s.barrier[j]), destination);
-    const std::uint32_t row = address_in_block(shared_address(&s.row[box][block][0]), destination);
-    if (part == 0) store_async(address_in_block(shared_address(&s.key[box][block]), destination), key, barrier);
+    const int lane = threadIdx.x % 32, destination = lane % Mail::copies, part = lane / Mail::copies;
+    const auto to = mail.to(j, destination);
+    if (part == 0) to.key(key);
 #pragma unroll
-    for (int q0 = 0; q0 < Width / quads; q0 += 32 / blocks) {
+    for (int q0 = 0; q0 < Width / quads; q0 += 32 / Mail::copies) {
       const int q = q0 + part;
       if (q >= Width / quads) break;
       Sixteen<T> x, y;
       x.bits = reinterpret_cast<const uint4*>(s.stage)[q];
       T beyond = 0;
       if (Pending) {
-        y.bits = reinterpret_cast<const uint4*>(u)[q];
-        if (q + 1 < Width / quads) beyond = u[(q + 1) * quads];
+        y.bits = Mail::quad(u, q);
+        if (q + 1 < Width / quads) beyond = Mail::element(u, (q + 1) * quads);
       }
 #pragma unroll
       for (int e = 0; e < quads; ++e) {
@@ -209,8 +206,9 @@ struct Panel {
         if (Pending) x.x[e] = fma(mul, e + 1 < quads ? y.x[(e + 1) % quads] : beyond, x.x[e]);
         if (c >= columns - j) x.x[e] = 0;
       }
-      store_async(row + q * 16, x.bits, barrier);
+      to.quad(q, x.bits);
     }
+    mail.sent(j);
   }
 
   // The largest active element of the first column; `meanwhile` runs in the shadow of the search.
@@ -280,14 +278,14 @@ struct Panel {
   // One column, whose pivot row is arriving in its mailbox.
   template <int Width>
   __device__ __forceinline__ void eliminate(int j) {
-    const int lane = threadIdx.x % 32, box = j % Shape::mailboxes;
-    barrier_wait_cluster(shared_address(&s.barrier[j]), 0);
+    const int lane = threadIdx.x % 32;
+    mail.wait(j);
     uint4 v = make_uint4(0, 0, 0, 0);
-    if (lane < blocks) v = s.key[box][lane];
+    if (lane < blocks) v = mail.key(j, lane);
     const int source = __ffs(static_cast<int>(elect({v.x, v.y, v.z}, __reduce_max_sync(~0u, v.x)))) - 1;
-    const T* u = s.row[box][source];
-    const T inverse = u[0], next = u[1];
-    const uint4 key = s.key[box][source];
+    const T* u = mail.row(j, source);
+    const T inverse = Mail::element(u, 0), next = Mail::element(u, 1);
+    const uint4 key = mail.key(j, source);
     const int p = static_cast<int>(~key.z);
     const T scale = __uint_as_float(key.w);
 #pragma unroll
@@ -311,7 +309,7 @@ struct Panel {
 #pragma unroll
     for (int q = 0; q < Width / quads; ++q) {
       Sixteen<T> x;
-      x.bits = reinterpret_cast<const uint4*>(u)[q];
+      x.bits = Mail::quad(u, q);
 #pragma unroll
       for (int e = 0; e < quads; ++e) rest[q * quads + e] = x.x[e];
     }
@@ -334,30 +332,21 @@ struct Panel {
   }
 };
 
-template <class T, class Shape>
+template <class T, class Shape, class Mail>
 __global__ void __launch_bounds__(Shape::threads, 1) panel_kernel(const __grid_constant__ PanelTask<T> task) {
-  using Shared = typename Shape::Shared;
-  __shared__ Shared s;
-  const int rank = cluster_rank();
-  if (threadIdx.x == 0) {
-    for (int j = 0; j < Shape::columns; ++j) barrier_init(shared_address(&s.barrier[j]), 1);
-    fence_barrier_init();
-    for (int j = 0; j < Shape::columns; ++j) {
-      const int before = j == 0 ? 0 : j - 1, width = Shape::columns - before / Shape::chunk * Shape::chunk;
-      barrier_expect(shared_address(&s.barrier[j]), Shape::blocks * (16 + width * static_cast<int>(sizeof(T))));
-    }
-  }
+  __shared__ typename Shape::Shared s;
+  __shared__ typename Mail::Shared mailboxes;
+  Mail mail(mailboxes, task);
+  mail.open();
   wait_for_previous_kernels();
   allow_next_kernel();
-  Panel<T, Shape> panel(s, task, rank);
+  Panel<T, Shape, Mail> panel(s, task, mail);
   panel.load();
-  cluster_arrive();  // barriers are ready everywhere
-  cluster_wait();
+  mail.meet();
   panel.template search_and_send<Shape::columns, false>(0, nullptr, [] {});
   panel.eliminate_all(std::make_integer_sequence<int, Shape::columns / Shape::chunk>{});
   panel.store();
-  cluster_arrive();  // no block leaves while stores to it are on their way
-  cluster_wait();
+  mail.meet();
 }
 
 // Shapes in the order of the rows that they take.
@@ -368,14 +357,15 @@ struct PanelShapes {
     ((width == 0 && rows <= capacity<Shapes> ? void(width = Shapes::columns) : void()), ...);
     return width;
   }
+  template <template <class, class> class Mail>
   static void launch(const PanelTask<T>& task, cudaStream_t stream) {
     bool done = false;
     const auto attempt = [&](auto shape) {
       using Shape = decltype(shape);
       if (done || task.rows - task.first > capacity<Shape>) return;
-      cuda::launch("panel_kernel", panel_kernel<T, Shape>,
-                   {.grid = Shape::blocks, .block = Shape::threads, .cluster = Shape::blocks, .overlap_previous = true},
-                   stream, task);
+      Mail<T, Shape>::prepare(task, stream);
+      cuda::launch("panel_kernel", panel_kernel<T, Shape, Mail<T, Shape>>, Mail<T, Shape>::launch_shape(), stream,
+                   task);
       done = true;
     };
     (attempt(Shapes{}), ...);
@@ -384,6 +374,22 @@ struct PanelShapes {
  private:
   template <class Shape>
   static constexpr std::int64_t capacity = std::int64_t{Shape::rows} * Shape::threads* Shape::blocks;
+};
+
+template <class T>
+struct ShapesOf {
+  template <int Columns, int Rows, int Threads>
+  using Of = PanelShape<double, Columns, Rows, Threads>;
+  using type =
+      PanelShapes<double, Of<16, 1, 64>, Of<16, 2, 128>, Of<16, 2, 256>, Of<16, 4, 256>, Of<8, 8, 256>, Of<4, 16, 256>>;
+};
+// Fewer, fatter warps win: 1024 threads of one row each take 27 % more time than 256 of four.
+template <>
+struct ShapesOf<float> {
+  template <int Columns, int Rows, int Threads>
+  using Of = PanelShape<float, Columns, Rows, Threads>;
+  using type = PanelShapes<float, Of<32, 1, 64>, Of<32, 2, 128>, Of<32, 2, 256>, Of<32, 4, 256>, Of<16, 8, 256>,
+                           Of<8, 16, 256>, Of<4, 32, 256>>;
 };
 
 }  // namespace vernier::cuda

@@ -1,8 +1,9 @@
-// Panels of LU with partial pivoting on a GPU, each factorised by one cluster of blocks that holds it in registers.
+// Panels of LU with partial pivoting on a GPU, each factorised by 16 blocks that hold it in registers.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vernier::cuda {
@@ -33,7 +34,10 @@ struct PanelTask {
   int* pivots = nullptr;  // as LAPACK's, counted from 1
   int* info = nullptr;    // the least column, counted from 1, below `columns` whose pivot is zero
   int columns = 0;
+  void* mail = nullptr;  // panel_mail_bytes of device memory, for blocks that are no cluster
 };
+
+inline constexpr std::size_t panel_mail_bytes = 16384;
 
 // Columns that a panel with so many rows has; 0: too many rows.
 template <class T>
@@ -44,6 +48,12 @@ int panel_width(std::int64_t rows);
 // launched with overlap_previous.
 template <class T>
 void factor_panel(const PanelTask<T>& task, cudaStream_t stream);
+
+// The same by a cluster, as Hopper has it, and by blocks of any GPU: factor_panel() is one of them. The same bits.
+template <class T>
+void factor_panel_by_cluster(const PanelTask<T>& task, cudaStream_t stream);
+template <class T>
+void factor_panel_in_memory(const PanelTask<T>& task, cudaStream_t stream);
 
 inline constexpr int panel_multiprocessors = 16;
 

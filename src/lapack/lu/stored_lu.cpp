@@ -94,8 +94,8 @@ bool gather_updates(const Level3<float>& level3, const Buffers& buffers, std::in
     widen(level3.threads(), n - k, block, lu + k + k * n, n, buffers.left, n - k);
     level3.solve({Side::left, Uplo::lower, Op::none, Diag::unit}, block, width, buffers.left, n - k, upper, n);
     if (!narrow<Format>(level3.threads(), block, width, upper, n, lu + k + first * n, n)) return false;
-    level3.subtract_product(Op::none, Op::none, below, width, block, buffers.left + block, n - k, upper, n,
-                            upper + block, n);
+    level3.subtract_product(
+        {Op::none, Op::none, below, width, block, -1, buffers.left + block, n - k, upper, n, 1, upper + block, n});
   }
   return true;
 }

@@ -80,12 +80,12 @@ class BlockResiduals {
       a_.take(s_, k, depth);
       split_vectors(columns, x, k, depth);
       exact_.assign(rest_.size(), 0.0);
-      level3_.subtract_natively(s_.op, Op::none, n_, count, depth, wide(a_.head), ld_of(depth), wide(x_head_), depth,
-                                wide(exact_), n_);
+      level3_.subtract_natively({s_.op, Op::none, n_, count, depth, -1, wide(a_.head), ld_of(depth), wide(x_head_),
+                                 depth, 1, wide(exact_), n_});
       add_exact(columns, r);
       for (const auto& [a, v] : {std::pair{&a_.head, &x_tail_}, std::pair{&a_.tail, &x_whole_}})
-        level3_.subtract_product(s_.op, Op::none, n_, count, depth, wide(*a), ld_of(depth), wide(*v), depth,
-                                 wide(rest_), n_);
+        level3_.subtract_product(
+            {s_.op, Op::none, n_, count, depth, -1, wide(*a), ld_of(depth), wide(*v), depth, 1, wide(rest_), n_});
     }
     for (std::int64_t q = 0; q < count; ++q)
       for (std::int64_t i = 0; i < length; ++i)

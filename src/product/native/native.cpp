@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "engine/panel.hpp"
 #include "number/complex.hpp"
 #include "product/native/native_threads.hpp"
@@ -90,6 +91,8 @@ std::string native_blas() {
 
 const std::string& native_name() {
   static const std::string name = [] {
+    const auto renamed = native_symbol<int (*)()>("vernier_blas_renamed");  // of a preload
+    if (renamed != nullptr && renamed() != 0) return std::string("the program's OpenBLAS");
     const std::string all = native_blas();
     return all.substr(0, all.find(' ', all.find(' ') + 1));
   }();
@@ -97,10 +100,6 @@ const std::string& native_name() {
 }
 
 #define VERNIER_INSTANTIATE(T) template void native_gemm(const GemmCall<T>&, int, const std::function<void(double)>&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "residue/gemm.hpp"
 #include "residue/partial/pass_data.hpp"
@@ -106,10 +107,6 @@ void convert_residues(const PassData& pass, Side side, const PartView<T>& view, 
 
 #define VERNIER_INSTANTIATE(T) \
   template void convert_residues(const PassData&, Side, const PartView<T>&, bool, std::byte*, std::int64_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "number/digit_sum.hpp"
 #include "residue/partial/pass_data.hpp"
@@ -152,10 +153,6 @@ void words_to_elements(const PassData& pass, std::int64_t count, const std::int6
 
 #define VERNIER_INSTANTIATE(T) \
   template void convert_digits(const PassData&, const PartView<T>&, bool, std::byte*, std::int64_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "product/exact/combined_sum.hpp"
 #include "product/exact/entry.hpp"
 #include "product/exact/exact_sum.hpp"
@@ -163,10 +164,6 @@ void scale_part(T beta, const MatrixPart<T>& c, Rounding rounding) {
 #define VERNIER_INSTANTIATE(T)                 \
   template void finish_part(const Finish<T>&); \
   template void scale_part(T, const MatrixPart<T>&, Rounding);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

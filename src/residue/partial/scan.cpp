@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "residue/exact/exact.hpp"
@@ -190,10 +191,6 @@ int Scan::widest_span(Side which) const {
 }
 
 #define VERNIER_INSTANTIATE(T) template void Scan::add(Side, bool, const MatrixPart<const T>&, int, std::string_view);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

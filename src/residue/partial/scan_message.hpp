@@ -139,10 +139,10 @@ class RealVectors {
 
   bool add_ranges(std::int64_t first, std::int64_t count, const ScanLoops<R>& loops,
                   const RoundMessage& message) const {
-    std::array<ScannedRange<R>, scanned_vectors> ranges;
+    std::array<MagnitudeRange<R>, scanned_vectors> ranges;
     bool finite = true;
     in_groups(first, count, [&](std::int64_t begin, std::int64_t vectors) {
-      std::array<ScannedRange<R>, scanned_vectors> lanes;
+      std::array<MagnitudeRange<R>, scanned_vectors> lanes;
       const int lanes_each = pairs_ ? 2 : 1;
       loops.ranges(x_, begin * lanes_each, vectors * lanes_each, lanes.data());
       for (std::int64_t v = 0; v < vectors * lanes_each; ++v) {
@@ -152,7 +152,7 @@ class RealVectors {
     });
     if (!finite) return false;
     for (std::int64_t v = 0; v < count; ++v) {
-      const ScannedRange<R>& range = ranges[static_cast<std::size_t>(v)];
+      const MagnitudeRange<R>& range = ranges[static_cast<std::size_t>(v)];
       if (range.largest == 0) continue;
       using Bits = typename Ieee754<R>::Bits;
       std::int64_t* words = message.maxima + extreme_words * (message.offset + view_.vector(first + v));

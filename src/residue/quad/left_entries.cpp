@@ -9,7 +9,8 @@ namespace vernier {
 LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
                                std::vector<LeftEntry>& entries, int threads) {
   const RecombineTables tables(residue_system(problem.moduli));
-  const QuadProblem<dd> product{problem.a, problem.b, problem.alpha, problem.beta, nullptr, 0, {problem.bits}};
+  const QuadProblem<dd> product{problem.a, problem.b, problem.alpha,  problem.beta,
+                                nullptr,   0,         {problem.bits}, problem.rounding};
   const QuadState state{problem.rows, problem.columns, tables, 1};
   const std::int64_t k = problem.a.k;
   std::vector<double> vectors(static_cast<std::size_t>(threads * 2 * most_parts * k));

@@ -23,7 +23,8 @@ struct LeftProblem {
   const QuadOperand &a, &b;
   const QuadSide &rows, &columns;
   double alpha, beta;
-  int bits, moduli;
+  int bits, moduli;  // bits = 0: rounded once, in this direction
+  Rounding rounding = Rounding::nearest;
 };
 
 struct LeftCounts {

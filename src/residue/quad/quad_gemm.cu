@@ -184,23 +184,23 @@ class QuadRunOnDevice {
 
   void round(Range rows, Range columns, const DevicePassBuffers& buffers) {
     const QuadUpdate update = quad_update(p_.alpha, p_.beta);
-    const double share = std::ldexp(static_cast<double>(shape_.k), -p_.bits) * (1 - 0x1p-30);
-    const bool turned = update.only_rounded;
-    const DeviceDdBlock block{
-        .moduli = report_.moduli,
-        .residues = buffers.c,
-        .m = rows.count,
-        .n = columns.count,
-        .a = part_of(a_, rows),
-        .b = part_of(b_, columns),
-        .rule = {share, turned && p_.alpha < 0 ? -1.0 : 1.0, turned ? exponent_of_value(p_.alpha) : 0},
-        .alpha = p_.alpha,
-        .beta = p_.beta,
-        .only_rounded = turned,
-        .c = p_.c + rows.begin + columns.begin * p_.ldc,
-        .ldc = p_.ldc,
-        .open = buffers.open,
-        .counts = counts_};
+    const bool exact = p_.bits == 0, turned = update.only_rounded;
+    const double share = exact ? 0 : std::ldexp(static_cast<double>(shape_.k), -p_.bits) * (1 - 0x1p-30);
+    const DeviceDdBlock block{.moduli = report_.moduli,
+                              .residues = buffers.c,
+                              .m = rows.count,
+                              .n = columns.count,
+                              .a = part_of(a_, rows),
+                              .b = part_of(b_, columns),
+                              .rule = {share, turned && p_.alpha < 0 ? -1.0 : 1.0,
+                                       turned ? exponent_of_value(p_.alpha) : 0, exact, exact && !turned, p_.rounding},
+                              .alpha = p_.alpha,
+                              .beta = p_.beta,
+                              .only_rounded = turned,
+                              .c = p_.c + rows.begin + columns.begin * p_.ldc,
+                              .ldc = p_.ldc,
+                              .open = buffers.open,
+                              .counts = counts_};
     round_dd_on_device(block, stream_);
     const DeviceDdBlock::Counts counts = on_host(counts_, 1, stream_)[0];
     report_.looked_at += static_cast<std::int64_t>(counts.looked_at);
@@ -217,7 +217,7 @@ class QuadRunOnDevice {
     const HostSide<TB> b(p_.b, b_, stream_);
     const QuadOperandOf<TA> rows(a.operand);
     const QuadOperandOf<TB> columns(b.operand);
-    const LeftProblem problem{rows, columns, a.side, b.side, p_.alpha, p_.beta, p_.bits, report_.moduli};
+    const LeftProblem problem{rows, columns, a.side, b.side, p_.alpha, p_.beta, p_.bits, report_.moduli, p_.rounding};
     LeftCounts all;
     for (std::int64_t first = 0; first < count; first += left_at_once) {
       const std::int64_t some = std::min(left_at_once, count - first);

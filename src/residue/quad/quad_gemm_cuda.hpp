@@ -1,4 +1,4 @@
-// The product of quad_gemm.hpp on a GPU, C in dd: the same bits. Contracts dd and bits(n).
+// The product of quad_gemm.hpp on a GPU, C in dd: the same bits.
 #pragma once
 
 #include "engine/int8_engine_cuda.hpp"
@@ -14,7 +14,8 @@ struct DeviceQuadProblem {
   double alpha, beta;
   dd* c;
   std::int64_t ldc;
-  int bits;  // |T - AB| <= (k 2^-bits + u) |A||B|
+  int bits;  // |T - AB| <= (k 2^-bits + u) |A||B|; 0: C rounded once, in this direction
+  Rounding rounding;
 };
 
 // C = beta C.

@@ -91,6 +91,7 @@ void convert_quad_on_device(const QuadView& x, const QuadScale* scales, int word
                             cudaStream_t stream);
 // Entries that are decided go to C, the others to the list.
 void round_dd_on_device(const DeviceDdBlock& block, cudaStream_t stream);
+void round_exact_dd_on_device(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream);
 // Entries `first` to `first + count` of those that are left; and back.
 void gather_left_entries(const DeviceDdBlock& block, std::int64_t first, std::int64_t count, LeftEntry* out,
                          cudaStream_t stream);

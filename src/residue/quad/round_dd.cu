@@ -1,6 +1,7 @@
 #include "residue/quad/round_dd.cuh"
 
 #include "cuda/device.hpp"
+#include "residue/quad/left_dd.cuh"
 #include "residue/quad/quad_gemm_cuda.hpp"
 
 namespace vernier::cuda {
@@ -8,6 +9,7 @@ namespace vernier::cuda {
 void round_dd_on_device(const DeviceDdBlock& block, cudaStream_t stream) {
   check(cudaMemsetAsync(block.counts, 0, sizeof(*block.counts), stream), "open entries");
   const auto settlers = static_cast<unsigned>(4 * current_device().multiprocessors);
+  if (block.rule.exact) return round_exact_dd_on_device(block, settlers, stream);
   if (block.moduli == 31 || block.moduli == 32) return launch_round_dd<8, 16>(block, settlers, stream);
   if (block.moduli <= 26) return launch_round_dd<6, 0>(block, settlers, stream);
   if (block.moduli <= 33) return launch_round_dd<8, 0>(block, settlers, stream);

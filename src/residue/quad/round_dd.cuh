@@ -23,8 +23,17 @@ __device__ __forceinline__ void store_dd(const DeviceDdBlock& task, std::int64_t
     update_quad({task.alpha, task.beta, false}, t, *c);
 }
 
-// Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number.
-template <int Limbs, int Pairs>
+template <bool Exact, int Limbs>
+__device__ __forceinline__ DdEntry entry_of(const DeviceDdBlock& task, const CrtSums<Limbs>& sums, const DdVector& row,
+                                            const DdVector& column) {
+  if constexpr (Exact)
+    return exact_dd_entry(sums, row, column, task.rule);
+  else
+    return dd_entry(sums, row, column, task.rule);
+}
+
+// Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number. Exact: T is rounded once.
+template <int Limbs, int Pairs, bool Exact>
 __global__ void __launch_bounds__(round_dd_threads, 3)
     round_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
              ProductUnits units) {
@@ -51,7 +60,7 @@ __global__ void __launch_bounds__(round_dd_threads, 3)
       const std::int64_t i = i0 + 8 * w + e % 2, j = j0 + e / 2 * 8;
       if (i >= task.m || j >= task.n) continue;
       sums[e].reduce(tables);
-      const DdEntry x = dd_entry(sums[e], task.a.dd[i], task.b.dd[j], task.rule);
+      const DdEntry x = entry_of<Exact>(task, sums[e], task.a.dd[i], task.b.dd[j]);
       if (x.state == DdState::known)
         store_dd(task, i, j, x);
       else
@@ -85,7 +94,7 @@ __device__ __forceinline__ CrtSums<Limbs> sums_by_warp(const DeviceDdBlock& task
 }
 
 // Open entries: |A||B| tells most of them; the others are left to the host, at the end of the list.
-template <int Limbs>
+template <int Limbs, bool Exact>
 __global__ void __launch_bounds__(settle_threads)
     settle_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
               ProductUnits units) {
@@ -99,7 +108,7 @@ __global__ void __launch_bounds__(settle_threads)
     const DdVector &row = task.a.dd[i], &column = task.b.dd[j];
     const CrtSums<Limbs> sums =
         sums_by_warp(task, tables, task.residues + residue_place(units, i, j), units.plane_bytes());
-    DdEntry x = dd_entry(sums, row, column, task.rule);
+    DdEntry x = entry_of<Exact>(task, sums, row, column);
     if (x.state == DdState::open) {
       if (lane == 0) atomicAdd(&task.counts->looked_at, 1ull);
       const double error = dd_error(row, column);
@@ -120,48 +129,16 @@ __global__ void __launch_bounds__(settle_threads)
   }
 }
 
-inline constexpr int left_threads = 128;
-
-__global__ void __launch_bounds__(left_threads)
-    gather_left(const __grid_constant__ DeviceDdBlock task, ProductUnits units, std::int64_t first, std::int64_t count,
-                LeftEntry* out) {
-  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * left_threads + threadIdx.x;
-  if (e >= count) return;
-  const std::uint32_t entry = task.open[task.settles(task.counts->open) ? task.m * task.n - 1 - first - e : first + e];
-  const std::int64_t j = entry / task.m, i = entry - j * task.m;
-  LeftEntry& x = out[e];
-  x.row = static_cast<std::int32_t>(i), x.column = static_cast<std::int32_t>(j);
-  if (task.beta != 0) x.c = task.c[i + j * task.ldc];
-  const std::int64_t place = residue_place(units, i, j);
-  for (int q = 0; q < task.moduli; ++q) x.residues[q] = task.residues[place + q * units.plane_bytes()];
-}
-
-__global__ void __launch_bounds__(left_threads)
-    scatter_left(const __grid_constant__ DeviceDdBlock task, std::int64_t count, const LeftEntry* from) {
-  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * left_threads + threadIdx.x;
-  if (e < count) task.c[from[e].row + from[e].column * task.ldc] = from[e].c;
-}
-
-inline constexpr int scale_dd_threads = 256;
-
-__global__ void __launch_bounds__(scale_dd_threads)
-    scale_dd(std::int64_t m, std::int64_t n, double beta, dd* c, std::int64_t ldc) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * scale_dd_threads + threadIdx.x;
-  if (at >= m * n) return;
-  dd& x = c[at % m + at / m * ldc];
-  x = beta == 0 ? dd(0) : normalised(x) * beta;
-}
-
-template <int Limbs, int Pairs>
+template <int Limbs, int Pairs, bool Exact = false>
 void launch_round_dd(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream) {
   const ProductUnits units = product_units(block.m, block.n);
   const CrtTables<Limbs> tables(residue_system(block.moduli));
-  launch("round_dd", round_dd<Limbs, Pairs>,
+  launch("round_dd", round_dd<Limbs, Pairs, Exact>,
          {.grid = dim3(static_cast<unsigned>(units.plane_bytes() / (round_dd_threads * round_dd_entries))),
           .block = dim3(round_dd_threads)},
          stream, block, tables, units);
-  launch("settle_dd", settle_dd<Limbs>, {.grid = dim3(settle_blocks), .block = dim3(settle_threads)}, stream, block,
-         tables, units);
+  launch("settle_dd", settle_dd<Limbs, Exact>, {.grid = dim3(settle_blocks), .block = dim3(settle_threads)}, stream,
+         block, tables, units);
 }
 
 }  // namespace vernier::cuda

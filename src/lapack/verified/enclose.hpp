@@ -1,0 +1,43 @@
+// Enclosures of solutions, wherever the matrices lie (docs/accuracy.md, theorem 14; Rump, Acta Numerica 19, 2010,
+// section 10).
+#pragma once
+
+#include "lapack/verified/approximate_inverse.hpp"
+
+namespace vernier {
+
+// A X = B and R; vectors are n x nrhs in host memory.
+class ProvedSystem {
+ public:
+  using Vectors = std::vector<double>;
+
+  ProvedSystem(std::int64_t rows, std::int64_t columns) : n(rows), nrhs(columns) {}
+  virtual ~ProvedSystem() = default;
+
+  virtual Vectors right_hand_sides() const = 0;
+  virtual Vectors residual(const Vectors& x) const = 0;            // RN(B - A X)
+  virtual Vectors times(const Vectors& r) const = 0;               // R r, under `fp64`
+  virtual Vectors times_above(const Vectors& r) const = 0;         // at least |R| r, r >= 0
+  virtual Vectors times_rounded_once(const Vectors& r) const = 0;  // RN(R r)
+
+  std::size_t entries() const { return static_cast<std::size_t>(n * nrhs); }
+
+  const std::int64_t n, nrhs;
+};
+
+// The solution lies within spread of X + Z. finite: else it is no enclosure.
+struct Enclosure {
+  std::vector<double> x, z, spread;
+  bool finite = false;
+};
+Enclosure enclose(const ProvedSystem& system, const Regularity& proof);
+
+bool all_finite(const std::vector<double>& x);
+
+// X + Z +- spread, column by column.
+void write_intervals(const Enclosure& e, std::int64_t n, std::int64_t columns, double* low, double* high,
+                     std::int64_t ld);
+
+VerifiedReport verified_report(const char* routine, std::int64_t n, std::int64_t nrhs);
+
+}  // namespace vernier

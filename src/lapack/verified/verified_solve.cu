@@ -1,0 +1,216 @@
+// Enclosures of solutions in device memory: matrices stay there, vectors are looked at by the host.
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "lapack/calls.hpp"
+#include "lapack/verified/enclose.hpp"
+#include "lapack/verified/interval_elements.cuh"
+#include "lapack/verified/interval_products.hpp"
+#include "lapack/verified/magnitude_kernels.cuh"
+#include "lapack/verified/upward.hpp"
+#include "product/operand_blocks.hpp"
+#include "vernier/cuda_lapack.hpp"
+#include "vernier/cuda_level3.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+using Vectors = ProvedSystem::Vectors;
+
+struct DeviceSystem {
+  std::int64_t n, nrhs;
+  const double *A, *B;
+  std::int64_t lda, ldb;
+};
+
+class VerifiedOnDevice final : public ProvedSystem {
+ public:
+  VerifiedOnDevice(const DeviceSystem& s, const Options& options)
+      : ProvedSystem(s.n, s.nrhs),
+        s_(s),
+        options_(options),
+        stream_(stream_of(options)),
+        most_(std::max<std::int64_t>(s.nrhs, 1)),
+        memory_(carve(Arena{}), stream_) {
+    carve(memory_.arena());
+  }
+
+  // R, and whether it proves A regular.
+  Regularity prove() {
+    Regularity proof;
+    if (const std::int64_t info = invert(); info != 0) {
+      proof.contraction = infinity;
+      proof.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
+      return proof;
+    }
+    const Vectors ones(static_cast<std::size_t>(n), 1.0), sizes = size_of_product(ones);
+    const RemainderBits bits = remainder_bits(n, sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end()));
+    remainder(bits.contract);
+    prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), bits.share, size_of_product(v)); }, n, 1,
+             proof);
+    if (!(proof.contraction < far_from_one)) {
+      remainder(Contract::exact());
+      prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), 0, {}); }, n, attempts_by_exact,
+               proof);
+    }
+    if (!(proof.contraction < 1)) proof.failure = too_ill_conditioned(proof.contraction);
+    return proof;
+  }
+
+  Vectors right_hand_sides() const override {
+    copy(y_, n, s_.B, s_.ldb, nrhs);
+    return on_host(y_, n * nrhs, stream_);
+  }
+  Vectors residual(const Vectors& x) const override {
+    to_device(x_, x, stream_);
+    copy(y_, n, s_.B, s_.ldb, nrhs);
+    multiply(-1, s_.A, s_.lda, x_, nrhs, 1, y_, Contract::exact());
+    return on_host(y_, n * nrhs, stream_);
+  }
+  Vectors times(const Vectors& r) const override { return times_inverse(r, Contract::fp64()); }
+  Vectors times_rounded_once(const Vectors& r) const override { return times_inverse(r, Contract::exact()); }
+  Vectors times_above(const Vectors& r) const override { return above(r_, n, r); }
+
+ private:
+  std::size_t carve(Arena arena) {
+    const auto square = static_cast<std::size_t>(n * n), vectors = static_cast<std::size_t>(n * most_);
+    factors_ = arena.take<double>(square), r_ = arena.take<double>(square), c_ = factors_;
+    x_ = arena.take<double>(vectors), y_ = arena.take<double>(vectors);
+    partial_ = arena.take<double>(static_cast<std::size_t>(n * magnitude_slices));
+    spare_ = arena.take<double>(square);
+    pivots_ = arena.take<std::int64_t>(static_cast<std::size_t>(n));
+    return arena.used();
+  }
+
+  Options under(const Contract& contract) const {
+    return {.contract = contract, .stream = options_.stream, .workspace_limit = options_.workspace_limit};
+  }
+  void copy(double* to, std::int64_t ld_to, const double* from, std::int64_t ld_from, std::int64_t columns) const {
+    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
+    check(cudaMemcpy2DAsync(to, bytes(ld_to), from, bytes(ld_from), bytes(n), static_cast<std::size_t>(columns),
+                            cudaMemcpyDeviceToDevice, stream_),
+          "copy");
+  }
+
+  // LU of A in factors_, then R = (L U)^-1 P: L^-1 from each block's diagonal on.
+  std::int64_t invert() {
+    copy(factors_, n, s_.A, s_.lda, n);
+    if (const std::int64_t info = getrf<double>(n, n, factors_, n, pivots_, under(Contract::fp64())); info != 0)
+      return info;
+    set_identity(spare_);
+    const std::int64_t width = std::max<std::int64_t>(256, (n + 7) / 8);
+    for (std::int64_t j = 0; j < n; j += width)
+      trsm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1,
+                   factors_ + j + j * n, n, spare_ + j + j * n, n, under(Contract::fp64()));
+    trsm<double>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors_, n, spare_, n,
+                 under(Contract::fp64()));
+    const std::vector<std::int64_t> pivots = on_host(pivots_, n, stream_);
+    std::vector<std::int64_t> rows(pivots.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < rows.size(); ++i) std::swap(rows[i], rows[static_cast<std::size_t>(pivots[i] - 1)]);
+    to_device(pivots_, rows, stream_);
+    launch_elements("scatter_columns", scatter_columns, n, n, stream_, spare_, pivots_, r_);
+    check(cudaStreamSynchronize(stream_), "the inverse");
+    return 0;
+  }
+  void set_identity(double* x) const { launch_elements("set_identity", set_identity_kernel, n, n, stream_, x); }
+
+  void remainder(const Contract& contract) const {
+    set_identity(c_);
+    multiply(-1, r_, n, s_.A, n, 1, c_, contract, s_.lda);
+  }
+
+  // y = alpha M X + beta y of `columns` columns
+  void multiply(double alpha, const double* m, std::int64_t ld, const double* x, std::int64_t columns, double beta,
+                double* y, const Contract& contract, std::int64_t ldx = 0) const {
+    gemm<double>(Op::none, Op::none, n, columns, n, &alpha, m, ld, x, ldx == 0 ? n : ldx, &beta, y, n, under(contract));
+  }
+  Vectors times_inverse(const Vectors& r, const Contract& contract) const {
+    to_device(x_, r, stream_);
+    multiply(1, r_, n, x_, nrhs, 0, y_, contract);
+    return on_host(y_, n * nrhs, stream_);
+  }
+
+  // At least |M| X of nonnegative columns.
+  Vectors above(const double* m, std::int64_t ld, const Vectors& x) const {
+    to_device(x_, x, stream_);
+    const std::int64_t columns = static_cast<std::int64_t>(x.size()) / n;
+    for (std::int64_t j = 0; j < columns; ++j) multiply_magnitudes(n, m, ld, x_ + j * n, partial_, y_ + j * n, stream_);
+    return on_host(y_, n * columns, stream_);
+  }
+  Vectors size_of_product(const Vectors& v) const { return above(r_, n, above(s_.A, s_.lda, v)); }
+
+  const DeviceSystem& s_;
+  const Options& options_;
+  const cudaStream_t stream_;
+  const std::int64_t most_;
+  double *factors_ = nullptr, *r_ = nullptr, *c_ = nullptr, *spare_ = nullptr, *x_ = nullptr, *y_ = nullptr,
+         *partial_ = nullptr;
+  std::int64_t* pivots_ = nullptr;
+  DeviceWorkspace memory_;
+};
+
+void check_finite_matrix(const char* name, const double* x, std::int64_t n, std::int64_t columns, std::int64_t ld,
+                         cudaStream_t stream) {
+  const DeviceWorkspace memory(sizeof(IntervalFacts), stream);
+  auto* const facts = reinterpret_cast<IntervalFacts*>(memory.data());
+  to_device(facts, std::vector<IntervalFacts>{{~0ull, 0}}, stream);
+  launch_elements("find_bad", find_nonfinite, n, columns, stream, Elements<const double>{x, ld}, facts);
+  const unsigned long long bad = on_host(facts, 1, stream)[0].bad;
+  if (bad == ~0ull) return;
+  const std::int64_t i = static_cast<std::int64_t>(bad) % n, j = static_cast<std::int64_t>(bad) / n;
+  check_finite_entry("verified_solve", name, on_host(x + i + j * ld, 1, stream)[0], i, j);
+}
+
+void check_call(const DeviceSystem& s, const double* Xlow, const double* Xhigh, std::int64_t ldx,
+                const Options& options) {
+  constexpr const char* routine = "verified_solve";
+  check_dimension(routine, "n", s.n);
+  check_dimension(routine, "nrhs", s.nrhs);
+  check_area(routine, s.n, std::max(s.n, s.nrhs));
+  check_pointer(routine, "A", s.n > 0, s.A);
+  check_leading(routine, "lda", s.lda, s.n);
+  check_pointer(routine, "B", s.n > 0 && s.nrhs > 0, s.B);
+  check_leading(routine, "ldb", s.ldb, s.n);
+  check_pointer(routine, "Xlow", s.n > 0 && s.nrhs > 0, Xlow);
+  check_pointer(routine, "Xhigh", s.n > 0 && s.nrhs > 0, Xhigh);
+  check_leading(routine, "ldx", ldx, s.n);
+  check_device<double>(routine, s.n);
+  check_finite_matrix("A", s.A, s.n, s.n, s.lda, stream_of(options));
+  check_finite_matrix("B", s.B, s.n, s.nrhs, s.ldb, stream_of(options));
+}
+
+}  // namespace
+
+VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
+                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
+  const Clock clock;
+  const DeviceSystem system{n, nrhs, A, B, lda, ldb};
+  check_call(system, Xlow, Xhigh, ldx, options);
+  VerifiedReport report = verified_report("verified_solve", n, nrhs);
+  const FloatingEnvironment environment;
+  VerifiedOnDevice run(system, options);
+  Regularity proof;
+  if (n > 0) proof = run.prove();
+  report.contraction = proof.contraction, report.reason = proof.failure;
+  if (report.reason.empty()) {
+    const Enclosure e = n > 0 && nrhs > 0 ? enclose(run, proof) : Enclosure{{}, {}, {}, true};
+    report.verified = e.finite;
+    if (!report.verified) report.reason = "the solution, or its error, overflows";
+    if (report.verified && n > 0 && nrhs > 0) {
+      Vectors low(e.x.size()), high(e.x.size());
+      write_intervals(e, n, nrhs, low.data(), high.data(), n);
+      const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
+      for (const auto& [to, from] : {std::pair{Xlow, &low}, {Xhigh, &high}})
+        check(cudaMemcpy2DAsync(to, bytes(ldx), from->data(), bytes(n), bytes(n), static_cast<std::size_t>(nrhs),
+                                cudaMemcpyHostToDevice, stream_of(options)),
+              "copy to the device");
+      check(cudaStreamSynchronize(stream_of(options)), "verified_solve");
+    }
+  }
+  report.seconds = clock.seconds();
+  return report;
+}
+
+}  // namespace vernier::cuda

@@ -1,0 +1,24 @@
+// Enclosures in device memory, in a build without CUDA.
+#include "base/stub.hpp"
+#include "lapack/verified/interval_products.hpp"
+
+#if !VERNIER_HAS_CUDA
+
+namespace vernier::cuda {
+
+VERNIER_STUB(void, interval_gemm, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const double*,
+             std::int64_t, const T*, const double*, std::int64_t, T*, double*, std::int64_t, const Options&)
+VERNIER_STUB(void, interval_gemm_ends, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,
+             std::int64_t, const T*, const T*, std::int64_t, T*, T*, std::int64_t, const Options&)
+
+VerifiedReport verified_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, std::int64_t,
+                              double*, double*, std::int64_t, const Options&) {
+  fail_without_cuda();
+}
+
+VERNIER_INTERVAL_PRODUCTS(double)
+VERNIER_INTERVAL_PRODUCTS(std::complex<double>)
+
+}  // namespace vernier::cuda
+
+#endif
