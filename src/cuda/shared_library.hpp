@@ -22,7 +22,7 @@ class SharedLibrary {
     if (handle_ != nullptr) return;
     std::string names;
     for (const char* version : versions) names += (names.empty() ? stem : ", ") + version;
-    missing_ = "no " + name_ + ": the loader finds none of " + names;
+    missing_ = "no " + name_ + ": the loader finds none of " + names + "; expected one in a folder of LD_LIBRARY_PATH";
   }
 
   // What a symbol stands for: becomes a pointer of the type that it is assigned to, which the header may know by

@@ -51,8 +51,8 @@ class CublasInt8Engine final : public DeviceInt8Engine {
   std::string missing() const override {
     const std::string none = missing_device();
     if (!none.empty()) return none;
-    if (current_device().compute_capability < least_capability()) return "a GPU of compute capability 8.0 or later";
-    return Cublas::missing();
+    const std::string old = too_old(least_capability());
+    return old.empty() ? Cublas::missing() : old;
   }
   int least_capability() const override { return 80; }
   ByteForm form() const override { return ByteForm::symmetric; }

@@ -27,9 +27,11 @@ const DeviceInt8Engine& find_device_int8_engine(std::string_view name) {
     if (!name.empty() && engine->name() != name) continue;
     missing = engine->missing();
     if (missing.empty() && !(name.empty() && left_to_cublas(*engine))) return *engine;
+    if (!missing_device().empty()) fail(Status::unsupported, "{}", missing_device());
     if (!name.empty()) fail(Status::unsupported, "engine \"{}\" does not run here: {}", name, missing);
   }
-  if (name.empty()) fail(Status::unsupported, "no int8 engine runs on this GPU: {}", missing);
+  if (name.empty())
+    fail(Status::unsupported, "no int8 engine runs here: {}; contracts fp64 and fp32 are cuBLAS's products", missing);
   std::string names;
   for (const DeviceInt8Engine* engine : device_int8_engines())
     names += (names.empty() ? "" : ", ") + std::string(engine->name());

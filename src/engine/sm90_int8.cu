@@ -88,7 +88,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
     const std::string none = missing_device();
     if (!none.empty()) return none;
     if (kernels_of_any_gpu()) return "another value of VERNIER_GPU_KERNELS";
-    return current_device().hopper() ? "" : "a GPU of compute capability 9.0";
+    return current_device().hopper() ? "" : "a GPU of compute capability 9.0 is needed";
   }
   int least_capability() const override { return 90; }
   ByteForm form() const override { return ByteForm::natural; }

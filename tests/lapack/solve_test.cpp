@@ -286,6 +286,20 @@ TEST(Solve, RequestedFiguresAreTrue) {
 }
 
 // fp32 factors solve them, but of such conditions they know nothing; of the second no factors do.
+TEST(Solve, OfOneNumberHasConditionOneAndCallsItsEstimatesEstimates) {
+  for (const double value : {1.0, 3.0, -0x1.fffffffffffffp0, 1e-300, 7e299}) {
+    Matrix<double> a(1, 1), b(1, 1);
+    a(0, 0) = value;
+    b(0, 0) = 1 / 3.0;
+    const auto s = solved(Op::none, a, b, {.condition = true, .forward_error = true});
+    EXPECT_GE(s.report.condition, 1) << value;
+    EXPECT_LE(s.report.condition, 1.001) << value;
+    const std::string text = s.report.text();
+    EXPECT_NE(text.find("forward, estimated"), std::string::npos) << text;
+    EXPECT_NE(text.find(", estimated\n", text.find("condition")), std::string::npos) << text;
+  }
+}
+
 TEST(Solve, EstimatesKnowConditionsBeyondTheReachOfCoarseFactors) {
   const std::int64_t n = 210;
   const double kappa = 1e13;

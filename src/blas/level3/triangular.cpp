@@ -101,7 +101,7 @@ Report triangular(const Problem<T>& p) {
   Plan plan = explain<T>(Op::none, Op::none, p.m, p.n, p.order(), p.options);
   Plan nothing = explain<T>(Op::none, Op::none, p.m, p.n, 0, p.options);
   if (plan.scheme == "none" || p.alpha == T{0}) {
-    for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
+    for (std::int64_t j = 0; j < p.n && p.m > 0; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
     return report.finished(std::move(nothing));
   }
   TriangleMethod method;

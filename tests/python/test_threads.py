@@ -1,0 +1,82 @@
+"""Threads that multiply side by side; without a GIL, importing vernier leaves it off."""
+
+import sys
+import sysconfig
+import threading
+
+import numpy as np
+import pytest
+
+import vernier
+
+THREADS = 8
+
+
+def in_threads(work):
+    """work(i) of each thread, all begun at once; the first exception is raised here."""
+    results, errors = [None] * THREADS, []
+    barrier = threading.Barrier(THREADS)
+
+    def run(i):
+        try:
+            barrier.wait()
+            results[i] = work(i)
+        except BaseException as error:  # told below
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+def test_the_gil_stays_off():
+    assert not sys._is_gil_enabled()
+
+
+def test_products_of_threads_have_the_bits_of_one():
+    random = np.random.default_rng(1)
+    a, b = random.random((THREADS, 40, 30)), random.random((30, 50))
+    expected = [vernier.matmul(x, b, "fp64+reproducible") for x in a]
+
+    def work(i):
+        out = np.empty((40, 50))
+        return all(np.array_equal(vernier.matmul(a[i], b, "fp64+reproducible", out=out), expected[i]) for _ in range(20))
+
+    assert all(in_threads(work))
+
+
+def test_one_prepared_factor_serves_all_threads():
+    random = np.random.default_rng(2)
+    a, b = random.random((30, 40)), random.random((THREADS, 40, 20))
+    prepared = vernier.prepare(a, "left")
+    expected = [prepared @ x for x in b]
+    assert all(in_threads(lambda i: all(np.array_equal(prepared @ b[i], expected[i]) for _ in range(20))))
+
+
+def test_errors_are_those_of_the_thread_that_erred():
+    a = np.ones((4, 4))
+
+    def work(i):
+        for _ in range(20):
+            with pytest.raises(ValueError, match=f"fp{i}x"):
+                vernier.matmul(a, a, f"fp{i}x")
+        return True
+
+    assert all(in_threads(work))
+
+
+def test_systems_and_models_of_threads_do_not_meet():
+    random = np.random.default_rng(3)
+    a, x = random.random((THREADS, 30, 30)) + 30 * np.eye(30), random.random((30,))
+
+    def work(i):
+        answer = vernier.solve(a[i], a[i] @ x)
+        return np.max(np.abs(answer - x)) < 1e-13 and bool(vernier.models.engines())
+
+    assert all(in_threads(work))
