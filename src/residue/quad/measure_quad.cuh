@@ -1,6 +1,7 @@
 // Kernels that find what is known of the vectors of a quadruple operand, choose their scales, and sample |A||B|.
 #pragma once
 
+#include "number/ieee754.hpp"
 #include "product/flatness.hpp"
 #include "residue/quad/quad_warp.cuh"
 
