@@ -2,6 +2,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
+#include "engine/capability.hpp"
 #include "engine/int8_mma.cuh"
 
 namespace vernier::cuda {
