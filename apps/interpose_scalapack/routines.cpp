@@ -75,7 +75,10 @@ Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k,
   call.sound = sound;
   call.c_is_ours = is_zero(symbol.type, beta);
   if (contract_fixes_bits()) return {symbol.wanted() && symbol.run(grid, call), depth};
-  if (!multiply_by_blas(grid, call)) return {symbol.wanted(), depth};
+  if (!multiply_by_blas(grid, call)) {
+    symbol.refuse(Reason::mode);
+    return {false, depth};
+  }
   symbol.take();
   return {true, depth};
 }

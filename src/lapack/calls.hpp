@@ -15,14 +15,19 @@ namespace vernier::cuda {
 
 inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
 
-inline constexpr int least_lu_capability = 80;
+// Blocks of a panel wait for each other, so that all of them must run at once.
+inline bool runs_panels(const Device& device) {
+  return device.compute_capability >= 80 && device.multiprocessors >= panel_multiprocessors;
+}
 
 template <class T>
 void check_device(const char* routine, std::int64_t rows) {
   const Device& device = current_device();
-  if (device.compute_capability < least_lu_capability)
-    fail(Status::unsupported, "{}: {} has compute capability {}.{}; expected 8.0 or later", routine, device.name,
-         device.compute_capability / 10, device.compute_capability % 10);
+  if (!runs_panels(device))
+    fail(Status::unsupported,
+         "{}: {} has compute capability {}.{} and {} multiprocessors; expected 8.0 and {} at least", routine,
+         device.name, device.compute_capability / 10, device.compute_capability % 10, device.multiprocessors,
+         panel_multiprocessors);
   if (rows > device_lu_limit<T>())
     fail(Status::unsupported, "{}: {} rows: expected at most {}", routine, rows, device_lu_limit<T>());
 }

@@ -125,7 +125,7 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
 template <class T>
 bool has_factors(std::int64_t rows) {
   try {
-    return current_device().compute_capability >= least_lu_capability && rows <= device_lu_limit<T>();
+    return runs_panels(current_device()) && rows <= device_lu_limit<T>();
   } catch (const Error&) {
     return false;
   }

@@ -98,7 +98,7 @@ class SampledBound {
         const double entry = s[i * static_cast<std::size_t>(stride) + j * static_cast<std::size_t>(partner_stride)];
         if (entry > 0) minimum = std::min(minimum, static_cast<float>(entry / bound_weight(rule_, a_.k, partners[j])));
       }
-      // 0, below the range of float, asks for the vector's own scale, as in the whole search.
+      // A share below the range of float asks for the vector's own scale: no finer one serves then.
       out[i] = bound_exponent(rule_, BoundProduct{}, a_.k, vectors[i], minimum);
     }
     return out;

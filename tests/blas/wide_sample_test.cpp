@@ -134,7 +134,7 @@ TEST(WideSampleBound, IsAtMostWhatTheWholeSearchTakes) {
   }
 }
 
-// A row and a column graded against each other: their shares of ordinary partners are below the range of float.
+// A row and a column graded against each other: their shares of each other are below the range of float.
 TEST(WideSampleBound, IsBeyondAllModuliWhereSharesUnderflow) {
   constexpr std::int64_t graded = 3;
   auto a = scattered_matrix<double>(n, n, 0.5, 1), b = scattered_matrix<double>(n, n, 0.5, 2);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "number/complex.hpp"
+#include "residue/partial/device_product.hpp"
 #include "support/random.hpp"
 #include "vernier/distributed.hpp"
 
@@ -96,6 +97,35 @@ void expect_elements_of_the_cpu(const Case& x, Op opa, Op opb) {
   for (int pass = 0; pass < cpu.passes(); ++pass)
     EXPECT_TRUE(cpu.elements(pass, a, b) == gpu.elements(pass, a, b))
         << x.m << " x " << x.n << " x " << x.k << ", " << x.contract << ", pass " << pass;
+}
+
+// The GPU's own work: nothing else would show that the CPU has not taken over.
+TEST(ElementsOnGpu, AreTheProductsOfTheCpu) {
+  ASSERT_GT(element_device().memory, 0U);
+  for (const ElementLayout& layout : {ElementLayout{1, 15}, ElementLayout{2, 7}, ElementLayout{1, 49}}) {
+    PassData pass;
+    pass.layout = layout;
+    pass.engine = &find_int8_engine("");
+    constexpr std::int64_t m = 150, n = 70, k = 300;
+    const std::size_t bytes = layout.bytes();
+    Random random(static_cast<std::uint64_t>(layout.moduli));
+    const auto elements = [&](std::int64_t count) {
+      std::vector<std::byte> x(bytes * static_cast<std::size_t>(count));
+      for (std::size_t e = 0; e < x.size(); e += bytes)
+        for (int r = 0; r < layout.parts * layout.moduli; ++r) {
+          const int p = moduli[static_cast<std::size_t>(r % layout.moduli)];
+          x[e + static_cast<std::size_t>(r)] =
+              static_cast<std::byte>(random.integer(smallest_residue(p), largest_residue(p)));
+        }
+      return x;
+    };
+    const std::vector<std::byte> a = elements(m * k), b = elements(k * n);
+    std::vector<std::byte> expected(bytes * m * n), got(bytes * m * n, std::byte{99});
+    const ElementProduct product{m, n, k, {a.data(), m, false, bytes}, {b.data(), k, true, bytes}, expected.data(), m};
+    multiply_residues(pass, product);
+    ASSERT_TRUE(make_product_on_device(pass, product, 128, got.data()));
+    EXPECT_TRUE(got == expected) << layout.moduli << " moduli, " << layout.parts << " parts";
+  }
 }
 
 class DistributedOnGpu : public testing::TestWithParam<Case> {};

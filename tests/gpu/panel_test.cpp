@@ -33,8 +33,11 @@ Panel<T> factored(const std::vector<T>& a, int rows, int first, Factor factor) {
   out.integers.back() = INT_MAX;
   DeviceBuffer<int> integers(out.integers.size());
   copy_to_device(integers.data(), out.integers.data(), integers.bytes());
-  DeviceBuffer<std::byte> mail(panel_mail_bytes);
-  check(cudaMemset(mail.data(), 0xff, mail.bytes()), "mail");
+  static const auto mail = [] {  // of all panels, one after another
+    DeviceBuffer<std::byte> memory(panel_mail_bytes);
+    check(cudaMemset(memory.data(), 0xff, memory.bytes()), "mail");
+    return memory;
+  }();
   int* const next = integers.data();
   factor(
       PanelTask<T>{

@@ -99,8 +99,9 @@ LuRows::LuRows(std::int64_t m_, std::int64_t n_, cudaStream_t stream)
       n(n_),
       rows(round_up(m_, device_padding)),
       columns(round_up(n_, device_padding)),
-      integers(panel_mail_bytes + (8 * static_cast<std::size_t>(rows) + 1) * sizeof(int), stream) {
-  int* next = reinterpret_cast<int*>(integers.data() + panel_mail_bytes);
+      memory(panel_mail_bytes + (8 * static_cast<std::size_t>(rows) + 1) * sizeof(int), stream),
+      mail(memory.data()) {
+  int* next = reinterpret_cast<int*>(memory.data() + panel_mail_bytes);
   const auto take = [&] { return std::exchange(next, next + rows); };
   pivots = take();
   permutation = take();

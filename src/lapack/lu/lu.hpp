@@ -22,7 +22,8 @@ struct LuRows {
   LuRows(std::int64_t m, std::int64_t n, cudaStream_t stream);
 
   std::int64_t m, n, rows, columns;  // the latter padded
-  DeviceWorkspace integers;          // behind the mailboxes of panels
+  DeviceWorkspace memory;
+  void* mail;                        // of panels
   int *pivots, *permutation, *info;  // permutation[i]: the row of A that is row i now
   Exchanges exchanges;
   RowOrder orders[2];

@@ -36,9 +36,9 @@ class Factorisation {
   void factor_columns(int begin, int end, const ColumnRange& next, const Beside& beside) {
     const int width = width_at(begin);
     if (end - begin <= width) {
-      factor_panel<T>({a_, rows_, begin, lu_.exchanges, lu_.pivots, lu_.info, static_cast<int>(std::min(lu_.m, lu_.n)),
-                       lu_.integers.data()},
-                      stream_);
+      factor_panel<T>(
+          {a_, rows_, begin, lu_.exchanges, lu_.pivots, lu_.info, static_cast<int>(std::min(lu_.m, lu_.n)), lu_.mail},
+          stream_);
       beside();
       return exchange_and_solve<T>({.a = a_,
                                     .first = begin,

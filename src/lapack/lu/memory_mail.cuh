@@ -42,16 +42,18 @@ struct MemoryMail {
     return {&boxes.key[box][block], reinterpret_cast<uint4*>(&boxes.row[box][block][0])};
   }
   __device__ __forceinline__ void sent(int j) const {
-    __threadfence();
     __syncwarp();
-    if (threadIdx.x % 32 == 0) atomicAdd(&boxes.full[j], 1u);
+    if (threadIdx.x % 32 != 0) return;
+    __threadfence();
+    atomicAdd(&boxes.full[j], 1u);
   }
   __device__ __forceinline__ void wait(int j) const {
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
       while (*const_cast<const volatile unsigned*>(&boxes.full[j]) < blocks) {
       }
+      __threadfence();
+    }
     __syncwarp();
-    __threadfence();
   }
 
   __device__ __forceinline__ uint4 key(int j, int from) const { return __ldcg(&boxes.key[j % Shape::mailboxes][from]); }

@@ -44,8 +44,8 @@ template <class T>
 int panel_width(std::int64_t rows);
 
 // Factorises columns [first, first + panel_width(rows - first)) as getf2 does. In columns that are zero, nothing is
-// exchanged. Occupies panel_multiprocessors, and lets the next kernel of the stream begin beside it if that was
-// launched with overlap_previous.
+// exchanged. Occupies panel_multiprocessors, and as a cluster lets the next kernel of the stream begin beside it if
+// that was launched with overlap_previous.
 template <class T>
 void factor_panel(const PanelTask<T>& task, cudaStream_t stream);
 

@@ -36,9 +36,9 @@ struct History {
     if (!known()) return 0;
     return *std::min_element(last.begin(), last.begin() + std::min<std::uint32_t>(count, kept));
   }
-  // Another method was taken, which takes `best`, or 0 where that is not known.
+  // Another method was taken, which takes `best`; 0: it is only being looked at.
   void pass_by(double best) {
-    if (!known()) return;
+    if (!known() || best <= 0) return;
     if (left == 0)
       left = pause(best);
     else if (--left == 0)
@@ -48,7 +48,7 @@ struct History {
  private:
   // Calls of which a fiftieth takes as long as the looks lose.
   std::uint16_t pause(double best) const {
-    const double lost = best > 0 ? looked / best - looks : 0;
+    const double lost = looked / best - looks;
     return static_cast<std::uint16_t>(std::clamp(lost / cost_of_looks, least_pause, longest_pause));
   }
 };

@@ -1,7 +1,9 @@
 #include "residue/partial/device_product.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/status.hpp"
 #include "engine/panel_cuda.hpp"
 #include "engine/summed_planes.hpp"
 #include "product/range.hpp"
@@ -11,8 +13,9 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t longest_block = 8192, deep_enough = 1024;  // of k
-constexpr std::int64_t least_side = 64;                           // of a block of C
+constexpr std::int64_t longest_block = 8192, deep_enough = 1024;    // of k
+constexpr std::size_t most_product_bytes = std::size_t{256} << 20;  // in memory of the host
+constexpr std::int64_t least_side = 64;                             // of a block of C
 
 std::int64_t halved(std::int64_t length, std::int64_t unit) { return round_up(divide_up(length, 2), unit); }
 
@@ -40,12 +43,14 @@ void add_product(const PassData& pass, const ElementProduct& p, const std::byte*
              reinterpret_cast<std::int8_t*>(p.c + bytes * static_cast<std::size_t>(j * p.ldc)));
 }
 
-// Copies of pageable memory alone: products are brief beside them.
-double seconds_by_gpu(const ElementProduct& p) {
-  constexpr double rate = 8e9, start = 2e-3;  // bytes a second; seconds
+// Copies of pageable memory, and products at a rate that most GPUs reach.
+double seconds_by_gpu(const PassData& pass, const ElementProduct& p) {
+  constexpr double rate = 8e9, operations = 1e14, start = 2e-3;  // bytes and operations a second; seconds
+  const double products = 2.0 * real_products(pass.layout.parts) * pass.layout.moduli * static_cast<double>(p.m) *
+                          static_cast<double>(p.n) * static_cast<double>(p.k) / operations;
   const auto elements =
       static_cast<double>(p.m * p.k) + static_cast<double>(p.k * p.n) + static_cast<double>(p.m * p.n);
-  return start + static_cast<double>(p.a.bytes) * elements / rate;
+  return start + products + static_cast<double>(p.a.bytes) * elements / rate;
 }
 
 }  // namespace
@@ -71,9 +76,12 @@ ElementBuffers carve_elements(Arena& arena, const ElementLayout& layout, const E
 ElementBlock choose_element_block(const ElementLayout& layout, const ElementProduct& product,
                                   const ElementDevice& device) {
   ElementBlock block{product.m, product.n, std::min({product.k, longest_block, device.longest_k})};
-  while (bytes_of(layout, block, device) > device.memory) {
+  const auto product_bytes = [&] {
+    return size_product({block.m, block.n, static_cast<std::int64_t>(layout.bytes())});
+  };
+  while (bytes_of(layout, block, device) > device.memory || product_bytes() > most_product_bytes) {
     std::int64_t& longer = block.m >= block.n ? block.m : block.n;
-    if (block.k > deep_enough)  // which costs no copies
+    if (block.k > deep_enough && product_bytes() <= most_product_bytes)  // which costs no copies
       block.k = halved(block.k, device_pitch_unit);
     else if (longer > least_side)
       longer = halved(longer, least_side);
@@ -90,20 +98,25 @@ bool goes_to_a_gpu(const PassData& pass, const ElementProduct& product) {
   constexpr double margin = 0.8;
   const double on_cpu =
       real_products(pass.layout.parts) * residue_seconds(pass.engine->name(), shape, pass.layout.moduli, pass.threads);
-  return seconds_by_gpu(product) < margin * on_cpu;
+  return seconds_by_gpu(pass, product) < margin * on_cpu;
 }
 
 void multiply_residues_by_gpu(const PassData& pass, const ElementProduct& product) {
   const ElementBlock block = choose_element_block(pass.layout, product, element_device());
   if (block.m == 0) return multiply_residues(pass, product);
-  const Workspace memory(size_product({block.m, block.n, static_cast<std::int64_t>(product.a.bytes)}));
+  std::optional<Workspace> memory;
+  try {
+    memory.emplace(size_product({block.m, block.n, static_cast<std::int64_t>(product.a.bytes)}));
+  } catch (const Error&) {
+    return multiply_residues(pass, product);
+  }
   bool works = true;
   for (std::int64_t j = 0; j < product.n; j += block.n)
     for (std::int64_t i = 0; i < product.m; i += block.m) {
       const ElementProduct part =
           part_of(product, {i, std::min(block.m, product.m - i)}, {j, std::min(block.n, product.n - j)});
-      works = works && make_product_on_device(pass, part, block.k, memory.data());
-      works ? add_product(pass, part, memory.data()) : multiply_residues(pass, part);
+      works = works && make_product_on_device(pass, part, block.k, memory->data());
+      works ? add_product(pass, part, memory->data()) : multiply_residues(pass, part);
     }
 }
 

@@ -59,12 +59,12 @@ __global__ void __launch_bounds__(element_threads)
   for (std::int64_t b = x.parts * x.moduli; b < x.bytes; ++b) element[b] = 0;
   for (int q = 0; q < x.moduli; ++q) {
     const std::int8_t* from = x.products + q * real_products(x.parts) * plane + at;
+    const int p = moduli.p[static_cast<std::size_t>(q)];
     if (x.parts == 1) {
-      element[q] = *from;
+      element[q] = static_cast<std::int8_t>(reduced<2>(*from, p));  // an engine's may lie one beyond
       continue;
     }
-    const ProductResidues r =
-        complex_residues(from[0], from[plane], from[2 * plane], moduli.p[static_cast<std::size_t>(q)]);
+    const ProductResidues r = complex_residues(from[0], from[plane], from[2 * plane], p);
     element[q] = static_cast<std::int8_t>(r.real);
     element[x.moduli + q] = static_cast<std::int8_t>(r.imaginary);
   }
