@@ -75,4 +75,11 @@ const Device& current_device() {
   return *last;
 }
 
+std::string too_old(int least) {
+  const Device& device = current_device();
+  if (device.compute_capability >= least) return "";
+  return fmt::format("compute capability {}.{} or later is needed ({} has {}.{})", least / 10, least % 10, device.name,
+                     device.compute_capability / 10, device.compute_capability % 10);
+}
+
 }  // namespace vernier::cuda

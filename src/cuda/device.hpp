@@ -32,6 +32,9 @@ std::string missing_device();
 // Queried once per device and process.
 const Device& current_device();
 
+// Why the current device does not serve what needs compute capability `least`, 80 for 8.0; or "".
+std::string too_old(int least);
+
 // Is the stream recording a graph?
 inline bool capturing(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

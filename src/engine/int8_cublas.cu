@@ -3,7 +3,6 @@
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "engine/capability.hpp"
 #include "engine/int8_engine_cuda.hpp"
 #include "engine/summed_planes.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "engine/capability.hpp"
 #include "engine/int8_mma.cuh"
 
 namespace vernier::cuda {
