@@ -56,7 +56,7 @@ def way_to_cuda(source):
 def sources():
     for folder in ("src", "apps", "tests", "demo"):
         for path in sorted((root / folder).rglob("*.cpp")):
-            if not {"gpu", "kernels", "campaign"} & set(path.relative_to(root).parts[1:-1]):
+            if path.parent != root / "tests/cuda" and not {"gpu", "kernels", "campaign"} & set(path.relative_to(root).parts[1:-1]):
                 yield path
 
 
