@@ -16,21 +16,20 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "linear_system.cuh"
 #include "program.hpp"
 #include "vernier/cuda_lapack.hpp"
 #include "vernier/verified.hpp"
 
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  std::fprintf(stderr, "vernier-gpu-solve-bench: %s: %s\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
+using namespace vernier::bench;
+
+using bench::check;
 
 struct Peer {
   void* library = nullptr;
@@ -39,76 +38,25 @@ struct Peer {
   Peer() {
     for (const char* name : {"libcusolver.so.12", "libcusolver.so.11"})
       if (library == nullptr) library = dlopen(name, RTLD_LAZY);
-    if (library == nullptr) {
-      std::fprintf(stderr, "vernier-gpu-solve-bench: %s\n", dlerror());
-      std::exit(1);
-    }
+    if (library == nullptr) throw std::runtime_error(dlerror());
     expect(function<decltype(&cusolverDnCreate)>("cusolverDnCreate")(&handle), "cusolverDnCreate");
   }
   template <class F>
   F function(const char* name) const {
     void* found = dlsym(library, name);
-    if (found == nullptr) std::fprintf(stderr, "vernier-gpu-solve-bench: no %s\n", name), std::exit(1);
+    if (found == nullptr) throw std::runtime_error(std::string("no ") + name);
     return reinterpret_cast<F>(found);
   }
   static void expect(cusolverStatus_t status, const char* what) {
     if (status != CUSOLVER_STATUS_SUCCESS)
-      std::fprintf(stderr, "vernier-gpu-solve-bench: %s: status %d\n", what, static_cast<int>(status)), std::exit(1);
+      throw std::runtime_error(std::string(what) + ": status " + std::to_string(status));
   }
 };
 
 #define PEER(peer, name, ...) Peer::expect(peer.function<decltype(&name)>(#name)(peer.handle, __VA_ARGS__), #name)
 
-__global__ void fill(double* x, std::size_t count, std::uint64_t seed) {
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
-    std::uint64_t z = (seed << 40) + i + 0x9E3779B97F4A7C15ull;  // splitmix64
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    x[i] = ((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
-  }
-}
-
-__global__ void round_to_float(const double* from, std::size_t count, float* to) {
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
-    to[i] = static_cast<float>(from[i]);
-}
-
-// |b - A x| and |A||1| of row i, the first summed in twice the precision.
-__global__ void rows(const double* a, const double* x, const double* b, int n, double* residual, double* norm) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  double high = b[i], low = 0, sum = 0;
-  for (int j = 0; j < n; ++j) {
-    const double e = a[i + static_cast<std::size_t>(j) * n], p = -e * x[j];
-    const double s = high + p, t = s - high;
-    low += ((high - (s - t)) + (p - t)) + fma(-e, x[j], -p);
-    high = s;
-    sum += fabs(e);
-  }
-  residual[i] = fabs(high + low);
-  norm[i] = sum;
-}
-
-double* device_array(std::size_t count) {
-  double* x = nullptr;
-  check(cudaMalloc(&x, count * sizeof(double)), "memory");
-  return x;
-}
-
-double largest(const double* device, int n) {
-  std::vector<double> x(static_cast<std::size_t>(n));
-  check(cudaMemcpy(x.data(), device, x.size() * sizeof(double), cudaMemcpyDeviceToHost), "copy");
-  double most = 0;
-  for (const double e : x) most = std::isnan(e) || std::fabs(e) > most ? std::fabs(e) : most;
-  return most;
-}
-
-double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x.empty() ? 0 : x[x.size() / 2];
-}
+// 0: nobody was timed.
+double median(const std::vector<double>& x) { return x.empty() ? 0 : bench::median(x); }
 
 template <class Body>
 double seconds(Body body) {
@@ -118,35 +66,6 @@ double seconds(Body body) {
   check(cudaDeviceSynchronize(), "run");
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-struct System {
-  int n;
-  std::size_t size;
-  double *a, *b, *x, *lu, *work;
-  std::int64_t* pivots;
-  int *int_pivots, *info;
-
-  explicit System(int order) : n(order), size(static_cast<std::size_t>(order) * static_cast<std::size_t>(order)) {
-    a = device_array(size), lu = device_array(size);
-    b = device_array(n), x = device_array(n), work = device_array(2 * static_cast<std::size_t>(n));
-    check(cudaMalloc(&pivots, sizeof(std::int64_t) * n), "memory");
-    check(cudaMalloc(&int_pivots, sizeof(int) * n), "memory");
-    check(cudaMalloc(&info, sizeof(int)), "memory");
-    fill<<<1024, 256>>>(a, size, 1);
-    fill<<<1024, 256>>>(b, n, 2);
-  }
-  ~System() {
-    for (void* p : {static_cast<void*>(a), static_cast<void*>(b), static_cast<void*>(x), static_cast<void*>(lu),
-                    static_cast<void*>(work), static_cast<void*>(pivots), static_cast<void*>(int_pivots),
-                    static_cast<void*>(info)})
-      check(cudaFree(p), "free");
-  }
-  void copy_matrix() { check(cudaMemcpy(lu, a, size * sizeof(double), cudaMemcpyDeviceToDevice), "copy"); }
-  double backward_error() {
-    rows<<<(n + 63) / 64, 64>>>(a, x, b, n, work, work + n);
-    return largest(work, n) / (largest(work + n, n) * largest(x, n) + largest(b, n));
-  }
-};
 
 struct Settings {
   int runs = 5;
@@ -186,16 +105,6 @@ void run_mixed_peer(const Peer& peer, System& s, PeerTimes& t) {
   }));
   if (t.mixed_error == 0) t.mixed_error = s.backward_error();
   check(cudaFree(work), "free");
-}
-
-__global__ void make_definite(double* a, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y;
-  if (i > j || i >= n) return;
-  double& x = a[i + static_cast<std::size_t>(j) * n];
-  if (i == j)
-    x = 2.0 * n;
-  else
-    a[j + static_cast<std::size_t>(i) * n] = x;
 }
 
 // potrf and potrs in double, and potrf in float.

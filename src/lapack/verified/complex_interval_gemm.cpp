@@ -23,19 +23,12 @@ struct DiscOperand {
 DiscOperand discs(const char* which, Op op, std::int64_t rows, std::int64_t columns, const Complex* mid,
                   const double* rad, std::int64_t ld) {
   DiscOperand x{{op == Op::none ? op : Op::transpose, rows, columns, {}}, {}, {}};
-  bool any = false;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const Complex z = mid[i + j * ld];
-      check_finite_entry("interval_gemm", which, z.real(), i, j);
-      check_finite_entry("interval_gemm", which, z.imag(), i, j);
-      x.mid.push_back(z), x.size.push_back(magnitude_above(z.real(), z.imag()));
-      if (rad == nullptr) continue;
-      check_radius("interval_gemm", which, rad[i + j * ld], i, j);
-      any = any || rad[i + j * ld] > 0;
-    }
-  for (std::int64_t j = 0; any && j < columns; ++j)
-    x.radii.rad.insert(x.radii.rad.end(), rad + j * ld, rad + j * ld + rows);
+  x.radii.rad = take_discs(which, rows, columns, rad, ld, [&](std::int64_t place, std::int64_t i, std::int64_t j) {
+    const Complex z = mid[place];
+    check_finite_entry("interval_gemm", which, z.real(), i, j);
+    check_finite_entry("interval_gemm", which, z.imag(), i, j);
+    x.mid.push_back(z), x.size.push_back(magnitude_above(z.real(), z.imag()));
+  });
   return x;
 }
 

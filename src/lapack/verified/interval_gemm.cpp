@@ -12,18 +12,10 @@ namespace {
 IntervalOperand operand_by_radius(const char* which, Op op, std::int64_t rows, std::int64_t columns, const double* mid,
                                   const double* rad, std::int64_t ld) {
   IntervalOperand x{op, rows, columns, {}};
-  x.mid.reserve(static_cast<std::size_t>(rows * columns));
-  bool any = false;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i) {
-      check_finite_entry("interval_gemm", which, mid[i + j * ld], i, j);
-      x.mid.push_back(mid[i + j * ld]);
-      if (rad == nullptr) continue;
-      check_radius("interval_gemm", which, rad[i + j * ld], i, j);
-      any = any || rad[i + j * ld] > 0;
-    }
-  if (!any) return x;
-  for (std::int64_t j = 0; j < columns; ++j) x.rad.insert(x.rad.end(), rad + j * ld, rad + j * ld + rows);
+  x.rad = take_discs(which, rows, columns, rad, ld, [&](std::int64_t place, std::int64_t i, std::int64_t j) {
+    check_finite_entry("interval_gemm", which, mid[place], i, j);
+    x.mid.push_back(mid[place]);
+  });
   return x;
 }
 
