@@ -69,16 +69,12 @@ Bf16x6Blocking choose_bf16x6_blocking(const ProductShape& s, int threads, std::s
 
 Bf16x6Buffers carve_bf16x6(Arena& arena, const Bf16x6Blocking& b) {
   const auto padded = [](std::int64_t count) { return static_cast<std::size_t>(round_up(count, bf16x6_strip)); };
-  const std::size_t m = padded(b.shape.m), n = padded(b.shape.n);
   Bf16x6Buffers buffers;
   buffers.columns =
       arena.take<std::byte>(static_cast<std::size_t>(b.n_block / bf16x6_strip * b.chunks) * bf16x6_chunk_bytes);
-  buffers.a_ranges = arena.take<MagnitudeRange>(m);
-  buffers.b_ranges = arena.take<MagnitudeRange>(n);
-  buffers.a_factors = arena.take<float>(m);
-  buffers.b_factors = arena.take<float>(n);
-  buffers.a_exponents = arena.take<float>(m);
-  buffers.b_exponents = arena.take<float>(n);
+  for (const auto& [vectors, count] :
+       {std::pair{&buffers.vectors.a, padded(b.shape.m)}, {&buffers.vectors.b, padded(b.shape.n)}})
+    *vectors = {arena.take<MagnitudeRange>(count), arena.take<float>(count), arena.take<float>(count)};
   buffers.thread_bytes = static_cast<std::size_t>(round_up(static_cast<std::int64_t>(thread_layout(b).end), 4096));
   buffers.threads = arena.take<std::byte>(buffers.thread_bytes * static_cast<std::size_t>(b.threads));
   return buffers;

@@ -8,6 +8,7 @@
 #include "bf16x6/engine.hpp"
 #include "bf16x6/parts.hpp"
 #include "product/plan/native_cost.hpp"
+#include "product/sides.hpp"
 
 namespace vernier {
 
@@ -28,9 +29,12 @@ Bf16x6Blocking choose_bf16x6_blocking(const ProductShape& shape, int threads, st
 
 struct Bf16x6Buffers {
   std::byte* columns = nullptr;
-  MagnitudeRange *a_ranges = nullptr, *b_ranges = nullptr;
-  float *a_factors = nullptr, *b_factors = nullptr;      // 2^s; padded to strips, as the exponents are
-  float *a_exponents = nullptr, *b_exponents = nullptr;  // -s
+  struct Vectors {
+    MagnitudeRange* ranges = nullptr;
+    float* factors = nullptr;    // 2^s; padded to strips, as the exponents are
+    float* exponents = nullptr;  // -s
+  };
+  Sides<Vectors> vectors;
   struct Thread {
     std::byte* rows = nullptr;
     float* sums[2] = {};  // in turns: the strip at hand, and the one before on its way to C

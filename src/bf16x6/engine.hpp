@@ -7,15 +7,15 @@
 #include <string_view>
 
 #include "bf16x6/panel.hpp"
+#include "product/output.hpp"
 
 namespace vernier {
 
 // C = RN(alpha T + RN(beta C)), or RN(alpha T) if beta = 0, for one strip of columns and a block of rows.
 struct Bf16x6Output {
   const float* sums = nullptr;  // T: a block of 32 x 32 a row strip; null: nothing to do
-  float* c = nullptr;           // the first entry
-  std::int64_t ldc = 0, rows = 0, columns = 0;
-  float alpha = 1, beta = 0;
+  Output<float> to;             // from the first entry on
+  std::int64_t rows = 0, columns = 0;
   // T counts 2^(row_exponents[i] + column_exponents[j]); both null: as it is. Padded to strips.
   const float *row_exponents = nullptr, *column_exponents = nullptr;
   bool stream = false;  // C is written whole lines at a time, past the caches

@@ -81,7 +81,7 @@ class Bf16x6Run {
 #pragma omp for schedule(dynamic, 1) collapse(2) nowait
     for (std::int64_t t = 0; t < strips; ++t)
       for (std::int64_t group = 0; group < b_.groups; ++group) {
-        const Bf16x6Task task{problem_.b, scaled_ ? buffers_.b_factors : nullptr, columns_at(t, group)};
+        const Bf16x6Task task{problem_.b, scaled_ ? buffers_.vectors.b.factors : nullptr, columns_at(t, group)};
         split_part_columns(task, j + t * bf16x6_strip, group * bf16x6_group, chunks_of(group), seen ? &range : nullptr);
       }
     if (seen) join(range);
@@ -95,23 +95,22 @@ class Bf16x6Run {
       fits_ = all_.finite();
     }
     if (!fits_) return;
-    scale_vectors(problem_.a, buffers_.a_ranges, buffers_.a_factors, buffers_.a_exponents);
-    scale_vectors(problem_.b, buffers_.b_ranges, buffers_.b_factors, buffers_.b_exponents);
+    for (const Side side : both_sides) scale_vectors(problem_.operand(side), buffers_.vectors[side]);
 #pragma omp barrier
 #pragma omp single
     fits_ = !misfit_;
   }
 
-  void scale_vectors(const Operand<float>& x, MagnitudeRange* ranges, float* factors, float* exponents) {
+  void scale_vectors(const Operand<float>& x, const Bf16x6Buffers::Vectors& to) {
 #pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t first = 0; first < x.vectors; first += bf16x6_strip) {
       const std::int64_t count = std::min<std::int64_t>(bf16x6_strip, x.vectors - first);
-      vector_ranges(x, first, count, ranges + first);
+      vector_ranges(x, first, count, to.ranges + first);
       for (std::int64_t v = first; v < first + bf16x6_strip; ++v) {
-        const PartScale scale = v < first + count ? part_scale(ranges[v]) : PartScale{0, true};
+        const PartScale scale = v < first + count ? part_scale(to.ranges[v]) : PartScale{0, true};
         if (!scale.fits) misfit_ = true;
-        factors[v] = power_of_two(scale.exponent);
-        exponents[v] = static_cast<float>(-scale.exponent);
+        to.factors[v] = power_of_two(scale.exponent);
+        to.exponents[v] = static_cast<float>(-scale.exponent);
       }
     }
   }
@@ -141,7 +140,7 @@ class Bf16x6Run {
     const Bf16x6Buffers::Thread memory = buffers_.of_thread(omp_get_thread_num(), b_);
     PartProduct p{.rows = memory.rows, .row_strips = strips, .scratch = memory.scratch};
     for (std::int64_t group = 0; group < b_.groups; ++group) {
-      const Bf16x6Task task{problem_.a, scaled_ ? buffers_.a_factors : nullptr, memory.rows};
+      const Bf16x6Task task{problem_.a, scaled_ ? buffers_.vectors.a.factors : nullptr, memory.rows};
       split_part_rows(task, i, strips, group * bf16x6_group, chunks_of(group));
       p.chunks = chunks_of(group);
       p.first_group = group == 0;
@@ -161,18 +160,15 @@ class Bf16x6Run {
 
   Bf16x6Output output(const float* sums, std::int64_t i, std::int64_t rows, std::int64_t j) const {
     constexpr std::int64_t line = 64 / sizeof(float);
-    float* c = problem_.c + i + j * problem_.ldc;
-    const bool lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && problem_.ldc % line == 0 && rows % line == 0;
+    const Output<float> to = problem_.to.at(i, j);
+    const bool lines = reinterpret_cast<std::uintptr_t>(to.c) % 64 == 0 && to.ldc % line == 0 && rows % line == 0;
     return {.sums = sums,
-            .c = c,
-            .ldc = problem_.ldc,
+            .to = to,
             .rows = rows,
             .columns = std::min<std::int64_t>(bf16x6_strip, b_.shape.n - j),
-            .alpha = problem_.alpha,
-            .beta = problem_.beta,
-            .row_exponents = scaled_ ? buffers_.a_exponents + i : nullptr,
-            .column_exponents = scaled_ ? buffers_.b_exponents + j : nullptr,
-            .stream = lines && problem_.beta == 0 && b_.shape.m * b_.shape.n > large_c};
+            .row_exponents = scaled_ ? buffers_.vectors.a.exponents + i : nullptr,
+            .column_exponents = scaled_ ? buffers_.vectors.b.exponents + j : nullptr,
+            .stream = lines && to.beta == 0 && b_.shape.m * b_.shape.n > large_c};
   }
 
   int chunks_of(std::int64_t group) const {

@@ -95,7 +95,7 @@ class PendingColumns {
     a_turn_ = chunks > 0 ? static_cast<int>((bf16x6_strip + turns * chunks - 1) / (turns * chunks)) : 0;
     if (left_ == 0) return;
     begin_block();
-    for (std::int64_t j = 0; j < out.columns; ++j) fetch(out.c + j * out.ldc);
+    for (std::int64_t j = 0; j < out.columns; ++j) fetch(out.to.c + j * out.to.ldc);
   }
 
   inline __attribute__((always_inline)) void turn() {
@@ -124,7 +124,7 @@ class PendingColumns {
     if (column_ < out_.columns) {
       const float* sums =
           out_.sums + row_ * bf16x6_strip + column_ / 16 * (2 * tile_floats) + column_ % 16 * line_floats;
-      float* c = out_.c + row_ + column_ * out_.ldc;
+      float* c = out_.to.c + row_ + column_ * out_.to.ldc;
       if (!out_.stream) fetch(c + bf16x6_strip);  // of the next block
       update_line(_mm512_load_ps(sums), 0, c);
       if (mask_[1] != 0) update_line(_mm512_load_ps(sums + tile_floats), 1, c + line_floats);
@@ -138,10 +138,10 @@ class PendingColumns {
   void update_line(__m512 t, int half, float* c) {
     if (out_.row_exponents != nullptr)
       t = _mm512_scalef_ps(t, _mm512_add_ps(exponents_[half], _mm512_set1_ps(out_.column_exponents[column_])));
-    const __m512 alpha = _mm512_set1_ps(out_.alpha);
-    if (out_.beta != 0)
-      t = _mm512_fmadd_ps(alpha, t, _mm512_mul_ps(_mm512_set1_ps(out_.beta), _mm512_maskz_loadu_ps(mask_[half], c)));
-    else if (out_.alpha != 1)
+    const __m512 alpha = _mm512_set1_ps(out_.to.alpha);
+    if (out_.to.beta != 0)
+      t = _mm512_fmadd_ps(alpha, t, _mm512_mul_ps(_mm512_set1_ps(out_.to.beta), _mm512_maskz_loadu_ps(mask_[half], c)));
+    else if (out_.to.alpha != 1)
       t = _mm512_mul_ps(alpha, t);
     if (out_.stream)
       _mm512_stream_ps(c, t);

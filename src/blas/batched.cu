@@ -55,8 +55,7 @@ Report run(const Batch<T>& p, Addresses addresses) {
 
 template <class T>
 struct Addresses {
-  const T* a;
-  const T* b;
+  const T *a, *b;
   T* c;
 };
 

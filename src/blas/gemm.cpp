@@ -64,7 +64,7 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
   }
   const double begin = seconds_now();
   ProductPlan plan = plan_product<T>(call.shape(), options);
-  const ResidueProblem<T> problem{{call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}};
+  const ResidueProblem<T> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
       return observe_product<T>(plan, report, seconds_now() - begin);

@@ -37,8 +37,8 @@ void multiply_split(const SplitGemmPlan& plan, const SplitOperands& operands,
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace(plan.workspace, stream, options.workspace);
   const auto scalar = [](const DeviceFactor<float>& x) { return SplitScalar{x.value, x.in_device_memory}; };
-  split_gemm(plan, operands, {scalar(problem.alpha), scalar(problem.beta)}, problem.c, problem.ldc, workspace.data(),
-             stream, without_host(options) ? 0 : split_gemm_patience);
+  split_gemm(plan, operands, {scalar(problem.to.alpha), scalar(problem.to.beta)}, problem.to.c, problem.to.ldc,
+             workspace.data(), stream, without_host(options) ? 0 : split_gemm_patience);
   if (outcome != nullptr)
     check(cudaMemcpyAsync(outcome->words + split_outcome_word, split_gemm_verdict(plan, workspace.data()),
                           sizeof(std::uint32_t), cudaMemcpyDefault, stream),
@@ -97,7 +97,7 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
     report.plan = plan_of<T>({call.m, call.n, 0}, options, true).printable;
     report.plan.k = call.k;
     if (call.m > 0 && call.n > 0)
-      scale_on_device<T>(call.m, call.n, problem.beta, call.c, call.ldc, options.contract.rounding,
+      scale_on_device<T>(call.m, call.n, problem.to.beta, call.c, call.ldc, options.contract.rounding,
                          static_cast<cudaStream_t>(options.stream));
     return;
   }

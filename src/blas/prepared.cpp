@@ -143,17 +143,18 @@ Operand<T> first_of(const PreparedData<T>* prepared, std::int64_t vectors, const
 template <class T>
 void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C, std::int64_t ldc,
               const Options& options, PreparedReport& report) {
-  const PreparedData<T>& any = f.prepared_a != nullptr ? *f.prepared_a : *f.prepared_b;
+  const Sides<bool> ready{f.prepared.a != nullptr, f.prepared.b != nullptr};
+  const PreparedData<T>& any = ready.a ? *f.prepared.a : *f.prepared.b;
   Options own = options;
   own.engine = any.engine;
-  ResiduePlan plan =
-      with_prepared(plan_product<T>(s, own), {f.prepared_a != nullptr, f.prepared_b != nullptr, any.planes.k_block});
-  plan.printable.reason = prepared_reason(f.prepared_a != nullptr, f.prepared_b != nullptr, any.engine);
+  ResiduePlan plan = with_prepared(plan_product<T>(s, own), {ready.a, ready.b, any.planes.k_block});
+  plan.printable.reason = prepared_reason(ready.a, ready.b, any.engine);
   report.plan = plan.printable;
   bool planes_read = false;
-  ResidueProblem<T> problem{{first_of(f.prepared_a, s.m, f.a), first_of(f.prepared_b, s.n, f.b), alpha, beta, C, ldc}};
-  if (f.prepared_a != nullptr) problem.prepared_a = &f.prepared_a->planes;
-  if (f.prepared_b != nullptr) problem.prepared_b = &f.prepared_b->planes;
+  ResidueProblem<T> problem{
+      {first_of(f.prepared.a, s.m, f.own.a), first_of(f.prepared.b, s.n, f.own.b), {alpha, beta, C, ldc}}};
+  for (const Side side : both_sides)
+    if (ready[side]) problem.prepared[side] = &f.prepared[side]->planes;
   problem.prepared_planes_read = &planes_read;
   if (!residue_gemm(plan, problem, own, report)) {
     report.plan.scheme = "native";
@@ -163,8 +164,8 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
                            problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
                           options.threads, options.progress);
   }
-  report.prepared_a = planes_read && plan.ordinary.prepared.a;
-  report.prepared_b = planes_read && plan.ordinary.prepared.b;
+  const PreparedSides& read = plan.ordinary.prepared;
+  report.prepared_a = planes_read && read.a, report.prepared_b = planes_read && read.b;
 }
 
 }  // namespace
@@ -176,8 +177,8 @@ PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape&
   PreparedReport report;
   const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
   if (reads) {
-    check_pointer("gemm", "A", f.prepared_a == nullptr, f.a.data);
-    check_pointer("gemm", "B", f.prepared_b == nullptr, f.b.data);
+    for (const auto& [name, side] : named_sides)
+      check_pointer("gemm", name, f.prepared[side] == nullptr, f.own[side].data);
     check_pointer("gemm", "C", true, C);
     multiply(f, s, alpha, beta, C, ldc, options, report);
   } else {
@@ -194,7 +195,7 @@ PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::in
                     Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
   check_left_product(A, opb, m, n, k, ldb, ldc, options);
-  return prepared_product<T>({&A.data(), nullptr, {}, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C, ldc,
+  return prepared_product<T>({{&A.data()}, {{}, columns_of(opb, B, n, k, ldb)}}, {m, n, k}, alpha, beta, C, ldc,
                              options);
 }
 
@@ -203,7 +204,7 @@ PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::in
                     Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
   check_right_product(opa, B, m, n, k, lda, ldc, options);
-  return prepared_product<T>({nullptr, &B.data(), rows_of(opa, A, m, k, lda), {}}, {m, n, k}, alpha, beta, C, ldc,
+  return prepared_product<T>({{nullptr, &B.data()}, {rows_of(opa, A, m, k, lda)}}, {m, n, k}, alpha, beta, C, ldc,
                              options);
 }
 
@@ -211,7 +212,7 @@ template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
                     std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   check_prepared_product(A, B, m, n, k, ldc, options);
-  return prepared_product<T>({&A.data(), &B.data(), {}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
+  return prepared_product<T>({{&A.data(), &B.data()}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \

@@ -173,7 +173,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     check_operands("gemm", true, a.x.data, b.x.data);
     check_pointer("gemm", "C", true, C);
     const DeviceResidueProblem<T> problem{
-        a.x, b.x, factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc};
+        a.x, b.x, {factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc}};
     clear_outcome(options);  // what the residues at hand serve is regular
     if (!PreparedRun<T>(a, b, find_device_int8_engine(own.engine), problem, own).run(report)) {
       report = {};
@@ -231,8 +231,7 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   check_leading("gemm", "ldc", ldc, m);
   check_prepared("A", A, Side::left, m, k, options);
   check_prepared("B", B, Side::right, k, n, options);
-  check_here("A", A);
-  check_here("B", B);
+  for (const auto& [name, x] : {std::pair{"A", &A}, {"B", &B}}) check_here(name, *x);
   require(A.engine() == B.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", A.engine(),
           B.engine());
   return multiply<T>({&A.data(), A.data().copy}, {&B.data(), B.data().copy}, {m, n, k}, alpha, beta, C, ldc, options);

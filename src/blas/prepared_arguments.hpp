@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/status.hpp"
 #include "product/arguments.hpp"
@@ -17,8 +18,7 @@ inline void check_preparation(Side side, Op op, std::int64_t rows, std::int64_t 
   require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
           static_cast<int>(side));
   require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
-  check_dimension(routine, "rows", rows);
-  check_dimension(routine, "columns", columns);
+  for (const auto& [name, size] : {std::pair{"rows", rows}, {"columns", columns}}) check_dimension(routine, name, size);
   check_area(routine, rows, columns);
   check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);
   check_pointer(routine, "X", rows > 0 && columns > 0, X);

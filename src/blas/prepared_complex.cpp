@@ -142,7 +142,7 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
       parts[i + 2 * l * call.m] = z.real();
       parts[i + (2 * l + 1) * call.m] = -z.imag();
     }
-  const PreparedReport report = prepared_product<R>({nullptr, &b, rows_of(Op::none, parts, m, 2 * k, m), {}},
+  const PreparedReport report = prepared_product<R>({{nullptr, &b}, {rows_of(Op::none, parts, m, 2 * k, m)}},
                                                     {m, columns, 2 * k}, R{1}, R{0}, t, m, call.options);
   const std::int64_t second = m * second_half(n), rows = m;
   call.update([&](std::int64_t i, std::int64_t j) {
@@ -158,8 +158,8 @@ PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there
   const auto [m, n, k] = call.shape();
   PreparedReport report;
   if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {
-    check_pointer("gemm", "A", !a_is_there, nullptr);
-    check_pointer("gemm", "B", !b_is_there, nullptr);
+    for (const auto& [name, is_there] : {std::pair{"A", a_is_there}, {"B", b_is_there}})
+      check_pointer("gemm", name, !is_there, nullptr);
     check_pointer("gemm", "C", true, call.c);
     report = product();
     relabel(report.plan, m, n, k);
@@ -179,12 +179,11 @@ PreparedReport with_left_alone(const PreparedData<R>& a, Op opb, const std::comp
                                const ComplexCall<R>& call) {
   const auto [m, n, k] = call.shape();
   if (opb == Op::none)
-    return with_left<R>({&a, nullptr, {}, columns_of(Op::none, reinterpret_cast<const R*>(b), n, 2 * k, 2 * ldb)},
-                        call);
+    return with_left<R>({{&a}, {{}, columns_of(Op::none, reinterpret_cast<const R*>(b), n, 2 * k, 2 * ldb)}}, call);
   const Workspace memory(size_product({n, 2 * k}) * sizeof(R));
   R* parts = reinterpret_cast<R*>(memory.data());
   part_columns(b, n, k, ldb, opb == Op::conjugate_transpose, parts, call.threads());
-  return with_left<R>({&a, nullptr, {}, columns_of(Op::transpose, parts, n, 2 * k, n)}, call);
+  return with_left<R>({{&a}, {{}, columns_of(Op::transpose, parts, n, 2 * k, n)}}, call);
 }
 
 }  // namespace
@@ -213,7 +212,7 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   check_prepared_product(A, B, m, n, k, ldc, options);
   const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
   return told(call, true, true, [&] {
-    return with_left<RealType<T>>({A.data().parts.get(), B.data().parts.get()}, call);
+    return with_left<RealType<T>>({{A.data().parts.get(), B.data().parts.get()}, {}}, call);
   });
 }
 

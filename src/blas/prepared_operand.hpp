@@ -9,6 +9,7 @@
 #include "engine/int8_engine.hpp"
 #include "product/operand.hpp"
 #include "product/plan/native_cost.hpp"
+#include "product/sides.hpp"
 #include "residue/prepared_planes.hpp"
 #include "vernier/prepared.hpp"
 
@@ -54,8 +55,8 @@ PreparedOperand<T>::PreparedOperand(Side side, Op op, std::int64_t rows, std::in
 // The factors of a product: prepared, of which as many vectors serve as the product has, or the caller's.
 template <class T>
 struct PreparedFactors {
-  const PreparedData<T>*prepared_a = nullptr, *prepared_b = nullptr;  // null: not prepared
-  Operand<T> a = {}, b = {};                                          // then these are the caller's
+  Sides<const PreparedData<T>*> prepared;  // null: not prepared
+  Sides<Operand<T>> own;                   // then these are the caller's
 };
 
 // The arguments are checked but for the matrices of gemm itself.

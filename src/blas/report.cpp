@@ -95,13 +95,14 @@ std::string Report::text() const {
 
 std::string Report::json() const {
   Json j = to_json(plan);
-  j["wide_rows"] = wide_rows;
-  j["wide_columns"] = wide_columns;
-  j["wide_moduli"] = wide_moduli;
-  j["span_a"] = span_a;
-  j["span_b"] = span_b;
-  j["nonfinite_rows"] = nonfinite_rows;
-  j["nonfinite_columns"] = nonfinite_columns;
+  const std::pair<const char*, std::int64_t> counts[] = {{"wide_rows", wide_rows},
+                                                         {"wide_columns", wide_columns},
+                                                         {"wide_moduli", wide_moduli},
+                                                         {"span_a", span_a},
+                                                         {"span_b", span_b},
+                                                         {"nonfinite_rows", nonfinite_rows},
+                                                         {"nonfinite_columns", nonfinite_columns}};
+  for (const auto& [name, count] : counts) j[name] = count;
   if (plan.contract.kind == Contract::Kind::exact || undecided > 0) j["undecided"] = undecided;
   if (plan.contract.kind == Contract::Kind::exact) {
     j["accumulated"] = accumulated;
@@ -130,8 +131,7 @@ std::string PreparedReport::text() const {
 
 std::string PreparedReport::json() const {
   Json j = Json::parse(Report::json());
-  j["prepared_a"] = prepared_a;
-  j["prepared_b"] = prepared_b;
+  for (const auto& [name, read] : {std::pair{"prepared_a", prepared_a}, {"prepared_b", prepared_b}}) j[name] = read;
   return j.dump();
 }
 

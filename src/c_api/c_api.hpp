@@ -117,8 +117,7 @@ inline vernier_report summary(const Report& full) {
   report.moduli = plan.moduli;
   report.threads = plan.threads;
   report.fallback = full.fallback ? 1 : 0;
-  report.span_a = full.span_a;
-  report.span_b = full.span_b;
+  report.span_a = full.span_a, report.span_b = full.span_b;
   report.log2_bound = plan.log2_bound;
   report.seconds = full.seconds;
   return report;

@@ -95,8 +95,7 @@ void multiply_block(const std::int8_t* columns, const std::int8_t* rows, std::in
   [[maybe_unused]] const std::int32_t* end = Reduce ? finished.sums + block_elements : nullptr;
   std::int64_t due = 0;
   for (std::int64_t s = 1; s < steps; ++s) {
-    columns += step_bytes;
-    rows += step_bytes;
+    columns += step_bytes, rows += step_bytes;
     load_operand<Tile, RowsStay, 6>(rows);
     load_operand<Tile, !RowsStay, 4>(columns);
     Tile::template dot<0, 4, 6>();

@@ -15,8 +15,7 @@ struct EntryFilter {
 
   // In device memory, a word for each group: bit s is set where some vector of the group has the set s. Null: every
   // entry is wanted.
-  const unsigned* rows = nullptr;
-  const unsigned* columns = nullptr;
+  const unsigned *rows = nullptr, *columns = nullptr;
   bool sharing = true;
 
   VERNIER_HD bool any() const { return rows != nullptr; }

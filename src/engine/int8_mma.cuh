@@ -28,8 +28,7 @@ struct MmaTileOf {
 
 struct MmaTask {
   TileGrid grid;
-  const std::uint8_t* rows;
-  const std::uint8_t* columns;
+  const std::uint8_t *rows, *columns;
   std::int64_t pitch;
   int steps;                     // of mma_depth bytes of k
   int units_across, units_down;  // product_units

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "product/arguments.hpp"
 #include "vernier/lapack.hpp"
@@ -29,17 +30,33 @@ inline void check_factors(const char* routine, std::int64_t m, std::int64_t n, c
   check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
 }
 
-// n and nrhs, A with its pivots, and B; reads: A and the pivots are looked at.
-inline void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, bool reads, const void* A,
-                         std::int64_t lda, const std::int64_t* pivots, const void* B, std::int64_t ldb) {
-  check_dimension(routine, "n", n);
-  check_dimension(routine, "nrhs", nrhs);
-  check_area(routine, n, std::max(n, nrhs));
-  check_pointer(routine, "A", reads, A);
-  check_leading(routine, "lda", lda, n);
-  check_pointer(routine, "pivots", reads, pivots);
-  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
-  check_leading(routine, "ldb", ldb, n);
+// op(A) X = B as a routine was asked for it; without X, which then takes the place of B.
+template <class T>
+struct SystemCall {
+  Op op = Op::none;
+  std::int64_t n = 0, nrhs = 0;
+  const T* a = nullptr;
+  std::int64_t lda = 0;
+  const T* b = nullptr;
+  std::int64_t ldb = 0;
+  T* x = nullptr;
+  std::int64_t ldx = 0;
+
+  bool empty() const { return n <= 0 || nrhs <= 0; }
+};
+
+// n and nrhs, A, the pivots of a routine that has them, and B; reads: A and the pivots are looked at.
+template <class T>
+void check_system(const char* routine, const SystemCall<T>& s, bool reads,
+                  std::optional<const std::int64_t*> pivots = {}) {
+  check_dimension(routine, "n", s.n);
+  check_dimension(routine, "nrhs", s.nrhs);
+  check_area(routine, s.n, std::max(s.n, s.nrhs));
+  check_pointer(routine, "A", reads, s.a);
+  check_leading(routine, "lda", s.lda, s.n);
+  if (pivots) check_pointer(routine, "pivots", reads, *pivots);
+  check_pointer(routine, "B", !s.empty(), s.b);
+  check_leading(routine, "ldb", s.ldb, s.n);
 }
 
 // Pivots that getrf could have written: a foreign value would have rows exchanged with what lies outside of B.

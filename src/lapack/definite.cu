@@ -13,18 +13,11 @@ namespace vernier::cuda {
 namespace {
 
 template <class T>
-void check_call(const char* routine, Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
-                const T* B, std::int64_t ldb, const Options& options) {
+void check_call(const char* routine, Uplo uplo, const SystemCall<T>& system, const Options& options) {
   check_uplo(routine, uplo);
-  check_dimension(routine, "n", n);
-  check_dimension(routine, "nrhs", nrhs);
-  check_area(routine, n, std::max(n, nrhs));
-  check_pointer(routine, "A", n > 0, A);
-  check_leading(routine, "lda", lda, n);
-  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
-  check_leading(routine, "ldb", ldb, n);
+  check_system(routine, system, system.n > 0);
   check_options<T>(routine, options);
-  check_device<T>(routine, n);
+  check_device<T>(routine, system.n);
 }
 
 template <class T>
@@ -56,7 +49,7 @@ void solve_columns(const DeviceLu<T>& factors, std::int64_t nrhs, T* B, std::int
 
 template <class T>
 std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
-  check_call<T>("potrf", uplo, n, 0, A, lda, nullptr, std::max<std::int64_t>(n, 1), options);
+  check_call<T>("potrf", uplo, {Op::none, n, 0, A, lda, nullptr, std::max<std::int64_t>(n, 1)}, options);
   if (n == 0) return 0;
   DeviceLu<T> factors(n, n, stream_of(options));
   return factor(factors, uplo, A, lda, options);
@@ -65,7 +58,7 @@ std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Opti
 template <class T>
 void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, T* B, std::int64_t ldb,
            const Options& options) {
-  check_call<T>("potrs", uplo, n, nrhs, A, lda, B, ldb, options);
+  check_call<T>("potrs", uplo, {Op::none, n, nrhs, A, lda, B, ldb}, options);
   if (n == 0 || nrhs == 0) return;
   DeviceLu<T> factors(n, n, stream_of(options));
   load_triangle(factors, uplo, A, lda, stream_of(options));
@@ -75,7 +68,7 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
 template <class T>
 std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, T* B, std::int64_t ldb,
                   const Options& options) {
-  check_call<T>("posv", uplo, n, nrhs, A, lda, B, ldb, options);
+  check_call<T>("posv", uplo, {Op::none, n, nrhs, A, lda, B, ldb}, options);
   if (n == 0) return 0;
   DeviceLu<T> factors(n, n, stream_of(options));
   const std::int64_t info = factor(factors, uplo, A, lda, options);
@@ -88,7 +81,7 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
                            std::int64_t ldb, T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
   const Stopwatch total;
   check_uplo("solve_definite", uplo);
-  check_solve(Op::none, n, nrhs, A, lda, B, ldb, X, ldx, options);
+  check_solve<T>({Op::none, n, nrhs, A, lda, B, ldb, X, ldx}, options);
   refuse_factors("solve_definite", options.factors, {Factors::bf16, Factors::fp16, Factors::tf32},
                  "auto, fp32 or fp64");
   check_device_solve<T>("solve_definite", n, options, stream);
@@ -101,9 +94,11 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   T* whole = reinterpret_cast<T*>(memory.data());
   fill_symmetric(uplo, n, A, lda, whole, queue);
   std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
-  DeviceSystem<T> system(
-      Op::none, n, whole, n, first_factors(n, options) == Factors::fp32, false, queue,
-      [&] { rhs.emplace(columns.right_hand_sides()); }, uplo);
+  DeviceSystem<T> system(Op::none, {whole, n, n},
+                         {.floats = first_factors(n, options) == Factors::fp32,
+                          .meanwhile = [&] { rhs.emplace(columns.right_hand_sides()); },
+                          .filled_from = uplo},
+                         queue);
   const auto factorise = [&](Factors precision) {
     return factorise_definite_on_device(system, precision, products_of(options, precision, stream));
   };

@@ -65,7 +65,7 @@ template <class T>
 void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const std::int64_t* pivots, T* B,
            std::int64_t ldb, const Options& options) {
   check_op("getrs", op);
-  check_system("getrs", n, nrhs, n > 0 && nrhs > 0, A, lda, pivots, B, ldb);
+  check_system<T>("getrs", {op, n, nrhs, A, lda, B, ldb}, n > 0 && nrhs > 0, pivots);
   check_options<T>("getrs", options);
   check_device<T>("getrs", n);
   if (n == 0 || nrhs == 0) return;
@@ -82,7 +82,7 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
 template <class T>
 std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
                   std::int64_t ldb, const Options& options) {
-  check_system("gesv", n, nrhs, n > 0, A, lda, pivots, B, ldb);
+  check_system<T>("gesv", {Op::none, n, nrhs, A, lda, B, ldb}, n > 0, pivots);
   check_options<T>("gesv", options);
   check_device<T>("gesv", n);
   if (n == 0) return 0;
@@ -101,7 +101,7 @@ template <class T>
 SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B, std::int64_t ldb,
                   T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
   const Stopwatch total;
-  check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, options);
+  check_solve<T>({op, n, nrhs, A, lda, B, ldb, X, ldx}, options);
   check_device_solve<T>("solve", n, options, stream);
   const FloatingEnvironment environment;
   SolveReport report = begin_report<T>(n, nrhs, options);
@@ -111,8 +111,11 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
   const Factors first = first_factors(n, options);
   const bool ahead = first == Factors::fp32 && looks_ahead(products_of(options, first, stream).contract);
-  DeviceSystem<T> system(op, n, A, lda, first == Factors::fp32, ahead, queue,
-                         [&] { rhs.emplace(columns.right_hand_sides()); });
+  DeviceSystem<T> system(op, {A, n, lda},
+                         {.floats = first == Factors::fp32,
+                          .begun_lu = ahead,
+                          .meanwhile = [&] { rhs.emplace(columns.right_hand_sides()); }},
+                         queue);
   const auto factorise = [&](Factors precision) {
     return factorise_on_device(system, precision, products_of(options, precision, stream));
   };

@@ -80,29 +80,28 @@ std::optional<std::int64_t> offloaded_potrf(Uplo uplo, std::int64_t n, T* a, std
 }
 
 template <class T>
-std::optional<SolveReport> offloaded_solve(Op op, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t lda,
-                                           const T* b, std::int64_t ldb, T* x, std::int64_t ldx,
-                                           const SolveOptions& options) {
+std::optional<SolveReport> offloaded_solve(const SystemCall<T>& s, const SolveOptions& options) {
   if constexpr (is_complex<T>) {
     return {};
   } else {
     Options products = options.products;
     products.contract = options.contract.value_or(default_contract<T>());
-    const ProductShape shape = factored_shape(n, n);
+    const ProductShape shape = factored_shape(s.n, s.n);
     const auto describe = [&] {  // X comes up too: a singular A leaves it as it is
-      HostRoutine<T> r{"solve", shape, {a, n, n, lda}, {b, n, nrhs, ldb}, {x, n, nrhs, ldx}, true};
+      HostRoutine<T> r{"solve", shape, {s.a, s.n, s.n, s.lda}, {s.b, s.n, s.nrhs, s.ldb}, {s.x, s.n, s.nrhs, s.ldx},
+                       true};
       r.copies = 3;  // the system, factors of fp32 and of fp64
       return r;
     };
     const auto on_device = [&](const RoutineOperands<T>& on, void* stream) {
-      return cuda::solve<T>(op, n, nrhs, on.a, on.lda, on.b, on.ldb, on.c, on.ldc, options, stream);
+      return cuda::solve<T>(s.op, s.n, s.nrhs, on.a, on.lda, on.b, on.ldb, on.c, on.ldc, options, stream);
     };
     const auto on_cpu = [&](const Options& left) {
       SolveOptions o = options;
       o.products.device = left.device;
-      return solve<T>(op, n, nrhs, a, lda, b, ldb, x, ldx, o);
+      return solve<T>(s.op, s.n, s.nrhs, s.a, s.lda, s.b, s.ldb, s.x, s.ldx, o);
     };
-    if (!may_leave<double>(products, n)) return {};  // factors of fp64 may be wanted in the end
+    if (!may_leave<double>(products, s.n)) return {};  // factors of fp64 may be wanted in the end
     return offloaded_routine<T>(shape, true, products, describe, on_device, on_cpu);
   }
 }
@@ -111,8 +110,7 @@ std::optional<SolveReport> offloaded_solve(Op op, std::int64_t n, std::int64_t n
   template std::optional<std::int64_t> offloaded_getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, \
                                                        const Options&);                                             \
   template std::optional<std::int64_t> offloaded_potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);       \
-  template std::optional<SolveReport> offloaded_solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t,       \
-                                                      const T*, std::int64_t, T*, std::int64_t, const SolveOptions&);
+  template std::optional<SolveReport> offloaded_solve(const SystemCall<T>&, const SolveOptions&);
 VERNIER_INSTANTIATE(float)
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(std::complex<float>)

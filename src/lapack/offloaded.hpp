@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "vernier/lapack.hpp"
+#include "lapack/arguments.hpp"
 
 namespace vernier {
 
@@ -18,8 +18,6 @@ template <class T>
 std::optional<std::int64_t> offloaded_potrf(Uplo uplo, std::int64_t n, T* a, std::int64_t lda, const Options& options);
 
 template <class T>
-std::optional<SolveReport> offloaded_solve(Op op, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t lda,
-                                           const T* b, std::int64_t ldb, T* x, std::int64_t ldx,
-                                           const SolveOptions& options);
+std::optional<SolveReport> offloaded_solve(const SystemCall<T>& system, const SolveOptions& options);
 
 }  // namespace vernier

@@ -73,8 +73,7 @@ bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
   const auto [known, unknown] = factors_.try_emplace(value);
   Factors& factors = known->second;
   if (unknown) factors.found = find_factors(value, factors.a, factors.b);
-  a = factors.a;
-  b = factors.b;
+  a = factors.a, b = factors.b;
   return factors.found;
 }
 
@@ -137,8 +136,7 @@ Bench::Result Bench::run(const std::vector<Term>& terms, const Words& words) con
   if (!r.possible) return r;
   if (words.slot != slot_c) {
     const auto i = static_cast<std::size_t>(words.slot);
-    a[i] = words.a;
-    b[i] = words.b;
+    a[i] = words.a, b[i] = words.b;
     text += ", p" + std::to_string(words.slot) + " = " + show(decode(engine_.a(), words.a)) + " * " +
             show(decode(engine_.b(), words.b));
   }

@@ -28,9 +28,7 @@ ProbeReport probe(const MatrixEngine& engine) {
   Bench bench(engine);
   ProbeReport report;
   Engine& e = report.estimate;
-  e.a = engine.a();
-  e.b = engine.b();
-  e.c = engine.c();
+  e.a = engine.a(), e.b = engine.b(), e.c = engine.c();
   e.k = engine.k();
   if (is_integer(engine.a())) {
     probe_integer(bench, report);

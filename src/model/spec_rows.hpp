@@ -86,9 +86,7 @@ constexpr Engine vdpbf16ps() {
 
 constexpr Engine integer_engine(Format a, Format b, int k, int block, Overflow overflow) {
   Engine e;
-  e.a = a;
-  e.b = b;
-  e.c = Format::int32;
+  e.a = a, e.b = b, e.c = Format::int32;
   e.k = k;
   e.sum = Sum::integer;
   e.block = block;

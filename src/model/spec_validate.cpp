@@ -30,8 +30,8 @@ void one_of(const char* field, Format value, std::initializer_list<Format> allow
 }
 
 void validate_integer(const Engine& e) {
-  one_of("a", e.a, {Format::int8, Format::uint8});
-  one_of("b", e.b, {Format::int8, Format::uint8});
+  for (const auto& [field, format] : {std::pair{"a", e.a}, {"b", e.b}})
+    one_of(field, format, {Format::int8, Format::uint8});
   one_of("c", e.c, {Format::int32});
   if (e.overflow == Overflow::infinity || e.overflow == Overflow::largest)
     reject("overflow", std::string(name_of(e.overflow)), "wrap, saturate blocks or saturate end for integers");

@@ -1,6 +1,7 @@
 #include "product/arguments.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "number/moduli.hpp"
 
@@ -70,8 +71,7 @@ void check_pointer(const char* routine, const char* name, bool read, const void*
 }
 
 void check_operands(const char* routine, bool read, const void* A, const void* B) {
-  check_pointer(routine, "A", read, A);
-  check_pointer(routine, "B", read, B);
+  for (const auto& [name, pointer] : {std::pair{"A", A}, {"B", B}}) check_pointer(routine, name, read, pointer);
 }
 
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -86,11 +86,12 @@ void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64
   check_area(routine, m, n);
 }
 
-void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
-                              std::int64_t lda, std::int64_t ldb, std::int64_t ldc) {
-  check_leading(routine, "lda", lda, opa == Op::none ? m : k);
-  check_leading(routine, "ldb", ldb, opb == Op::none ? k : n);
-  check_leading(routine, "ldc", ldc, m);
+void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda, std::int64_t ldb,
+                 std::int64_t ldc) {
+  check_shape(routine, opa, opb, s.m, s.n, s.k);
+  check_leading(routine, "lda", lda, opa == Op::none ? s.m : s.k);
+  check_leading(routine, "ldb", ldb, opb == Op::none ? s.k : s.n);
+  check_leading(routine, "ldc", ldc, s.m);
 }
 
 void fail_beyond_scheme(const Contract& contract, int span_a, int span_b) {

@@ -6,6 +6,7 @@
 
 #include "base/status.hpp"
 #include "product/operand.hpp"
+#include "product/plan/native_cost.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {
@@ -30,9 +31,9 @@ void check_options(const char* routine, const Options& options);
 
 // In the order of the reference BLAS: transa, transb, m, n, k.
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k);
-// After them: lda, ldb, ldc of op(A), op(B) and C of these sizes.
-void check_leading_dimensions(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
-                              std::int64_t lda, std::int64_t ldb, std::int64_t ldc);
+// After them: lda, ldb, ldc of op(A), op(B) and C.
+void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& shape, std::int64_t lda, std::int64_t ldb,
+                 std::int64_t ldc);
 
 template <class T>
 Operand<T> rows_of(Op op, const T* a, std::int64_t m, std::int64_t k, std::int64_t lda) {

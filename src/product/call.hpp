@@ -33,8 +33,7 @@ struct GemmCall {
 // Ops, sizes and leading dimensions, in the order of the reference BLAS.
 template <class Call>
 void check_call(const char* routine, const Call& p) {
-  check_shape(routine, p.opa, p.opb, p.m, p.n, p.k);
-  check_leading_dimensions(routine, p.opa, p.opb, p.m, p.n, p.k, p.lda, p.ldb, p.ldc);
+  check_sizes(routine, p.opa, p.opb, p.shape(), p.lda, p.ldb, p.ldc);
 }
 
 // alpha is not zero, and no size is.

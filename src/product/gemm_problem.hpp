@@ -1,9 +1,9 @@
 // One product, as every scheme takes it.
 #pragma once
 
-#include <cstdint>
-
 #include "product/operand.hpp"
+#include "product/output.hpp"
+#include "product/sides.hpp"
 
 namespace vernier {
 
@@ -11,9 +11,9 @@ namespace vernier {
 template <class T, class Factor = T>
 struct GemmProblem {
   Operand<T> a, b;  // rows of op(A), columns of op(B)
-  Factor alpha, beta;
-  T* c;
-  std::int64_t ldc;
+  Output<T, Factor> to;
+
+  const Operand<T>& operand(Side side) const { return side == both_sides[0] ? a : b; }
 };
 
 }  // namespace vernier

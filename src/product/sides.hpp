@@ -5,6 +5,7 @@ namespace vernier {
 
 enum class Side : char;  // vernier/level3.hpp, which kernels need not read
 inline constexpr Side both_sides[] = {Side{'L'}, Side{'R'}};
+constexpr Side other(Side side) { return side == both_sides[0] ? both_sides[1] : both_sides[0]; }
 
 template <class X>
 struct Sides {
@@ -13,5 +14,11 @@ struct Sides {
   constexpr X& operator[](Side side) { return side == both_sides[0] ? a : b; }
   constexpr const X& operator[](Side side) const { return side == both_sides[0] ? a : b; }
 };
+
+struct NamedSide {
+  const char* name;  // of the matrix
+  Side side;
+};
+inline constexpr NamedSide named_sides[] = {{"A", both_sides[0]}, {"B", both_sides[1]}};
 
 }  // namespace vernier

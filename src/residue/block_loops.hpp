@@ -16,14 +16,14 @@ namespace vernier {
 struct BlockPlanes {
   const Int8Engine& engine;
   const PassBuffers& buffers;
-  PlaneView a, b;
+  Sides<PlaneView> planes;
   std::int64_t row_strips, column_strips;
   int count, moduli_count;
   bool accumulate = false;
 
   // In the first plane of products.
   std::int8_t* products(std::int64_t column_strip, std::int64_t row_strip) const {
-    return buffers.c + (column_strip * row_strips + row_strip) * block_elements;
+    return buffers.c.planes + (column_strip * row_strips + row_strip) * block_elements;
   }
 
   // By strips [begin, end) of columns.
@@ -31,15 +31,15 @@ struct BlockPlanes {
     if (begin == end) return;
     const auto q = static_cast<std::size_t>(item.plane);
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-    for (std::int64_t slice = 0; slice < a.layout.slices(); ++slice)
-      engine.multiply({.columns = b.at(q, begin, slice),
+    for (std::int64_t slice = 0; slice < planes.a.layout.slices(); ++slice)
+      engine.multiply({.columns = planes.b.at(q, begin, slice),
                        .column_strips = end - begin,
-                       .rows = a.at(q, item.first, slice),
+                       .rows = planes.a.at(q, item.first, slice),
                        .row_strips = item.strips,
-                       .steps = a.layout.steps_of(slice),
+                       .steps = planes.a.layout.steps_of(slice),
                        .modulus = moduli[q % static_cast<std::size_t>(moduli_count)],
                        .accumulate = accumulate || slice > 0,
-                       .out = products(begin, item.first) + q * buffers.c_stride,
+                       .out = products(begin, item.first) + q * buffers.c.stride,
                        .out_strips = row_strips,
                        .scratch = buffers.scratch + buffers.scratch_stride * thread});
   }

@@ -11,6 +11,7 @@
 #include "product/stage_clock.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/convert/strip_conversion.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier {
 namespace {
@@ -26,16 +27,15 @@ class Block {
         task_(task),
         progress_(progress),
         products_share_(
-            share.of(task.convert_a || task.convert_b ? 0.1 : 0, task.completes(state.plan.shape.k) ? 0.9 : 1)),
+            share.of(task.convert.a || task.convert.b ? 0.1 : 0, task.completes(state.plan.shape.k) ? 0.9 : 1)),
         recombine_share_(share.of(0.9, 1)),
-        a_(rows_block(state, task.rows, task.ks)),
-        b_(columns_block(state, task.columns, task.ks)),
+        operands_{operand_block(state, Side::left, task.rows, task.ks),
+                  operand_block(state, Side::right, task.columns, task.ks)},
         planes_{.engine = *state.plan.engine,
                 .buffers = state.buffers,
-                .a = planes_of(state.blocking.prepared.a ? state.problem.prepared_a : nullptr, a_),
-                .b = planes_of(state.blocking.prepared.b ? state.problem.prepared_b : nullptr, b_),
-                .row_strips = a_.layout().strips,
-                .column_strips = b_.layout().strips,
+                .planes = {planes_of(Side::left), planes_of(Side::right)},
+                .row_strips = operands_.a.layout().strips,
+                .column_strips = operands_.b.layout().strips,
                 .count = state.system.count,
                 .moduli_count = state.system.count,
                 .accumulate = task.accumulate()} {}
@@ -44,8 +44,8 @@ class Block {
   void run(StageSeconds& seconds) const {
     StageClock clock;
     state_.plan.engine->enter_thread();
-    if (task_.convert_a) convert_strips(state_, a_, false);
-    if (task_.convert_b) convert_strips(state_, b_, false);
+    for (const Side side : both_sides)
+      if (task_.convert[side]) convert_strips(state_, operands_[side], false);
 #pragma omp barrier
     clock.lap(seconds.residues);
     tell(products_share_.begin);
@@ -65,8 +65,9 @@ class Block {
  private:
   void tell(double fraction) const { progress_.at(fraction, *state_.plan.engine); }
 
-  static PlaneView planes_of(const PreparedPlanes* prepared, const OperandBlock<T>& block) {
-    if (prepared != nullptr) return prepared->of(block.vectors, block.ks);
+  PlaneView planes_of(Side side) const {
+    const OperandBlock<T>& block = operands_[side];
+    if (state_.blocking.prepared[side]) return state_.problem.prepared[side]->of(block.vectors, block.ks);
     return {block.planes, block.plane_bytes, block.layout(), 0};
   }
 
@@ -90,20 +91,17 @@ class Block {
     const std::int64_t rows = std::min<std::int64_t>(strip_size, s.m - i);
     const std::int64_t columns = std::min<std::int64_t>(strip_size, s.n - j);
     if (!state_.has_entries({i, rows}, {j, columns})) return;
-    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c_stride, i, j);
+    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c.stride, i, j);
     alignas(64) T tile[block_elements];
     if (!make_tile(residues, i, j, tile)) return;
-    if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a_statistics + i, v.b_statistics + j, tile);
+    if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a.statistics + i, v.b.statistics + j, tile);
     const bool every = state_.pass.every_entry;
-    state_.backend.update({.alpha = problem.alpha,
-                           .beta = problem.beta,
-                           .c = problem.c + i + j * problem.ldc,
-                           .ldc = problem.ldc,
+    state_.backend.update({.to = problem.to.at(i, j),
                            .rows = rows,
                            .columns = columns,
                            .large = s.m * s.n > large_c,
-                           .row_proofs = every ? nullptr : v.a_proofs + i,
-                           .column_proofs = every ? nullptr : v.b_proofs + j,
+                           .row_proofs = every ? nullptr : v.a.proofs + i,
+                           .column_proofs = every ? nullptr : v.b.proofs + j,
                            .ordinary = state_.pass.ordinary},
                           tile);
   }
@@ -111,8 +109,8 @@ class Block {
   // T of a block; false, with a mark, where a speculative product leaves it open.
   bool make_tile(const std::int8_t* residues, std::int64_t i, std::int64_t j, T* tile) const {
     const VectorBuffers& v = state_.vectors;
-    const std::size_t stride = state_.buffers.c_stride;
-    const int *row_scales = v.a_scales + i, *column_scales = v.b_scales + j;
+    const std::size_t stride = state_.buffers.c.stride;
+    const int *row_scales = v.a.scales + i, *column_scales = v.b.scales + j;
     if constexpr (std::is_same_v<T, double>)
       if (const std::optional<SpeculativeScales>& speculative = state_.pass.speculative) {
         const bool certain =
@@ -129,7 +127,7 @@ class Block {
   const BlockTask& task_;
   Progress& progress_;
   const WorkShare products_share_, recombine_share_;  // the conversion has the rest
-  const OperandBlock<T> a_, b_;
+  const Sides<OperandBlock<T>> operands_;
   const BlockPlanes planes_;
 };
 

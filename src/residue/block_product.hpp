@@ -8,8 +8,8 @@ namespace vernier {
 
 struct BlockTask {
   Range rows, columns, ks;
-  bool convert_a = true, convert_b = true;  // else their planes are in memory
-  bool specials = false;                    // A or B holds a NaN or an infinity
+  Sides<bool> convert{true, true};  // else their planes are in memory
+  bool specials = false;            // A or B holds a NaN or an infinity
 
   // Products over later blocks of k are added to what the residue planes of C hold.
   bool accumulate() const { return ks.begin > 0; }

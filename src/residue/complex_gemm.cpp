@@ -15,6 +15,7 @@
 #include "residue/convert/complex_conversion.hpp"
 #include "residue/gemm.hpp"
 #include "residue/wide_sample.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier {
 namespace {
@@ -68,22 +69,8 @@ class ComplexRun {
         count_(plan.doubled.ordinary.moduli),
         recombine_(recombine_tables(count_)),
         buffers_(carve(arena, plan)),
-        a_{problem.rows(),
-           problem.opa == Op::conjugate_transpose,
-           digits(PanelSide::rows),
-           buffers_.a,
-           buffers_.pass.a,
-           buffers_.pass.a_stride,
-           part_bytes(buffers_.pass.a_stride),
-           plan.blocking.cached},
-        b_{problem.columns(),
-           problem.opb == Op::conjugate_transpose,
-           digits(PanelSide::columns),
-           buffers_.b,
-           buffers_.pass.b,
-           buffers_.pass.b_stride,
-           part_bytes(buffers_.pass.b_stride),
-           plan.blocking.cached} {}
+        sides_{side_of(Side::left, problem.rows(), problem.opa), side_of(Side::right, problem.columns(), problem.opb)} {
+  }
 
   // Statistics of all vectors, and with them the planes of the first block.
   void measure() {
@@ -92,10 +79,10 @@ class ComplexRun {
     {
       const FloatingEnvironment environment;
       StageClock clock;
-      strips(a_, rows, StripWork::both);
-      strips(b_, columns, StripWork::both);
-      strips(a_, {rows.count, plan_.shape.m - rows.count}, StripWork::measure);
-      strips(b_, {columns.count, plan_.shape.n - columns.count}, StripWork::measure);
+      const std::pair<const ComplexSide<R>&, Range> first_block[] = {{sides_.a, rows}, {sides_.b, columns}};
+      for (const auto& [side, vectors] : first_block) strips(side, vectors, StripWork::both);
+      for (const auto& [side, vectors] : first_block)
+        strips(side, {vectors.count, side.x.vectors - vectors.count}, StripWork::measure);
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
     }
@@ -103,24 +90,24 @@ class ComplexRun {
 
   // Do the scales of ordinary entries serve all of C?
   bool regular() {
-    const ProductShape& s = plan_.shape;
-    const auto statistics = [](const ComplexVectors& side, std::int64_t count) {
-      return std::span<const VectorStatistics>(side.statistics, static_cast<std::size_t>(count));
+    const auto statistics = [](const ComplexSide<R>& side) {
+      return std::span<const VectorStatistics>(side.vectors.statistics, static_cast<std::size_t>(side.x.vectors));
     };
-    const auto scales = [](const ComplexVectors& side, std::int64_t count) {
-      return std::span<VectorProof>(side.scales, static_cast<std::size_t>(count));
+    const auto scales = [](const ComplexSide<R>& side) {
+      return std::span<VectorProof>(side.vectors.scales, static_cast<std::size_t>(side.x.vectors));
     };
-    for (const auto& vectors : {statistics(a_.vectors, s.m), statistics(b_.vectors, s.n)})
+    const auto& [a, b] = sides_;
+    for (const auto& vectors : {statistics(a), statistics(b)})
       if (std::any_of(vectors.begin(), vectors.end(), [](const VectorStatistics& v) { return v.nonfinite; }))
         return false;
-    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a_.vectors, s.m),
-                          statistics(b_.vectors, s.n), scales(a_.vectors, s.m), scales(b_.vectors, s.n))
+    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a), statistics(b), scales(a), scales(b))
                 .any_wide;
   }
 
   // Of irregular data.
   bool native_wins_by_widest() const {
-    return native_wins<std::complex<R>>(plan_.doubled, {a_.x, a_.vectors.statistics}, {b_.x, b_.vectors.statistics});
+    const auto& [a, b] = sides_;
+    return native_wins<std::complex<R>>(plan_.doubled, {a.x, a.vectors.statistics}, {b.x, b.vectors.statistics});
   }
 
   void run() {
@@ -129,11 +116,11 @@ class ComplexRun {
       for (std::int64_t j = 0; j < s.n; j += plan_.blocking.n_block) {
         const bool new_columns = j > 0 || (i > 0 && plan_.blocking.n_block < s.n);
         const Range rows = block_of_rows(i), columns = block_of_columns(j);
-        run_block(rows, columns, i > 0 && j == 0, new_columns, WorkShare{}.of(rows, s.m).of(columns, s.n));
+        run_block(rows, columns, {i > 0 && j == 0, new_columns}, WorkShare{}.of(rows, s.m).of(columns, s.n));
       }
     progress_.finish();
-    summarise(a_.vectors.statistics, s.m, report_.span_a);
-    summarise(b_.vectors.statistics, s.n, report_.span_b);
+    for (const auto& [side, span] : {std::pair{&sides_.a, &report_.span_a}, {&sides_.b, &report_.span_b}})
+      for (std::int64_t v = 0; v < side->x.vectors; ++v) *span = std::max(*span, side->vectors.statistics[v].span());
   }
 
  private:
@@ -142,27 +129,33 @@ class ComplexRun {
     const Pass pass = ordinary_pass(plan_.doubled);
     return digit_tables(count_, side, pass.narrow, pass.limbs);
   }
+  ComplexSide<R> side_of(Side side, const Operand<std::complex<R>>& x, Op op) const {
+    const PlaneMemory& memory = buffers_.pass[side];
+    return {x,
+            op == Op::conjugate_transpose,
+            digits(side == Side::left ? PanelSide::rows : PanelSide::columns),
+            side == Side::left ? buffers_.a : buffers_.b,
+            memory.planes,
+            memory.stride,
+            part_bytes(memory.stride),
+            plan_.blocking.cached};
+  }
   Range block_of_rows(std::int64_t i) const { return {i, std::min(plan_.blocking.m_block, plan_.shape.m - i)}; }
   Range block_of_columns(std::int64_t j) const { return {j, std::min(plan_.blocking.n_block, plan_.shape.n - j)}; }
   std::size_t part_bytes(std::size_t plane_bytes) const { return static_cast<std::size_t>(count_) * plane_bytes; }
-
-  static void summarise(const VectorStatistics* statistics, std::int64_t count, int& span) {
-    for (std::int64_t v = 0; v < count; ++v) span = std::max(span, statistics[v].span());
-  }
 
   void strips(const ComplexSide<R>& side, Range vectors, StripWork work) const {
     convert_complex_strips(side, backend_, plan_.doubled.rule, vectors, work, reinterpret_cast<R*>(scratch()));
   }
 
-  void run_block(Range rows, Range columns, bool convert_a, bool convert_b, const WorkShare& share) {
-    const WorkShare products = share.of(convert_a || convert_b ? 0.1 : 0, 0.9), recombination = share.of(0.9, 1);
+  void run_block(Range rows, Range columns, const Sides<bool>& convert, const WorkShare& share) {
+    const WorkShare products = share.of(convert.a || convert.b ? 0.1 : 0, 0.9), recombination = share.of(0.9, 1);
     const PanelLayout a = panel_layout(rows.count, plan_.shape.k), b = panel_layout(columns.count, plan_.shape.k);
     const PassBuffers& pass = buffers_.pass;
     // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
     const BlockPlanes planes{.engine = engine_,
                              .buffers = pass,
-                             .a = {pass.a, pass.a_stride, a, 0},
-                             .b = {pass.b, pass.b_stride, b, 0},
+                             .planes = {{pass.a.planes, pass.a.stride, a, 0}, {pass.b.planes, pass.b.stride, b, 0}},
                              .row_strips = a.strips,
                              .column_strips = b.strips,
                              .count = parts * count_,
@@ -172,8 +165,8 @@ class ComplexRun {
       const FloatingEnvironment environment;
       StageClock clock;
       engine_.enter_thread();
-      if (convert_a) strips(a_, rows, StripWork::convert);
-      if (convert_b) strips(b_, columns, StripWork::convert);
+      if (convert.a) strips(sides_.a, rows, StripWork::convert);
+      if (convert.b) strips(sides_.b, columns, StripWork::convert);
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
       progress_.at(products.begin, engine_);
@@ -189,10 +182,10 @@ class ComplexRun {
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
-    const std::size_t stride = buffers_.pass.c_stride;
+    const std::size_t stride = buffers_.pass.c.stride;
     alignas(64) R x[block_elements], y[block_elements];
-    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, a_.vectors.exponents + i,
-                               b_.vectors.exponents + j, x, y);
+    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, sides_.a.vectors.exponents + i,
+                               sides_.b.vectors.exponents + j, x, y);
     update(i, j, x, y);
   }
 
@@ -217,10 +210,7 @@ class ComplexRun {
           tile[v * strip_size + 2 * u] = x[v * strip_size + first + u];
           tile[v * strip_size + 2 * u + 1] = y[v * strip_size + first + u];
         }
-      backend_.update({.alpha = p_.alpha.real(),
-                       .beta = p_.beta.real(),
-                       .c = reinterpret_cast<R*>(c + first),
-                       .ldc = 2 * p_.ldc,
+      backend_.update({.to = {p_.alpha.real(), p_.beta.real(), reinterpret_cast<R*>(c + first), 2 * p_.ldc},
                        .rows = 2 * std::min(half, rows - first),
                        .columns = columns,
                        .large = plan_.shape.m * plan_.shape.n > large_c},
@@ -240,7 +230,7 @@ class ComplexRun {
   const int count_;  // moduli
   const RecombineTables& recombine_;
   const Buffers buffers_;
-  const ComplexSide<R> a_, b_;
+  const Sides<ComplexSide<R>> sides_;
 };
 
 }  // namespace

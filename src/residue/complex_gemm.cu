@@ -23,10 +23,10 @@ bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine&
   };
   const DeviceResidueProblem<R> problem{vectors(Side::left, p.a, s.m, p.lda),
                                         vectors(Side::right, p.b, s.n, p.ldb),
-                                        {.value = plan.keep_t ? R{1} : p.alpha->real()},
-                                        {.value = plan.keep_t ? R{0} : p.beta->real()},
-                                        plan.keep_t ? w.t : reinterpret_cast<R*>(p.c),
-                                        2 * (plan.keep_t ? p.m : p.ldc)};
+                                        {{plan.keep_t ? R{1} : p.alpha->real()},
+                                         {plan.keep_t ? R{0} : p.beta->real()},
+                                         plan.keep_t ? w.t : reinterpret_cast<R*>(p.c),
+                                         2 * (plan.keep_t ? p.m : p.ldc)}};
   const ResidueChain<R> chain(engine, problem,
                               {.vectors = w.vectors,
                                .complex = &w,

@@ -58,21 +58,20 @@ class ResidueRun {
     const ProductShape& s = plan_.shape;
     planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
     const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
-    const auto known = [](const PreparedPlanes* prepared, std::int64_t count, VectorStatistics* statistics) {
-      if (prepared != nullptr) std::copy_n(prepared->statistics, count, statistics);
-    };
-    known(problem_.prepared_a, s.m, vectors_.a_statistics);
-    known(problem_.prepared_b, s.n, vectors_.b_statistics);
+    for (const Side side : both_sides)
+      if (const PreparedPlanes* prepared = problem_.prepared[side])
+        std::copy_n(prepared->statistics, vectors_[side].count, vectors_[side].statistics);
     if (planes_ready_) {
 #pragma omp parallel num_threads(plan_.printable.threads)
       {
         const FloatingEnvironment environment;
-        if (!b.prepared.a) convert_strips(state, rows_block(state, {0, s.m}, {0, s.k}), true);
-        if (!b.prepared.b) convert_strips(state, columns_block(state, {0, s.n}, {0, s.k}), true);
+        for (const Side side : both_sides)
+          if (!b.prepared[side])
+            convert_strips(state, operand_block(state, side, {0, vectors_[side].count}, {0, s.k}), true);
       }
     } else {
       search_.measure(exact());
-      if (speculative_) multiply(rows(), speculative_->a_factor), multiply(columns(), speculative_->b_factor);
+      if (speculative_) multiply(rows(), speculative_->factor.a), multiply(columns(), speculative_->factor.b);
     }
     search_.summarise(report_);
     if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
@@ -104,7 +103,7 @@ class ResidueRun {
   // Is the product of |A| and |B| in vain, by the widest vectors?
   bool native_wins_by_widest() {
     const double start = seconds_now();
-    const bool wins = native_wins<T>(plan_, {problem_.a, vectors_.a_statistics}, {problem_.b, vectors_.b_statistics});
+    const bool wins = native_wins<T>(plan_, {problem_.a, vectors_.a.statistics}, {problem_.b, vectors_.b.statistics});
     report_.seconds_statistics += seconds_now() - start;
     return wins;
   }
@@ -135,17 +134,17 @@ class ResidueRun {
   }
 
  private:
-  std::span<VectorStatistics> rows() const { return {vectors_.a_statistics, static_cast<std::size_t>(plan_.shape.m)}; }
+  std::span<VectorStatistics> rows() const { return {vectors_.a.statistics, static_cast<std::size_t>(plan_.shape.m)}; }
   std::span<VectorStatistics> columns() const {
-    return {vectors_.b_statistics, static_cast<std::size_t>(plan_.shape.n)};
+    return {vectors_.b.statistics, static_cast<std::size_t>(plan_.shape.n)};
   }
   static void multiply(std::span<VectorStatistics> vectors, int factor) {
     for (VectorStatistics& v : vectors) v = multiplied(v, factor);
   }
 
-  static void set_scales_of(const VectorProof* scales, std::int64_t count, bool ordinary, int* out) {
-    for (std::int64_t v = 0; v < count; ++v) out[v] = ordinary ? scales[v].ordinary : scales[v].wide;
-    for (std::int64_t v = count; v < round_up(count, strip_size); ++v) out[v] = 0;
+  static void set_scales_of(const SideVectors& x, bool ordinary) {
+    for (std::int64_t v = 0; v < x.count; ++v) x.scales[v] = ordinary ? x.proofs[v].ordinary : x.proofs[v].wide;
+    for (std::int64_t v = x.count; v < round_up(x.count, strip_size); ++v) x.scales[v] = 0;
   }
 
   std::int64_t open_entries() const {
@@ -162,18 +161,17 @@ class ResidueRun {
   void run_pass(const Pass& pass, const WorkShare& share) {
     const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
     const ProductShape& s = plan_.shape;
-    set_scales_of(vectors_.a_proofs, s.m, pass.ordinary, vectors_.a_scales);
-    set_scales_of(vectors_.b_proofs, s.n, pass.ordinary, vectors_.b_scales);
+    for (const Side side : both_sides) set_scales_of(vectors_[side], pass.ordinary);
     if (exact_) exact_->begin_pass(pass.ordinary);
     const Blocking& b = pass.blocking;
     const bool ready = planes_ready_ && pass.ordinary;  // by measure()
     if (problem_.prepared_planes_read != nullptr && pass.ordinary) *problem_.prepared_planes_read = true;
-    BlockTask task{.convert_b = !ready && !b.prepared.b,
+    BlockTask task{.convert = {true, !ready && !b.prepared.b},
                    .specials = report_.nonfinite_rows + report_.nonfinite_columns > 0};
     StageSeconds seconds;
     for (std::int64_t i = 0; i < s.m; i += b.m_block) {
       task.rows = {i, std::min(b.m_block, s.m - i)};
-      task.convert_a = !ready && !b.prepared.a;
+      task.convert.a = !ready && !b.prepared.a;
       for (std::int64_t j = 0; j < s.n; j += b.n_block) {
         task.columns = {j, std::min(b.n_block, s.n - j)};
         if (!state.has_entries(task.rows, task.columns)) continue;
@@ -185,7 +183,7 @@ class ResidueRun {
           run_block(state, task, seconds, progress_, products.of(task.ks, s.k));
         }
         if (exact_) complete_report(state, task.rows, task.columns, block.of(1 - settling, 1));
-        if (s.k <= b.k_block) task.convert_a = false;  // the planes of A serve all blocks of columns
+        if (s.k <= b.k_block) task.convert.a = false;  // the planes of A serve all blocks of columns
       }
     }
     report_.seconds_residues += seconds.residues;
@@ -198,7 +196,7 @@ class ResidueRun {
     const double start = seconds_now();
     const PassBuffers& buffers = state.buffers;
     exact_->complete_report(state.recombine,
-                            {rows.begin, rows.count, columns.begin, columns.count, buffers.c, buffers.c_stride},
+                            {rows.begin, rows.count, columns.begin, columns.count, buffers.c.planes, buffers.c.stride},
                             buffers.scratch, buffers.scratch_stride, state.blocking.k_block, progress_, share);
     report_.seconds_undecided += seconds_now() - start;
   }
@@ -242,8 +240,7 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
     scaling = run.scale_by_bound(tiles);
     report.bounded = true;
   }
-  report.wide_rows = scaling.wide_rows;
-  report.wide_columns = scaling.wide_columns;
+  report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;
   const PassList passes = plan_passes(plan, scaling);
   if (passes.native) {
     const Contract& contract = plan.printable.contract;

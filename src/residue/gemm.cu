@@ -74,8 +74,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
 template <class T>
 bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Contract& contract, Report& report) {
   const Scaling scaling = run.scale(report);
-  report.wide_rows = scaling.wide_rows;
-  report.wide_columns = scaling.wide_columns;
+  report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;
   const DevicePassList passes = plan_device_passes(plan, scaling);
   if (passes.native) {
     if (passes.beyond_scheme && plan.native == NativeUse::never)

@@ -11,7 +11,7 @@ namespace vernier {
 template <class T>
 struct ResidueProblem : GemmProblem<T> {
   // of the caller's prepared operands, for ordinary entries; null: none
-  const PreparedPlanes *prepared_a = nullptr, *prepared_b = nullptr;
+  Sides<const PreparedPlanes*> prepared;
   bool* prepared_planes_read = nullptr;  // set if the product reads them
 };
 

@@ -20,7 +20,7 @@ using DeviceResidueProblem = GemmProblem<T, DeviceFactor<T>>;
 
 template <class T>
 DeviceResidueProblem<T> problem_of(const DeviceGemmCall<T>& call, PointerMode mode) {
-  return {call.rows(), call.columns(), factor(call.alpha, mode), factor(call.beta, mode), call.c, call.ldc};
+  return {call.rows(), call.columns(), {factor(call.alpha, mode), factor(call.beta, mode), call.c, call.ldc}};
 }
 
 // May no host look at what the data ask for? Throws Error(Status::unsupported) if so and products by residues under the

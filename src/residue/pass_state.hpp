@@ -18,7 +18,7 @@ struct PassState {
   const Pass& pass;
   const Blocking& blocking;
   const ResidueSystem& system;
-  const DigitTables &row_digits, &column_digits;
+  Sides<const DigitTables*> digits;
   const RecombineTables& recombine;
   PassBuffers buffers;
 
@@ -32,11 +32,13 @@ struct PassState {
         pass(pass),
         blocking(pass.blocking),
         system(residue_system(blocking.moduli)),
-        row_digits(digit_tables(blocking.moduli, PanelSide::rows, pass.narrow, pass.limbs)),
-        column_digits(digit_tables(blocking.moduli, PanelSide::columns, pass.narrow, pass.limbs)),
+        digits{tables_of(PanelSide::rows), tables_of(PanelSide::columns)},
         recombine(recombine_tables(blocking.moduli)),
         buffers(carve_pass(arena, blocking, *plan.engine)) {}
 
+  const DigitTables* tables_of(PanelSide side) const {
+    return &digit_tables(blocking.moduli, side, pass.narrow, pass.limbs);
+  }
   std::byte* scratch(int thread) const {
     return buffers.scratch + static_cast<std::size_t>(thread) * buffers.scratch_stride;
   }
@@ -45,7 +47,7 @@ struct PassState {
   bool has_entries(Range rows, Range columns) const {
     if (pass.every_entry) return true;
     if (pass.open_only) return has_open(rows, columns);
-    const unsigned a = kinds(vectors.a_proofs, rows, plan.shape.m), b = kinds(vectors.b_proofs, columns, plan.shape.n);
+    const unsigned a = kinds(vectors.a.proofs, rows, plan.shape.m), b = kinds(vectors.b.proofs, columns, plan.shape.n);
     for (unsigned x = 0; x < proof_sets; ++x)
       for (unsigned y = 0; y < proof_sets; ++y)
         if ((a >> x & 1u) != 0 && (b >> y & 1u) != 0 && ((x & y) != 0) == pass.ordinary) return true;

@@ -128,12 +128,7 @@ void DeviceRun<T>::multiply_natively(const Gate& gate) {
   multiply_conventionally<T>({.rows = conventional(problem_.a),
                               .columns = conventional(problem_.b),
                               .k = plan_.shape.k,
-                              .alpha = problem_.alpha.value,
-                              .beta = problem_.beta.value,
-                              .alpha_at = problem_.alpha.in_device_memory,
-                              .beta_at = problem_.beta.in_device_memory,
-                              .c = problem_.c,
-                              .ldc = problem_.ldc,
+                              .to = problem_.to,
                               .gate = gate},
                              stream_);
 }

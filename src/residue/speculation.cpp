@@ -76,15 +76,15 @@ std::optional<SpeculativeScales> choose_speculation(const SpeculativeProduct& sp
                                                     const Operand<double>& b, const SchemeBackend<double>& backend) {
   Sample rows(a, backend), columns(b, backend);
   if (!far_from_the_ends(rows.vectors()) || !far_from_the_ends(columns.vectors())) return {};
-  SpeculativeScales scales{speculative.rule, no_factor, no_factor, speculative.certain};
+  SpeculativeScales scales{speculative.rule, {no_factor, no_factor}, speculative.certain};
   // Where elements are so short that a double holds every entry, a factor would take that away.
   constexpr int precision = Ieee754<double>::precision;
   const int row_bits = rows.bits(a, precision);
   if (row_bits + columns.bits(b, precision - row_bits) > precision) {
-    scales.a_factor = choose_factor(speculative.rule, a.k, rows.vectors());
-    scales.b_factor = choose_factor(speculative.rule, b.k, columns.vectors());
-    rows.multiply(scales.a_factor);
-    columns.multiply(scales.b_factor);
+    for (const auto& [sample, factor] : {std::pair{&rows, &scales.factor.a}, {&columns, &scales.factor.b}}) {
+      *factor = choose_factor(speculative.rule, a.k, sample->vectors());
+      sample->multiply(*factor);
+    }
   }
   const Scaling scaling = choose_scales(speculative.rule, a.k, rows.vectors(), columns.vectors(),
                                         {rows.scales, rows.count}, {columns.scales, columns.count});

@@ -13,6 +13,7 @@
 #include "product/call.hpp"
 #include "product/exact/combined_sum.hpp"
 #include "product/exact/entry.hpp"
+#include "product/sides.hpp"
 #include "product/specials.hpp"
 #include "slice/products_engine.hpp"
 #include "slice/slices.hpp"
@@ -46,7 +47,7 @@ class SliceRun {
  public:
   SliceRun(const Operand<T>& a, const Operand<T>& b, T alpha, T beta, T* c, std::int64_t ldc,
            const SliceOptions& options)
-      : a_(a), b_(b), alpha_(alpha), beta_(beta), c_(c), ldc_(ldc), options_(options), engine_(options.engine) {
+      : operands_{a, b}, alpha_(alpha), beta_(beta), c_(c), ldc_(ldc), options_(options), engine_(options.engine) {
     require(!options.grouped || engine_.integer(), "gemm_by_slices: grouped: engine \"{}\" adds no integers",
             options.engine);
     correctly_rounded_ = options.mode == SliceMode::correctly_rounded;
@@ -60,13 +61,15 @@ class SliceRun {
     const FloatingEnvironment environment;
     split();
     choose_groups();
-    for (std::int64_t i = 0; i < a_.vectors; i += block_)
-      for (std::int64_t j = 0; j < b_.vectors; j += block_)
-        multiply_block(i, std::min(block_, a_.vectors - i), j, std::min(block_, b_.vectors - j));
+    for (std::int64_t i = 0; i < operands_.a.vectors; i += block_)
+      for (std::int64_t j = 0; j < operands_.b.vectors; j += block_)
+        multiply_block(i, std::min(block_, operands_.a.vectors - i), j, std::min(block_, operands_.b.vectors - j));
     return report_;
   }
 
  private:
+  std::int64_t k() const { return operands_.a.k; }
+
   // With all groups of equal weight the sums are up to `slices` times longer.
   int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
 
@@ -82,38 +85,37 @@ class SliceRun {
   }
 
   void split_with(int bits) {
-    SliceSplitter a(a_, bits, options_.grouped), b(b_, bits, options_.grouped);
-    a_slices_.clear();
-    b_slices_.clear();
-    const std::vector<double> a_weights = a.weights(), b_weights = b.weights();
-    const double tolerance = std::sqrt(static_cast<double>(a_.k)) * std::ldexp(1.0, -Ieee754<T>::precision);
+    Sides<SliceSplitter> rest{{operands_.a, bits, options_.grouped}, {operands_.b, bits, options_.grouped}};
+    const Sides<std::vector<double>> weights{rest.a.weights(), rest.b.weights()};
+    const double tolerance = std::sqrt(static_cast<double>(k())) * std::ldexp(1.0, -Ieee754<T>::precision);
+    Sides<double> left{report_.left_a, report_.left_b};
+    slices_ = {};
     for (;;) {
-      const int d = static_cast<int>(std::max(a_slices_.size(), b_slices_.size()));
-      if (a.empty() && b.empty()) break;
+      const int d = static_cast<int>(std::max(slices_.a.size(), slices_.b.size()));
+      if (rest.a.empty() && rest.b.empty()) break;
       if (!correctly_rounded_ && d > 0) {
-        report_.left_a = a.left_over(b_weights);
-        report_.left_b = b.left_over(a_weights);
-        const bool enough = std::max(report_.left_a, report_.left_b) <= tolerance;
+        for (const Side side : both_sides) left[side] = rest[side].left_over(weights[other(side)]);
+        const bool enough = std::max(left.a, left.b) <= tolerance;
         if (options_.slices == 0 ? enough : d == options_.slices) break;
       }
-      if (!a.empty()) a_slices_.push_back(stored(SliceEngine::Side::rows, a.next(), a_.vectors));
-      if (!b.empty()) b_slices_.push_back(stored(SliceEngine::Side::columns, b.next(), b_.vectors));
+      for (const Side side : both_sides)
+        if (!rest[side].empty()) slices_[side].push_back(stored(side, rest[side].next(), operands_[side].vectors));
     }
-    if (a.empty()) report_.left_a = 0;
-    if (b.empty()) report_.left_b = 0;
-    report_.slices_a = static_cast<int>(a_slices_.size());
-    report_.slices_b = static_cast<int>(b_slices_.size());
-    report_.fast = !correctly_rounded_ && !options_.all_products && !(a.empty() && b.empty());
+    for (const Side side : both_sides)
+      if (rest[side].empty()) left[side] = 0;
+    report_.left_a = left.a, report_.left_b = left.b;
+    report_.slices_a = static_cast<int>(slices_.a.size()), report_.slices_b = static_cast<int>(slices_.b.size());
+    report_.fast = !correctly_rounded_ && !options_.all_products && !(rest.a.empty() && rest.b.empty());
   }
 
-  StoredSlice stored(SliceEngine::Side side, Slice&& slice, std::int64_t vectors) const {
+  StoredSlice stored(Side side, Slice&& slice, std::int64_t vectors) const {
     StoredSlice result;
     result.digits = engine_.encode(side, slice.digits);
-    if (options_.sparse != 0) result.sparse = sparse_slice(slice, a_.k);
+    if (options_.sparse != 0) result.sparse = sparse_slice(slice, k());
     result.exponents = std::move(slice.exponents);
     for (std::int64_t v = 0; v < vectors; ++v) {
-      const auto begin = slice.digits.begin() + v * a_.k;
-      result.zero.push_back(std::all_of(begin, begin + a_.k, [](std::int32_t x) { return x == 0; }));
+      const auto begin = slice.digits.begin() + v * k();
+      result.zero.push_back(std::all_of(begin, begin + k(), [](std::int32_t x) { return x == 0; }));
     }
     return result;
   }
@@ -147,9 +149,9 @@ class SliceRun {
     std::vector<std::vector<double>> products;  // correctly_rounded: all of them, group by group
     std::vector<const Group*> owners;
     for (const Group& group : groups_)
-      for (std::int64_t l = 0; l < a_.k; l += k_block_) {
+      for (std::int64_t l = 0; l < k(); l += k_block_) {
         const double start = seconds_now();
-        if (!multiply_group(group, {i0, rows}, {j0, columns}, {l, std::min(k_block_, a_.k - l)}, product)) continue;
+        if (!multiply_group(group, {i0, rows}, {j0, columns}, {l, std::min(k_block_, k() - l)}, product)) continue;
         const double multiplied = seconds_now();
         report_.seconds_products += multiplied - start;
         if (correctly_rounded_) {
@@ -174,7 +176,7 @@ class SliceRun {
     std::vector<SliceEngine::Product> parts;
     std::vector<std::pair<const StoredSlice*, const StoredSlice*>> sparse;
     for (const auto& [p, q] : group.pairs) {
-      const StoredSlice &a = a_slices_[static_cast<std::size_t>(p)], &b = b_slices_[static_cast<std::size_t>(q)];
+      const StoredSlice &a = slices_.a[static_cast<std::size_t>(p)], &b = slices_.b[static_cast<std::size_t>(q)];
       if (all_zero(a, rows) || all_zero(b, columns)) {
         ++report_.skipped;
         continue;
@@ -183,7 +185,7 @@ class SliceRun {
       if (a.sparse || b.sparse)
         sparse.push_back({&a, &b});
       else
-        parts.push_back({rows.count, columns.count, depth.count, &a.digits, &b.digits, a_.k, rows.begin, columns.begin,
+        parts.push_back({rows.count, columns.count, depth.count, &a.digits, &b.digits, k(), rows.begin, columns.begin,
                          depth.begin});
     }
     if (parts.empty() && sparse.empty()) return false;
@@ -198,19 +200,18 @@ class SliceRun {
 
   // One of the slices is sparse. Integers below 2^53, as the engine's sums of all k are.
   void add_sparse(const StoredSlice& a, Span rows, const StoredSlice& b, Span columns, Span depth, double* out) const {
-    using Side = SliceEngine::Side;
     if (a.sparse)
-      add_few(*a.sparse, rows, Side::columns, b.digits, columns, depth, {out, 1, rows.count});
+      add_few(*a.sparse, rows, Side::right, b.digits, columns, depth, {out, 1, rows.count});
     else
-      add_few(*b.sparse, columns, Side::rows, a.digits, rows, depth, {out, rows.count, 1});
+      add_few(*b.sparse, columns, Side::left, a.digits, rows, depth, {out, rows.count, 1});
   }
 
   struct Sums {
     double* out;
     std::int64_t step, other_step;  // from a vector to the next, of either side
   };
-  void add_few(const SparseSlice& few, Span vectors, SliceEngine::Side side, const EncodedSlice& other, Span others,
-               Span depth, const Sums& sums) const {
+  void add_few(const SparseSlice& few, Span vectors, Side side, const EncodedSlice& other, Span others, Span depth,
+               const Sums& sums) const {
 #pragma omp parallel for
     for (std::int64_t w = 0; w < others.count; ++w)
       for (std::int64_t v = 0; v < vectors.count; ++v) {
@@ -219,7 +220,7 @@ class SliceRun {
         for (std::size_t e = few.begin[at]; e < few.begin[at + 1]; ++e) {
           const std::int64_t l = few.index[e];
           if (l >= depth.begin && l < depth.begin + depth.count)
-            sum += few.digit[e] * engine_.digit(side, other, (others.begin + w) * a_.k + l);
+            sum += few.digit[e] * engine_.digit(side, other, (others.begin + w) * k() + l);
         }
         sums.out[v * sums.step + w * sums.other_step] += sum;
       }
@@ -227,8 +228,8 @@ class SliceRun {
 
   int unit(const Group& group, std::int64_t i, std::int64_t j) const {
     const auto [p, q] = group.pairs.front();
-    return a_slices_[static_cast<std::size_t>(p)].exponents[static_cast<std::size_t>(i)] +
-           b_slices_[static_cast<std::size_t>(q)].exponents[static_cast<std::size_t>(j)];
+    return slices_.a[static_cast<std::size_t>(p)].exponents[static_cast<std::size_t>(i)] +
+           slices_.b[static_cast<std::size_t>(q)].exponents[static_cast<std::size_t>(j)];
   }
 
   void add_product(const Group& group, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
@@ -280,7 +281,7 @@ class SliceRun {
   }
 
   bool special(std::int64_t i, std::int64_t j) const {
-    return a_nonfinite_[static_cast<std::size_t>(i)].nonfinite || b_nonfinite_[static_cast<std::size_t>(j)].nonfinite;
+    return nonfinite_.a[static_cast<std::size_t>(i)].nonfinite || nonfinite_.b[static_cast<std::size_t>(j)].nonfinite;
   }
 
   void patch_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) const {
@@ -293,9 +294,9 @@ class SliceRun {
       return std::any_of(v.begin() + begin, v.begin() + end, [](const auto& s) { return s.nonfinite; });
     };
     end_row = std::min(end_row, i0 + strip_size), end_column = std::min(end_column, j0 + strip_size);
-    if (!nonfinite(a_nonfinite_, i0, end_row) && !nonfinite(b_nonfinite_, j0, end_column)) return;
+    if (!nonfinite(nonfinite_.a, i0, end_row) && !nonfinite(nonfinite_.b, j0, end_column)) return;
     T tile[block_elements] = {};
-    patch_specials(a_, b_, i0, j0, a_nonfinite_.data() + i0, b_nonfinite_.data() + j0, tile);
+    patch_specials(operands_.a, operands_.b, i0, j0, nonfinite_.a.data() + i0, nonfinite_.b.data() + j0, tile);
     for (std::int64_t j = j0; j < end_column; ++j)
       for (std::int64_t i = i0; i < end_row; ++i) {
         T* c = c_ + i + j * ldc_;
@@ -311,7 +312,7 @@ class SliceRun {
     return flags;
   }
 
-  const Operand<T> a_, b_;
+  const Sides<Operand<T>> operands_;
   T alpha_, beta_;
   T* c_;
   std::int64_t ldc_;
@@ -319,8 +320,8 @@ class SliceRun {
   SliceEngine engine_;
   bool correctly_rounded_ = false;
   std::int64_t k_block_ = 0, block_ = 0;
-  std::vector<VectorStatistics> a_nonfinite_ = nonfinite_vectors(a_), b_nonfinite_ = nonfinite_vectors(b_);
-  std::vector<StoredSlice> a_slices_, b_slices_;
+  Sides<std::vector<VectorStatistics>> nonfinite_{nonfinite_vectors(operands_.a), nonfinite_vectors(operands_.b)};
+  Sides<std::vector<StoredSlice>> slices_;
   std::vector<Group> groups_;
   SliceReport report_;
 };

@@ -12,10 +12,12 @@
 #include "product/device_memory.hpp"
 #include "product/operand_blocks.hpp"
 #include "product/scale.hpp"
+#include "product/sides.hpp"
 #include "slice/operand.hpp"
 #include "slice/products.hpp"
 #include "slice/products_engine_cuda.hpp"
 #include "slice/slices_cuda.hpp"
+#include "vernier/level3.hpp"
 #include "vernier/slices.hpp"
 
 namespace vernier::cuda {
@@ -33,18 +35,13 @@ class DeviceSliceRun {
         stream_(stream),
         memory_(stream),
         clock_(stream),
-        a_(a),
-        b_(b),
-        rows_(a, engine_.format, memory_, stream),
-        columns_(b, engine_.format, memory_, stream) {
+        operands_{a, b},
+        sliced_{{a, engine_.format, memory_, stream}, {b, engine_.format, memory_, stream}} {
     const bool integer = engine_.format == SliceFormat::int8;
     require(!options.grouped || integer, "gemm_by_slices: grouped: engine \"{}\" adds no integers", options.engine);
     require(!integer || options.k_block % SlicedOperand<T>::pitch_unit == 0,
             "gemm_by_slices: k_block = {}: expected a multiple of {}", options.k_block, SlicedOperand<T>::pitch_unit);
-    block_.alpha.value = alpha;
-    block_.beta.value = beta;
-    block_.c = c;
-    block_.ldc = ldc;
+    block_.to = {{alpha}, {beta}, c, ldc};
     block_.specials = true;
     correctly_rounded_ = options.mode == SliceMode::correctly_rounded;
     k_block_ = options.k_block == 0 ? a.k : std::min(options.k_block, a.k);
@@ -64,13 +61,13 @@ class DeviceSliceRun {
     check(cudaMemsetAsync(open_counts_, 0, sizeof *open_counts_, stream_), "open entries");
     SliceTerm* terms = memory_.template take<SliceTerm>(static_cast<std::int64_t>(plan_.terms.size()));
     to_device(terms, plan_.terms, stream_);
-    const int *row_exponents = rows_.exponents(report_.slices_a),
-              *column_exponents = columns_.exponents(report_.slices_b);
-    for (std::int64_t i = 0; i < a_.vectors; i += m_block_)
-      for (std::int64_t j = 0; j < b_.vectors; j += n_block_) {
-        const Range rows{i, std::min(m_block_, a_.vectors - i)}, columns{j, std::min(n_block_, b_.vectors - j)};
+    const Sides<const int*> exponents{sliced_.a.exponents(count_.a), sliced_.b.exponents(count_.b)};
+    const std::int64_t m = operands_.a.vectors, n = operands_.b.vectors;
+    for (std::int64_t i = 0; i < m; i += m_block_)
+      for (std::int64_t j = 0; j < n; j += n_block_) {
+        const Range rows{i, std::min(m_block_, m - i)}, columns{j, std::min(n_block_, n - j)};
         clock_.run(report_.seconds_products, [&] { multiply(rows, columns); });
-        clock_.run(report_.seconds_sum, [&] { add(rows, columns, terms, row_exponents + i, column_exponents + j); });
+        clock_.run(report_.seconds_sum, [&] { add(rows, columns, terms, {exponents.a + i, exponents.b + j}); });
       }
     clock_.finish();
     report_.workspace = memory_.bytes();
@@ -80,6 +77,8 @@ class DeviceSliceRun {
  private:
   std::int64_t product_bytes() const { return engine_.format == SliceFormat::fp64 ? 8 : 4; }
 
+  std::int64_t k() const { return operands_.a.k; }
+
   int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
 
   void split() {
@@ -87,49 +86,50 @@ class DeviceSliceRun {
     for (int room = 4;; room *= 2) {
       report_.bits = bits_for(room);
       split_with(report_.bits);
-      if (!options_.grouped || std::max(report_.slices_a, report_.slices_b) <= room) break;
+      if (!options_.grouped || std::max(count_.a, count_.b) <= room) break;
     }
   }
 
   void split_with(int bits) {
-    rows_.restart();
-    columns_.restart();
-    const double tolerance = std::sqrt(static_cast<double>(a_.k)) * std::ldexp(1.0, -Ieee754<T>::precision);
-    int in_a = 0, in_b = 0;
+    for (const Side side : both_sides) sliced_[side].restart();
+    const double tolerance = std::sqrt(static_cast<double>(k())) * std::ldexp(1.0, -Ieee754<T>::precision);
+    const auto is_empty = [&](Side side) { return sliced_[side].empty_after(count_[side]); };
+    Sides<double> left{report_.left_a, report_.left_b};
+    count_ = {};
     for (;;) {
-      const bool a_empty = rows_.empty_after(in_a), b_empty = columns_.empty_after(in_b);
-      const int d = std::max(in_a, in_b);
-      if (a_empty && b_empty) break;
+      const Sides<bool> empty{is_empty(Side::left), is_empty(Side::right)};
+      const int d = std::max(count_.a, count_.b);
+      if (empty.a && empty.b) break;
       if (!correctly_rounded_ && d > 0) {
-        report_.left_a = rows_.left_after(in_a);
-        report_.left_b = columns_.left_after(in_b);
-        const bool enough = std::max(report_.left_a, report_.left_b) <= tolerance;
+        for (const Side side : both_sides) left[side] = sliced_[side].left_after(count_[side]);
+        const bool enough = std::max(left.a, left.b) <= tolerance;
         if (options_.slices == 0 ? enough : d == options_.slices) break;
       }
-      if (!a_empty) rows_.need(in_a++, columns_, bits, options_.grouped);
-      if (!b_empty) columns_.need(in_b++, rows_, bits, options_.grouped);
+      for (const Side side : both_sides)
+        if (!empty[side]) sliced_[side].need(count_[side]++, sliced_[other(side)], bits, options_.grouped);
     }
-    const bool a_empty = rows_.empty_after(in_a), b_empty = columns_.empty_after(in_b);
-    if (a_empty) report_.left_a = 0;
-    if (b_empty) report_.left_b = 0;
-    report_.slices_a = in_a;
-    report_.slices_b = in_b;
-    report_.fast = !correctly_rounded_ && !options_.all_products && !(a_empty && b_empty);
+    for (const Side side : both_sides)
+      if (is_empty(side)) left[side] = 0;
+    report_.left_a = left.a, report_.left_b = left.b;
+    report_.slices_a = count_.a, report_.slices_b = count_.b;
+    report_.fast = !correctly_rounded_ && !options_.all_products && !(is_empty(Side::left) && is_empty(Side::right));
   }
 
   void plan_products() {
     SliceCounts counts{.fast = report_.fast,
                        .grouped = options_.grouped,
-                       .k = a_.k,
+                       .k = k(),
                        .k_block = k_block_,
                        .neighbours = slices_at_once,
                        .any_order = correctly_rounded_};
-    for (int p = 0; p < report_.slices_a; ++p) counts.zero_a.push_back(rows_.zero(p));
-    for (int q = 0; q < report_.slices_b; ++q) counts.zero_b.push_back(columns_.zero(q));
+    for (const Side side : both_sides)
+      for (int p = 0; p < count_[side]; ++p) counts.zero[side].push_back(sliced_[side].zero(p));
     plan_ = plan_slice_products(counts);
     choose_block();
-    for (int p = 0; p < report_.slices_a; ++p) counts.few_a.push_back(few(rows_, p, m_block_, n_block_));
-    for (int q = 0; q < report_.slices_b; ++q) counts.few_b.push_back(few(columns_, q, n_block_, m_block_));
+    const Sides<std::int64_t> block{m_block_, n_block_};
+    for (const Side side : both_sides)
+      for (int p = 0; p < count_[side]; ++p)
+        counts.few[side].push_back(few(sliced_[side], p, block[side], block[other(side)]));
     plan_ = plan_slice_products(counts);
     report_.products = plan_.products;
     prepare_sparse();
@@ -148,20 +148,21 @@ class DeviceSliceRun {
 
   // What the products that go around cuBLAS read.
   void prepare_sparse() {
-    std::set<int> lists_a, lists_b, turned_a, turned_b;
+    Sides<std::set<int>> lists, turned;
     for (const SliceJob& job : plan_.jobs) {
-      if (job.few == SliceJob::Few::a) lists_a.insert(job.p), turned_b.insert(job.q);
-      if (job.few == SliceJob::Few::b) lists_b.insert(job.q), turned_a.insert(job.p);
+      if (job.few == SliceJob::Few::none) continue;
+      const Side few = job.few == SliceJob::Few::a ? Side::left : Side::right;
+      const Sides<int> slice{job.p, job.q};
+      lists[few].insert(slice[few]), turned[other(few)].insert(slice[other(few)]);
     }
-    for (const int p : lists_a) rows_.list(p);
-    for (const int q : lists_b) columns_.list(q);
-    for (const int p : turned_a) rows_.turn(p);
-    for (const int q : turned_b) columns_.turn(q);
+    for (const Side side : both_sides) {
+      for (const int slice : lists[side]) sliced_[side].list(slice);
+      for (const int slice : turned[side]) sliced_[side].turn(slice);
+    }
   }
 
   void choose_block() {
-    m_block_ = a_.vectors;
-    n_block_ = b_.vectors;
+    m_block_ = operands_.a.vectors, n_block_ = operands_.b.vectors;
     if (options_.block != 0) {
       const std::int64_t block = round_up(options_.block, SlicedOperand<T>::pitch_unit);
       m_block_ = std::min(m_block_, block);
@@ -178,6 +179,7 @@ class DeviceSliceRun {
   }
 
   void multiply(Range rows, Range columns) {
+    const auto& [a, b] = sliced_;
     Cublas& cublas = thread_cublas();
     cublas.set_stream(stream_);
     cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
@@ -195,30 +197,32 @@ class DeviceSliceRun {
     report_.skipped += plan_.skipped;
     for (const SliceJob& job : plan_.jobs) {
       report_.multiplied += job.count;
-      const bool last = job.l + k_block_ >= a_.k;
+      const bool last = job.l + k_block_ >= k();
       if (job.few != SliceJob::Few::none) {
         multiply_few(job, rows, columns, products_ + job.product * size * product_bytes());
         continue;
       }
-      const std::int64_t k = last ? rows_.pitch() - job.l : k_block_;
-      cublas.gemm_batch_ex(
-          Op::transpose, Op::none, rows.count, columns.count, k, one, rows_.digits(job.p, rows.begin, job.l),
-          engine_.input, rows_.pitch(), 0, columns_.digits(job.q, columns.begin, job.l), engine_.input,
-          columns_.pitch(), columns_.slice_step(), job.accumulate ? one : zero,
-          products_ + job.product * size * product_bytes(), engine_.output, ld_, size, job.count, engine_.compute);
+      const std::int64_t depth = last ? a.pitch() - job.l : k_block_;
+      cublas.gemm_batch_ex(Op::transpose, Op::none, rows.count, columns.count, depth, one,
+                           a.digits(job.p, rows.begin, job.l), engine_.input, a.pitch(), 0,
+                           b.digits(job.q, columns.begin, job.l), engine_.input, b.pitch(), b.slice_step(),
+                           job.accumulate ? one : zero, products_ + job.product * size * product_bytes(),
+                           engine_.output, ld_, size, job.count, engine_.compute);
     }
   }
 
   void multiply_few(const SliceJob& job, Range rows, Range columns, std::byte* product) {
-    const bool rows_few = job.few == SliceJob::Few::a;
+    const Side few = job.few == SliceJob::Few::a ? Side::left : Side::right;
+    const Sides<int> slice{job.p, job.q};
+    const Sides<std::int64_t> first{rows.begin, columns.begin};
     ++report_.sparse;
-    multiply_sparse({.few = rows_few ? rows_.sparse(job.p, rows.begin) : columns_.sparse(job.q, columns.begin),
-                     .other = rows_few ? columns_.turned(job.q, columns.begin) : rows_.turned(job.p, rows.begin),
-                     .few_are_rows = rows_few,
+    multiply_sparse({.few = sliced_[few].sparse(slice[few], first[few]),
+                     .other = sliced_[other(few)].turned(slice[other(few)], first[other(few)]),
+                     .few_are_rows = few == Side::left,
                      .m = rows.count,
                      .n = columns.count,
                      .begin_k = job.l,
-                     .depth = std::min(k_block_, a_.k - job.l),
+                     .depth = std::min(k_block_, k() - job.l),
                      .format = engine_.format,
                      .product = product,
                      .ld = ld_,
@@ -226,27 +230,24 @@ class DeviceSliceRun {
                     stream_);
   }
 
-  void add(Range rows, Range columns, const SliceTerm* terms, const int* row_exponents, const int* column_exponents) {
-    const Range all{0, a_.k};
+  void add(Range rows, Range columns, const SliceTerm* terms, const Sides<const int*>& exponents) {
+    const Range all{0, k()};
     SliceSum<T> sum{.format = engine_.format,
                     .products = products_,
                     .ld = ld_,
                     .product_size = ld_ * n_block_,
                     .terms = terms,
                     .term_count = static_cast<int>(plan_.terms.size()),
-                    .row_exponents = row_exponents,
-                    .column_exponents = column_exponents,
-                    .row_stride = a_.vectors,
-                    .column_stride = b_.vectors,
+                    .exponents = exponents,
+                    .strides = {operands_.a.vectors, operands_.b.vectors},
                     .block = block_};
     DeviceExactBlock<T>& block = sum.block;
     block.m = rows.count;
     block.n = columns.count;
-    block.a = part_of(a_, rows, all);
-    block.b = part_of(b_, columns, all);
-    block.row_statistics = rows_.statistics() + rows.begin;
-    block.column_statistics = columns_.statistics() + columns.begin;
-    block.c += rows.begin + columns.begin * block.ldc;
+    block.a = part_of(operands_.a, rows, all), block.b = part_of(operands_.b, columns, all);
+    block.row_statistics = sliced_.a.statistics() + rows.begin;
+    block.column_statistics = sliced_.b.statistics() + columns.begin;
+    block.to = block.to.at(rows.begin, columns.begin);
     block.counts = open_counts_;
     if (correctly_rounded_) {
       round_slices_on_device(sum, stream_);
@@ -262,8 +263,9 @@ class DeviceSliceRun {
   cudaStream_t stream_;
   Memory memory_;
   StageClock clock_;
-  Operand<T> a_, b_;
-  SlicedOperand<T> rows_, columns_;
+  Sides<Operand<T>> operands_;
+  Sides<SlicedOperand<T>> sliced_;
+  Sides<int> count_;  // of slices
   DeviceExactBlock<T> block_;
   bool correctly_rounded_ = false;
   std::int64_t k_block_ = 0, m_block_ = 0, n_block_ = 0, ld_ = 0;

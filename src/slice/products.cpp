@@ -9,21 +9,20 @@ class Planner {
  public:
   explicit Planner(const SliceCounts& counts)
       : counts_(counts),
-        in_a_(static_cast<int>(counts.zero_a.size())),
-        in_b_(static_cast<int>(counts.zero_b.size())),
-        most_weight_(counts.fast ? std::max(in_a_, in_b_) - 1 : in_a_ + in_b_ - 2) {}
+        in_{static_cast<int>(counts.zero.a.size()), static_cast<int>(counts.zero.b.size())},
+        most_weight_(counts.fast ? std::max(in_.a, in_.b) - 1 : in_.a + in_.b - 2) {}
 
   SliceProducts plan() {
-    for (int p = 0; p < in_a_; ++p) plan_.products += std::max(0, last_q(p) + 1);
+    for (int p = 0; p < in_.a; ++p) plan_.products += std::max(0, last_q(p) + 1);
     counts_.grouped ? groups() : batches();
     return std::move(plan_);
   }
 
  private:
-  int last_q(int p) const { return std::min(in_b_ - 1, most_weight_ - p); }
+  int last_q(int p) const { return std::min(in_.b - 1, most_weight_ - p); }
 
   bool skipped(int p, int q) {
-    const bool empty = counts_.zero_a[static_cast<std::size_t>(p)] || counts_.zero_b[static_cast<std::size_t>(q)];
+    const bool empty = counts_.zero.a[static_cast<std::size_t>(p)] || counts_.zero.b[static_cast<std::size_t>(q)];
     plan_.skipped += empty;
     return empty;
   }
@@ -32,12 +31,12 @@ class Planner {
     const auto has = [](const std::vector<bool>& few, int i) {
       return !few.empty() && few[static_cast<std::size_t>(i)];
     };
-    return has(counts_.few_a, p) ? SliceJob::Few::a : has(counts_.few_b, q) ? SliceJob::Few::b : SliceJob::Few::none;
+    return has(counts_.few.a, p) ? SliceJob::Few::a : has(counts_.few.b, q) ? SliceJob::Few::b : SliceJob::Few::none;
   }
 
   void batches() {
     for (std::int64_t l = 0; l < counts_.k; l += counts_.k_block)
-      for (int p = 0; p < in_a_; ++p)
+      for (int p = 0; p < in_.a; ++p)
         for (int q = 0; q <= last_q(p); ++q) {
           if (skipped(p, q)) continue;
           const SliceJob* last = plan_.jobs.empty() ? nullptr : &plan_.jobs.back();
@@ -60,7 +59,7 @@ class Planner {
     for (int weight = most_weight_; weight >= 0; --weight)
       for (std::int64_t l = 0; l < counts_.k; l += counts_.k_block) {
         bool any = false;
-        for (int p = std::max(0, weight - in_b_ + 1); p <= std::min(weight, in_a_ - 1); ++p) {
+        for (int p = std::max(0, weight - in_.b + 1); p <= std::min(weight, in_.a - 1); ++p) {
           if (skipped(p, weight - p)) continue;
           if (!any) plan_.terms.push_back({plan_.count, p, weight - p});
           plan_.jobs.push_back({p, weight - p, 1, l, plan_.count, any, few(p, weight - p)});
@@ -71,7 +70,8 @@ class Planner {
   }
 
   const SliceCounts& counts_;
-  int in_a_, in_b_, most_weight_;
+  Sides<int> in_;
+  int most_weight_;
   SliceProducts plan_;
 };
 

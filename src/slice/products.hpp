@@ -4,16 +4,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "product/sides.hpp"
 #include "slice/slice_unit.hpp"
 
 namespace vernier {
 
 // What decides it. Slices are counted from 0, slice 0 has the leading digits.
 struct SliceCounts {
-  std::vector<bool> zero_a = {}, zero_b = {};  // slice by slice: no digit in it
-  std::vector<bool> few_a = {}, few_b = {};    // so few that products with it go around the engine; or empty: none
-  bool fast = false;                           // without the products of p + q >= max(slices of A, slices of B)
-  bool grouped = false;                        // products of equal p + q are added by the engine
+  Sides<std::vector<bool>> zero = {};  // slice by slice: no digit in it
+  Sides<std::vector<bool>> few = {};   // so few that products with it go around the engine; or empty: none
+  bool fast = false;                   // without the products of p + q >= max(slices of A, slices of B)
+  bool grouped = false;                // products of equal p + q are added by the engine
   std::int64_t k = 0, k_block = 0;
   int neighbours = 1;      // slices of B that lie side by side in memory, from each multiple of it on
   bool any_order = false;  // the sum is exact: neighbours in weight come one after another

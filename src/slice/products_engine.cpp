@@ -58,7 +58,7 @@ int SliceEngine::bits(std::int64_t k) const {
 }
 
 EncodedSlice SliceEngine::encode(Side side, const std::vector<std::int32_t>& digits) const {
-  const Format format = side == Side::rows ? engine_.a : engine_.b;
+  const Format format = side == Side::left ? engine_.a : engine_.b;
   const auto bytes = static_cast<std::size_t>(model::storage_bytes(format));
   EncodedSlice slice(digits.size() * bytes);
   for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -69,7 +69,7 @@ EncodedSlice SliceEngine::encode(Side side, const std::vector<std::int32_t>& dig
 }
 
 double SliceEngine::digit(Side side, const EncodedSlice& slice, std::int64_t index) const {
-  const Format format = side == Side::rows ? engine_.a : engine_.b;
+  const Format format = side == Side::left ? engine_.a : engine_.b;
   return decoded(format, at(slice, format, index));
 }
 

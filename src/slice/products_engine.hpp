@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "vernier/level3.hpp"
 #include "vernier/model.hpp"
 #include "vernier/slices.hpp"
 
@@ -24,7 +25,6 @@ class SliceEngine {
   // The most bits of a slice for which sums of k products are exact, signs included; throws Error if there is none.
   int bits(std::int64_t k) const;
 
-  enum class Side { rows, columns };
   EncodedSlice encode(Side side, const std::vector<std::int32_t>& digits) const;
 
   double digit(Side side, const EncodedSlice& slice, std::int64_t index) const;

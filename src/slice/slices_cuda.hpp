@@ -8,6 +8,7 @@
 
 #include "product/exact/exact_block.hpp"
 #include "product/operand.hpp"
+#include "product/sides.hpp"
 #include "product/statistics.hpp"
 #include "slice/slice_unit.hpp"
 
@@ -70,8 +71,8 @@ struct SliceSum {
   std::int64_t ld = 0, product_size = 0;  // product i begins at i * product_size
   const SliceTerm* terms = nullptr;
   int term_count = 0;
-  const int *row_exponents = nullptr, *column_exponents = nullptr;  // [slice][stride], of the block's vectors
-  std::int64_t row_stride = 0, column_stride = 0;
+  Sides<const int*> exponents;  // [slice][stride], of the block's vectors
+  Sides<std::int64_t> strides;
   // The block, its operands, C and, for correct rounding, the list of entries that take the exact sum of their
   // elements.
   DeviceExactBlock<T> block;

@@ -45,12 +45,11 @@ __global__ void __launch_bounds__(threads) add_slices(const __grid_constant__ Sl
 #pragma unroll 4
   for (int t = 0; t < task.term_count; ++t) {
     const SliceTerm& term = task.terms[t];
-    const int unit =
-        task.row_exponents[term.p * task.row_stride + e.i] + task.column_exponents[term.q * task.column_stride + e.j];
+    const int unit = task.exponents.a[term.p * task.strides.a + e.i] + task.exponents.b[term.q * task.strides.b + e.j];
     sum += scaled_integer<T>(static_cast<double>(products[term.product * task.product_size]), unit);
   }
-  const T alpha = value_of(task.block.alpha), beta = value_of(task.block.beta);
-  T* c = task.block.c + e.i + e.j * task.block.ldc;
+  const T alpha = value_of(task.block.to.alpha), beta = value_of(task.block.to.beta);
+  T* c = task.block.to.c + e.i + e.j * task.block.to.ldc;
   *c = beta == 0 ? alpha * sum : fma(alpha, sum, beta * *c);
 }
 
@@ -73,8 +72,7 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
   const auto word = [&](int d) -> std::int64_t& { return words[d][threadIdx.x]; };
   const Product* products = static_cast<const Product*>(task.products) + e.i + e.j * task.ld;
   const auto unit_of = [&](const SliceTerm& term) {
-    return task.row_exponents[term.p * task.row_stride + e.i] +
-           task.column_exponents[term.q * task.column_stride + e.j];
+    return task.exponents.a[term.p * task.strides.a + e.i] + task.exponents.b[term.q * task.strides.b + e.j];
   };
   int lowest = 0, digits = 0;
   if (task.term_count > 0) {
@@ -117,8 +115,8 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
     if (task.term_count > 0) put();
     const bool negative = digits > 0 && order_digits(digits, word);
     const LeadingBits x = digits > 0 ? leading_bits(negative, lowest, digits, word) : LeadingBits{};
-    const UpdateForm<T> form(value_of(task.block.alpha), value_of(task.block.beta));
-    T* c = task.block.c + e.i + e.j * task.block.ldc;
+    const UpdateForm<T> form(value_of(task.block.to.alpha), value_of(task.block.to.beta));
+    T* c = task.block.to.c + e.i + e.j * task.block.to.ldc;
     const std::optional<Bracket> product = error_bracket(x.value, x.exponent, x.cut, 0, form.only_rounded);
     const std::optional<T> result = product ? combined(*product, form.alpha, form.beta, c) : std::nullopt;
     decided = result.has_value();

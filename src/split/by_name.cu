@@ -1,5 +1,7 @@
 // Schemes by name on a GPU.
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "base/status.hpp"
 #include "cuda/device.hpp"
@@ -45,25 +47,20 @@ void multiply_plain(const Scheme& s, const cuda::SplitOperands& x, float alpha, 
   cuda::ReferenceProduct g;
   g.input = input_of(s);
   g.order = order_of(s);
-  g.alpha = alpha;
-  g.beta = beta;
-  g.c = C;
-  g.ldc = ldc;
+  g.to = {alpha, beta, C, ldc};
   g.padded_k = (x.a.k + unit - 1) / unit * unit;
   const std::size_t word_bytes = s.low == model::Format::tf32 ? 4 : 2;
   const auto words = [&](const FloatVectors& v) {
     return static_cast<std::size_t>(v.count * g.padded_k * rule.parts) * word_bytes;
   };
-  const cuda::DeviceWorkspace a_words(words(x.a), stream), b_words(words(x.b), stream);
-  const cuda::DeviceWorkspace a_scales(static_cast<std::size_t>(x.a.count) * 4, stream);
-  const cuda::DeviceWorkspace b_scales(static_cast<std::size_t>(x.b.count) * 4, stream);
-  const auto split_one = [&](const FloatVectors& v, std::byte* to, std::byte* scales) {
+  std::deque<cuda::DeviceWorkspace> memory;
+  for (const auto& [v, operand] : {std::pair{&x.a, &g.a}, {&x.b, &g.b}}) {
+    std::byte* to = memory.emplace_back(words(*v), stream).data();
+    std::byte* scales = memory.emplace_back(static_cast<std::size_t>(v->count) * 4, stream).data();
     auto* unscale = s.scaled ? reinterpret_cast<std::int32_t*>(scales) : nullptr;
-    cuda::split_reference(rule, v, g.padded_k, to, unscale, stream);
-    return cuda::ReferenceOperand{v, to, unscale};
-  };
-  g.a = split_one(x.a, a_words.data(), a_scales.data());
-  g.b = split_one(x.b, b_words.data(), b_scales.data());
+    cuda::split_reference(rule, *v, g.padded_k, to, unscale, stream);
+    *operand = {*v, to, unscale};
+  }
   cuda::multiply_split_reference(g, stream);
 }
 

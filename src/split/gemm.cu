@@ -135,8 +135,8 @@ SplitOperands SplitOperands::batch(std::int64_t products, std::int64_t stride_a,
                                    std::int64_t stride_c) const {
   SplitOperands all = *this;
   if (products == 1) return all;
-  all.a.in_product = a.count, all.a.count *= products, all.a.product_stride = stride_a;
-  all.b.in_product = b.count, all.b.count *= products, all.b.product_stride = stride_b;
+  for (const auto& [x, stride] : {std::pair{&all.a, stride_a}, {&all.b, stride_b}})
+    x->in_product = x->count, x->count *= products, x->product_stride = stride;
   all.product_stride_c = stride_c;
   return all;
 }

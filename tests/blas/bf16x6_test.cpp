@@ -46,10 +46,7 @@ class Bf16x6GemmTest : public testing::TestWithParam<const Bf16x6Engine*> {
     EXPECT_LE(blocking_.bytes, call.limit);
     const GemmProblem<float> problem{rows_of(call.opa, A.data(), shape.m, shape.k, A.ld()),
                                      columns_of(call.opb, B.data(), shape.n, shape.k, B.ld()),
-                                     call.alpha,
-                                     call.beta,
-                                     c.data(),
-                                     c.ld()};
+                                     {call.alpha, call.beta, c.data(), c.ld()}};
     Report report;
     std::vector<std::byte> memory(blocking_.bytes);
     const bool done = bf16x6_gemm(*GetParam(), blocking_, problem,

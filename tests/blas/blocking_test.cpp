@@ -125,18 +125,18 @@ TEST(Blocking, EveryBufferLiesInsideTheWorkspaceAndNoneOverAnother) {
         const PassBuffers p = carve_pass(arena, b, engine);
         const auto moduli = static_cast<std::size_t>(b.moduli);
         Pieces pieces;
-        add(pieces, p.a, moduli * p.a_stride);
-        add(pieces, p.b, moduli * p.b_stride);
-        add(pieces, p.c, moduli * p.c_stride);
+        add(pieces, p.a.planes, moduli * p.a.stride);
+        add(pieces, p.b.planes, moduli * p.b.stride);
+        add(pieces, p.c.planes, moduli * p.c.stride);
         add(pieces, p.scratch, static_cast<std::size_t>(b.threads) * p.scratch_stride);
         expect_disjoint_inside(pieces, workspace.data(), workspace.data() + b.bytes, text);
         // and each holds what is put there: planes, a gathered strip of doubles, the engine's accumulators
-        ASSERT_GE(static_cast<std::int64_t>(p.a_stride), panel_layout(b.m_block, b.k_block).bytes()) << text;
-        ASSERT_GE(static_cast<std::int64_t>(p.b_stride), panel_layout(b.n_block, b.k_block).bytes()) << text;
-        ASSERT_GE(static_cast<std::int64_t>(p.c_stride), b.m_block * b.n_block) << text;
+        ASSERT_GE(static_cast<std::int64_t>(p.a.stride), panel_layout(b.m_block, b.k_block).bytes()) << text;
+        ASSERT_GE(static_cast<std::int64_t>(p.b.stride), panel_layout(b.n_block, b.k_block).bytes()) << text;
+        ASSERT_GE(static_cast<std::int64_t>(p.c.stride), b.m_block * b.n_block) << text;
         ASSERT_GE(p.scratch_stride, engine.scratch_bytes()) << text;
         ASSERT_GE(static_cast<std::int64_t>(p.scratch_stride), strip_size * b.k_block * 8) << text;
-        for (const std::size_t stride : {p.a_stride, p.b_stride, p.c_stride, p.scratch_stride})
+        for (const std::size_t stride : {p.a.stride, p.b.stride, p.c.stride, p.scratch_stride})
           ASSERT_EQ(stride % 64, 0u);
       });
 }
@@ -151,25 +151,25 @@ TEST(Blocking, TheVectorsHaveTheirOwnPlaces) {
     const VectorBuffers v = carve_vectors(arena, shape, threads);
     const auto m = static_cast<std::size_t>(round_up(shape.m, 32)), n = static_cast<std::size_t>(round_up(shape.n, 32));
     Pieces pieces;
-    add(pieces, v.a_statistics, m);
-    add(pieces, v.b_statistics, n);
-    add(pieces, v.a_proofs, m);
-    add(pieces, v.b_proofs, n);
-    add(pieces, v.a_scales, m);
-    add(pieces, v.b_scales, n);
+    add(pieces, v.a.statistics, m);
+    add(pieces, v.b.statistics, n);
+    add(pieces, v.a.proofs, m);
+    add(pieces, v.b.proofs, n);
+    add(pieces, v.a.scales, m);
+    add(pieces, v.b.scales, n);
     if (shape.k <= longest_spanned_k) {
-      const auto rows = static_cast<std::size_t>(v.a_stride), columns = static_cast<std::size_t>(v.b_stride);
-      ASSERT_GE(v.a_stride, round_up(shape.m, span_lanes));
-      ASSERT_GE(v.b_stride, round_up(shape.n, span_lanes));
+      const auto rows = static_cast<std::size_t>(v.a.stride), columns = static_cast<std::size_t>(v.b.stride);
+      ASSERT_GE(v.a.stride, round_up(shape.m, span_lanes));
+      ASSERT_GE(v.b.stride, round_up(shape.n, span_lanes));
       const auto blocks = static_cast<std::size_t>(span_blocks(shape.k));
-      add(pieces, v.a_deficits, blocks * rows);
-      add(pieces, v.b_deficits, blocks * columns);
-      add(pieces, v.a_norm_bits, rows);
-      add(pieces, v.b_norm_bits, columns);
-      add(pieces, v.a_costs, rows * threads);
-      add(pieces, v.b_costs, columns);
+      add(pieces, v.a.deficits, blocks * rows);
+      add(pieces, v.b.deficits, blocks * columns);
+      add(pieces, v.a.norm_bits, rows);
+      add(pieces, v.b.norm_bits, columns);
+      add(pieces, v.a.costs, rows * threads);
+      add(pieces, v.b.costs, columns);
     } else {
-      ASSERT_EQ(v.a_deficits, nullptr);
+      ASSERT_EQ(v.a.deficits, nullptr);
     }
     expect_disjoint_inside(pieces, workspace.data(), workspace.data() + count.used(), described(shape));
   }

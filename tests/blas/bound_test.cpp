@@ -30,8 +30,8 @@ class Measured {
     vectors = carve_vectors(arena, shape_, 2, false);
     problem_.a = {a.data(), shape_.m, shape_.k, a.ld(), false};
     problem_.b = {b.data(), shape_.n, shape_.k, b.ld(), true};
-    statistics_portable(problem_.a, 0, shape_.m, vectors.a_statistics);
-    statistics_portable(problem_.b, 0, shape_.n, vectors.b_statistics);
+    statistics_portable(problem_.a, 0, shape_.m, vectors.a.statistics);
+    statistics_portable(problem_.b, 0, shape_.n, vectors.b.statistics);
     BoundSearch<T>(plan_, problem_, vectors, blocking, tiles, arena).measure();
   }
 
@@ -63,18 +63,18 @@ void expect_bounds_from_below(const Matrix<T>& a, const Matrix<T>& b, const Boun
   for (std::int64_t i = 0; i < m; ++i) {
     long double least = INFINITY;
     for (std::int64_t j = 0; j < n; ++j) {
-      const VectorStatistics &row = v.a_statistics[i], &column = v.b_statistics[j];
+      const VectorStatistics &row = v.a.statistics[i], &column = v.b.statistics[j];
       long double sum = 0;
       for (std::int64_t l = 0; l < k; ++l)
         sum += magnitude(a(i, l), row.exponent) * magnitude(b(l, j), column.exponent);
       if (sum == 0) continue;
       least = std::min(least, sum / weight(column));
-      EXPECT_LE(lower(v.a_bounds.minima[i]), sum / weight(column)) << i << ", " << j;
-      EXPECT_LE(lower(v.b_bounds.minima[j]), sum / weight(row)) << i << ", " << j;
+      EXPECT_LE(lower(v.a.bounds.minima[i]), sum / weight(column)) << i << ", " << j;
+      EXPECT_LE(lower(v.b.bounds.minima[j]), sum / weight(row)) << i << ", " << j;
     }
     // Not far below either: elements that are too small to count are smaller than 2^-60 of their row's largest.
     if (least < INFINITY && least > 0x1p-30L) {
-      EXPECT_GT(lower(v.a_bounds.minima[i]), 0.95L * least) << i;
+      EXPECT_GT(lower(v.a.bounds.minima[i]), 0.95L * least) << i;
     }
   }
 }

@@ -22,12 +22,7 @@ void a_conventional_product_is_a_chain(std::int64_t m, std::int64_t n, std::int6
       .rows = {device_a.data(), m, opa == Op::none ? 1 : a.ld(), opa == Op::none ? a.ld() : 1},
       .columns = {device_b.data(), n, opb == Op::none ? b.ld() : 1, opb == Op::none ? 1 : b.ld()},
       .k = k,
-      .alpha = alpha,
-      .beta = beta,
-      .alpha_at = nullptr,
-      .beta_at = nullptr,
-      .c = device_c.data(),
-      .ldc = c.ld(),
+      .to = {{alpha}, {beta}, device_c.data(), c.ld()},
       .gate = {gate.data(), 2}};
   cuda::multiply_conventionally(product, nullptr);
   device_c.read(c);

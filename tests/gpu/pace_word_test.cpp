@@ -65,12 +65,7 @@ class PaceWord : public testing::Test {
 
   static Options options_of(const Contract& contract) { return {.contract = contract, .engine = "sm90_int8"}; }
   DeviceResidueProblem<double> problem() const {
-    return {rows_of(Op::none, a.data(), m, k, m),
-            columns_of(Op::none, b.data(), n, k, k),
-            {.value = 1},
-            {.value = 0},
-            c.data(),
-            m};
+    return {rows_of(Op::none, a.data(), m, k, m), columns_of(Op::none, b.data(), n, k, k), {{1}, {0}, c.data(), m}};
   }
 
   static constexpr std::int64_t m = 300, n = 200, k = 500;

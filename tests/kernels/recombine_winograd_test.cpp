@@ -46,10 +46,7 @@ void has_the_bits_of_reduced_sums(std::int64_t m, std::int64_t n, int count, dou
   task.n = n;
   task.row_scales = rows.data();
   task.column_scales = columns.data();
-  task.alpha.value = 1.5;
-  task.beta.value = beta;
-  task.c = c.data();
-  task.ldc = ldc;
+  task.to = {{1.5}, {beta}, c.data(), ldc};
   ASSERT_TRUE(launch_winograd_recombination(task, nullptr));
   const CrtTables<3> tables(system);
   for (std::int64_t j = 0; j < n; ++j)

@@ -42,16 +42,10 @@ Spans block_spans(const SchemeBackend<T>& backend, const Operand<T>& a, const Op
   s.b_norm_bits = norm_bits(b_statistics, s.b_stride);
   s.a_costs.assign(static_cast<std::size_t>(s.a_stride), 0);
   s.b_costs.assign(static_cast<std::size_t>(s.b_stride), 0);
-  const SpanCosts costs{.a_deficits = s.a_deficits.data(),
-                        .b_deficits = s.b_deficits.data(),
-                        .a_stride = s.a_stride,
-                        .b_stride = s.b_stride,
-                        .blocks = s.blocks,
-                        .rows = a.vectors,
-                        .row_norm_bits = s.a_norm_bits.data(),
-                        .column_norm_bits = s.b_norm_bits.data(),
-                        .row_costs = s.a_costs.data(),
-                        .column_costs = s.b_costs.data()};
+  const SpanCosts costs{{s.a_deficits.data(), s.a_stride, s.a_norm_bits.data(), s.a_costs.data()},
+                        {s.b_deficits.data(), s.b_stride, s.b_norm_bits.data(), s.b_costs.data()},
+                        s.blocks,
+                        a.vectors};
   for (std::int64_t j = 0; j < b.vectors; j += span_lanes) backend.span_costs(costs, j);
   return s;
 }

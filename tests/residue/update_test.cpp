@@ -50,7 +50,7 @@ void expect_the_definition(decltype(SchemeBackend<T>::update) update, T alpha, T
     const T scaled = beta * c(i, j);
     return std::fma(alpha, t, scaled);
   });
-  TileUpdate<T> u{.alpha = alpha, .beta = beta, .c = c.data(), .ldc = c.ld(), .rows = rows, .columns = columns};
+  TileUpdate<T> u{.to = {alpha, beta, c.data(), c.ld()}, .rows = rows, .columns = columns};
   if (mask != Mask::none) {
     u.row_proofs = row_scales.data();
     u.column_proofs = column_scales.data();
@@ -90,7 +90,7 @@ void expect_fused(decltype(SchemeBackend<T>::update) update) {
   alignas(64) T tile[block_elements];
   std::fill_n(tile, block_elements, 1 + e);
   Matrix<T> c = Matrix<T>::of(32, 32, [](auto, auto) { return 1 + 2 * e; });
-  update({.alpha = 1 + e, .beta = -1, .c = c.data(), .ldc = c.ld(), .rows = 32, .columns = 32}, tile);
+  update({.to = {1 + e, -1, c.data(), c.ld()}, .rows = 32, .columns = 32}, tile);
   EXPECT_EQ(difference(c, Matrix<T>::of(32, 32, [](auto, auto) { return e * e; })), "");
 }
 
@@ -111,7 +111,7 @@ TYPED_TEST(UpdateTest, RoundsBetaTimesCBeforeTheSum) {
     alignas(64) T tile[block_elements];
     std::fill_n(tile, block_elements, T{1});
     T c = c0;
-    update->update({.alpha = -product, .beta = beta, .c = &c, .ldc = 1, .rows = 1, .columns = 1}, tile);
+    update->update({.to = {-product, beta, &c, 1}, .rows = 1, .columns = 1}, tile);
     EXPECT_EQ(bits_of(c), bits_of(T{0}));
   }
 }

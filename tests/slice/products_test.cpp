@@ -17,15 +17,15 @@ SliceCounts some_counts(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   SliceCounts counts{.fast = below(2) == 0, .grouped = below(2) == 0, .k = 1 + below(50), .neighbours = 1 + below(5)};
   counts.k_block = 1 + below(static_cast<int>(counts.k));
-  for (int i = 1 + below(7); i > 0; --i) counts.zero_a.push_back(below(4) == 0);
-  for (int i = 1 + below(7); i > 0; --i) counts.zero_b.push_back(below(4) == 0);
-  for (std::size_t i = 0; i < counts.zero_a.size(); ++i) counts.few_a.push_back(below(4) == 0);
-  for (std::size_t i = 0; i < counts.zero_b.size(); ++i) counts.few_b.push_back(below(4) == 0);
+  for (int i = 1 + below(7); i > 0; --i) counts.zero.a.push_back(below(4) == 0);
+  for (int i = 1 + below(7); i > 0; --i) counts.zero.b.push_back(below(4) == 0);
+  for (std::size_t i = 0; i < counts.zero.a.size(); ++i) counts.few.a.push_back(below(4) == 0);
+  for (std::size_t i = 0; i < counts.zero.b.size(); ++i) counts.few.b.push_back(below(4) == 0);
   return counts;
 }
 
 std::set<Pair> wanted(const SliceCounts& counts) {
-  const int a = static_cast<int>(counts.zero_a.size()), b = static_cast<int>(counts.zero_b.size());
+  const int a = static_cast<int>(counts.zero.a.size()), b = static_cast<int>(counts.zero.b.size());
   std::set<Pair> pairs;
   for (int p = 0; p < a; ++p)
     for (int q = 0; q < b; ++q)
@@ -34,7 +34,7 @@ std::set<Pair> wanted(const SliceCounts& counts) {
 }
 
 bool is_empty(const SliceCounts& counts, Pair pair) {
-  return counts.zero_a[static_cast<std::size_t>(pair.first)] || counts.zero_b[static_cast<std::size_t>(pair.second)];
+  return counts.zero.a[static_cast<std::size_t>(pair.first)] || counts.zero.b[static_cast<std::size_t>(pair.second)];
 }
 
 TEST(SliceProducts, MakeEachProductOfEachBlockOnceAndLeaveOutTheEmptyOnes) {
@@ -122,8 +122,8 @@ TEST(SliceProducts, OfSlicesWithFewDigitsAreCallsOfTheirOwn) {
     const SliceCounts counts = some_counts(random);
     for (const SliceJob& job : plan_slice_products(counts).jobs) {
       for (int i = 0; i < job.count; ++i) {
-        const bool a = counts.few_a[static_cast<std::size_t>(job.p)];
-        const bool b = counts.few_b[static_cast<std::size_t>(job.q + i)];
+        const bool a = counts.few.a[static_cast<std::size_t>(job.p)];
+        const bool b = counts.few.b[static_cast<std::size_t>(job.q + i)];
         EXPECT_EQ(job.few, a ? SliceJob::Few::a : b ? SliceJob::Few::b : SliceJob::Few::none);
       }
       EXPECT_TRUE(job.few == SliceJob::Few::none || job.count == 1);
@@ -133,7 +133,7 @@ TEST(SliceProducts, OfSlicesWithFewDigitsAreCallsOfTheirOwn) {
 
 TEST(SliceProducts, OneCallTakesTheSlicesOfBThatLieSideBySide) {
   const SliceProducts plan = plan_slice_products(
-      {.zero_a = {false}, .zero_b = std::vector<bool>(6, false), .k = 8, .k_block = 8, .neighbours = 4});
+      {.zero.a = {false}, .zero.b = std::vector<bool>(6, false), .k = 8, .k_block = 8, .neighbours = 4});
   ASSERT_EQ(plan.jobs.size(), 2u);
   EXPECT_EQ(plan.jobs[0].count, 4);
   EXPECT_EQ(plan.jobs[1].q, 4);

@@ -59,23 +59,16 @@ class RoutineReport {
       largest_ = operations(part.plan);
       total_.plan = std::move(part.plan);
     }
-    total_.wide_rows += part.wide_rows;
-    total_.wide_columns += part.wide_columns;
-    total_.wide_moduli = std::max(total_.wide_moduli, part.wide_moduli);
-    total_.span_a = std::max(total_.span_a, part.span_a);
-    total_.span_b = std::max(total_.span_b, part.span_b);
-    total_.nonfinite_rows += part.nonfinite_rows;
-    total_.nonfinite_columns += part.nonfinite_columns;
-    total_.undecided += part.undecided;
-    total_.accumulated += part.accumulated;
-    total_.seconds_undecided += part.seconds_undecided;
+    for (const auto count : {&Report::wide_rows, &Report::wide_columns, &Report::nonfinite_rows,
+                             &Report::nonfinite_columns, &Report::undecided, &Report::accumulated})
+      total_.*count += part.*count;
+    for (const auto largest : {&Report::wide_moduli, &Report::span_a, &Report::span_b})
+      total_.*largest = std::max(total_.*largest, part.*largest);
+    for (const auto seconds : {&Report::seconds_undecided, &Report::seconds_statistics, &Report::seconds_bound,
+                               &Report::seconds_residues, &Report::seconds_products, &Report::seconds_recombine})
+      total_.*seconds += part.*seconds;
     total_.bounded = total_.bounded || part.bounded;
     total_.fallback = total_.fallback || part.fallback;
-    total_.seconds_statistics += part.seconds_statistics;
-    total_.seconds_bound += part.seconds_bound;
-    total_.seconds_residues += part.seconds_residues;
-    total_.seconds_products += part.seconds_products;
-    total_.seconds_recombine += part.seconds_recombine;
   }
 
   bool any_product() const { return largest_ >= 0; }

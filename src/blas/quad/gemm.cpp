@@ -140,8 +140,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
                      const QuadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   constexpr const char* routine = "quad_gemm";
-  check_shape(routine, opa, opb, m, n, k);
-  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  check_sizes(routine, opa, opb, {m, n, k}, lda, ldb, ldc);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
   check_operands(routine, reads, A, B);
   check_pointer(routine, "C", m > 0 && n > 0, C);

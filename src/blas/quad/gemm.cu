@@ -80,8 +80,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
                      std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
                      const QuadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  check_shape(routine, opa, opb, m, n, k);
-  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  check_sizes(routine, opa, opb, {m, n, k}, lda, ldb, ldc);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
   check_pointer(routine, "A", reads, A);
   check_pointer(routine, "B", reads, B);

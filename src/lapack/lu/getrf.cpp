@@ -47,18 +47,17 @@ std::int64_t factor_lu(const Level3<T>& level3, std::int64_t m, std::int64_t n, 
 }
 
 template <class T>
-void solve_with_lu(const Level3<T>& level3, Op op, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t lda,
-                   const std::int64_t* pivots, T* b, std::int64_t ldb) {
+void solve_with_lu(const Level3<T>& level3, Op op, const LuInPlace<T>& lu, std::int64_t nrhs, T* b, std::int64_t ldb) {
   const Triangle lower = {Side::left, Uplo::lower, op, Diag::unit},
                  upper = {Side::left, Uplo::upper, op, Diag::non_unit};
   if (op == Op::none) {
-    swap_rows(level3.threads(), nrhs, b, ldb, 0, n, pivots, SwapOrder::forward);
-    level3.solve(lower, n, nrhs, a, lda, b, ldb);
-    level3.solve(upper, n, nrhs, a, lda, b, ldb);
+    swap_rows(level3.threads(), nrhs, b, ldb, 0, lu.n, lu.pivots, SwapOrder::forward);
+    level3.solve(lower, lu.n, nrhs, lu.a, lu.lda, b, ldb);
+    level3.solve(upper, lu.n, nrhs, lu.a, lu.lda, b, ldb);
   } else {
-    level3.solve(upper, n, nrhs, a, lda, b, ldb);
-    level3.solve(lower, n, nrhs, a, lda, b, ldb);
-    swap_rows(level3.threads(), nrhs, b, ldb, 0, n, pivots, SwapOrder::backward);
+    level3.solve(upper, lu.n, nrhs, lu.a, lu.lda, b, ldb);
+    level3.solve(lower, lu.n, nrhs, lu.a, lu.lda, b, ldb);
+    swap_rows(level3.threads(), nrhs, b, ldb, 0, lu.n, lu.pivots, SwapOrder::backward);
   }
 }
 
@@ -78,26 +77,26 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
            std::int64_t ldb, const Options& options) {
   check_op("getrs", op);
   const bool works = n > 0 && nrhs > 0;
-  check_system("getrs", n, nrhs, works, A, lda, pivots, B, ldb);
+  check_system<T>("getrs", {op, n, nrhs, A, lda, B, ldb}, works, pivots);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   if (!works) return;
   check_pivots("getrs", n, pivots);
   const Kept<T> kept(level3.may_fail(), n, nrhs, B, ldb);
-  all_or_nothing([&] { solve_with_lu(level3, op, n, nrhs, A, lda, pivots, B, ldb); }, kept);
+  all_or_nothing([&] { solve_with_lu(level3, op, {n, A, lda, pivots}, nrhs, B, ldb); }, kept);
 }
 
 template <class T>
 std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
                   std::int64_t ldb, const Options& options) {
-  check_system("gesv", n, nrhs, n > 0, A, lda, pivots, B, ldb);
+  check_system<T>("gesv", {Op::none, n, nrhs, A, lda, B, ldb}, n > 0, pivots);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   const Kept<T> kept_a(level3.may_fail(), n, n, A, lda), kept_b(level3.may_fail(), n, nrhs, B, ldb);
   const auto solve = [&] {
     const auto offloaded = offloaded_getrf(n, n, A, lda, pivots, options);
     const std::int64_t info = offloaded ? *offloaded : factor_lu(level3, n, n, A, lda, pivots);
-    if (info == 0 && n > 0 && nrhs > 0) solve_with_lu(level3, Op::none, n, nrhs, A, lda, pivots, B, ldb);
+    if (info == 0 && n > 0 && nrhs > 0) solve_with_lu(level3, Op::none, {n, A, lda, pivots}, nrhs, B, ldb);
     return info;
   };
   return all_or_nothing(solve, kept_a, kept_b);
@@ -105,8 +104,7 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \
   template std::int64_t factor_lu(const Level3<T>&, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*);    \
-  template void solve_with_lu(const Level3<T>&, Op, std::int64_t, std::int64_t, const T*, std::int64_t,              \
-                              const std::int64_t*, T*, std::int64_t);                                                \
+  template void solve_with_lu(const Level3<T>&, Op, const LuInPlace<T>&, std::int64_t, T*, std::int64_t);            \
   template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);          \
   template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t, \
                       const Options&);                                                                               \

@@ -10,31 +10,36 @@ namespace {
 
 constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
 
-// to(i, j) = from(j, i) where that exists, else 1 on the diagonal if `unit`, else 0. Both row by row.
+// Row by row.
 template <class T>
-__global__ void turn_kernel(const T* from, std::int64_t from_ld, std::int64_t from_rows, std::int64_t from_columns,
-                            T* to, std::int64_t to_ld, std::int64_t rows, std::int64_t columns, bool unit) {
+struct Turned {
+  T* data;
+  std::int64_t ld, rows, columns;
+};
+
+// to(i, j) = from(j, i) where that exists, else 1 on the diagonal if `unit`, else 0.
+template <class T>
+__global__ void turn_kernel(Turned<const T> from, Turned<T> to, bool unit) {
   __shared__ T tile[side][side + 1];
   const std::int64_t row0 = static_cast<std::int64_t>(blockIdx.x) * side;
   const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.y) * side;
   for (int l = threadIdx.y; l < side; l += lines) {
     const std::int64_t i = column0 + l, j = row0 + threadIdx.x;  // of `from`
-    const bool inside = i < from_rows && j < from_columns;
-    tile[l][threadIdx.x] = inside ? from[i * from_ld + j] : unit && i == j ? T(1) : T(0);
+    const bool inside = i < from.rows && j < from.columns;
+    tile[l][threadIdx.x] = inside ? from.data[i * from.ld + j] : unit && i == j ? T(1) : T(0);
   }
   __syncthreads();
   for (int l = threadIdx.y; l < side; l += lines) {
     const std::int64_t i = row0 + l, j = column0 + threadIdx.x;
-    if (i < rows && j < columns) to[i * to_ld + j] = tile[threadIdx.x][l];
+    if (i < to.rows && j < to.columns) to.data[i * to.ld + j] = tile[threadIdx.x][l];
   }
 }
 
 template <class T>
-void turn(const T* from, std::int64_t from_ld, std::int64_t from_rows, std::int64_t from_columns, T* to,
-          std::int64_t to_ld, std::int64_t rows, std::int64_t columns, bool unit, cudaStream_t stream) {
-  const dim3 grid(static_cast<unsigned>((rows + side - 1) / side), static_cast<unsigned>((columns + side - 1) / side));
-  launch("turn_kernel", turn_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream, from, from_ld, from_rows,
-         from_columns, to, to_ld, rows, columns, unit);
+void turn(const Turned<const T>& from, const Turned<T>& to, bool unit, cudaStream_t stream) {
+  const auto tiles = [](std::int64_t length) { return static_cast<unsigned>((length + side - 1) / side); };
+  launch("turn_kernel", turn_kernel<T>, {.grid = dim3(tiles(to.rows), tiles(to.columns)), .block = dim3(side, lines)},
+         stream, from, to, unit);
 }
 
 __global__ void widen_pivots(const int* from, std::int64_t* to, std::int64_t count) {
@@ -73,12 +78,12 @@ void narrow_vectors(const double* from, std::int64_t n, std::int64_t padded, std
 
 template <class T>
 void load_columns(DeviceLu<T>& lu, const T* A, std::int64_t lda, cudaStream_t stream) {
-  turn(A, lda, lu.n, lu.m, lu.a.data, lu.a.ld, lu.rows, lu.columns, lu.m == lu.n, stream);
+  turn<T>({A, lda, lu.n, lu.m}, {lu.a.data, lu.a.ld, lu.rows, lu.columns}, lu.m == lu.n, stream);
 }
 
 template <class T>
 void store_columns(const DeviceLu<T>& lu, T* A, std::int64_t lda, cudaStream_t stream) {
-  turn<T>(lu.a.data, lu.a.ld, lu.rows, lu.columns, A, lda, lu.n, lu.m, false, stream);
+  turn<T>({lu.a.data, lu.a.ld, lu.rows, lu.columns}, {A, lda, lu.n, lu.m}, false, stream);
 }
 
 template <class T>

@@ -155,7 +155,7 @@ class StoredFactors : public LuFactors {
       for (std::int64_t i = 0; i < length(); ++i)
         numbers[i + q * length()] = static_cast<RealType<S>>(from[i] * power(exponent));
     }
-    solve_with_lu(Level3<S>(options_, meter_), op, n_, count, lu_, n_, pivots_.data(), block.data(), n_);
+    solve_with_lu(Level3<S>(options_, meter_), op, {n_, lu_, n_, pivots_.data()}, count, block.data(), n_);
 #pragma omp parallel for num_threads(threads_) schedule(static) if (count * n_ > (1 << 16))
     for (std::int64_t q = 0; q < count; ++q) {
       double* to = x + columns[static_cast<std::size_t>(q)] * length();

@@ -26,10 +26,7 @@ class DeviceFactors final : public LuFactors {
   DeviceFactors(std::unique_ptr<DeviceLu<S>> lu, const Equilibration& scales, double unit_roundoff, cudaStream_t stream)
       : lu_(std::move(lu)), unit_roundoff_(unit_roundoff), stream_(stream) {
     equilibrated = scales.wanted;
-    if (!is_trivial(scales)) {
-      row_factors_ = powers_of_two(scales.rows);
-      column_factors_ = powers_of_two(scales.columns);
-    }
+    if (!is_trivial(scales)) row_factors_ = powers_of_two(scales.rows), column_factors_ = powers_of_two(scales.columns);
     triangles_ = std::make_unique<DeviceTriangles<S>>(lu_->a, lu_->rows, stream);
     info = read_info(*lu_, stream);
   }

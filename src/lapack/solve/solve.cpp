@@ -72,14 +72,15 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
                   T* X, std::int64_t ldx, const SolveOptions& asked) {
   const Stopwatch total;
   constexpr int parts = is_complex<T> ? 2 : 1;
-  check_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, asked);
+  const SystemCall<T> call{op, n, nrhs, A, lda, B, ldb, X, ldx};
+  check_solve(call, asked);
   const SolveOptions options = resolved<T>(n, nrhs, asked);
   explain<T>(Op::none, Op::none, 0, 0, 0, products_of(options, Contract::fp64()));  // throws on what gemm does not take
   const FloatingEnvironment environment;
   SolveReport report = begin_report<T>(n, nrhs, options);
   WorkMeter meter(options.products.progress, expected_operations<T>(n, nrhs));
   if (n == 0 || nrhs == 0) return report;
-  if (auto offloaded = offloaded_solve(op, n, nrhs, A, lda, B, ldb, X, ldx, asked)) return *std::move(offloaded);
+  if (auto offloaded = offloaded_solve(call, asked)) return *std::move(offloaded);
   const bool conjugated = is_complex<T> && op == Op::transpose;
   RightHandSides rhs =
       read_right_hand_sides(parts * n, nrhs, parts_of(B), parts * ldb, std::pmr::get_default_resource(), parts);

@@ -22,19 +22,7 @@ double tolerance_of(std::int64_t n, const SolveOptions& options) {
 
 }  // namespace
 
-void check_solve(Op op, std::int64_t n, std::int64_t nrhs, const void* A, std::int64_t lda, const void* B,
-                 std::int64_t ldb, const void* X, std::int64_t ldx, const SolveOptions& options) {
-  check_op("solve", op);
-  check_dimension("solve", "n", n);
-  check_dimension("solve", "nrhs", nrhs);
-  check_area("solve", n, std::max(n, nrhs));
-  const bool works = n > 0 && nrhs > 0;
-  check_pointer("solve", "A", works, A);
-  check_leading("solve", "lda", lda, n);
-  check_pointer("solve", "B", works, B);
-  check_leading("solve", "ldb", ldb, n);
-  check_pointer("solve", "X", works, X);
-  check_leading("solve", "ldx", ldx, n);
+void check_solve_options(const SolveOptions& options) {
   require(options.factors >= Factors::automatic && options.factors <= Factors::fp64, "solve: factors: unknown value {}",
           static_cast<int>(options.factors));
   require(options.refinement >= Refinement::automatic && options.refinement <= Refinement::gmres,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapack/arguments.hpp"
 #include "lapack/solve/factors.hpp"
 #include "lapack/solve/refinement.hpp"
 
@@ -21,8 +22,15 @@ class Stopwatch {
 };
 
 // Of sizes, leading dimensions, pointers and all options but those of the products.
-void check_solve(Op op, std::int64_t n, std::int64_t nrhs, const void* A, std::int64_t lda, const void* B,
-                 std::int64_t ldb, const void* X, std::int64_t ldx, const SolveOptions& options);
+void check_solve_options(const SolveOptions& options);
+template <class T>
+void check_solve(const SystemCall<T>& system, const SolveOptions& options) {
+  check_op("solve", system.op);
+  check_system("solve", system, !system.empty());
+  check_pointer("solve", "X", !system.empty(), system.x);
+  check_leading("solve", "ldx", system.ldx, system.n);
+  check_solve_options(options);
+}
 
 // The factors to begin with.
 Factors first_factors(std::int64_t n, const SolveOptions& options);

@@ -68,8 +68,7 @@ void take_figures(System<T>& s) {
       sums_of(s.n, s.a, s.lda, s.threads, s.floats == nullptr ? nullptr : reinterpret_cast<float*>(s.floats->data()));
   const double total = maximum(s.op == Op::none ? sums.row_sum : sums.column_sum);
   s.norm = total;  // a rounded sum: backward_error allows for it
-  s.row_largest = std::move(sums.row_largest);
-  s.column_largest = std::move(sums.column_largest);
+  s.row_largest = std::move(sums.row_largest), s.column_largest = std::move(sums.column_largest);
   s.largest = maximum(s.row_largest);
   const auto finite = [](double x) { return std::isfinite(x); };
   if (!std::all_of(sums.row_sum.begin(), sums.row_sum.end(), finite)) refuse_nonfinite(s.n, s.a, s.lda);

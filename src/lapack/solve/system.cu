@@ -33,14 +33,16 @@ void download(const double* from, double* to, std::int64_t count, cudaStream_t s
 }  // namespace
 
 template <class T>
-DeviceSystem<T>::DeviceSystem(Op operation, std::int64_t order, const T* a, std::int64_t lda, bool with_floats,
-                              bool with_begun_lu, cudaStream_t stream, const std::function<void()>& meanwhile,
-                              std::optional<Uplo> filled_from)
-    : ResidentSystem(stream), with_begun_lu_(with_begun_lu), filled_from_(filled_from), a_(a), lda_(lda) {
+DeviceSystem<T>::DeviceSystem(Op operation, const DeviceMatrix<T>& a, const SystemReading& reading, cudaStream_t stream)
+    : ResidentSystem(stream),
+      with_begun_lu_(reading.begun_lu),
+      filled_from_(reading.filled_from),
+      a_(a.data),
+      lda_(a.ld) {
   op = operation;
-  n = order;
-  if (with_floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
-  take_figures(meanwhile);
+  n = a.n;
+  if (reading.floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
+  take_figures(reading.meanwhile);
   if constexpr (std::is_same_v<T, double>) {
     if (largest == 0) return;
     const int e = std::ilogb(largest);

@@ -28,14 +28,19 @@ class ResidentSystem : public LinearSystem {
   cudaStream_t stream_;
 };
 
+// What else happens while the GPU reads A.
+struct SystemReading {
+  bool floats = false;                      // A is rounded to float,
+  bool begun_lu = false;                    // and its factorisation begins before the host has seen what A is like
+  std::function<void()> meanwhile = [] {};  // runs on the host
+  std::optional<Uplo> filled_from = {};     // the triangle of A that the other was filled from
+};
+
 template <class T>
 class DeviceSystem final : public ResidentSystem {
  public:
-  // While the GPU reads A, `meanwhile` runs on the host; with_begun_lu, the factorisation of `floats` begins before
-  // the host has seen what A is like. As measure_system: throws Error(invalid_argument) where an
-  // entry is not finite, and names its place, in the triangle that a symmetric matrix was filled from.
-  DeviceSystem(Op op, std::int64_t n, const T* a, std::int64_t lda, bool with_floats, bool with_begun_lu,
-               cudaStream_t stream, const std::function<void()>& meanwhile, std::optional<Uplo> filled_from = {});
+  // As measure_system: throws Error(invalid_argument) where an entry is not finite, and names its place.
+  DeviceSystem(Op op, const DeviceMatrix<T>& a, const SystemReading& reading, cudaStream_t stream);
 
   void residuals(const Columns& columns, const double* x, const double* b, double* r) const override;
   void queue_residual(const double* x, const double* b, double* r, double* work) const override;

@@ -14,39 +14,25 @@ namespace {
 
 constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
 
-void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n, const double* a, int lda,
-          double* b, int ldb) {
-  cblas_dtrsm(CblasColMajor, side, uplo, op, diag, m, n, 1, a, lda, b, ldb);
-}
-void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n, const float* a, int lda,
-          float* b, int ldb) {
-  cblas_strsm(CblasColMajor, side, uplo, op, diag, m, n, 1, a, lda, b, ldb);
-}
-void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n,
-          const std::complex<double>* a, int lda, std::complex<double>* b, int ldb) {
-  const std::complex<double> one = 1;
-  cblas_ztrsm(CblasColMajor, side, uplo, op, diag, m, n, &one, a, lda, b, ldb);
-}
-void trsm(CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, CBLAS_DIAG diag, int m, int n,
-          const std::complex<float>* a, int lda, std::complex<float>* b, int ldb) {
-  const std::complex<float> one = 1;
-  cblas_ctrsm(CblasColMajor, side, uplo, op, diag, m, n, &one, a, lda, b, ldb);
-}
-
-void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const double* a, int lda, double* c, int ldc) {
-  cblas_dsyrk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
-}
-void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const float* a, int lda, float* c, int ldc) {
-  cblas_ssyrk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
-}
-void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const std::complex<double>* a, int lda,
-          std::complex<double>* c, int ldc) {
-  cblas_zherk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
-}
-void syrk(CBLAS_UPLO uplo, CBLAS_TRANSPOSE op, int n, int k, const std::complex<float>* a, int lda,
-          std::complex<float>* c, int ldc) {
-  cblas_cherk(CblasColMajor, uplo, op, n, k, -1, a, lda, 1, c, ldc);
-}
+// What the BLAS calls its routines in each type; the adjoint of a complex matrix takes herk's place of syrk.
+template <class T>
+struct Blas;
+template <>
+struct Blas<float> {
+  static constexpr auto trsm = cblas_strsm, syrk = cblas_ssyrk;
+};
+template <>
+struct Blas<double> {
+  static constexpr auto trsm = cblas_dtrsm, syrk = cblas_dsyrk;
+};
+template <>
+struct Blas<std::complex<float>> {
+  static constexpr auto trsm = cblas_ctrsm, syrk = cblas_cherk;
+};
+template <>
+struct Blas<std::complex<double>> {
+  static constexpr auto trsm = cblas_ztrsm, syrk = cblas_zherk;
+};
 
 // Column by column of X, or of X^T: x_p is final once all that it depends on has been taken off.
 template <class T>
@@ -90,12 +76,19 @@ void solve_small_triangle(Triangle t, std::int64_t m, std::int64_t n, const T* a
     solve_in_order(t, left ? m : n, left ? n : m, a, lda, b, left ? 1 : ldb, left ? ldb : 1);
     return;
   }
-  trsm(left ? CblasLeft : CblasRight, t.uplo == Uplo::lower ? CblasLower : CblasUpper,
-       t.op == Op::none        ? CblasNoTrans
-       : t.op == Op::transpose ? CblasTrans
-                               : CblasConjTrans,
-       t.diag == Diag::unit ? CblasUnit : CblasNonUnit, static_cast<int>(m), static_cast<int>(n), a,
-       static_cast<int>(lda), b, static_cast<int>(ldb));
+  const T one{1};
+  const auto factor = [&] {  // complex ones go by address
+    if constexpr (is_complex<T>)
+      return &one;
+    else
+      return one;
+  };
+  Blas<T>::trsm(CblasColMajor, left ? CblasLeft : CblasRight, t.uplo == Uplo::lower ? CblasLower : CblasUpper,
+                t.op == Op::none        ? CblasNoTrans
+                : t.op == Op::transpose ? CblasTrans
+                                        : CblasConjTrans,
+                t.diag == Diag::unit ? CblasUnit : CblasNonUnit, static_cast<int>(m), static_cast<int>(n), factor(), a,
+                static_cast<int>(lda), b, static_cast<int>(ldb));
 }
 
 template <class T>
@@ -123,8 +116,8 @@ void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a
     return;
   }
   constexpr CBLAS_TRANSPOSE adjoint = is_complex<T> ? CblasConjTrans : CblasTrans;
-  syrk(lower ? CblasLower : CblasUpper, lower ? CblasNoTrans : adjoint, static_cast<int>(n), static_cast<int>(k), a,
-       static_cast<int>(lda), c, static_cast<int>(ldc));
+  Blas<T>::syrk(CblasColMajor, lower ? CblasLower : CblasUpper, lower ? CblasNoTrans : adjoint, static_cast<int>(n),
+                static_cast<int>(k), -1, a, static_cast<int>(lda), 1, c, static_cast<int>(ldc));
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \

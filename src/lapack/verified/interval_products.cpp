@@ -11,8 +11,7 @@ namespace vernier {
 
 void check_interval_arguments(const char* routine, Op opa, Op opb, const IntervalShape& p,
                               const void* const (&pointers)[4], std::int64_t lda, std::int64_t ldb, std::int64_t ldc) {
-  check_shape(routine, opa, opb, p.m, p.n, p.k);
-  check_leading_dimensions(routine, opa, opb, p.m, p.n, p.k, lda, ldb, ldc);
+  check_sizes(routine, opa, opb, {p.m, p.n, p.k}, lda, ldb, ldc);
   check_pointer(routine, "A", p.m * p.k > 0, pointers[0]);
   check_pointer(routine, "B", p.k * p.n > 0, pointers[1]);
   check_pointer(routine, "C", p.m * p.n > 0, pointers[2]);

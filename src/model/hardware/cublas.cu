@@ -35,8 +35,7 @@ class OneElement : public MatrixEngine {
         a_(bytes_of(formats.a, formats.k)),
         b_(bytes_of(formats.b, formats.k)),
         c_(bytes_of(formats.c, size)) {
-    cuda::check(cudaMemset(a_.data(), 0, a_.bytes()), "cudaMemset");
-    cuda::check(cudaMemset(b_.data(), 0, b_.bytes()), "cudaMemset");
+    for (const auto* operand : {&a_, &b_}) cuda::check(cudaMemset(operand->data(), 0, operand->bytes()), "cudaMemset");
   }
   Format a() const override { return formats_.a; }
   Format b() const override { return formats_.b; }

@@ -80,10 +80,10 @@ __global__ void __launch_bounds__(threads) accumulate_entries(const __grid_const
       __syncthreads();
     }
     if (threadIdx.x == 0) {
-      T* c = task.c + i + j * task.ldc;
+      T* c = task.to.c + i + j * task.to.ldc;
       *c = rounded_digits(
-          range, [&](int d) -> std::int64_t& { return memory.total[d]; }, value_of(task.alpha), value_of(task.beta), c,
-          [&](int d) -> std::int64_t& { return memory.result[d]; }, task.rounding);
+          range, [&](int d) -> std::int64_t& { return memory.total[d]; }, value_of(task.to.alpha),
+          value_of(task.to.beta), c, [&](int d) -> std::int64_t& { return memory.result[d]; }, task.rounding);
     }
     __syncthreads();
   }
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(threads) accumulate_entries(const __grid_const
 
 template <class T>
 __global__ void __launch_bounds__(threads) special_entries(const __grid_constant__ DeviceExactBlock<T> task) {
-  const T alpha = value_of(task.alpha), beta = value_of(task.beta);
+  const T alpha = value_of(task.to.alpha), beta = value_of(task.to.beta);
   if (alpha == 0) return;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
   for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < task.m * task.n;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(threads) special_entries(const __grid_constant
     const T special = terms == plus_infinity    ? infinity
                       : terms == minus_infinity ? -infinity
                                                 : std::numeric_limits<T>::quiet_NaN();
-    T* c = task.c + i + j * task.ldc;
+    T* c = task.to.c + i + j * task.to.ldc;
     *c = combined_special(special, alpha, beta, c);
   }
 }

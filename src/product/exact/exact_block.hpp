@@ -8,6 +8,7 @@
 #include "product/exact/device_counts.hpp"
 #include "product/exact/round_error.hpp"
 #include "product/operand.hpp"
+#include "product/output.hpp"
 #include "product/scalars.hpp"
 #include "product/statistics.hpp"
 
@@ -25,10 +26,8 @@ struct DeviceExactBlock {
   const int *row_scales = nullptr, *column_scales = nullptr;
   const RoundError *row_errors = nullptr, *column_errors = nullptr;
   DeviceLowestBitsLists row_lowest_bits, column_lowest_bits;  // none: nothing is looked at
-  DeviceFactor<T> alpha, beta;
+  Output<T, DeviceFactor<T>> to;
   Rounding rounding = Rounding::nearest;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
   bool specials = false;  // there are NaN or infinities
   // Room for m n entries i + j m: those that are open from the front, those that still are after the look from the end.
   std::uint32_t* open = nullptr;

@@ -11,6 +11,7 @@
 #include "cuda/matrix_fragments.cuh"
 #include "cuda/ptx.cuh"
 #include "engine/panel.hpp"
+#include "product/scalars.cuh"
 
 namespace vernier::cuda {
 namespace {
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(threads_of(Columns), blocks_of(Columns))
   wait_for_previous_kernels();
   allow_next_kernel();
   if (p.gate.closed()) return;
-  const T alpha = p.alpha_at != nullptr ? *p.alpha_at : p.alpha, beta = p.beta_at != nullptr ? *p.beta_at : p.beta;
+  const T alpha = value_of(p.to.alpha), beta = value_of(p.to.beta);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_row = warp % 2 * warp_rows, warp_column = warp / 2 * warp_columns;
   const std::int64_t tiles_down = (p.rows.count + tile_rows - 1) / tile_rows,
@@ -133,10 +134,7 @@ __global__ void __launch_bounds__(threads_of(Columns), blocks_of(Columns))
     Source<T, tile_rows, threads_of(Columns)> rows(p.rows, row, p.k);
     Source<T, Columns, threads_of(Columns)> columns(p.columns, column, p.k);
     const auto fetch = [&](std::int64_t step) {
-      if (step < count) {
-        rows.fetch(steps.rows[step % Stages]);
-        columns.fetch(steps.columns[step % Stages]);
-      }
+      if (step < count) rows.fetch(steps.rows[step % Stages]), columns.fetch(steps.columns[step % Stages]);
       close_copies();
     };
     double sum[mma_down][mma_across][4] = {};
@@ -158,7 +156,7 @@ __global__ void __launch_bounds__(threads_of(Columns), blocks_of(Columns))
           const std::int64_t r = row + warp_row + 16 * i + lane / 4 + e / 2 * 8,
                              s = column + warp_column + 8 * j + lane % 4 * 2 + e % 2;
           if (r >= p.rows.count || s >= p.columns.count) continue;
-          T* c = p.c + r + s * p.ldc;
+          T* c = p.to.c + r + s * p.to.ldc;
           *c = with_factors(static_cast<T>(sum[i][j][e]), alpha, beta, c);
         }
   }

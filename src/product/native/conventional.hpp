@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "cuda/gate.hpp"
+#include "product/output.hpp"
+#include "product/scalars.hpp"
 
 namespace vernier::cuda {
 
@@ -17,15 +19,12 @@ struct ConventionalVectors {
   std::int64_t count, vector_stride, k_stride;
 };
 
-// C = alpha T + beta C, T with sums in fp64. Factors are read from device memory where they have an address.
+// T with sums in fp64.
 template <class T>
 struct ConventionalProduct {
   ConventionalVectors<T> rows, columns;
   std::int64_t k;
-  T alpha, beta;
-  const T *alpha_at, *beta_at;
-  T* c;
-  std::int64_t ldc;
+  Output<T, DeviceFactor<T>> to;
   Gate gate;
 };
 

@@ -65,8 +65,8 @@ BoundBlock BoundSearch<T>::block(Range rows, Range columns) const {
   const std::int64_t m = plan_.shape.m;
   return {.rows = rows.count,
           .columns = columns.count,
-          .row = side_of(vectors_.a_bounds, rows.begin),
-          .column = side_of(vectors_.b_bounds, columns.begin),
+          .row = side_of(vectors_.a.bounds, rows.begin),
+          .column = side_of(vectors_.b.bounds, columns.begin),
           .codes = buffers_.codes == nullptr ? nullptr : buffers_.codes + rows.begin + columns.begin * m,
           .codes_ld = m};
 }
@@ -85,7 +85,7 @@ void BoundSearch<T>::take_row_groups(Range rows, Range columns, std::int64_t gro
   }
 #pragma omp critical(vernier_bound_minima)
   for (std::int64_t j = 0; j < columns.count; ++j) {
-    float& least = vectors_.b_bounds.minima[columns.begin + j];
+    float& least = vectors_.b.bounds.minima[columns.begin + j];
     least = std::min(least, minima[j]);
   }
 }
@@ -109,8 +109,8 @@ void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
 #pragma omp parallel num_threads(blocking_.threads)
     {
       const FloatingEnvironment environment;
-      convert(problem_.a, vectors_.a_statistics, rows, ks, a, lda);
-      convert(problem_.b, vectors_.b_statistics, columns, ks, b, ldb);
+      convert(problem_.a, vectors_.a.statistics, rows, ks, a, lda);
+      convert(problem_.b, vectors_.b.statistics, columns, ks, b, ldb);
     }
     native_gemm<float>({.opa = problem_.a.k_contiguous ? Op::transpose : Op::none,
                         .opb = problem_.b.k_contiguous ? Op::none : Op::transpose,
@@ -153,8 +153,8 @@ void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
 #pragma omp parallel num_threads(blocking_.threads)
   {
     const FloatingEnvironment environment;
-    convert(problem_.a, vectors_.a_statistics, rows, true, buffers_.a);
-    convert(problem_.b, vectors_.b_statistics, columns, false, buffers_.b);
+    convert(problem_.a, vectors_.a.statistics, rows, true, buffers_.a);
+    convert(problem_.b, vectors_.b.statistics, columns, false, buffers_.b);
 #pragma omp barrier
     tiles_->enter_thread();
     take_row_groups(rows, columns, group, [&](std::int64_t i, const BoundBlock& part) {
@@ -179,8 +179,7 @@ void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
 template <class T>
 void BoundSearch<T>::measure() const {
   const ProductShape& s = plan_.shape;
-  weigh(vectors_.a_statistics, s.m, vectors_.a_bounds);
-  weigh(vectors_.b_statistics, s.n, vectors_.b_bounds);
+  for (const Side side : both_sides) weigh(vectors_[side].statistics, vectors_[side].count, vectors_[side].bounds);
   for (std::int64_t i = 0; i < s.m; i += blocking_.m_block)
     for (std::int64_t j = 0; j < s.n; j += blocking_.n_block) {
       const Range rows{i, std::min(blocking_.m_block, s.m - i)}, columns{j, std::min(blocking_.n_block, s.n - j)};
@@ -193,15 +192,15 @@ template <class T>
 double BoundSearch<T>::largest_entry() const {
   const ProductShape& s = plan_.shape;
   const VectorBuffers& v = vectors_;
-  int* tops = v.a_scales;  // not in use yet
+  int* tops = v.a.scales;  // not in use yet
   int highest = 0;
   for (std::int64_t i = 0; i < s.m; ++i)
-    highest = std::max(highest, tops[i] = sixteenths(v.a_statistics[i], s.k, v.a_proofs[i]));
+    highest = std::max(highest, tops[i] = sixteenths(v.a.statistics[i], s.k, v.a.proofs[i]));
   const double rounding = bound_rounding_log2(rule(), s.k);
   double norms = 0, entries = 0;
 #pragma omp parallel for num_threads(blocking_.threads) reduction(max : norms, entries)
   for (std::int64_t j = 0; j < s.n; ++j) {
-    const int top = sixteenths(v.b_statistics[j], s.k, v.b_proofs[j]);
+    const int top = sixteenths(v.b.statistics[j], s.k, v.b.proofs[j]);
     norms = std::max(norms, (highest + top) / 16.0);
     if (buffers_.codes == nullptr) continue;
     const std::uint8_t* codes = buffers_.codes + j * s.m;
@@ -246,12 +245,12 @@ int BoundSearch<T>::slack() const {
       if (!statistics[i].zero()) bits = std::min(bits, bound_slack(rule(), s.k, statistics[i]));
     return bits;
   };
-  const int allowed = allowed_slack(least(v.b_statistics, s.n), least(v.a_statistics, s.m));
+  const int allowed = allowed_slack(least(v.b.statistics, s.n), least(v.a.statistics, s.m));
   if (rule().rms == 0 || allowed == 0) return 0;
   const BoundSample sample =
-      bound_sample(problem_.a, v.a_statistics, problem_.b, v.b_statistics, rule().chain, blocking_.threads);
-  return bound_slack_bits(rule(), sample, sampled_sides(0, v.a_statistics, s.m, v.a_bounds),
-                          sampled_sides(1, v.b_statistics, s.n, v.b_bounds), allowed);
+      bound_sample(problem_.a, v.a.statistics, problem_.b, v.b.statistics, rule().chain, blocking_.threads);
+  return bound_slack_bits(rule(), sample, sampled_sides(0, v.a.statistics, s.m, v.a.bounds),
+                          sampled_sides(1, v.b.statistics, s.n, v.b.bounds), allowed);
 }
 
 template <class T>
@@ -261,8 +260,8 @@ Scaling BoundSearch<T>::scale() const {
   measure();
   const int coarser = slack();
   const auto set = [&](int rows_spare, int columns_spare) {
-    set_exponents(v.a_statistics, s.m, v.a_bounds, rows_slack(coarser), rows_spare, v.a_proofs);
-    set_exponents(v.b_statistics, s.n, v.b_bounds, columns_slack(coarser), columns_spare, v.b_proofs);
+    set_exponents(v.a.statistics, s.m, v.a.bounds, rows_slack(coarser), rows_spare, v.a.proofs);
+    set_exponents(v.b.statistics, s.n, v.b.bounds, columns_slack(coarser), columns_spare, v.b.proofs);
   };
   set(0, 0);
   Scaling scaling{.any_ordinary = false, .any_wide = true};
@@ -272,11 +271,10 @@ Scaling BoundSearch<T>::scale() const {
     set(spare - spare / 2, spare / 2);
     scaling.wide_log2 += spare;
   }
-  for (const auto& [statistics, scales, count] :
-       {std::tuple{v.a_statistics, v.a_proofs, s.m}, std::tuple{v.b_statistics, v.b_proofs, s.n}})
-    for (std::int64_t i = 0; i < count; ++i)
-      if (!statistics[i].zero())
-        scaling.wide_exponent = std::max(scaling.wide_exponent, scales[i].wide + statistics[i].exponent);
+  for (const SideVectors* x : {&v.a, &v.b})
+    for (std::int64_t i = 0; i < x->count; ++i)
+      if (!x->statistics[i].zero())
+        scaling.wide_exponent = std::max(scaling.wide_exponent, x->proofs[i].wide + x->statistics[i].exponent);
   return scaling;
 }
 

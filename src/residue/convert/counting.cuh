@@ -53,10 +53,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
                               part.begin);
   }
   __syncwarp();
-  std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
-                     fragment_modulus(lane) * strip.plane + fragment_byte(lane);
-  write_words<Words>(words, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                     convert_warps * task.pitch, strip.plane, warp, lane);
+  write_words<Words>(words, table, lane_planes(strip, task, warp, lane), warp, lane);
 }
 
 template <class T, int Words>

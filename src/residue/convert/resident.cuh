@@ -275,10 +275,7 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
 #pragma unroll 1
     for (int g = 0; g < groups; ++g)
       scale_strip<T, Words>(elements, warp + convert_warps * g, chunk, scale_factors<Words>(scale[g]));
-    std::uint8_t* to = strip.operand->planes + (strip.first + warp) * task.pitch + part.begin +
-                       fragment_modulus(lane) * strip.plane + fragment_byte(lane);
-    write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
-                       convert_warps * task.pitch, strip.plane, warp, lane);
+    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane);
   }
   cluster_wait();
   if (strip.rank != 0) return;

@@ -143,18 +143,34 @@ __device__ __forceinline__ void read_words(ResidentStrip<Pieces, Vectors>& strip
   }
 }
 
+// Where a lane writes residues of a strip.
+struct LanePlanes {
+  int width, vectors, moduli;  // width: bytes of k that belong to the block
+  std::uint8_t* to;            // in the first of its moduli
+  std::int64_t stride, plane;  // from one of its vectors, of its moduli to the next
+};
+template <class T>
+__device__ __forceinline__ LanePlanes lane_planes(const ConvertStrip<T>& strip, const ConvertTask<T>& task, int warp,
+                                                  int lane) {
+  return {static_cast<int>(strip.padded_end - strip.part.begin),
+          strip.part.vectors,
+          task.moduli,
+          strip.operand->planes + (strip.first + warp) * task.pitch + strip.part.begin +
+              fragment_modulus(lane) * strip.plane + fragment_byte(lane),
+          convert_warps * task.pitch,
+          strip.plane};
+}
+
 // One or two moduli that are left over by groups of four, from the given one on: two pieces share a group.
 template <int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void write_rest(ResidentStrip<Pieces, Vectors>& strip, int width, int vectors,
-                                           const ReductionTable<Words>& table, int modulus, int moduli,
-                                           std::uint8_t* to, std::int64_t stride, std::int64_t plane, int warp,
-                                           int lane) {
+__device__ __forceinline__ void write_rest(ResidentStrip<Pieces, Vectors>& strip, const ReductionTable<Words>& table,
+                                           LanePlanes out, int modulus, int warp, int lane) {
   const int chunk = chunk_of_lane(lane), q = modulus + shared_modulus(lane), second = shared_piece(lane);
   const StoredReduction<Words> r = table[q];
-  to += second * (convert_k - 2 * plane);
+  out.to += second * (convert_k - 2 * out.plane);
 #pragma unroll
   for (int p = 0; p < Pieces; p += 2) {
-    if (p * convert_k >= width) break;
+    if (p * convert_k >= out.width) break;
 #pragma unroll
     for (int g = 0; g < Vectors / convert_warps; ++g) {
       const int v = warp + convert_warps * g;
@@ -162,37 +178,36 @@ __device__ __forceinline__ void write_rest(ResidentStrip<Pieces, Vectors>& strip
       read_words<Words>(strip, v, p, chunk, words[0]);
       read_words<Words>(strip, v, p + 1, chunk, words[1]);
       const uint4 residues = residues_of_two_pieces<Words>(words, r, lane);
-      if (v < vectors && q < moduli && (p + second) * convert_k < width)
-        *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+      if (v < out.vectors && q < out.moduli && (p + second) * convert_k < out.width)
+        *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
     }
   }
 }
 
-// width: bytes of k that belong to the block; to: of the lane, in the first of its moduli.
 template <int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& strip, int width, int vectors,
-                                            const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
-                                            std::int64_t stride, std::int64_t plane, int warp, int lane) {
+__device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& strip, const ReductionTable<Words>& table,
+                                            LanePlanes out, int warp, int lane) {
   static_assert(Pieces % 2 == 0);
-  const int chunk = chunk_of_lane(lane), grouped = grouped_moduli(moduli);
+  const int chunk = chunk_of_lane(lane), grouped = grouped_moduli(out.moduli);
 #pragma unroll 1
   for (int q = fragment_modulus(lane); q < grouped; q += fragment_moduli) {
     const StoredReduction<Words> r = table[q];
 #pragma unroll
     for (int p = 0; p < Pieces; ++p) {
-      if (p * convert_k >= width) break;
+      if (p * convert_k >= out.width) break;
 #pragma unroll
       for (int g = 0; g < Vectors / convert_warps; ++g) {
         const int v = warp + convert_warps * g;
         std::uint32_t words[4][Words];
         read_words<Words>(strip, v, p, chunk, words);
         const uint4 residues = sixteen_residues<Words>(words, r, lane);
-        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+        if (v < out.vectors && q < out.moduli)
+          *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
       }
     }
-    to += fragment_moduli * plane;
+    out.to += fragment_moduli * out.plane;
   }
-  if (grouped < moduli) write_rest<Words>(strip, width, vectors, table, grouped, moduli, to, stride, plane, warp, lane);
+  if (grouped < out.moduli) write_rest<Words>(strip, table, out, grouped, warp, lane);
 }
 
 // ---- elements of two or three words
@@ -222,16 +237,15 @@ struct WordsStrip {
 
 // write_strip, with all words of an element.
 template <int Words>
-__device__ __forceinline__ void write_words(WordsStrip<Words>& strip, int width, int vectors,
-                                            const ReductionTable<Words>& table, int moduli, std::uint8_t* to,
-                                            std::int64_t stride, std::int64_t plane, int warp, int lane) {
+__device__ __forceinline__ void write_words(WordsStrip<Words>& strip, const ReductionTable<Words>& table,
+                                            LanePlanes out, int warp, int lane) {
   const int chunk = chunk_of_lane(lane);
 #pragma unroll 1
-  for (int q = fragment_modulus(lane); q < round_up(moduli, fragment_moduli); q += fragment_moduli) {
+  for (int q = fragment_modulus(lane); q < round_up(out.moduli, fragment_moduli); q += fragment_moduli) {
     const StoredReduction<Words> r = table[q];
 #pragma unroll
     for (int p = 0; p < words_pieces; ++p) {
-      if (p * convert_k >= width) break;
+      if (p * convert_k >= out.width) break;
 #pragma unroll
       for (int g = 0; g < 2; ++g) {
         const int v = warp + convert_warps * g;
@@ -239,10 +253,11 @@ __device__ __forceinline__ void write_words(WordsStrip<Words>& strip, int width,
 #pragma unroll
         for (int e = 0; e < 4; ++e) strip.get(strip.elements.at(v, p, chunk, e), words[e]);
         const uint4 residues = sixteen_residues<Words>(words, r, lane);
-        if (v < vectors && q < moduli) *reinterpret_cast<uint4*>(to + p * convert_k + g * stride) = residues;
+        if (v < out.vectors && q < out.moduli)
+          *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
       }
     }
-    to += fragment_moduli * plane;
+    out.to += fragment_moduli * out.plane;
   }
 }
 

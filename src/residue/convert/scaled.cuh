@@ -21,14 +21,6 @@ __device__ __forceinline__ void for_strips(const ConvertTask<T>& task, Body body
   }
 }
 
-// Where a lane's residues of a strip go.
-template <class T>
-__device__ __forceinline__ std::uint8_t* residues_of(const ConvertStrip<T>& strip, const ConvertTask<T>& task, int warp,
-                                                     int lane) {
-  return strip.operand->planes + (strip.first + warp) * task.pitch + strip.part.begin +
-         fragment_modulus(lane) * strip.plane + fragment_byte(lane);
-}
-
 // bound_byte of each element.
 template <class T, int Pieces>
 __global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
@@ -66,8 +58,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
       keep_finite<T>(elements, v, chunk);
       scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
     }
-    write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli,
-                       residues_of(strip, task, warp, lane), convert_warps * task.pitch, strip.plane, warp, lane);
+    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane);
   });
 }
 
@@ -97,8 +88,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
       }
     }
     __syncwarp();
-    write_words<3>(words, static_cast<int>(strip.padded_end - strip.part.begin), strip.part.vectors, table, task.moduli,
-                   residues_of(strip, task, warp, lane), convert_warps * task.pitch, strip.plane, warp, lane);
+    write_words<3>(words, table, lane_planes(strip, task, warp, lane), warp, lane);
   });
 }
 

@@ -75,12 +75,10 @@ struct QuantisedSums {
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Four elements a lane of two vectors.
+// Four elements a lane of two vectors, as words.
 template <int Words>
-__device__ __forceinline__ void write_residues(const double (&x)[2][4], const TwoFactors (&scale)[2],
-                                               const bool (&wanted)[2], const ReductionTable<Words>& table, int moduli,
-                                               std::uint8_t* to, std::int64_t stride, std::int64_t plane, int lane) {
-  std::uint32_t words[2][4][Words];
+__device__ __forceinline__ void take_words(const double (&x)[2][4], const TwoFactors (&scale)[2],
+                                           std::uint32_t (&words)[2][4][Words]) {
 #pragma unroll
   for (int g = 0; g < 2; ++g)
 #pragma unroll
@@ -88,15 +86,15 @@ __device__ __forceinline__ void write_residues(const double (&x)[2][4], const Tw
       scaled_words(x[g][e], scale[g], words[g][e]);
       keep_words<Words>(words[g][e]);
     }
-  write_words_of_two<Words>(words, wanted, table, moduli, to, stride, plane, lane);
 }
 
-// Residues of the block's part up to its whole chunk or the pitch, zeros beyond k. planes: of the strip's first vector.
+// Residues of the block's part up to its whole chunk or the pitch, zeros beyond k.
 template <class T, int Words>
-__device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t padded_end, const int* scales,
+__device__ __forceinline__ void write_part(const ConvertStrip<T>& strip, const ConvertTask<T>& task, const int* scales,
                                            T (&turned)[convert_vectors][convert_k + 1],
-                                           const ReductionTable<Words>& table, int moduli, std::uint8_t* planes,
-                                           std::int64_t pitch, std::int64_t plane) {
+                                           const ReductionTable<Words>& table) {
+  const StripPart<T>& s = strip.part;
+  const std::int64_t padded_end = strip.padded_end, pitch = task.pitch;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   TwoFactors scale[2];
   bool wanted[2];
@@ -106,7 +104,8 @@ __device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t p
     wanted[g] = v < s.vectors;
     scale[g] = scale_factors<Words>(wanted[g] ? scales[v] : 0);
   }
-  std::uint8_t* to = planes + warp * pitch + fragment_modulus(lane) * plane + fragment_byte(lane);
+  std::uint8_t* to =
+      strip.operand->planes + (strip.first + warp) * pitch + fragment_modulus(lane) * strip.plane + fragment_byte(lane);
   // The next piece is on its way while this one is converted: as the lane wants it, or to be turned.
   constexpr int each = convert_vectors * convert_k / convert_threads;
   constexpr int together = 16 / sizeof(T);  // elements of a 16-byte load
@@ -159,7 +158,9 @@ __device__ __forceinline__ void write_part(const StripPart<T>& s, std::int64_t p
         for (int e = 0; e < 4; ++e) x[g][e] = finite_or_zero(turned[warp + convert_warps * g][chunk + 32 * e]);
     }
     if (l0 + convert_k < padded_end) fetch(l0 + convert_k);
-    write_residues<Words>(x, scale, wanted, table, moduli, to + l0, convert_warps * pitch, plane, lane);
+    std::uint32_t words[2][4][Words];
+    take_words<Words>(x, scale, words);
+    write_words_of_two<Words>(words, wanted, table, task.moduli, to + l0, convert_warps * pitch, strip.plane, lane);
   }
 }
 
@@ -280,9 +281,8 @@ __global__ void __launch_bounds__(convert_threads, 3)
       publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
   }
   if (strip.operand->planes == nullptr) return;
-  write_part<T, Words>(part, strip.padded_end, task.measure ? result.scale : strip.operand->scales + strip.first,
-                       buffer.turned, table, task.moduli, strip.operand->planes + strip.first * task.pitch, task.pitch,
-                       strip.plane);
+  write_part<T, Words>(strip, task, task.measure ? result.scale : strip.operand->scales + strip.first, buffer.turned,
+                       table);
 }
 
 }  // namespace vernier::cuda

@@ -30,31 +30,19 @@ struct OperandBlock {
 };
 
 template <class T>
-OperandBlock<T> rows_block(const PassState<T>& s, Range rows, Range ks) {
-  return {s.problem.a,
-          rows,
+OperandBlock<T> operand_block(const PassState<T>& s, Side side, Range vectors, Range ks) {
+  const SideVectors& v = s.vectors[side];
+  const PlaneMemory& memory = s.buffers[side];
+  return {s.problem.operand(side),
+          vectors,
           ks,
-          &s.row_digits,
-          s.vectors.a_statistics,
-          s.vectors.a_lowest_bits,
-          s.vectors.a_scales,
-          s.buffers.a,
-          s.buffers.a_stride,
-          s.pass.speculative ? s.pass.speculative->a_factor : no_factor};
-}
-
-template <class T>
-OperandBlock<T> columns_block(const PassState<T>& s, Range columns, Range ks) {
-  return {s.problem.b,
-          columns,
-          ks,
-          &s.column_digits,
-          s.vectors.b_statistics,
-          s.vectors.b_lowest_bits,
-          s.vectors.b_scales,
-          s.buffers.b,
-          s.buffers.b_stride,
-          s.pass.speculative ? s.pass.speculative->b_factor : no_factor};
+          s.digits[side],
+          v.statistics,
+          v.lowest_bits,
+          v.scales,
+          memory.planes,
+          memory.stride,
+          s.pass.speculative ? s.pass.speculative->factor[side] : no_factor};
 }
 
 // Work-shared over the strips; no barrier at the end. measure: statistics and ordinary scales of the vectors come from

@@ -11,6 +11,7 @@
 #include "number/bracket.hpp"
 #include "product/exact/entry.hpp"
 #include "product/operand.hpp"
+#include "product/output.hpp"
 #include "product/statistics.hpp"
 #include "residue/recombine/recombine.hpp"
 
@@ -39,13 +40,11 @@ struct TileErrors {
   ErrorArrays row, column;
 };
 
-// C = alpha * T + beta * C, rounded once, on one block of 32 x 32. Bit i of rows and bit j of columns: does entry (i,
+// Rounded once, on one block of 32 x 32. Bit i of rows and bit j of columns: does entry (i,
 // j) take part?
 template <class T>
 struct ExactTile {
-  T alpha, beta;
-  T* c;  // the block's first entry
-  std::int64_t ldc;
+  Output<T> to;  // from the block's first entry on
   std::uint32_t rows, columns;
   const int *row_scales, *column_scales;
   TileErrors errors;

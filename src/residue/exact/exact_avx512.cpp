@@ -42,8 +42,8 @@ class FastTile {
   FastTile(const ExactTile<T>& tile, const LeadingTile& integers)
       : tile_(tile),
         integers_(integers),
-        negate_(_mm512_set1_epi64(tile.alpha < 0 ? std::numeric_limits<std::int64_t>::min() : 0)),
-        alpha_exponent_(std::ilogb(tile.alpha)) {}
+        negate_(_mm512_set1_epi64(tile.to.alpha < 0 ? std::numeric_limits<std::int64_t>::min() : 0)),
+        alpha_exponent_(std::ilogb(tile.to.alpha)) {}
 
   // Rows i .. i + 7 of column j, those in the mask: writes the decided ones and returns the undecided.
   __mmask8 round(int i, int j, __mmask8 mask) const {
@@ -70,7 +70,7 @@ class FastTile {
     const __mmask8 nonzero = _mm512_test_epi64_mask(high, high);
     const __mmask8 inexact = _mm512_test_epi64_mask(low, low);
     store<Mode>(_mm512_mask_or_epi64(high, inexact, high, set1(1)), exponent, _mm512_maskz_mov_epi64(nonzero, negate_),
-                fast, tile_.c + i + j * tile_.ldc);
+                fast, tile_.to.c + i + j * tile_.to.ldc);
     const auto slow = static_cast<__mmask8>(mask & (~normal | (~clear & ~normalised)));
     const auto undecided = static_cast<__mmask8>(mask & ~fast & ~slow);
     return slow == 0 ? undecided : static_cast<__mmask8>(undecided | one_by_one(i, j, slow));
@@ -97,7 +97,7 @@ class FastTile {
     for (int lane = 0; lane < 8; ++lane) {
       if ((lanes >> lane & 1) == 0) continue;
       if (const std::optional<T> result = decided_entry(tile_, integers_, i + lane, j))
-        tile_.c[i + lane + j * tile_.ldc] = *result;
+        tile_.to.c[i + lane + j * tile_.to.ldc] = *result;
       else
         undecided |= 1u << lane;
     }
@@ -167,8 +167,8 @@ RoundingResidual residual_avx512(const VectorPair<T>& pair) {
 
 template <class T>
 void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided) {
-  if (tile.beta != 0 || !is_power_of_two(tile.alpha)) return round_tile_portable(tile, integers, undecided);
-  switch (tile.alpha < 0 ? mirrored(tile.rounding) : tile.rounding) {  // the sign is turned after the rounding
+  if (tile.to.beta != 0 || !is_power_of_two(tile.to.alpha)) return round_tile_portable(tile, integers, undecided);
+  switch (tile.to.alpha < 0 ? mirrored(tile.rounding) : tile.rounding) {  // the sign is turned after the rounding
     case Rounding::nearest:
       return round_fast<T, to_nearest>(tile, integers, undecided);
     case Rounding::down:

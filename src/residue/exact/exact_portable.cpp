@@ -29,9 +29,10 @@ std::optional<Bracket> product_bracket(const ExactTile<T>& tile, const LeadingTi
 
 template <class T>
 std::optional<T> decided_entry(const ExactTile<T>& tile, const LeadingTile& integers, int i, int j) {
-  const bool only_rounded = tile.beta == 0 && is_power_of_two(tile.alpha);
+  const bool only_rounded = tile.to.beta == 0 && is_power_of_two(tile.to.alpha);
   const std::optional<Bracket> product = product_bracket(tile, integers, i, j, only_rounded);
-  return product ? combined(*product, tile.alpha, tile.beta, tile.c + i + j * tile.ldc, tile.rounding) : std::nullopt;
+  return product ? combined(*product, tile.to.alpha, tile.to.beta, tile.to.c + i + j * tile.to.ldc, tile.rounding)
+                 : std::nullopt;
 }
 
 template <class T>
@@ -51,7 +52,7 @@ void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, 
     for (int i = 0; i < strip_size; ++i) {
       if ((tile.rows >> i & tile.columns >> j & 1) == 0) continue;
       if (const std::optional<T> result = decided_entry(tile, integers, i, j))
-        tile.c[i + j * tile.ldc] = *result;
+        tile.to.c[i + j * tile.to.ldc] = *result;
       else
         undecided[static_cast<std::size_t>(j)] |= std::uint32_t{1} << i;
     }

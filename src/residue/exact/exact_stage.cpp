@@ -63,9 +63,9 @@ Scaling ExactStage<T>::scale() {
   const double products = residue_seconds(question_.engine, question_.shape, taken.moduli, question_.threads);
   settling_share_ = std::max(0.0, 1 - products / taken.seconds);
   result.wide_log2 = log2_product_of_moduli(best.moduli) - 1 - 0x1p-19;
-  set_scales(vectors_.a_statistics, vectors_.a_lowest_bits, vectors_.a_proofs, plan_.shape.m, best.row_budget_16,
+  set_scales(vectors_.a.statistics, vectors_.a.lowest_bits, vectors_.a.proofs, plan_.shape.m, best.row_budget_16,
              result);
-  set_scales(vectors_.b_statistics, vectors_.b_lowest_bits, vectors_.b_proofs, plan_.shape.n, best.column_budget_16,
+  set_scales(vectors_.b.statistics, vectors_.b.lowest_bits, vectors_.b.proofs, plan_.shape.n, best.column_budget_16,
              result);
   return result;
 }
@@ -102,11 +102,11 @@ void ExactStage<T>::count_inexact(const Operand<T>& x, const int* scales, Lowest
 template <class T>
 void ExactStage<T>::begin_pass(bool ordinary) {
   if (!ordinary) {  // measure() has counted at other scales
-    count_inexact(problem_.a, vectors_.a_scales, vectors_.a_lowest_bits);
-    count_inexact(problem_.b, vectors_.b_scales, vectors_.b_lowest_bits);
+    for (const Side side : both_sides)
+      count_inexact(problem_.operand(side), vectors_[side].scales, vectors_[side].lowest_bits);
   }
-  set_errors(vectors_.a_statistics, vectors_.a_lowest_bits, vectors_.a_scales, plan_.shape.m, true, vectors_.a_errors);
-  set_errors(vectors_.b_statistics, vectors_.b_lowest_bits, vectors_.b_scales, plan_.shape.n, false, vectors_.b_errors);
+  set_errors(vectors_.a.statistics, vectors_.a.lowest_bits, vectors_.a.scales, plan_.shape.m, true, vectors_.a.errors);
+  set_errors(vectors_.b.statistics, vectors_.b.lowest_bits, vectors_.b.scales, plan_.shape.n, false, vectors_.b.errors);
 }
 
 template <class T>
@@ -118,20 +118,17 @@ void ExactStage<T>::round(const RecombineTables& tables, const std::int8_t* resi
       if (statistics[v].nonfinite != finite) mask |= std::uint32_t{1} << v;
     return mask;
   };
-  const VectorStatistics *a = vectors_.a_statistics + i, *b = vectors_.b_statistics + j;
+  const VectorStatistics *a = vectors_.a.statistics + i, *b = vectors_.b.statistics + j;
   const std::int64_t rows = plan_.shape.m - i, columns = plan_.shape.n - j;
   LeadingTile integers;
   backend_.recombine_leading(tables, residues, plane_bytes, integers);
   backend_.round_tile(
-      {.alpha = problem_.alpha,
-       .beta = problem_.beta,
-       .c = problem_.c + i + j * problem_.ldc,
-       .ldc = problem_.ldc,
+      {.to = problem_.to.at(i, j),
        .rows = wanted(a, rows, true),
        .columns = wanted(b, columns, true),
-       .row_scales = vectors_.a_scales + i,
-       .column_scales = vectors_.b_scales + j,
-       .errors = {errors_at(vectors_.a_errors, plan_.shape.m, i), errors_at(vectors_.b_errors, plan_.shape.n, j)},
+       .row_scales = vectors_.a.scales + i,
+       .column_scales = vectors_.b.scales + j,
+       .errors = {errors_at(vectors_.a.errors, plan_.shape.m, i), errors_at(vectors_.b.errors, plan_.shape.n, j)},
        .rounding = rounding()},
       integers, mask_at(i / strip_size, j / strip_size));
   if (report_.nonfinite_rows + report_.nonfinite_columns > 0)
@@ -142,12 +139,12 @@ template <class T>
 void ExactStage<T>::special_entries(std::int64_t i, std::int64_t j, std::uint32_t rows, std::uint32_t columns) const {
   if ((rows | columns) == 0) return;
   T tile[block_elements] = {};
-  patch_specials(problem_.a, problem_.b, i, j, vectors_.a_statistics + i, vectors_.b_statistics + j, tile);
+  patch_specials(problem_.a, problem_.b, i, j, vectors_.a.statistics + i, vectors_.b.statistics + j, tile);
   for (std::int64_t y = 0; y < std::min<std::int64_t>(strip_size, plan_.shape.n - j); ++y)
     for (std::int64_t x = 0; x < std::min<std::int64_t>(strip_size, plan_.shape.m - i); ++x) {
       if (((rows >> x | columns >> y) & 1) == 0) continue;
-      T* c = problem_.c + i + x + (j + y) * problem_.ldc;
-      *c = combined_special(tile[y * strip_size + x], problem_.alpha, problem_.beta, c);
+      T* c = problem_.to.c + i + x + (j + y) * problem_.to.ldc;
+      *c = combined_special(tile[y * strip_size + x], problem_.to.alpha, problem_.to.beta, c);
     }
 }
 
@@ -219,8 +216,8 @@ typename ExactStage<T>::Counts ExactStage<T>::decide_strip(const RecombineTables
                                  .row_stride = by_rows ? p_stride : q_stride,
                                  .column_stride = by_rows ? q_stride : p_stride,
                                  .k = k,
-                                 .row_scale = vectors_.a_scales[i],
-                                 .column_scale = vectors_.b_scales[j]};
+                                 .row_scale = vectors_.a.scales[i],
+                                 .column_scale = vectors_.b.scales[j]};
         ++counts.undecided;
         if (!decide_entry(tables, block.tile(v, t) + residue_index(x, y), block.plane_bytes, pair, i, j))
           ++counts.accumulated;
@@ -233,18 +230,18 @@ typename ExactStage<T>::Counts ExactStage<T>::decide_strip(const RecombineTables
 template <class T>
 bool ExactStage<T>::decide_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                                  const VectorPair<T>& pair, std::int64_t i, std::int64_t j) const {
-  T* c = problem_.c + i + j * problem_.ldc;
-  const VectorStatistics &a = vectors_.a_statistics[i], &b = vectors_.b_statistics[j];
+  T* c = problem_.to.c + i + j * problem_.to.ldc;
+  const VectorStatistics &a = vectors_.a.statistics[i], &b = vectors_.b.statistics[j];
   if (std::min(a.lowest + pair.row_scale, b.lowest + pair.column_scale) >= least_residual_exponent) {
     const std::optional<T> result =
         refined_entry(recombine_entry(tables, residues, plane_bytes), backend_.residual(pair), pair.k,
-                      pair.row_scale + pair.column_scale, problem_.alpha, problem_.beta, c, rounding());
+                      pair.row_scale + pair.column_scale, problem_.to.alpha, problem_.to.beta, c, rounding());
     if (result) {
       *c = *result;
       return true;
     }
   }
-  *c = accumulated_entry(pair, problem_.alpha, problem_.beta, c, rounding());
+  *c = accumulated_entry(pair, problem_.to.alpha, problem_.to.beta, c, rounding());
   return false;
 }
 

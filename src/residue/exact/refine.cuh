@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(refine_threads, refine_blocks_of_a_multiproces
   allow_next_kernel();
   const unsigned long long count = task.counts->open;
   if (count == 0 || !task.refines(count)) return;
-  const UpdateForm<T> form(value_of(task.alpha), value_of(task.beta), task.rounding);
+  const UpdateForm<T> form(value_of(task.to.alpha), value_of(task.to.beta), task.rounding);
   const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * together;
   // Both entries of a warp go round together.
   for (unsigned long long e = first + threadIdx.x / refine_lanes; e / 2 * 2 < count;
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(refine_threads, refine_blocks_of_a_multiproces
     sums.reduce(tables);
     const double error = add_lost(sums, lost);
     const int scale = task.row_scales[i] + task.column_scales[j];
-    T* c = task.c + i + j * task.ldc;
+    T* c = task.to.c + i + j * task.to.ldc;
     T result{};
     const Verdict verdict = known ? decided_by_doubles(sums, error, scale, form, c, result) : Verdict::open;
     if (verdict == Verdict::decided)

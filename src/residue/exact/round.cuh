@@ -121,7 +121,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
   }
   const TwoVectors columns(task.column_errors, task.column_statistics, task.specials, at.j0, 8, task.n);
-  const bool aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.c) % (2 * sizeof(T)) == 0;
+  const bool aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % (2 * sizeof(T)) == 0;
   Undecided undecided;
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
@@ -138,7 +138,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
     for (int e = 0; e < 4; ++e) sums[e].reduce(tables);
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
-      T* c = task.c + i + (at.j0 + 8 * y) * task.ldc;
+      T* c = task.to.c + i + (at.j0 + 8 * y) * task.to.ldc;
       T result[2];
       bool decided[2];
 #pragma unroll
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
   allow_next_kernel();
   __syncthreads();
   const UpdateForm<T> form =
-      Plain ? plain_form : UpdateForm<T>(value_of(task.alpha), value_of(task.beta), task.rounding);
+      Plain ? plain_form : UpdateForm<T>(value_of(task.to.alpha), value_of(task.to.beta), task.rounding);
   Undecided undecided;
   if (at.j0 < task.n && at.i0 < task.m)
     undecided = round_entries_of<T, Limbs, Pairs, Plain>(task, tables, form, at, plane);
@@ -189,7 +189,8 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
     const std::int64_t i = at.row(bit), j = at.column(bit);
     if (!write_by_integers(tables, task.moduli, task.residues + at.byte + bit, plane,
                            entry_error(task.row_errors[i], task.column_errors[j]),
-                           task.row_errors[i].scale + task.column_errors[j].scale, form, task.c + i + j * task.ldc))
+                           task.row_errors[i].scale + task.column_errors[j].scale, form,
+                           task.to.c + i + j * task.to.ldc))
       undecided.open |= 1u << bit;
   }
 #pragma unroll 1
@@ -214,7 +215,7 @@ template <class T, int Pairs>
 bool launch_usual_rounding(const DeviceExactBlock<T>& block, const UpdateForm<T>& form, cudaStream_t stream) {
   constexpr int limbs = exact_limbs(2 * Pairs - 1);
   if ((block.moduli + 1) / 2 != Pairs || exact_limbs(block.moduli) != limbs) return false;
-  const bool known = block.alpha.in_device_memory == nullptr && block.beta.in_device_memory == nullptr;
+  const bool known = block.to.alpha.in_device_memory == nullptr && block.to.beta.in_device_memory == nullptr;
   known&& form.only_rounded&& form.rounding == Rounding::nearest
       ? launch_rounding<T, limbs, Pairs, true>(block, form, stream)
       : launch_rounding<T, limbs, Pairs, false>(block, form, stream);
@@ -223,7 +224,7 @@ bool launch_usual_rounding(const DeviceExactBlock<T>& block, const UpdateForm<T>
 
 template <class T>
 void round_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream) {
-  const UpdateForm<T> form(block.alpha.value, block.beta.value, block.rounding);
+  const UpdateForm<T> form(block.to.alpha.value, block.to.beta.value, block.rounding);
   if constexpr (sizeof(T) == 8) {
     if (launch_usual_rounding<T, 9>(block, form, stream) || launch_usual_rounding<T, 10>(block, form, stream)) return;
   } else {

@@ -7,6 +7,7 @@
 #include "number/ieee754.hpp"
 #include "number/long_accumulator.hpp"
 #include "residue/exact/exact_stage.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier {
 namespace {
@@ -71,13 +72,13 @@ void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
   const std::int64_t k = std::min(plan_.shape.k, k_block);
   const std::int64_t rows = sample_size(plan_.shape.m), columns = sample_size(plan_.shape.n);
   double *a = buffer, *b = buffer + rows * k;
-  gather_sample(problem_.a, vectors_.a_statistics, k, a);
-  gather_sample(problem_.b, vectors_.b_statistics, k, b);
+  for (const auto& [side, to] : {std::pair{Side::left, a}, {Side::right, b}})
+    gather_sample(problem_.operand(side), vectors_[side].statistics, k, to);
   const auto row_vector = [&](std::int64_t i) {
-    return exact_vector(vectors_.a_statistics[i], vectors_.a_lowest_bits[i].exponent);
+    return exact_vector(vectors_.a.statistics[i], vectors_.a.lowest_bits[i].exponent);
   };
   const auto column_vector = [&](std::int64_t j) {
-    return exact_vector(vectors_.b_statistics[j], vectors_.b_lowest_bits[j].exponent);
+    return exact_vector(vectors_.b.statistics[j], vectors_.b.lowest_bits[j].exponent);
   };
   ExactQuestion& q = question_;
   q = {.shape = plan_.shape,

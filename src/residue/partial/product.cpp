@@ -145,8 +145,7 @@ void DistributedProduct<T>::multiply(int pass, Op opa, Op opb, std::int64_t m, s
                                      const std::byte* A, std::int64_t lda, const std::byte* B, std::int64_t ldb,
                                      std::byte* C, std::int64_t ldc) const {
   const PassData& data = state_->pass(pass);
-  check_shape(routine, opa, opb, m, n, k);
-  check_leading_dimensions(routine, opa, opb, m, n, k, lda, ldb, ldc);
+  check_sizes(routine, opa, opb, {m, n, k}, lda, ldb, ldc);
   if (m == 0 || n == 0 || k == 0) return;
   for (const auto& [name, X] : {std::pair<const char*, const void*>{"A", A}, {"B", B}, {"C", C}})
     check_pointer(routine, name, true, X);

@@ -29,16 +29,10 @@ SpanCostsOfSides span_costs_of(const Scan& scan, std::int64_t k, const Int8Engin
                          std::vector<std::uint8_t>(static_cast<std::size_t>(b.stride))};
   const std::vector<std::uint8_t> row_bits = norm_bits(a), column_bits = norm_bits(b);
   for (std::int64_t j = 0; j < b.count(); j += span_lanes)
-    backend_of<R>(engine).span_costs({.a_deficits = a.deficits.data(),
-                                      .b_deficits = b.deficits.data(),
-                                      .a_stride = a.stride,
-                                      .b_stride = b.stride,
-                                      .blocks = span_blocks(k),
-                                      .rows = a.count(),
-                                      .row_norm_bits = row_bits.data(),
-                                      .column_norm_bits = column_bits.data(),
-                                      .row_costs = costs.rows.data(),
-                                      .column_costs = costs.columns.data()},
+    backend_of<R>(engine).span_costs({{a.deficits.data(), a.stride, row_bits.data(), costs.rows.data()},
+                                      {b.deficits.data(), b.stride, column_bits.data(), costs.columns.data()},
+                                      span_blocks(k),
+                                      a.count()},
                                      j);
   costs.rows.resize(static_cast<std::size_t>(a.count()));
   costs.columns.resize(static_cast<std::size_t>(b.count()));

@@ -57,13 +57,12 @@ std::size_t plane_stride(std::int64_t bytes) {
 
 PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine) {
   PassBuffers buffers;
-  buffers.a_stride = plane_of(b.m_block, b.k_block);
-  buffers.b_stride = plane_of(b.n_block, b.k_block);
-  buffers.c_stride = plane_of(b.m_block, b.n_block);
+  buffers.a.stride = plane_of(b.m_block, b.k_block), buffers.b.stride = plane_of(b.n_block, b.k_block);
+  buffers.c.stride = plane_of(b.m_block, b.n_block);
   const auto moduli = static_cast<std::size_t>(b.moduli), threads = static_cast<std::size_t>(b.threads);
-  if (!b.prepared.a) buffers.a = arena.take<std::int8_t>(size_product({moduli, buffers.a_stride}));
-  if (!b.prepared.b) buffers.b = arena.take<std::int8_t>(size_product({moduli, buffers.b_stride}));
-  buffers.c = arena.take<std::int8_t>(size_product({moduli, buffers.c_stride}));
+  for (const auto& [memory, prepared] :
+       {std::pair{&buffers.a, b.prepared.a}, {&buffers.b, b.prepared.b}, {&buffers.c, false}})
+    if (!prepared) memory->planes = arena.take<std::int8_t>(size_product({moduli, memory->stride}));
   // A thread's scratch serves one stage after another: a gathered strip, then the engine's accumulators.
   const auto strip = static_cast<std::int64_t>(sizeof(double)) * strip_size * b.k_block;
   const auto accumulators = static_cast<std::int64_t>(engine.scratch_bytes());
@@ -82,39 +81,36 @@ BoundVectors carve_bound_vectors(Arena& arena, std::size_t count) {
 }  // namespace
 
 VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact) {
-  const auto m = static_cast<std::size_t>(round_up(shape.m, strip_size)),
-             n = static_cast<std::size_t>(round_up(shape.n, strip_size));
   VectorBuffers v;
-  v.a_statistics = arena.take<VectorStatistics>(m);
-  v.b_statistics = arena.take<VectorStatistics>(n);
-  v.a_proofs = arena.take<VectorProof>(m);
-  v.b_proofs = arena.take<VectorProof>(n);
-  v.a_scales = arena.take<int>(m);
-  v.b_scales = arena.take<int>(n);
+  v.a.count = shape.m, v.b.count = shape.n;
+  const auto padded = [](const SideVectors& x) { return static_cast<std::size_t>(round_up(x.count, strip_size)); };
+  const std::size_t strips = size_product({padded(v.a) / strip_size, padded(v.b) / strip_size});
+  for (SideVectors* x : {&v.a, &v.b}) {
+    x->statistics = arena.take<VectorStatistics>(padded(*x));
+    x->proofs = arena.take<VectorProof>(padded(*x));
+    x->scales = arena.take<int>(padded(*x));
+    if (exact) {
+      x->lowest_bits = arena.take<LowestBits>(padded(*x));
+      x->errors = arena.take<double>(3 * padded(*x));
+    } else {
+      x->bounds = carve_bound_vectors(arena, padded(*x));
+    }
+  }
   if (exact) {
-    v.a_lowest_bits = arena.take<LowestBits>(m);
-    v.b_lowest_bits = arena.take<LowestBits>(n);
-    v.a_errors = arena.take<double>(3 * m);
-    v.b_errors = arena.take<double>(3 * n);
     v.lines = arena.take<double>(static_cast<std::size_t>(shape.k) * static_cast<std::size_t>(threads));
-    v.undecided = arena.take<EntryMask>(size_product({m / strip_size, n / strip_size}));
+    v.undecided = arena.take<EntryMask>(strips);
     return v;  // no block spans: bounds against |A||B| are not asked for
   }
-  v.a_bounds = carve_bound_vectors(arena, m);
-  v.b_bounds = carve_bound_vectors(arena, n);
   if (shape.k >= SpeculativeProduct::least_k && shape.k <= SpeculativeProduct::most_k)
-    v.open = arena.take<bool>(size_product({m / strip_size, n / strip_size}));
+    v.open = arena.take<bool>(strips);
   if (shape.k > longest_spanned_k) return v;
-  v.a_stride = round_up(shape.m, span_lanes);
-  v.b_stride = round_up(shape.n, span_lanes);
-  const auto rows = static_cast<std::size_t>(v.a_stride), columns = static_cast<std::size_t>(v.b_stride);
-  const auto blocks = static_cast<std::size_t>(span_blocks(shape.k));
-  v.a_deficits = arena.take<std::uint8_t>(blocks * rows);
-  v.b_deficits = arena.take<std::uint8_t>(blocks * columns);
-  v.a_norm_bits = arena.take<std::uint8_t>(rows);
-  v.b_norm_bits = arena.take<std::uint8_t>(columns);
-  v.a_costs = arena.take<std::uint8_t>(rows * static_cast<std::size_t>(threads));
-  v.b_costs = arena.take<std::uint8_t>(columns);
+  for (const auto& [x, sets] : {std::pair{&v.a, threads}, {&v.b, 1}}) {
+    x->stride = round_up(x->count, span_lanes);
+    const auto take = [&](std::int64_t rows) {
+      return arena.take<std::uint8_t>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(x->stride));
+    };
+    x->deficits = take(span_blocks(shape.k)), x->norm_bits = take(1), x->costs = take(sets);
+  }
   return v;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/int8_engine.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/native_cost.hpp"
+#include "product/sides.hpp"
 #include "residue/exact/exact.hpp"
 #include "residue/scale/block_spans.hpp"
 #include "residue/scale/scaling.hpp"
@@ -15,8 +16,7 @@
 namespace vernier {
 
 // Operands whose planes are there before the product, in blocks of k of that length; 0 if there are none.
-struct PreparedSides {
-  bool a = false, b = false;
+struct PreparedSides : Sides<bool> {
   std::int64_t k_block = 0;
 };
 
@@ -42,11 +42,12 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
                          std::size_t limit, const PreparedSides& prepared = {});
 
 // Planes of one modulus start plane_stride bytes after those of the one before.
-struct PassBuffers {
-  std::int8_t* a = nullptr;
-  std::int8_t* b = nullptr;
-  std::int8_t* c = nullptr;
-  std::size_t a_stride = 0, b_stride = 0, c_stride = 0;
+struct PlaneMemory {
+  std::int8_t* planes = nullptr;
+  std::size_t stride = 0;
+};
+struct PassBuffers : Sides<PlaneMemory> {
+  PlaneMemory c;
   std::byte* scratch = nullptr;
   std::size_t scratch_stride = 0;  // a thread
 };
@@ -57,23 +58,27 @@ struct BoundVectors {
   float *inverse_weights = nullptr, *inverse_norms = nullptr, *zeros = nullptr, *minima = nullptr;
 };
 
+// Of the vectors of one operand.
+struct SideVectors {
+  std::int64_t count = 0;
+  VectorStatistics* statistics = nullptr;
+  VectorProof* proofs = nullptr;
+  int* scales = nullptr;  // of the pass at hand, padded to strips with zeros
+  // Block spans, padded to 64 vectors; of rows a set of costs a thread. Null if k is too long for them.
+  std::uint8_t *deficits = nullptr, *norm_bits = nullptr, *costs = nullptr;
+  std::int64_t stride = 0;
+  BoundVectors bounds;                // null under contract exact
+  LowestBits* lowest_bits = nullptr;  // correct rounding, padded to strips; null without
+  double* errors = nullptr;           // likewise: three arrays, a strip's padding apart, VectorError of the pass
+
+  SpanSide spans() const { return {deficits, stride, norm_bits, costs}; }
+};
+
 // What outlives the passes.
-struct VectorBuffers {
-  VectorStatistics *a_statistics = nullptr, *b_statistics = nullptr;
-  VectorProof *a_proofs = nullptr, *b_proofs = nullptr;
-  int *a_scales = nullptr, *b_scales = nullptr;  // scales of the pass at hand, padded to strips with zeros
-  // block spans, padded to 64 vectors; null if k is too long for them
-  std::uint8_t *a_deficits = nullptr, *b_deficits = nullptr;
-  std::uint8_t *a_norm_bits = nullptr, *b_norm_bits = nullptr;
-  std::uint8_t *a_costs = nullptr, *b_costs = nullptr;  // a_costs: one set a thread
-  std::int64_t a_stride = 0, b_stride = 0;
-  BoundVectors a_bounds, b_bounds;  // null under contract exact
-  // correct rounding, padded to strips; null without
-  LowestBits *a_lowest_bits = nullptr, *b_lowest_bits = nullptr;
-  double *a_errors = nullptr, *b_errors = nullptr;  // three arrays, a strip's padding apart: VectorError of the pass
-  double* lines = nullptr;                          // one vector a thread
-  EntryMask* undecided = nullptr;                   // block (row strip v, column strip t) at [t * row strips + v]
-  bool* open = nullptr;  // blocks that a first pass leaves open, in the same order; null if k has none
+struct VectorBuffers : Sides<SideVectors> {
+  double* lines = nullptr;         // one vector a thread
+  EntryMask* undecided = nullptr;  // block (row strip v, column strip t) at [t * row strips + v]
+  bool* open = nullptr;            // blocks that a first pass leaves open, in the same order; null if k has none
 };
 VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact = false);
 

@@ -35,10 +35,10 @@ std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact);
 // Operands with factors (in sixteenths, residue/scale/operand_factor.hpp), and from where on an entry is open.
 struct SpeculativeScales {
   ScalingRule rule;
-  int a_factor, b_factor;
+  Sides<int> factor;
   double certain;
 
-  double divisor() const { return a_factor * b_factor / 256.0; }
+  double divisor() const { return factor.a * factor.b / 256.0; }
 };
 
 // One sweep over C for the entries that share a number of moduli.

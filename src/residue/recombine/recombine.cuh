@@ -64,7 +64,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
   const auto* residues =
       reinterpret_cast<const uint2*>(task.residues + product * units.plane_bytes() + at * thread_elements);
   const int *row_scales = task.row_scales + product * task.m, *column_scales = task.column_scales + product * task.n;
-  T* const result = task.c + product * task.product_stride_c;
+  T* const result = task.to.c + product * task.product_stride_c;
   if constexpr (!InTurns) {
     wait_for_previous_kernels();
     allow_next_kernel();
@@ -79,11 +79,11 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
 #pragma unroll
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
   }
-  const T alpha = task.alpha.in_device_memory != nullptr ? *task.alpha.in_device_memory : task.alpha.value;
-  const T beta = task.beta.in_device_memory != nullptr ? *task.beta.in_device_memory : task.beta.value;
+  const T alpha = task.to.alpha.in_device_memory != nullptr ? *task.to.alpha.in_device_memory : task.to.alpha.value;
+  const T beta = task.to.beta.in_device_memory != nullptr ? *task.to.beta.in_device_memory : task.to.beta.value;
   const bool upper = j0 + 8 < task.n;
   const int column_scale[2] = {column_scales[j0], upper ? column_scales[j0 + 8] : 0};
-  const bool pairs_aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(result) % (2 * sizeof(T)) == 0;
+  const bool pairs_aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(result) % (2 * sizeof(T)) == 0;
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
     const std::int64_t i = i0 + 8 * w;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
     for (int h = 0; h < 2; ++h) {
       const std::int64_t j = j0 + 8 * h;
       if (h == 1 && !upper) break;
-      T* c = result + i + j * task.ldc;
+      T* c = result + i + j * task.to.ldc;
       if (Pairs > 0 && pairs_aligned && second) {
         using Two = std::conditional_t<sizeof(T) == 8, double2, float2>;
         auto* two = reinterpret_cast<Two*>(c);

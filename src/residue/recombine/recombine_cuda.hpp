@@ -9,6 +9,7 @@
 #include "engine/panel_cuda.hpp"
 #include "number/moduli.hpp"
 #include "product/operand.hpp"
+#include "product/output.hpp"
 #include "product/scalars.hpp"
 #include "residue/scale/scaling.hpp"
 
@@ -23,11 +24,8 @@ struct DeviceRecombination {
   ProductUnits units = {};                // those of planes that hold more than this block ...
   std::int64_t plane_stride = 0;          // ... and are this many bytes apart
   std::int64_t m = 0, n = 0;
-  const int* row_scales = nullptr;
-  const int* column_scales = nullptr;
-  DeviceFactor<T> alpha, beta;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
+  const int *row_scales = nullptr, *column_scales = nullptr;
+  Output<T, DeviceFactor<T>> to;
   // Of a batch of regular products, at most 65535: residues and scales lie one product behind the other.
   int products = 1;
   std::int64_t product_stride_c = 0;
@@ -36,11 +34,9 @@ struct DeviceRecombination {
   // Where NaN and infinities may be about: the block's operands, and statistics that name the vectors that hold one.
   bool specials = false;
   Operand<T> a, b;
-  const VectorStatistics* row_statistics = nullptr;
-  const VectorStatistics* column_statistics = nullptr;
+  const VectorStatistics *row_statistics = nullptr, *column_statistics = nullptr;
   // Null for every entry; else those alone that are, or are not, ordinary.
-  const VectorProof* row_proofs = nullptr;
-  const VectorProof* column_proofs = nullptr;
+  const VectorProof *row_proofs = nullptr, *column_proofs = nullptr;
   bool ordinary = true;
 };
 

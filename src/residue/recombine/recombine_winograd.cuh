@@ -102,9 +102,10 @@ __global__ void __launch_bounds__(recombine_threads, 3)
       for (int i = 0; i < quarters; ++i) sums[i][e].add_exact(exact_sum(c[i], r), tables, g);
     }
   }
-  const double alpha = task.alpha.in_device_memory != nullptr ? *task.alpha.in_device_memory : task.alpha.value;
-  const double beta = task.beta.in_device_memory != nullptr ? *task.beta.in_device_memory : task.beta.value;
-  const bool pairs_aligned = task.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.c) % 16 == 0;
+  const double alpha =
+      task.to.alpha.in_device_memory != nullptr ? *task.to.alpha.in_device_memory : task.to.alpha.value;
+  const double beta = task.to.beta.in_device_memory != nullptr ? *task.to.beta.in_device_memory : task.to.beta.value;
+  const bool pairs_aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % 16 == 0;
 #pragma unroll
   for (int quarter = 0; quarter < quarters; ++quarter) {
     const std::int64_t i = place.row + quarter / 2 * half_m;
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(recombine_threads, 3)
         sum.reduce(tables);
         t[e] = rounded_crt<double>(sum, -(row_scale[e] + column_scale));
       }
-      double* c = task.c + i + j * task.ldc;
+      double* c = task.to.c + i + j * task.to.ldc;
       if (pairs_aligned && second) {
         auto* two = reinterpret_cast<double2*>(c);
         double2 before{};

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/panel.hpp"
+#include "product/output.hpp"
 #include "residue/scale/scaling.hpp"
 
 namespace vernier {
@@ -13,9 +14,7 @@ namespace vernier {
 // are written.
 template <class T>
 struct TileUpdate {
-  T alpha, beta;
-  T* c;  // the tile's first entry
-  std::int64_t ldc;
+  Output<T> to;  // from the tile's first entry on
   std::int64_t rows, columns;
   bool large = false;                       // all of C is more than caches hold
   const VectorProof* row_proofs = nullptr;  // both null: every entry

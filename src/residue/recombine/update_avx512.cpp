@@ -9,8 +9,8 @@ namespace {
 template <class T>
 bool can_stream(const TileUpdate<T>& u) {
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
-  const bool aligned = reinterpret_cast<std::uintptr_t>(u.c) % 64 == 0 && u.ldc % line == 0 && u.rows % line == 0;
-  return u.large && aligned && u.beta == 0 && u.alpha == 1 && u.row_proofs == nullptr;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(u.to.c) % 64 == 0 && u.to.ldc % line == 0 && u.rows % line == 0;
+  return u.large && aligned && u.to.beta == 0 && u.to.alpha == 1 && u.row_proofs == nullptr;
 }
 
 template <class T>
@@ -18,7 +18,7 @@ void stream_tile(const TileUpdate<T>& u, const T* tile) {
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t j = 0; j < u.columns; ++j)
     for (std::int64_t i = 0; i < u.rows; i += line)
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(u.c + j * u.ldc + i),
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(u.to.c + j * u.to.ldc + i),
                           _mm512_load_si512(tile + j * strip_size + i));
 }
 

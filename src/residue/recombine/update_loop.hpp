@@ -12,15 +12,15 @@ namespace {
 template <class T>
 void update_tile(const TileUpdate<T>& u, const T* tile) {
   for (std::int64_t j = 0; j < u.columns; ++j, tile += strip_size) {
-    T* c = u.c + j * u.ldc;
+    T* c = u.to.c + j * u.to.ldc;
     if (u.row_proofs != nullptr) {
       for (std::int64_t i = 0; i < u.rows; ++i)
         if (entry_is_ordinary(u.row_proofs[i], u.column_proofs[j]) == u.ordinary)
-          c[i] = u.beta == 0 ? u.alpha * tile[i] : std::fma(u.alpha, tile[i], u.beta * c[i]);
-    } else if (u.beta != 0) {
-      for (std::int64_t i = 0; i < u.rows; ++i) c[i] = std::fma(u.alpha, tile[i], u.beta * c[i]);
+          c[i] = u.to.beta == 0 ? u.to.alpha * tile[i] : std::fma(u.to.alpha, tile[i], u.to.beta * c[i]);
+    } else if (u.to.beta != 0) {
+      for (std::int64_t i = 0; i < u.rows; ++i) c[i] = std::fma(u.to.alpha, tile[i], u.to.beta * c[i]);
     } else {
-      for (std::int64_t i = 0; i < u.rows; ++i) c[i] = u.alpha * tile[i];
+      for (std::int64_t i = 0; i < u.rows; ++i) c[i] = u.to.alpha * tile[i];
     }
   }
 }

@@ -45,15 +45,15 @@ void block_deficits_avx512(const Operand<T>& x, std::int64_t first, const Vector
 // What one vector asks of all its partners together: cost = max over partners of D + ceil(log2(1-norm / 2^e) of the
 // partner), no_cost where some D does not exist. norm_bits: that logarithm, one byte a vector; no_cost for a zero
 // vector, which asks nothing.
+struct SpanSide {
+  const std::uint8_t* deficits;  // [block][stride]
+  std::int64_t stride;
+  const std::uint8_t* norm_bits;
+  std::uint8_t* costs;  // raised
+};
 struct SpanCosts {
-  const std::uint8_t* a_deficits;  // [block][a_stride]
-  const std::uint8_t* b_deficits;  // [block][b_stride]
-  std::int64_t a_stride, b_stride, blocks;
-  std::int64_t rows;
-  const std::uint8_t* row_norm_bits;
-  const std::uint8_t* column_norm_bits;
-  std::uint8_t* row_costs;     // raised
-  std::uint8_t* column_costs;  // raised
+  SpanSide row, column;
+  std::int64_t blocks, rows;
 };
 
 // Columns first .. first + 63 against all rows.

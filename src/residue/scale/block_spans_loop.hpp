@@ -62,14 +62,14 @@ void block_deficits(const Operand<T>& x, std::int64_t first, const VectorStatist
 inline void span_costs(const SpanCosts& c, std::int64_t first) {
   constexpr int together = 4;  // rows for one read of the columns
   alignas(64) Lanes column_costs = {}, column_norms;
-  std::copy(c.column_norm_bits + first, c.column_norm_bits + first + span_lanes, column_norms);
+  std::copy(c.column.norm_bits + first, c.column.norm_bits + first + span_lanes, column_norms);
   for (std::int64_t i = 0; i < c.rows; i += together) {
     LaneVector least[together];  // in registers, which arrays are not
     for (LaneVector& x : least) x = LaneVector{} + static_cast<std::uint8_t>(2 * no_deficit);
     for (std::int64_t block = 0; block < c.blocks; ++block) {
-      const std::uint8_t* a = c.a_deficits + block * c.a_stride + i;
+      const std::uint8_t* a = c.row.deficits + block * c.row.stride + i;
       LaneVector b;
-      std::memcpy(&b, c.b_deficits + block * c.b_stride + first, sizeof b);
+      std::memcpy(&b, c.column.deficits + block * c.column.stride + first, sizeof b);
       for (int r = 0; r < together; ++r) {
         const LaneVector sum = b + a[r];
         least[r] = sum < least[r] ? sum : least[r];
@@ -78,7 +78,7 @@ inline void span_costs(const SpanCosts& c, std::int64_t first) {
     Lanes spans[together];
     std::memcpy(spans, least, sizeof spans);
     for (int r = 0; r < together && i + r < c.rows; ++r) {
-      const std::uint8_t row_norm = c.row_norm_bits[i + r];
+      const std::uint8_t row_norm = c.row.norm_bits[i + r];
       if (row_norm == no_cost) continue;
       std::uint8_t row_cost = 0;
       for (int j = 0; j < span_lanes; ++j) {
@@ -89,10 +89,10 @@ inline void span_costs(const SpanCosts& c, std::int64_t first) {
         row_cost = std::max(row_cost, for_row);
         column_costs[j] = std::max(column_costs[j], for_column);
       }
-      c.row_costs[i + r] = std::max(c.row_costs[i + r], row_cost);
+      c.row.costs[i + r] = std::max(c.row.costs[i + r], row_cost);
     }
   }
-  for (int j = 0; j < span_lanes; ++j) c.column_costs[first + j] = std::max(c.column_costs[first + j], column_costs[j]);
+  for (int j = 0; j < span_lanes; ++j) c.column.costs[first + j] = std::max(c.column.costs[first + j], column_costs[j]);
 }
 
 }  // namespace

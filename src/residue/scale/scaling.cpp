@@ -87,21 +87,18 @@ Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const V
                       std::span<VectorProof> b_proofs, BlockCosts a_costs, BlockCosts b_costs) {
   const ScaleChooser chooser(rule, k);
   Side rows(chooser, a, a_proofs, a_costs), columns(chooser, b, b_proofs, b_costs);
-  rows.prove(chooser, columns);
-  columns.prove(chooser, rows);
+  const auto each = [&](const auto& take) { take(rows, columns), take(columns, rows); };
+  each([&](Side& own, const Side& other) { own.prove(chooser, other); });
   double wide = wide_entries(rows.kinds, columns.kinds);
   if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
-    rows.withdraw_proofs();
-    columns.withdraw_proofs();
+    each([](Side& own, const Side&) { own.withdraw_proofs(); });
     wide = 1;
   }
   Scaling result;
   result.any_ordinary = (rows.all_proofs & columns.all_proofs) != 0;
   result.any_wide = wide > 0;
-  rows.set_scales(chooser, k, columns, result);
-  columns.set_scales(chooser, k, rows, result);
-  result.wide_rows = rows.wide_vectors;
-  result.wide_columns = columns.wide_vectors;
+  each([&](Side& own, const Side& other) { own.set_scales(chooser, k, other, result); });
+  result.wide_rows = rows.wide_vectors, result.wide_columns = columns.wide_vectors;
   result.wide_log2 = rows.wide_log2 + columns.wide_log2;
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include "cuda/ptx.cuh"
 #include "number/power_of_two.hpp"
+#include "product/output.hpp"
 #include "split/product/split_arguments.hpp"
 
 namespace vernier::cuda {
@@ -29,16 +30,8 @@ __device__ __forceinline__ int unscale_of(const std::int32_t* unscale, int v, in
   return v < count ? unscale[v] : 0;
 }
 
-// Where an entry of C lies.
-struct InMemory {
-  float* c;
-  std::int64_t ldc;
-
-  __device__ float* operator()(int row, int column) const { return c + row + column * ldc; }
-};
-
 // Entries of excluded vectors among 16 columns and `tile_rows` rows of C, by one warp: a sum in double, so that nothing
-// overflows or underflows on the way.
+// overflows or underflows on the way. place.entry(row, column): where an entry of C lies.
 template <class Place>
 __device__ __noinline__ void conventional_entries(const SplitArguments& g, const Scalars& scalars, int product,
                                                   int column, int row, int tile_rows, const Place& place) {
@@ -57,7 +50,7 @@ __device__ __noinline__ void conventional_entries(const SplitArguments& g, const
         for (std::int64_t l = lane; l < g.a.k; l += 32)
           sum += static_cast<double>(a[l * g.a.k_stride]) * static_cast<double>(b[l * g.b.k_stride]);
       for (int offset = 16; offset != 0; offset /= 2) sum += __shfl_xor_sync(~0u, sum, offset);
-      float* c = place(i, j);
+      float* c = place.entry(i, j);
       if (lane == 0) *c = scalars(static_cast<float>(sum), scalars.beta == 0 ? 0 : *c);
     }
   }
@@ -148,7 +141,7 @@ __device__ __forceinline__ void store_tile(const SplitArguments& g, const Scalar
     store(std::false_type{}, std::false_type{});
   if (__any_sync(~0u, most + max(up[0], up[1]) >= excluded_vector / 2))
     conventional_entries(g, scalars, product, column - threadIdx.x % 32 / 4, row - threadIdx.x % 4 * 2, Rows,
-                         InMemory{g.c + product * g.product_stride_c, g.ldc});
+                         Output<float>{.c = g.c + product * g.product_stride_c, .ldc = g.ldc});
 }
 
 }  // namespace vernier::cuda

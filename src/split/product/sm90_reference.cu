@@ -66,8 +66,8 @@ __device__ void store_entry(const ReferenceProduct& g, float t, std::int64_t i, 
     const int e = g.a.unscale[i] + g.b.unscale[j];
     t = e < excluded_vector / 2 ? unscale(t, e) : conventional_entry(g, i, j);
   }
-  float* c = g.c + i + j * g.ldc;
-  *c = Scalars{g.alpha, g.beta}(t, g.beta == 0 ? 0 : *c);
+  float* c = g.to.c + i + j * g.to.ldc;
+  *c = Scalars{g.to.alpha, g.to.beta}(t, g.to.beta == 0 ? 0 : *c);
 }
 
 template <ReferenceInput Input>

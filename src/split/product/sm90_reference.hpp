@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "product/output.hpp"
 #include "split/order.hpp"
 #include "split/product/sm90_split.hpp"
 
@@ -26,9 +27,7 @@ struct ReferenceProduct {
   SplitOrder order;
   ReferenceOperand a, b;
   std::int64_t padded_k = 0;
-  float alpha = 1, beta = 0;
-  float* c = nullptr;
-  std::int64_t ldc = 0;
+  Output<float> to;
 };
 
 void multiply_split_reference(const ReferenceProduct& product, cudaStream_t stream);

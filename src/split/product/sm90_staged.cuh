@@ -29,7 +29,7 @@ struct StagedTile {
     const int quad = row % piece_rows / 4 ^ column % 8;
     return reinterpret_cast<float*>(base + row / piece_rows * piece_bytes + column * 128 + quad * 16) + row % 4;
   }
-  __device__ float* operator()(int row, int column) const { return at(row - first_row, column - first_column); }
+  __device__ float* entry(int row, int column) const { return at(row - first_row, column - first_column); }
 
   // By one thread: the last tile's new values are on their way, or nothing is.
   __device__ __forceinline__ void load(const SplitArguments& g, const CUtensorMap& map) const {
