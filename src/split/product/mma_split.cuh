@@ -145,15 +145,20 @@ struct MmaSplitSums {
 #pragma unroll
         for (int r = 0; r < 2; ++r)
           load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
-    X x[2];  // the next 16 columns are on their way
+    X x[2];  // of two parts the next 16 columns are on their way; three leave no registers for them
     load(x[0], x_part);
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
-      if (t + 1 < tiles) load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
-      if constexpr (parts == 3)
+      const auto load_next = [&] {
+        if (t + 1 < tiles) load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
+      };
+      if constexpr (parts == 3) {
         compensated(t, x[t % 2], y);
-      else
+        load_next();
+      } else {
+        load_next();
         separate(t, x[t % 2], y);
+      }
     }
   }
 
