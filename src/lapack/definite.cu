@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/cholesky/cholesky.hpp"
 #include "lapack/solve/factors_cuda.hpp"
@@ -114,8 +115,6 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&); \
   template SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*,           \
                                       std::int64_t, T*, std::int64_t, const SolveOptions&, void*);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

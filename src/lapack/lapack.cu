@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/device_factors.hpp"
 #include "lapack/solve/factors_cuda.hpp"
@@ -158,8 +159,6 @@ std::int64_t factor_for_the_host(std::int64_t m, std::int64_t n, T* a, std::int6
   template bool has_factors<T>(std::int64_t);                                                                         \
   template std::int64_t factor_for_the_host(std::int64_t, std::int64_t, T*, std::int64_t, std::vector<std::int64_t>&, \
                                             const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

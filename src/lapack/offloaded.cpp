@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/instantiate.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "lapack/device_factors.hpp"
 #include "number/complex.hpp"
@@ -111,10 +112,6 @@ std::optional<SolveReport> offloaded_solve(const SystemCall<T>& s, const SolveOp
                                                        const Options&);                                             \
   template std::optional<std::int64_t> offloaded_potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);       \
   template std::optional<SolveReport> offloaded_solve(const SystemCall<T>&, const SolveOptions&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -126,8 +126,8 @@ class ResidueChain {
   }
 
   void decompose(const ChainPass& p, Range rows, Range columns, Range ks) const {
-    if (p.ready.a.data != nullptr) rows.count = 0;
-    if (p.ready.b.data != nullptr) columns.count = 0;
+    for (const auto& [ready, vectors] : {std::pair{&p.ready.a, &rows}, {&p.ready.b, &columns}})
+      if (ready->data != nullptr) vectors->count = 0;
     if (rows.count == 0 && columns.count == 0) return;
     const DeviceOperand<T> a{part_of(problem_.a, rows, ks), nullptr, p.scales.a + rows.begin,
                              planes(p, Side::left, ks.begin)},
@@ -244,35 +244,29 @@ class ResidueChain {
     const DevicePass& pass = p.pass;
     const int products = pass.blocking.form.products;
     const DeviceComplexBuffers<T>* complex = data_.complex;
-    const auto block = block_of(p, rows, columns);
-    const auto proofs = [&](const DeviceVectors& v, Range range) {
-      return pass.every_entry ? nullptr : v.proofs + range.begin;
-    };
+    Sides<BlockSide<T>> side = block_of(p, rows, columns);
+    if (complex != nullptr) side.a.scales = complex->row_scales;
+    Sides<const VectorProof*> proofs;
+    if (!pass.every_entry) proofs = {data_.vectors.a.proofs + rows.begin, data_.vectors.b.proofs + columns.begin};
     return {.moduli = pass.blocking.moduli,
             .list = list(),
             .residues = complex != nullptr ? complex->c : p.buffers.c,
             .plane_stride = products > 1 ? products * product_units(rows.count, columns.count).plane_bytes() : 0,
             .m = complex != nullptr ? 2 * rows.count : rows.count,  // real and imaginary parts are rows
             .n = columns.count,
-            .row_scales = complex != nullptr ? complex->row_scales : block.a.scales,
-            .column_scales = block.b.scales,
+            .side = side,
             .to = problem_.to.at(rows.begin, columns.begin),
             .products = products,
             .product_stride_c = data_.product_stride_c,
             .gate = p.recombination,
             .seldom = p.conversion.word != nullptr,
             .specials = p.specials,
-            .a = block.a.x,
-            .b = block.b.x,
-            .row_statistics = block.a.statistics,
-            .column_statistics = block.b.statistics,
-            .row_proofs = proofs(data_.vectors.a, rows),
-            .column_proofs = proofs(data_.vectors.b, columns),
+            .proofs = proofs,
             .ordinary = pass.ordinary};
   }
 
   // The operands of a block of C.
-  Sides<DeviceOperand<T>> block_of(const ChainPass& p, Range rows, Range columns) const {
+  Sides<BlockSide<T>> block_of(const ChainPass& p, Range rows, Range columns) const {
     const Range all{0, problem_.a.k};
     return {
         {part_of(problem_.a, rows, all), data_.vectors.a.statistics + rows.begin, p.scales.a + rows.begin},
@@ -284,21 +278,14 @@ class ResidueChain {
       return DeviceLowestBitsLists{v.lowest_bits.counts + range.begin,
                                    v.lowest_bits.places + range.begin * kept_places};
     };
-    const auto operands = block_of(p, rows, columns);
+    const Sides<DeviceVectors>& v = data_.vectors;
     const DeviceExactBlock<T> block{.moduli = p.pass.blocking.moduli,
                                     .residues = p.buffers.c,
                                     .m = rows.count,
                                     .n = columns.count,
-                                    .a = operands.a.x,
-                                    .b = operands.b.x,
-                                    .row_statistics = operands.a.statistics,
-                                    .column_statistics = operands.b.statistics,
-                                    .row_scales = operands.a.scales,
-                                    .column_scales = operands.b.scales,
-                                    .row_errors = data_.vectors.a.errors + rows.begin,
-                                    .column_errors = data_.vectors.b.errors + columns.begin,
-                                    .row_lowest_bits = lowest_bits(data_.vectors.a, rows),
-                                    .column_lowest_bits = lowest_bits(data_.vectors.b, columns),
+                                    .side = block_of(p, rows, columns),
+                                    .errors = {v.a.errors + rows.begin, v.b.errors + columns.begin},
+                                    .lowest_bits = {lowest_bits(v.a, rows), lowest_bits(v.b, columns)},
                                     .to = problem_.to.at(rows.begin, columns.begin),
                                     .rounding = data_.rounding,
                                     .specials = p.specials,

@@ -6,6 +6,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/instantiate.hpp"
 #include "engine/bound/bound_engine.hpp"
 #include "residue/backend.hpp"
 #include "residue/bound/bound_scales.hpp"
@@ -235,8 +236,6 @@ void report_wide_sample(Report& report) {
   template bool native_wins_by_sample(const ResiduePlan&, const VectorSample<T>&, const VectorSample<T>&);        \
   template bool native_wins(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&);                            \
   template bool native_wins(const ResiduePlan&, const Sampled<std::complex<T>>&, const Sampled<std::complex<T>>&);
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(float)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

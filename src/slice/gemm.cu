@@ -244,9 +244,8 @@ class DeviceSliceRun {
     DeviceExactBlock<T>& block = sum.block;
     block.m = rows.count;
     block.n = columns.count;
-    block.a = part_of(operands_.a, rows, all), block.b = part_of(operands_.b, columns, all);
-    block.row_statistics = sliced_.a.statistics() + rows.begin;
-    block.column_statistics = sliced_.b.statistics() + columns.begin;
+    block.side = {{part_of(operands_.a, rows, all), sliced_.a.statistics() + rows.begin},
+                  {part_of(operands_.b, columns, all), sliced_.b.statistics() + columns.begin}};
     block.to = block.to.at(rows.begin, columns.begin);
     block.counts = open_counts_;
     if (correctly_rounded_) {

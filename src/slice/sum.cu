@@ -33,7 +33,7 @@ struct Entry {
 
 template <class T>
 __device__ bool is_special(const SliceSum<T>& sum, std::int64_t i, std::int64_t j) {
-  return sum.block.specials && (sum.block.row_statistics[i].nonfinite || sum.block.column_statistics[j].nonfinite);
+  return sum.block.specials && (sum.block.side.a.statistics[i].nonfinite || sum.block.side.b.statistics[j].nonfinite);
 }
 
 template <class T, class Product>

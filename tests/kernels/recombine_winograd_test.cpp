@@ -44,8 +44,8 @@ void has_the_bits_of_reduced_sums(std::int64_t m, std::int64_t n, int count, dou
   task.plane_stride = winograd_products * plane;
   task.m = m;
   task.n = n;
-  task.row_scales = rows.data();
-  task.column_scales = columns.data();
+  task.side.a.scales = rows.data();
+  task.side.b.scales = columns.data();
   task.to = {{1.5}, {beta}, c.data(), ldc};
   ASSERT_TRUE(launch_winograd_recombination(task, nullptr));
   const CrtTables<3> tables(system);

@@ -73,6 +73,19 @@ class House(unittest.TestCase):
             self.write(f"docs/{i}.md", "x\n" * 600)
         self.expect("docs: 2401 lines, at most 2400")
 
+    def test_what_is_there_once(self):
+        self.write("src/room/a.cpp", '"the native product was asked for"\n' * 2)
+        self.expect("src: planners: 2, at most 1")
+
+    def test_sides_written_twice(self):
+        self.write("src/room/a.cpp", "take(a, 1);\ntake(b, 1);\n" * 31)
+        self.expect("src: adjacent lines that differ in a / b alone: 61, at most 60")
+
+    def test_parameters_of_internal_functions(self):
+        eight, nine = ", ".join(["int x"] * 8), ", ".join(["int x"] * 9)
+        self.write("src/room/a.cpp", f"void f({eight}) {{}}\n" + f"void g({nine}) {{}}\n" * 4)
+        self.expect("src: functions above 8 parameters: 4, at most 3")
+
     def test_paths_that_a_page_names(self):
         self.write("README.md", "see `src/room/b.cpp`\n")
         self.expect("README.md:1: src/room/b.cpp does not exist")

@@ -5,6 +5,7 @@
 #include <climits>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "lapack/cholesky/diagonal.cuh"
@@ -260,8 +261,6 @@ void factor_cholesky_on_device(DeviceLu<T>& a, const Contract& contract, cudaStr
   template void store_triangle(const DeviceLu<T>&, Uplo, T*, std::int64_t, cudaStream_t);     \
   template void fill_symmetric(Uplo, std::int64_t, const T*, std::int64_t, T*, cudaStream_t); \
   template void factor_cholesky_on_device(DeviceLu<T>&, const Contract&, cudaStream_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/complex_arithmetic.hpp"
 #include "lapack/kept.hpp"
@@ -120,10 +121,6 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                               \
   template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&); \
   template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

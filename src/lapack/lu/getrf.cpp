@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "engine/panel.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/kept.hpp"
@@ -110,10 +111,6 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
                       const Options&);                                                                               \
   template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,          \
                              const Options&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // Between the column-major matrices of callers and the row-major ones of the factorisation.
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "lapack/lu/lu.hpp"
 #include "lapack/solve/vectors.hpp"
@@ -101,8 +102,6 @@ void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stre
   template void load_columns(DeviceLu<T>&, const T*, std::int64_t, cudaStream_t);                         \
   template void store_columns(const DeviceLu<T>&, T*, std::int64_t, cudaStream_t);                        \
   template void store_pivots(const DeviceLu<T>&, std::int64_t*, cudaStream_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

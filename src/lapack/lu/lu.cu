@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/instantiate.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "lapack/lu/lu_blocks.hpp"
@@ -154,9 +155,7 @@ std::int64_t read_info(const LuRows& lu, cudaStream_t stream) {
   template struct DeviceLu<T>;                \
   template std::int64_t device_lu_limit<T>(); \
   template void factor_on_device(DeviceLu<T>&, const Contract&, cudaStream_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 template struct DeviceLu<__half>;
 template struct DeviceLu<__nv_bfloat16>;
 

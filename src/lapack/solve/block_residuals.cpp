@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "lapack/level3.hpp"
 #include "number/complex.hpp"
 
@@ -186,10 +187,6 @@ double block_residual_error(const System<T>& s) {
 #define VERNIER_INSTANTIATE(T)                                                                            \
   template bool block_residuals(const System<T>&, const Columns&, const double*, const double*, double*); \
   template double block_residual_error(const System<T>&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "lapack/kernels.hpp"
 
@@ -178,8 +179,6 @@ System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex
   template std::vector<double> largest_of_scaled_complex_columns(const System<std::complex<R>>&,                \
                                                                  const std::vector<int>&);                      \
   template System<std::complex<R>> measure_system(Op, std::int64_t, const std::complex<R>*, std::int64_t, int, bool);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

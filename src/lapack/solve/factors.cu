@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/status.hpp"
 #include "lapack/cholesky/cholesky.hpp"
 #include "lapack/lu/stored_lu.hpp"
@@ -255,8 +256,6 @@ void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_
   template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const Options&);                \
   template std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>&, Factors, const Options&);       \
   template void solve_with_device_cholesky(const DeviceTriangles<T>&, std::int64_t, const double*, double*, double*);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "lapack/offloaded.hpp"
 #include "lapack/solve/block_residuals.hpp"
@@ -109,10 +110,6 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
 #define VERNIER_INSTANTIATE(T)                                                                                   \
   template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*, \
                              std::int64_t, const SolveOptions&);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

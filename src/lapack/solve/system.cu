@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/status.hpp"
@@ -174,8 +175,6 @@ void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::
   template class DeviceSystem<T>;                                                                                   \
   template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<float>&) const; \
   template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<double>&) const;
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

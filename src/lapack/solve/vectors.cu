@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -372,8 +373,6 @@ void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::i
                                std::int64_t, cudaStream_t);                                                           \
   template void residual(const DeviceMatrix<T>&, bool, const double*, const double*, double*, double*, cudaStream_t); \
   template void magnitudes(const DeviceMatrix<T>&, bool, const double*, double*, double*, cudaStream_t);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

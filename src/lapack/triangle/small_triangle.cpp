@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "lapack/complex_arithmetic.hpp"
 #include "lapack/kernels.hpp"
 #include "number/complex.hpp"
@@ -125,10 +126,6 @@ void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a
                                      bool);                                                                          \
   template void solve_small_unit_lower(std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t);        \
   template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, bool);
-VERNIER_INSTANTIATE(float)
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(std::complex<float>)
-VERNIER_INSTANTIATE(std::complex<double>)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

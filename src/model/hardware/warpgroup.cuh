@@ -36,9 +36,6 @@ struct Tile {
 // Word w (0 ... 7) of slice s of a row: the 16-byte chunks of a row are permuted by the row's number.
 __device__ inline int place(int row, int s, int w) { return row * 32 + (((s * 2 + w / 4) ^ (row & 7)) * 4) + w % 4; }
 
-// The six ways to pick two of four: the lower index in bits 0 and 1, the upper one in bits 2 and 3.
-__device__ inline std::uint32_t sparse_code(std::uint32_t choice) { return 0xed9c84u >> (choice % 6 * 4) & 15; }
-
 // Half of a group of four 16-bit elements of B whose code picks the two elements of `stored`; what the code leaves out
 // holds other numbers.
 __device__ inline std::uint32_t sparse_word(std::uint32_t stored, std::uint32_t code, std::uint32_t half) {
@@ -101,10 +98,6 @@ __device__ void execute(const Tile& tile, int s, std::uint32_t (&d)[4]) {
     I::run(d, a, b);
   }
 }
-
-// The results of slice s that a thread holds: rows first and first + 8 of two columns.
-__device__ inline int result_row(int i) { return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + (i >= 2 ? 8 : 0); }
-__device__ inline int result_column(int i) { return threadIdx.x % 4 * 2 + i % 2; }
 
 // c and d of a thread, unpacked; fp16 results travel two to a register.
 template <class I>

@@ -63,11 +63,11 @@ __global__ void __launch_bounds__(threads) accumulate_entries(const __grid_const
   }
   for (unsigned long long e = blockIdx.x; e < count; e += gridDim.x) {
     const std::int64_t entry = task.open[looked ? last_entry - e : e], j = entry / task.m, i = entry - j * task.m;
-    const DigitRange range = product_digits<T>(task.row_statistics[i], task.column_statistics[j]);
+    const DigitRange range = product_digits<T>(task.side.a.statistics[i], task.side.b.statistics[j]);
     for (int first = 0; first < range.digits; first += window) {
       const int last = min(first + window, range.digits);
       for (int d = 0; d < last - first; ++d) memory.own[d][threadIdx.x] = 0;
-      add_products(task.a, task.b, i, j, range, first, last, memory);
+      add_products(task.side.a.x, task.side.b.x, i, j, range, first, last, memory);
       __syncthreads();
       for (int d = warp; d < last - first; d += warps) {
         std::int64_t sum = 0;
@@ -98,10 +98,12 @@ __global__ void __launch_bounds__(threads) special_entries(const __grid_constant
        at += step) {
     const std::int64_t j = at / task.m, i = at - j * task.m;
     unsigned terms = 0;
-    if (task.row_statistics[i].nonfinite)
-      terms |= special_terms(task.a.at(i, 0), task.a.k_stride(), task.b.at(j, 0), task.b.k_stride(), task.a.k);
-    if (task.column_statistics[j].nonfinite)
-      terms |= special_terms(task.b.at(j, 0), task.b.k_stride(), task.a.at(i, 0), task.a.k_stride(), task.a.k);
+    if (task.side.a.statistics[i].nonfinite)
+      terms |= special_terms(task.side.a.x.at(i, 0), task.side.a.x.k_stride(), task.side.b.x.at(j, 0),
+                             task.side.b.x.k_stride(), task.side.a.x.k);
+    if (task.side.b.statistics[j].nonfinite)
+      terms |= special_terms(task.side.b.x.at(j, 0), task.side.b.x.k_stride(), task.side.a.x.at(i, 0),
+                             task.side.a.x.k_stride(), task.side.a.x.k);
     if (terms == 0) continue;  // the vectors are finite: where one is not, every entry has such a term
     constexpr T infinity = std::numeric_limits<T>::infinity();
     const T special = terms == plus_infinity    ? infinity

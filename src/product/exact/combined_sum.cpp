@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "product/exact/entry.hpp"
 
 namespace vernier {
@@ -38,8 +39,6 @@ T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c, Rounding
 #define VERNIER_INSTANTIATE(T)                                                                          \
   template std::optional<T> combined_interval(LongAccumulator, Uint128, int, T, T, const T*, Rounding); \
   template T combined_sum(const LongAccumulator&, T, T, const T*, Rounding);
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(float)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -5,12 +5,11 @@
 
 #include <cstdint>
 
+#include "product/exact/block_side.hpp"
 #include "product/exact/device_counts.hpp"
 #include "product/exact/round_error.hpp"
-#include "product/operand.hpp"
 #include "product/output.hpp"
 #include "product/scalars.hpp"
-#include "product/statistics.hpp"
 
 namespace vernier::cuda {
 
@@ -21,11 +20,9 @@ struct DeviceExactBlock {
   int moduli = 0;
   const std::int8_t* residues = nullptr;  // product_units(m, n) of each modulus, where residues made it
   std::int64_t m = 0, n = 0;              // m * n <= 2^32
-  Operand<T> a, b;                        // of the block, all of k
-  const VectorStatistics *row_statistics = nullptr, *column_statistics = nullptr;
-  const int *row_scales = nullptr, *column_scales = nullptr;
-  const RoundError *row_errors = nullptr, *column_errors = nullptr;
-  DeviceLowestBitsLists row_lowest_bits, column_lowest_bits;  // none: nothing is looked at
+  Sides<BlockSide<T>> side;
+  Sides<const RoundError*> errors;
+  Sides<DeviceLowestBitsLists> lowest_bits;  // none: nothing is looked at
   Output<T, DeviceFactor<T>> to;
   Rounding rounding = Rounding::nearest;
   bool specials = false;  // there are NaN or infinities
@@ -35,7 +32,7 @@ struct DeviceExactBlock {
 
   // Where they do not fit beside each other nothing is looked at, and all have their exact sums.
   constexpr bool refines(unsigned long long count) const {
-    return row_lowest_bits.counts != nullptr &&
+    return lowest_bits.a.counts != nullptr &&
            2 * count <= static_cast<unsigned long long>(m) * static_cast<unsigned long long>(n);
   }
 };

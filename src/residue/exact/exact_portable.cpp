@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/instantiate.hpp"
 #include "product/exact/combined_sum.hpp"
 #include "residue/exact/exact_loop.hpp"
 
@@ -105,8 +106,6 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c, Roundin
   template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
                                           const T*, Rounding);                                                    \
   template T accumulated_entry(const VectorPair<T>&, T, T, const T*, Rounding);
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(float)
-#undef VERNIER_INSTANTIATE
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

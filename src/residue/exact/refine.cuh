@@ -45,14 +45,14 @@ __device__ __forceinline__ CrtSums<Limbs> share_of_residues(const DeviceExactBlo
 template <bool Row, class T>
 __device__ __forceinline__ void add_terms(const DeviceExactBlock<T>& task, std::int64_t i, std::int64_t j,
                                           unsigned count, int lane, LostSum& lost) {
-  const TwoFactors f = two_factors(task.row_scales[i]), g = two_factors(task.column_scales[j]);
+  const TwoFactors f = two_factors(task.side.a.scales[i]), g = two_factors(task.side.b.scales[j]);
   const std::uint32_t* places =
-      Row ? task.row_lowest_bits.places + i * kept_places : task.column_lowest_bits.places + j * kept_places;
+      Row ? task.lowest_bits.a.places + i * kept_places : task.lowest_bits.b.places + j * kept_places;
 #pragma unroll 2
   for (unsigned t = lane; t < count; t += refine_lanes) {
     const std::uint32_t l = places[t];
-    const double x = static_cast<double>(*task.a.at(i, l)) * f.first * f.second,
-                 y = static_cast<double>(*task.b.at(j, l)) * g.first * g.second;
+    const double x = static_cast<double>(*task.side.a.x.at(i, l)) * f.first * f.second,
+                 y = static_cast<double>(*task.side.b.x.at(j, l)) * g.first * g.second;
     lost.add(Row ? lost_by_row(x, y) : lost_by_column(x, y));
   }
 }
@@ -84,12 +84,11 @@ __global__ void __launch_bounds__(refine_threads, refine_blocks_of_a_multiproces
     const bool exists = e < count;
     const std::uint32_t entry = task.open[exists ? e : 0];
     const std::int64_t j = entry / task.m, i = entry - j * task.m;
-    const unsigned of_row = task.row_lowest_bits.counts[i].inexact,
-                   of_column = task.column_lowest_bits.counts[j].inexact;
-    const VectorStatistics &row = task.row_statistics[i], &column = task.column_statistics[j];
+    const unsigned of_row = task.lowest_bits.a.counts[i].inexact, of_column = task.lowest_bits.b.counts[j].inexact;
+    const VectorStatistics &row = task.side.a.statistics[i], &column = task.side.b.statistics[j];
     const bool known = of_row <= kept_places && of_column <= kept_places &&
-                       row.lowest + task.row_scales[i] >= least_lost_exponent &&
-                       column.lowest + task.column_scales[j] >= least_lost_exponent;
+                       row.lowest + task.side.a.scales[i] >= least_lost_exponent &&
+                       column.lowest + task.side.b.scales[j] >= least_lost_exponent;
     CrtSums<Limbs> sums = share_of_residues(task, tables, units, i, j, lane);
     LostSum lost;
     if (known) {
@@ -104,7 +103,7 @@ __global__ void __launch_bounds__(refine_threads, refine_blocks_of_a_multiproces
     if (lane != 0 || !exists) continue;
     sums.reduce(tables);
     const double error = add_lost(sums, lost);
-    const int scale = task.row_scales[i] + task.column_scales[j];
+    const int scale = task.side.a.scales[i] + task.side.b.scales[j];
     T* c = task.to.c + i + j * task.to.ldc;
     T result{};
     const Verdict verdict = known ? decided_by_doubles(sums, error, scale, form, c, result) : Verdict::open;

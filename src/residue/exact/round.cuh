@@ -120,14 +120,14 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
 #pragma unroll
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
   }
-  const TwoVectors columns(task.column_errors, task.column_statistics, task.specials, at.j0, 8, task.n);
+  const TwoVectors columns(task.errors.b, task.side.b.statistics, task.specials, at.j0, 8, task.n);
   const bool aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % (2 * sizeof(T)) == 0;
   Undecided undecided;
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
     const std::int64_t i = at.i0 + 8 * w;
     if (i >= task.m) break;
-    const TwoVectors rows(task.row_errors, task.row_statistics, task.specials, i, 1, task.m);
+    const TwoVectors rows(task.errors.a, task.side.a.statistics, task.specials, i, 1, task.m);
     RoundSums<Limbs, Pairs> sums[4];
     const auto load = [&](int q) {
       const uint2 r = Pairs > 0 ? raw[q] : *plane_of(q);
@@ -188,9 +188,8 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
     const int bit = __ffs(static_cast<int>(rest)) - 1;
     const std::int64_t i = at.row(bit), j = at.column(bit);
     if (!write_by_integers(tables, task.moduli, task.residues + at.byte + bit, plane,
-                           entry_error(task.row_errors[i], task.column_errors[j]),
-                           task.row_errors[i].scale + task.column_errors[j].scale, form,
-                           task.to.c + i + j * task.to.ldc))
+                           entry_error(task.errors.a[i], task.errors.b[j]),
+                           task.errors.a[i].scale + task.errors.b[j].scale, form, task.to.c + i + j * task.to.ldc))
       undecided.open |= 1u << bit;
   }
 #pragma unroll 1

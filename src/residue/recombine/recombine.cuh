@@ -20,10 +20,12 @@ inline constexpr int thread_elements = 8;
 template <class T>
 __device__ T with_specials(const DeviceRecombination<T>& task, std::int64_t i, std::int64_t j, T t) {
   unsigned terms = 0;
-  if (task.row_statistics[i].nonfinite)
-    terms |= special_terms(task.a.at(i, 0), task.a.k_stride(), task.b.at(j, 0), task.b.k_stride(), task.a.k);
-  if (task.column_statistics[j].nonfinite)
-    terms |= special_terms(task.b.at(j, 0), task.b.k_stride(), task.a.at(i, 0), task.a.k_stride(), task.a.k);
+  if (task.side.a.statistics[i].nonfinite)
+    terms |= special_terms(task.side.a.x.at(i, 0), task.side.a.x.k_stride(), task.side.b.x.at(j, 0),
+                           task.side.b.x.k_stride(), task.side.a.x.k);
+  if (task.side.b.statistics[j].nonfinite)
+    terms |= special_terms(task.side.b.x.at(j, 0), task.side.b.x.k_stride(), task.side.a.x.at(i, 0),
+                           task.side.a.x.k_stride(), task.side.a.x.k);
   if (terms == 0) return t;
   constexpr T infinity = std::numeric_limits<T>::infinity();
   return terms == plus_infinity ? infinity : terms == minus_infinity ? -infinity : std::numeric_limits<T>::quiet_NaN();
@@ -63,7 +65,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
   const std::int64_t product = blockIdx.y;
   const auto* residues =
       reinterpret_cast<const uint2*>(task.residues + product * units.plane_bytes() + at * thread_elements);
-  const int *row_scales = task.row_scales + product * task.m, *column_scales = task.column_scales + product * task.n;
+  const int *row_scales = task.side.a.scales + product * task.m, *column_scales = task.side.b.scales + product * task.n;
   T* const result = task.to.c + product * task.product_stride_c;
   if constexpr (!InTurns) {
     wait_for_previous_kernels();
@@ -115,8 +117,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
       for (int e = 0; e < 2; ++e) {
         if (e == 1 && !second) break;
         if constexpr (Pairs == 0) {
-          if (task.row_proofs != nullptr &&
-              entry_is_ordinary(task.row_proofs[i + e], task.column_proofs[j]) != task.ordinary)
+          if (task.proofs.a != nullptr && entry_is_ordinary(task.proofs.a[i + e], task.proofs.b[j]) != task.ordinary)
             continue;
           if (task.specials) t[2 * h + e] = with_specials(task, i + e, j, t[2 * h + e]);
         }
@@ -165,7 +166,7 @@ void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t strea
 
 template <class T>
 void recombine_on_device(const DeviceRecombination<T>& task, cudaStream_t stream) {
-  if (!task.specials && task.row_proofs == nullptr) {
+  if (!task.specials && task.proofs.a == nullptr) {
     switch ((task.moduli + 1) / 2) {
       case 4:
         return launch_recombination<T, 3, 4>(task, stream);

@@ -8,7 +8,7 @@
 #include "cuda/gate.hpp"
 #include "engine/panel_cuda.hpp"
 #include "number/moduli.hpp"
-#include "product/operand.hpp"
+#include "product/exact/block_side.hpp"
 #include "product/output.hpp"
 #include "product/scalars.hpp"
 #include "residue/scale/scaling.hpp"
@@ -24,19 +24,16 @@ struct DeviceRecombination {
   ProductUnits units = {};                // those of planes that hold more than this block ...
   std::int64_t plane_stride = 0;          // ... and are this many bytes apart
   std::int64_t m = 0, n = 0;
-  const int *row_scales = nullptr, *column_scales = nullptr;
+  Sides<BlockSide<T>> side;  // their statistics and vectors where NaN and infinities may be about
   Output<T, DeviceFactor<T>> to;
   // Of a batch of regular products, at most 65535: residues and scales lie one product behind the other.
   int products = 1;
   std::int64_t product_stride_c = 0;
-  Gate gate;            // where it is closed C is left as it is
-  bool seldom = false;  // the gate is closed most often, and then costs the start of few blocks
-  // Where NaN and infinities may be about: the block's operands, and statistics that name the vectors that hold one.
-  bool specials = false;
-  Operand<T> a, b;
-  const VectorStatistics *row_statistics = nullptr, *column_statistics = nullptr;
+  Gate gate;              // where it is closed C is left as it is
+  bool seldom = false;    // the gate is closed most often, and then costs the start of few blocks
+  bool specials = false;  // NaN and infinities may be about
   // Null for every entry; else those alone that are, or are not, ordinary.
-  const VectorProof *row_proofs = nullptr, *column_proofs = nullptr;
+  Sides<const VectorProof*> proofs;
   bool ordinary = true;
 };
 

@@ -111,12 +111,12 @@ __global__ void __launch_bounds__(recombine_threads, 3)
     const std::int64_t i = place.row + quarter / 2 * half_m;
     if (i >= task.m) break;
     const bool second = i + 1 < task.m;
-    const int row_scale[2] = {task.row_scales[i], second ? task.row_scales[i + 1] : 0};
+    const int row_scale[2] = {task.side.a.scales[i], second ? task.side.a.scales[i + 1] : 0};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const std::int64_t j = place.column + quarter % 2 * half_n + 8 * h;
       if (j >= task.n) break;
-      const int column_scale = task.column_scales[j];
+      const int column_scale = task.side.b.scales[j];
       double t[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -149,7 +149,7 @@ void launch_pairs(const DeviceRecombination<double>& task, cudaStream_t stream) 
 }
 
 inline bool launch_winograd_recombination(const DeviceRecombination<double>& task, cudaStream_t stream) {
-  if (task.specials || task.row_proofs != nullptr) return false;
+  if (task.specials || task.proofs.a != nullptr) return false;
   switch (task.moduli) {
     case 13:
     case 14:
