@@ -1,14 +1,13 @@
 // vernier-offload-bench: products of matrices in memory of the host, on the CPU by a BLAS and on the GPU by cublasXt
 // and by Vernier, in one process and in turns: one JSON object a line.
 //
-//     vernier-offload-bench [--blas LIBRARY SYMBOL_D SYMBOL_S] [--type double|float] [--contract fp64] [--runs 7]
-//                           [--pinned] [--block N] [--piece BYTES] [--threads N] [--staging BYTES] [--no-xt] [--link]
-//                           M,N,K
-//                           ...
+//     vernier-offload-bench [--blas NAME LIBRARY SYMBOL_D SYMBOL_S]... [--type double|float] [--contract fp64]
+//                           [--phi 0.5] [--runs 7] [--pinned] [--block M,N] [--piece BYTES] [--threads N]
+//                           [--staging BYTES] [--no-xt] [--link] M,N,K...
 //
-// SYMBOL_D and SYMBOL_S are its cblas_dgemm and cblas_sgemm; "64" behind a symbol's name says that it takes 64-bit
-// sizes. Times are medians of calls after a rest, errors those of 256 sampled entries against sums in long double,
-// relative to |A||B|.
+// SYMBOL_D and SYMBOL_S are a library's cblas_dgemm and cblas_sgemm; "64" behind a symbol's name says that it takes
+// 64-bit sizes. Data are (rand - 0.5) exp(phi randn). Times are medians of calls after a rest, errors those of 256
+// sampled entries against sums in long double, relative to |A||B|.
 // --link: what copies reach alone.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -34,19 +33,39 @@ using bench::check, bench::median;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+struct Library {
+  std::string name, file, symbol_double, symbol_single;
+};
+
 struct Settings {
-  std::string blas, symbol_double, symbol_single, contract, type = "double";
+  std::vector<Library> libraries;
+  std::string contract, type = "double";
+  double phi = 0.5;
   int runs = 7, threads = 0;
-  std::int64_t block = 0;
+  std::int64_t m_block = 0, n_block = 0;
   std::size_t piece = vernier::offload::TransferSettings{}.piece_bytes, staging = std::size_t{128} << 20;
   bool pinned = false, xt = true, link = false;
 };
+
+// Of a stream of numbers, the i-th; by SplitMix64.
+double uniform(std::uint64_t i) {
+  std::uint64_t x = i * 0x9E3779B97F4A7C15ull;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+  return (static_cast<double>((x ^ x >> 31) >> 11) + 0.5) * 0x1p-53;
+}
+
+// (rand - 0.5) exp(phi randn)
+double element(std::uint64_t i, double phi) {
+  const double radius = std::sqrt(-2 * std::log(uniform(3 * i))), angle = 6.283185307179586 * uniform(3 * i + 1);
+  return (uniform(3 * i + 2) - 0.5) * std::exp(phi * radius * std::cos(angle));
+}
 
 // Pageable or pinned.
 template <class T>
 class HostArray {
  public:
-  HostArray(std::int64_t rows, std::int64_t columns, bool pinned, std::uint64_t seed)
+  HostArray(std::int64_t rows, std::int64_t columns, bool pinned, std::uint64_t seed, double phi)
       : count_(static_cast<std::size_t>(rows * columns)), pinned_(pinned) {
     if (pinned_)
       check(cudaHostAlloc(reinterpret_cast<void**>(&data_), count_ * sizeof(T), cudaHostAllocDefault), "pinned memory");
@@ -54,13 +73,7 @@ class HostArray {
       data_ = static_cast<T*>(std::aligned_alloc(4096, (count_ * sizeof(T) + 4095) / 4096 * 4096));
     if (data_ == nullptr) throw std::runtime_error("out of memory");
 #pragma omp parallel for schedule(static)
-    for (std::size_t i = 0; i < count_; ++i) {
-      std::uint64_t x = (i + seed * 0x100000001ull) * 0x9E3779B97F4A7C15ull;
-      x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-      x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-      const double u = static_cast<double>(x >> 11) * 0x1p-53 - 0.5;
-      data_[i] = static_cast<T>(u * std::exp2(static_cast<double>(x & 3)));
-    }
+    for (std::size_t i = 0; i < count_; ++i) data_[i] = static_cast<T>(element(i + (seed << 40), phi));
   }
   ~HostArray() {
     if (pinned_)
@@ -100,13 +113,15 @@ double largest_error(const T* a, const T* b, const T* c, std::int64_t m, std::in
 template <class T>
 class Blas {
  public:
-  Blas(const std::string& library, const std::string& symbol) {
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  explicit Blas(const Library& library) : name_(library.name) {
+    const std::string& symbol = sizeof(T) == 8 ? library.symbol_double : library.symbol_single;
+    void* handle = dlopen(library.file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) throw std::runtime_error(dlerror());
     wide_ = symbol.find("64") != std::string::npos;
     function_ = dlsym(handle, symbol.c_str());
     if (function_ == nullptr) throw std::runtime_error(symbol + ": not found");
   }
+  const std::string& name() const { return name_; }
   void operator()(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c) const {
     if (wide_)
       reinterpret_cast<Gemm<std::int64_t>>(function_)(102, 111, 111, m, n, k, 1, a, m, b, k, 0, c, m);
@@ -119,6 +134,7 @@ class Blas {
  private:
   template <class I>
   using Gemm = void (*)(int, int, int, I, I, I, T, const T*, I, const T*, I, T, T*, I);
+  std::string name_;
   void* function_ = nullptr;
   bool wide_ = false;
 };
@@ -166,13 +182,13 @@ struct Contender {
 };
 
 template <class T>
-void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, const Blas<T>* blas,
+void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, const std::vector<Blas<T>>& libraries,
          const CublasXt<T>* xt) {
-  const HostArray<T> a(m, k, s.pinned, 1), b(k, n, s.pinned, 2), c(m, n, s.pinned, 3);
+  const HostArray<T> a(m, k, s.pinned, 1, s.phi), b(k, n, s.pinned, 2, s.phi), c(m, n, s.pinned, 3, 0);
   vernier::Options options;
   options.contract = s.contract.empty() ? vernier::default_contract<T>() : vernier::Contract::parse(s.contract);
   options.threads = s.threads;
-  vernier::OffloadSettings settings{.m_block = s.block, .n_block = s.block};
+  vernier::OffloadSettings settings{.m_block = s.m_block, .n_block = s.n_block};
   settings.transfer.piece_bytes = s.piece;
   settings.transfer.staging_bytes = s.staging;
   vernier::Report report;
@@ -186,8 +202,9 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
                         },
                         s.runs});
   if (xt != nullptr) contenders.push_back({"cublasxt", [&] { (*xt)(m, n, k, a.data(), b.data(), c.data()); }, s.runs});
-  if (blas != nullptr)
-    contenders.push_back({"blas", [&] { (*blas)(m, n, k, a.data(), b.data(), c.data()); }, flops > 5e11 ? 1 : s.runs});
+  for (const Blas<T>& blas : libraries)
+    contenders.push_back(
+        {blas.name(), [&] { blas(m, n, k, a.data(), b.data(), c.data()); }, flops > 5e11 ? 1 : s.runs});
   for (Contender& x : contenders) {  // warm, and judged
     c.poison();
     const double start = now();
@@ -204,10 +221,10 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
       x.seconds.push_back(now() - start);
     }
   std::printf(
-      "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"type\": \"%s\", \"contract\": \"%s\", \"memory\": \"%s\", \"scheme\": "
-      "\"%s\"",
+      "{\"m\": %lld, \"n\": %lld, \"k\": %lld, \"type\": \"%s\", \"contract\": \"%s\", \"memory\": \"%s\", \"phi\": "
+      "%g, \"scheme\": \"%s\"",
       static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k), s.type.c_str(),
-      options.contract.text().c_str(), s.pinned ? "pinned" : "pageable", report.plan.scheme.c_str());
+      options.contract.text().c_str(), s.pinned ? "pinned" : "pageable", s.phi, report.plan.scheme.c_str());
   for (Contender& x : contenders) {
     const double seconds = median(x.seconds);
     std::printf(", \"%s_seconds\": %.5g, \"%s_tflops\": %.3g, \"%s_error\": %.2e", x.name.c_str(), seconds,
@@ -222,7 +239,8 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
 // What copies reach alone, bytes a second.
 void measure_link(int threads) {
   const std::size_t bytes = std::size_t{1} << 30;
-  const HostArray<double> pinned(1 << 27, 1, true, 1), pageable(1 << 27, 1, false, 2), other(1 << 27, 1, true, 3);
+  const HostArray<double> pinned(1 << 27, 1, true, 1, 0), pageable(1 << 27, 1, false, 2, 0),
+      other(1 << 27, 1, true, 3, 0);
   std::byte *device = nullptr, *second = nullptr;
   check(cudaMalloc(reinterpret_cast<void**>(&device), bytes), "memory");
   check(cudaMalloc(reinterpret_cast<void**>(&second), bytes), "memory");
@@ -268,15 +286,15 @@ void measure_link(int threads) {
 
 template <class T>
 void run_all(const std::vector<std::string>& sizes, const Settings& s) {
-  std::unique_ptr<Blas<T>> blas;
-  if (!s.blas.empty()) blas = std::make_unique<Blas<T>>(s.blas, sizeof(T) == 8 ? s.symbol_double : s.symbol_single);
+  std::vector<Blas<T>> libraries;
+  for (const Library& library : s.libraries) libraries.emplace_back(library);
   std::unique_ptr<CublasXt<T>> xt;
   if (s.xt) xt = std::make_unique<CublasXt<T>>();
   for (const std::string& text : sizes) {
     long long m = 0, n = 0, k = 0;
     if (std::sscanf(text.c_str(), "%lld,%lld,%lld", &m, &n, &k) != 3)
       throw std::runtime_error(text + ": expected M,N,K");
-    run<T>(m, n, k, s, blas.get(), xt.get());
+    run<T>(m, n, k, s, libraries, xt.get());
   }
 }
 
@@ -291,9 +309,14 @@ int main(int argc, char** argv) {
       const auto next = [&] {
         return i + 1 < argc ? std::string(argv[++i]) : throw std::runtime_error(x + ": a value");
       };
-      if (x == "--blas")
-        s.blas = next(), s.symbol_double = next(), s.symbol_single = next();
-      else if (x == "--type")
+      if (x == "--blas") {
+        Library library;
+        for (std::string* value : {&library.name, &library.file, &library.symbol_double, &library.symbol_single})
+          *value = next();
+        s.libraries.push_back(library);
+      } else if (x == "--phi") {
+        s.phi = std::stod(next());
+      } else if (x == "--type")
         s.type = next();
       else if (x == "--contract")
         s.contract = next();
@@ -302,7 +325,7 @@ int main(int argc, char** argv) {
       else if (x == "--pinned")
         s.pinned = true;
       else if (x == "--block")
-        s.block = std::stoll(next());
+        std::sscanf(next().c_str(), "%ld,%ld", &s.m_block, &s.n_block);
       else if (x == "--piece")
         s.piece = std::stoull(next());
       else if (x == "--threads")

@@ -80,26 +80,47 @@ void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels
           .clusters = engine.takes_clusters()};
 }
 
+template <class T>
+PreparedData<T>::PreparedData(Side side, const Operand<T>& x, const Options& options)
+    : PreparedFacts{side, side == Side::left ? x.vectors : x.k, side == Side::left ? x.k : x.vectors, options.contract},
+      copy(x) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const DeviceInt8Engine& found = find_device_int8_engine(options.engine);
+  engine = std::string(found.name());
+  device = current_device().number;
+  choose(found, options.strassen_levels);
+  Arena count;
+  carve(count, 0);
+  bytes = count.used();
+  pooled_.emplace(bytes, stream);
+  Arena arena = pooled_->arena();
+  carve(arena, 0);
+  make_planes(stream);
+  summarise(stream);
+}
+
+template <class T>
+T* PreparedData<T>::carve(Arena& arena, std::size_t copied) {
+  const auto vectors = static_cast<std::size_t>(copy.vectors);
+  T* data = arena.take<T>(copied);
+  statistics = arena.take<VectorStatistics>(vectors);
+  scales = arena.take<int>(vectors);
+  device_regularity = arena.take<RegularityState>(1);
+  planes_ = arena.take<std::uint8_t>(static_cast<std::size_t>(divide_up(copy.k, k_block)) * plane_bytes(copy.vectors));
+  return data;
+}
+
 // All memory, and X in it.
 template <class T>
 void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t stream) {
   const std::int64_t lines = op == Op::none ? columns : rows, length = copy.ld;
-  const auto vectors = static_cast<std::size_t>(copy.vectors);
-  T* data = nullptr;
-  const auto carve = [&](Arena& arena) {
-    data = arena.take<T>(static_cast<std::size_t>(lines) * static_cast<std::size_t>(length));
-    statistics = arena.take<VectorStatistics>(vectors);
-    scales = arena.take<int>(vectors);
-    device_regularity = arena.take<RegularityState>(1);
-    planes_ =
-        arena.take<std::uint8_t>(static_cast<std::size_t>(divide_up(copy.k, k_block)) * plane_bytes(copy.vectors));
-  };
+  const std::size_t copied = static_cast<std::size_t>(lines) * static_cast<std::size_t>(length);
   Arena count;
-  carve(count);
+  carve(count, copied);
   bytes = count.used();
   memory_ = DeviceBuffer<std::byte>(bytes);
   Arena arena(memory_.data(), bytes);
-  carve(arena);
+  T* data = carve(arena, copied);
   constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
   const std::size_t width = static_cast<std::size_t>(length) * sizeof(T),
                     pitch = static_cast<std::size_t>(ldx) * sizeof(T);

@@ -1,9 +1,12 @@
 // What a prepared operand holds on a GPU, and how it is made.
 #pragma once
 
+#include <optional>
+
 #include "blas/choice.hpp"
 #include "cuda/device.hpp"
 #include "engine/int8_engine_cuda.hpp"
+#include "product/device_memory.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/convert/winograd.hpp"
 #include "residue/plan/plan_cuda.hpp"
@@ -15,12 +18,14 @@ template <class T>
 struct PreparedData : PreparedFacts {
   PreparedData(Side side, Op op, std::int64_t rows, std::int64_t columns, const T* X, std::int64_t ldx,
                const Options& options);
+  // Of an operand that stays where it is, with memory of the library's pool, for products on that stream alone.
+  PreparedData(Side side, const Operand<T>& x, const Options& options);
   ~PreparedData() {
     const CaptureTolerance tolerance;  // else memory could not be given back while a graph is captured
     memory_ = {};
   }
 
-  Operand<T> copy;  // rows of op(X), or columns; everything below is of all its vectors
+  Operand<T> copy;  // rows of op(X), or columns, or what stays where it is; everything below is of all its vectors
   ScalingRule rule;
   bool by_sqrt_rule = false;  // rule is sqrt_rule()
   ConversionForm form;
@@ -43,11 +48,13 @@ struct PreparedData : PreparedFacts {
 
  private:
   void choose(const DeviceInt8Engine& engine, int strassen_levels);
+  T* carve(Arena& arena, std::size_t copied);  // room for so many elements, and for what is made of them
   void own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t stream);
   void make_planes(cudaStream_t stream);
   void summarise(cudaStream_t stream);
 
   DeviceBuffer<std::byte> memory_;
+  std::optional<DeviceWorkspace> pooled_;  // in its place
   std::uint8_t* planes_ = nullptr;
 };
 

@@ -96,8 +96,7 @@ bool fit(Layout& x, const ScheduleRequest& r) {
 }
 
 Layout choose_layout(const ScheduleRequest& r) {
-  std::int64_t m_block = r.m_block > 0 ? std::min(r.m_block, r.m) : std::min(r.m, preferred_block(r.m));
-  std::int64_t n_block = r.n_block > 0 ? std::min(r.n_block, r.n) : std::min(r.n, preferred_block(r.n));
+  auto [m_block, n_block] = block_size(r);
   for (;;) {
     Layout x = layout_of(r, m_block, n_block);
     if (fit(x, r)) return x;
@@ -226,7 +225,32 @@ std::size_t bytes_of(const Panel& p, std::size_t element) {
   return static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.columns) * element;
 }
 
+// Panels of parts of columns, each part at least so many bytes long, if the columns are: a device reads short ones from
+// the host at half the link's rate.
+std::int64_t long_runs(std::int64_t vectors, std::size_t element, std::int64_t bytes) {
+  const std::int64_t panels = std::max<std::int64_t>(1, vectors * static_cast<std::int64_t>(element) / bytes);
+  return divide_up(vectors, panels);
+}
+
+// Thin panels that follow a large one: the last product and its way back are short.
+std::int64_t thin_block(std::int64_t vectors) {
+  constexpr std::int64_t least = 256, most = 2048;
+  return std::clamp(round_up(divide_up(vectors, 8), block_unit), least, most);
+}
+
 }  // namespace
+
+BlockSize block_size(const ScheduleRequest& r) {
+  constexpr std::int64_t run = 65536, shorter_run = 32768;
+  const bool a_in_parts = r.direct_a && !r.a_by_rows, b_in_parts = r.direct_b && !r.b_by_columns;
+  BlockSize size{preferred_block(r.m), preferred_block(r.n)};
+  if (a_in_parts) size = {long_runs(r.m, r.element, run), thin_block(r.n)};
+  if (b_in_parts) size.n = long_runs(r.n, r.element, a_in_parts ? shorter_run : run);
+  if (b_in_parts && !a_in_parts) size.m = thin_block(r.m);
+  if (r.m_block > 0) size.m = r.m_block;
+  if (r.n_block > 0) size.n = r.n_block;
+  return {std::min(size.m, r.m), std::min(size.n, r.n)};
+}
 
 std::int64_t preferred_block(std::int64_t vectors) {
   constexpr std::int64_t least = 1024, half = 2048, most = 4096;

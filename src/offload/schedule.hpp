@@ -49,6 +49,7 @@ struct ScheduleRequest {
   std::size_t element = 8;
   bool a_by_rows = false, b_by_columns = true;  // op(A) is A's transpose; op(B) is B: a vector is a stored column
   bool reads_c = false;
+  bool direct_a = false, direct_b = false;                           // the device reaches that memory
   std::size_t memory = 0;                                            // bytes of the device that may be used
   std::function<std::size_t(std::int64_t, std::int64_t)> workspace;  // bytes that a block's product takes
   std::int64_t m_block = 0, n_block = 0;                             // 0: chosen
@@ -62,6 +63,12 @@ Schedule make_schedule(const ScheduleRequest& request);
 
 // The side of a block: large enough for fast products, small enough that the last ones end soon after the last panel.
 std::int64_t preferred_block(std::int64_t vectors);
+
+// Both sides, as they are asked for or preferred.
+struct BlockSize {
+  std::int64_t m = 0, n = 0;
+};
+BlockSize block_size(const ScheduleRequest& request);
 
 // C cut for several devices, along its longer side: the part of each, of like sizes.
 struct Share {

@@ -110,6 +110,67 @@ TEST(Offload, SaysSoWhereABlockIsTheDevicesOwnProduct) {
   EXPECT_EQ(out.report.plan.scheme, "cublas");
 }
 
+// Nine blocks of three panels each way.
+class KeepingTarget {
+ public:
+  KeepingTarget() : target_(fake_target<double>(Contract::fp64(), 3)) {
+    target_.kept_bytes = [this](std::int64_t, std::int64_t) { return bytes_of_one; };
+    target_.multiply_keeping = [this](const GemmCall<double>& x, std::size_t workspace, void* stream, KeptOperand& a,
+                                      KeptOperand& b) {
+      ++products;
+      for (KeptOperand* kept : {&a, &b}) {
+        if (!kept->wanted) continue;
+        ++wanted;
+        if (kept->made == nullptr)
+          kept->made = std::shared_ptr<int>(new int(++made),
+                                            [this](int* p) {
+                                              delete p;
+                                              --alive;
+                                            }),
+          ++alive;
+        if (lets_go) *kept = {};
+      }
+      return target_.multiply(x, workspace, stream);
+    };
+  }
+
+  void multiply() {
+    const Call<double> call{.a = scattered_matrix<double>(96, 40, 0.5, 1),
+                            .b = scattered_matrix<double>(40, 96, 0.5, 2)};
+    const auto out = offloaded(call, {}, target_, {.m_block = 32, .n_block = 32});
+    EXPECT_EQ(difference(out.c, test::multiply(call, {}).c), "");
+  }
+
+  std::size_t bytes_of_one = 100;
+  bool lets_go = false;
+  int products = 0, wanted = 0, made = 0, alive = 0;
+
+ private:
+  OffloadTarget<double> target_;
+};
+
+TEST(Offload, KeepsWhatBlocksShareUntilTheLastOfThem) {
+  KeepingTarget target;
+  target.multiply();
+  EXPECT_EQ(target.products, 9);
+  EXPECT_EQ(target.wanted, 18);
+  EXPECT_EQ(target.made, 6);
+  EXPECT_EQ(target.alive, 0);
+}
+
+TEST(Offload, KeepsNothingThatMemoryDoesNotHoldOrThatTheDataLetGoOf) {
+  KeepingTarget small;
+  small.bytes_of_one = std::size_t{1} << 27;
+  small.multiply();
+  EXPECT_EQ(small.wanted, 0);
+  KeepingTarget irregular;
+  irregular.lets_go = true;
+  irregular.multiply();
+  EXPECT_EQ(irregular.products, 9);
+  EXPECT_EQ(irregular.wanted, 2);
+  EXPECT_EQ(irregular.alive, 0);
+}
+
 TEST(Offload, HasFloatAndComplexProductsToo) {
   Options options;
   options.contract = Contract::parse("fp32+reproducible");

@@ -106,6 +106,26 @@ TEST(OffloadOnGpu, HasThemInBlocksAsTheyAreChosen) {
   }
 }
 
+// Residues that are kept of what blocks share, by long runs from pinned memory: of ordinary data, of wide ones and of
+// ones that no residues hold.
+TEST(OffloadOnGpu, HasThemFromResiduesThatBlocksShare) {
+  const std::int64_t m = 1500, n = 2100, k = 1700;
+  for (const char* contract : {"fp64+reproducible", "bits(60)+reproducible", "fp64-normwise+reproducible"})
+    for (const double phi : {0.5, 3.0, 40.0}) {
+      Options options;
+      options.contract = Contract::parse(contract);
+      Matrix<double> a = scattered_matrix<double>(m, k, phi, 1), b = scattered_matrix<double>(k, n, phi, 2);
+      Matrix<double> c(m, n), expected(m, n);
+      gemm<double>(Op::none, Op::none, m, n, k, 1, a.data(), m, b.data(), k, 0, expected.data(), m, options);
+      const Pinned pins[]{Pinned(a), Pinned(b), Pinned(c)};
+      const Report report =
+          offloaded_gemm<double>({Op::none, Op::none, m, n, k, 1, a.data(), m, b.data(), k, 0, c.data(), m}, options,
+                                 cuda_target<double>(options));
+      EXPECT_EQ(difference(c, expected), "") << contract << ", phi = " << phi << ": " << report.plan.reason;
+      EXPECT_EQ(report.plan.reason.find("on the CPU"), std::string::npos) << report.plan.reason;
+    }
+}
+
 TEST(OffloadOnGpu, KeepsTheBoundWhereNoBitsArePromised) {
   const std::int64_t n = 3000;
   Options options;

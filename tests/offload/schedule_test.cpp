@@ -109,6 +109,24 @@ TEST(Schedule, GivesTheFirstProductsBeforeTheLastPanelsAreUp) {
   EXPECT_EQ(std::max(s.blocks.front().a, s.blocks.front().b), 1);
 }
 
+// Parts of columns that the device reads from the host itself are at least 64 KiB long, and thin panels follow.
+TEST(Schedule, ReadsLongRunsWhereNothingIsStaged) {
+  const auto blocks = [](ScheduleRequest r) {
+    r.k = 8192, r.memory = std::size_t{1} << 40, r.direct_a = r.direct_b = true;
+    const Schedule s = make_schedule(r);
+    return std::pair(s.m_block, s.n_block);
+  };
+  using Size = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(blocks({.m = 8192, .n = 8192}), Size(8192, 1024));
+  EXPECT_EQ(blocks({.m = 20000, .n = 20000}), Size(10000, 2048));
+  EXPECT_EQ(blocks({.m = 16384, .n = 1000, .element = 4}), Size(16384, 256));
+  EXPECT_EQ(blocks({.m = 8192, .n = 8192, .b_by_columns = false}), Size(8192, 4096));
+  EXPECT_EQ(blocks({.m = 8192, .n = 8192, .a_by_rows = true, .b_by_columns = false}), Size(1024, 8192));
+  EXPECT_EQ(blocks({.m = 8192, .n = 8192, .a_by_rows = true}), Size(2048, 2048));
+  EXPECT_EQ(blocks({.m = 8192, .n = 8192, .m_block = 512}), Size(512, 1024));
+  EXPECT_EQ(blocks({.m = 100, .n = 60}), Size(100, 60));
+}
+
 // Rows stay in groups while columns go by: B goes up once for each group.
 TEST(Schedule, KeepsWhatIsReadTwiceWhereMemoryIsShort) {
   ScheduleRequest r{.m = 4000, .n = 4000, .k = 1000, .m_block = 1000, .n_block = 1000};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
+#include "base/size.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "number/complex.hpp"
@@ -183,15 +185,18 @@ class OffloadRun {
                                        .a_by_rows = part.opa != Op::none,
                                        .b_by_columns = part.opb == Op::none,
                                        .reads_c = part.beta != T{0},
+                                       .direct_a = at.a == Memory::pinned,
+                                       .direct_b = at.b == Memory::pinned,
                                        .memory = memory,
                                        .m_block = whole_ ? part.m : settings_.m_block,
                                        .n_block = whole_ ? part.n : settings_.n_block};
       request.workspace = [&](std::int64_t m, std::int64_t n) { return target_.workspace(m, n, part.k, whole_); };
       Schedule schedule = offload::make_schedule(request);
       if (schedule.blocks.empty() || (whole_ && schedule.blocks.size() != 1)) return false;
-      const std::size_t left = memory - schedule.bytes;
-      links_.push_back(
-          target_.link(static_cast<int>(d), [this, left](const offload::BlockOnDevice& b) { multiply(b, left); }));
+      kept_.push_back(kept_operands(schedule, part.k, memory));
+      const std::size_t left = memory - schedule.bytes - kept_.back().bytes;
+      links_.push_back(target_.link(static_cast<int>(d),
+                                    [this, d, left](const offload::BlockOnDevice& b) { multiply(b, kept_[d], left); }));
       Lane lane{.link = links_.back().get(), .schedule = std::move(schedule)};
       lane.a = host_matrix(part.a, part.lda);
       lane.b = host_matrix(part.b, part.ldb);
@@ -204,14 +209,60 @@ class OffloadRun {
     return true;
   }
 
-  void multiply(const offload::BlockOnDevice& b, std::size_t workspace) {
+  // What a lane keeps of its panels on the device.
+  struct Kept {
+    std::vector<KeptOperand> panels;
+    std::vector<int> uses;  // to come
+    std::size_t bytes = 0;  // at most
+
+    // After a product that read it; the data may have let go of it.
+    void used(int panel, bool was_wanted) {
+      KeptOperand& x = panels[static_cast<std::size_t>(panel)];
+      if (was_wanted && !x.wanted) std::fill(panels.begin(), panels.end(), KeptOperand{});
+      if (--uses[static_cast<std::size_t>(panel)] == 0) x = {};
+    }
+  };
+
+  // Panels that more than one block reads, if memory holds what is made of them all.
+  Kept kept_operands(const Schedule& s, std::int64_t k, std::size_t memory) const {
+    Kept kept{std::vector<KeptOperand>(s.panels.size()), std::vector<int>(s.panels.size(), 0)};
+    for (const offload::Block& b : s.blocks)
+      for (const int panel : {b.a, b.b}) ++kept.uses[static_cast<std::size_t>(panel)];
+    if (!target_.multiply_keeping) return kept;
+    std::size_t bytes = 0;
+    for (std::size_t p = 0; p < s.panels.size(); ++p) {
+      if (kept.uses[p] < 2) continue;
+      const std::size_t of_panel = target_.kept_bytes(s.panels[p].rows * s.panels[p].columns / k, k);
+      kept.panels[p].wanted = of_panel > 0;
+      bytes = size_sum(bytes, of_panel);
+    }
+    const std::size_t others = size_sum(s.bytes, target_.workspace(s.m_block, s.n_block, k, false));
+    if (size_sum(others, bytes) <= memory)
+      kept.bytes = bytes;
+    else
+      std::fill(kept.panels.begin(), kept.panels.end(), KeptOperand{});
+    return kept;
+  }
+
+  Report multiply(const GemmCall<T>& call, const offload::BlockOnDevice& b, Kept& kept, std::size_t workspace) {
+    if (!target_.multiply_keeping) return target_.multiply(call, workspace, b.stream);
+    KeptOperand& x = kept.panels[static_cast<std::size_t>(b.block->a)];
+    KeptOperand& y = kept.panels[static_cast<std::size_t>(b.block->b)];
+    const bool a_wanted = x.wanted, b_wanted = y.wanted;
+    Report report = target_.multiply_keeping(call, workspace, b.stream, x, y);
+    kept.used(b.block->a, a_wanted);
+    kept.used(b.block->b, b_wanted);
+    return report;
+  }
+
+  void multiply(const offload::BlockOnDevice& b, Kept& kept, std::size_t workspace) {
     const Range rows = b.block->rows, columns = b.block->columns;
     GemmCall<T> call = call_;
     call.m = rows.count, call.n = columns.count;
     call.a = reinterpret_cast<const T*>(b.a), call.lda = call.opa == Op::none ? call.m : call.k;
     call.b = reinterpret_cast<const T*>(b.b), call.ldb = call.opb == Op::none ? call.k : call.n;
     call.c = reinterpret_cast<T*>(b.c), call.ldc = call.m;
-    Report report = target_.multiply(call, workspace, b.stream);
+    Report report = multiply(call, b, kept, workspace);
     const std::lock_guard lock(mutex_);
     add(std::move(report));
   }
@@ -277,6 +328,7 @@ class OffloadRun {
   OffloadSettings settings_;
   bool whole_ = false;
   std::vector<std::unique_ptr<offload::Link>> links_;
+  std::deque<Kept> kept_;  // on the links' streams
   std::vector<Lane> lanes_;
   std::vector<GemmCall<T>> parts_;
   std::mutex mutex_;
@@ -321,6 +373,13 @@ OffloadTarget<T> cuda_target(const Options& options) {
   target.multiply = [contract](const GemmCall<T>& x, std::size_t workspace, void* stream) {
     return cuda::gemm<T>(x.opa, x.opb, x.m, x.n, x.k, &x.alpha, x.a, x.lda, x.b, x.ldb, &x.beta, x.c, x.ldc,
                          {.contract = contract, .stream = stream, .workspace_limit = workspace});
+  };
+  target.multiply_keeping = [contract](const GemmCall<T>& x, std::size_t workspace, void* stream, KeptOperand& a,
+                                       KeptOperand& b) {
+    return cuda::gemm_keeping<T>(x, {.contract = contract, .stream = stream, .workspace_limit = workspace}, a, b);
+  };
+  target.kept_bytes = [contract](std::int64_t vectors, std::int64_t k) {
+    return cuda::kept_bytes<T>(vectors, k, contract);
   };
   return target;
 }

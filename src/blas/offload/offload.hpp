@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "blas/offload/kept.hpp"
 #include "offload/cuda_link.hpp"
 #include "offload/transfer.hpp"
 #include "product/call.hpp"
@@ -40,6 +41,11 @@ struct OffloadTarget {
   // Bytes that a product takes on the device; least: with which it runs.
   std::function<std::size_t(std::int64_t m, std::int64_t n, std::int64_t k, bool least)> workspace;
   std::function<Report(const GemmCall<T>& on_device, std::size_t workspace, void* stream)> multiply;
+  // The same of a block whose operands serve other blocks too, and what that keeps of one; absent: nothing is kept.
+  std::function<Report(const GemmCall<T>& on_device, std::size_t workspace, void* stream, KeptOperand& a,
+                       KeptOperand& b)>
+      multiply_keeping;
+  std::function<std::size_t(std::int64_t vectors, std::int64_t k)> kept_bytes;
 };
 
 // Where the matrices of a call lie.
