@@ -38,7 +38,10 @@ Memory zeros(std::size_t bytes) {
 class Run {
  public:
   Run(const Grid& grid, const DistributedCall& call) : grid_(grid), c_(call) {}
-  ~Run() { distributed().destroy(product_); }
+  ~Run() {
+    release_panels();
+    distributed().destroy(product_);
+  }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -111,7 +114,8 @@ class Run {
     const double start = now();
     if (copy_) copy_->take_all();
     const PanelOutcome outcome =
-        multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part, whole_ ? &*whole_ : nullptr);
+        multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part, whole_ ? &*whole_ : nullptr,
+                        [&](double rows, double columns) { return all(reserve(rows, columns)); });
     if (settings().verbose > 1)
       std::fprintf(
           stderr, "%s: %lld x %lld here: scanned in %.4f s, multiplied in %.4f s, waited and sent for %.4f s\n",
@@ -138,6 +142,11 @@ class Run {
     }
     const auto op = [](char letter) { return static_cast<vernier_op>(letter); };
     return distributed().create(handle_, c_.type, op(c_.opa), op(c_.opb), c_.m, c_.n, c_.k, &product_);
+  }
+
+  static vernier_status reserve(double rows, double columns) {
+    constexpr int each = panels_at_a_time / 2;
+    return reserve_panels(each, rows) && reserve_panels(each, columns) ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY;
   }
 
   vernier_status scan() {
@@ -175,6 +184,8 @@ class Run {
     sums_[pass] = zeros(bytes_ * static_cast<std::size_t>(c_.c->count()));
     buffer_ = zeros(ring_buffer_bytes(bytes_));
     if (!a_ || !b_ || !sums_[pass] || !buffer_) return VERNIER_OUT_OF_MEMORY;
+    depth_ = depth_of(grid_, {c_.a, c_.b, c_.c}, c_.k, bytes_);
+    if (!reserve_panels(panels_at_a_time, depth_.bytes)) return VERNIER_OUT_OF_MEMORY;
     vernier_status status = distributed().convert(product_, pass, VERNIER_LEFT, &c_.a_part, a_.get(), c_.a->ld());
     if (status == VERNIER_SUCCESS)
       status = distributed().convert(product_, pass, VERNIER_RIGHT, &c_.b_part, b_.get(), c_.b->ld());
@@ -194,7 +205,7 @@ class Run {
 
   vernier_status multiply(int pass) {
     const auto op = [](char letter) { return letter == 'N' ? 'N' : 'T'; };
-    const DeepBlocks deep(depth_of(grid_, {c_.a, c_.b, c_.c}, c_.k, bytes_));
+    const DeepBlocks deep(depth_.k);
     const bool well = multiply_by_ring({product_,
                                         pass,
                                         bytes_,
@@ -223,7 +234,7 @@ class Run {
   const Grid& grid_;
   const DistributedCall& c_;
   const bool exact_ = settings().contract.rfind("exact", 0) == 0;
-  const Pieces pieces_ = pieces_of(grid_, c_);
+  const Pieces pieces_ = pieces_of(grid_, c_, most_shares_of_residues);
   std::optional<LocalCopy> copy_;     // of C, which a failure on another process must leave as it is
   std::optional<WholePanels> whole_;  // where operands are dealt out as C is
   const double start_ = now();
@@ -231,6 +242,7 @@ class Run {
   vernier_distributed product_ = nullptr;
   std::vector<double> words_;
   std::size_t bytes_ = 0;
+  PanelDepth depth_;  // of elements
   Memory a_, b_, buffer_, sums_[2];
   bool prints_ = false;
   vernier_status status_ = VERNIER_SUCCESS;
