@@ -1,6 +1,7 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -26,6 +27,9 @@ bool is_real(vernier_type type, const void* factor) {
   if (type == VERNIER_C) return static_cast<const float*>(factor)[1] == 0;
   return type != VERNIER_Z || static_cast<const double*>(factor)[1] == 0;
 }
+
+// MKL's PBLAS asks no pilaenv_ from outside, so that whole panels do not come through it.
+std::atomic<bool> keeps_its_blocks = false;
 
 constexpr std::size_t words_at_a_time = std::size_t{1} << 15;
 
@@ -70,10 +74,12 @@ class Run {
   }
 
   Outcome multiply() {
-    if (pieces_.any() && exact_ && c_.triangle == 0) return run_panels();
+    if (exact_ && c_.triangle == 0 && panels_come())
+      if (const Outcome outcome = run_panels(); !tells_of_blocks(outcome)) return outcome;
     while (distributed().scanning(product_) != 0)
       if (!all(scan())) return why();
-    if (pieces_.any() && distributed().regular(product_) != 0) return run_panels();
+    if (panels_come() && distributed().regular(product_) != 0)
+      if (const Outcome outcome = run_panels(); !tells_of_blocks(outcome)) return outcome;
     const int passes = distributed().passes(product_);
     for (int pass = 0; pass < passes; ++pass) {
       if (!all(make_elements(pass))) return why();
@@ -83,13 +89,21 @@ class Run {
     return {.done = true};
   }
 
-  // The worst status of any process, which all of them take; and whether any wants to see the bits, since all have to
-  // help with that.
+  bool panels_come() const { return pieces_.any() && (whole_ || !keeps_its_blocks); }
+  // Nothing has been multiplied then, and elements come in any blocks.
+  bool tells_of_blocks(const Outcome& outcome) const {
+    if (outcome.reason != Reason::unsupported || whole_) return false;
+    return keeps_its_blocks = true;
+  }
+
+  // The worst status of any process, which all of them take; whether any wants to see the bits, since all have to help
+  // with that; and whether any has met a PBLAS that keeps its blocks.
   bool all(vernier_status own) {
-    double most[] = {static_cast<double>(own), settings().verbose > 2 ? 1.0 : 0.0};
-    int rows[2] = {}, columns[2] = {};
-    pblas().maximum(grid_.context, "All", " ", 2, 1, most, 2, rows, columns, -1, -1, -1);
+    double most[] = {static_cast<double>(own), settings().verbose > 2 ? 1.0 : 0.0, keeps_its_blocks ? 1.0 : 0.0};
+    int rows[3] = {}, columns[3] = {};
+    pblas().maximum(grid_.context, "All", " ", 3, 1, most, 3, rows, columns, -1, -1, -1);
     prints_ = most[1] > 0;
+    keeps_its_blocks = most[2] > 0;
     if (handle_ != nullptr && own != VERNIER_SUCCESS && own != VERNIER_OUT_OF_MEMORY)
       message_ = libvernier().last_error(handle_);
     status_ = static_cast<vernier_status>(most[0]);
