@@ -19,12 +19,30 @@ double most_panels(double bytes_of_matrices);
 // where there is none.
 void* allocate_panel(std::size_t bytes);
 
+// The blocks of k that PBLAS takes, and what its longest panel of them takes on a process.
+struct PanelDepth {
+  int k = 0;  // 0: PBLAS's own
+  double bytes = 0;
+};
+
 // All of k, or as much as that leaves room for, 1024 at least. The same on every process: from global sizes alone.
-int depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k, std::size_t element_bytes);
+PanelDepth depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k,
+                    std::size_t element_bytes);
 
 // The same for routines that cut C into such blocks too: 1024 at most.
-int block_depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k,
-                   std::size_t element_bytes);
+PanelDepth block_depth_of(const Grid& grid, std::initializer_list<const SubMatrix*> matrices, int k,
+                          std::size_t element_bytes);
+
+// PBLAS brings a panel to one row or column of processes and then to all, so it holds each of two operands twice.
+inline constexpr int panels_at_a_time = 4;
+
+// Panels of this thread's next product, which PB_Cmalloc hands out, since PBLAS knows no return without memory. What it
+// does not take goes at the end of DeepBlocks. False: there is no memory, and none is held.
+bool reserve_panels(int count, double bytes);
+void release_panels();
+
+// That depth where every process has memory for its panels, else PBLAS's own. All processes of the grid call it.
+int agreed_depth(const Grid& grid, const PanelDepth& depth);
 
 // While it lives, pilaenv_ of this thread answers that depth; 0: the library's own.
 class DeepBlocks {

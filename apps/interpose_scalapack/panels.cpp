@@ -116,6 +116,14 @@ struct Placed {
   }
 };
 
+// Bytes of all k of so many rows of op(A), of so many columns of op(B), on a process at most.
+double row_panel(const DistributedCall& c, int rows) {
+  return static_cast<double>(element_size(c.type)) * c.k * c.c->most_rows(rows);
+}
+double column_panel(const DistributedCall& c, int columns) {
+  return static_cast<double>(element_size(c.type)) * c.k * c.c->most_columns(columns);
+}
+
 // Half of a dimension, in whole rounds of its blocks.
 int halved(int count, int block, int processes) {
   const int round = block * processes, half = (count + 1) / 2;
@@ -124,14 +132,16 @@ int halved(int count, int block, int processes) {
 
 }  // namespace
 
-Pieces pieces_of(const Grid& grid, const DistributedCall& call) {
-  const double size = static_cast<double>(element_size(call.type)), k = call.k, m = call.m, n = call.n;
-  const double share = size * (m * k + k * n + m * n) / (grid.rows * grid.columns);
-  const double most = most_panels(share);
+Pieces pieces_of(const Grid& grid, const DistributedCall& call, double most_shares) {
+  constexpr double little = 1 << 27;  // products of numbers that one process may as well do alone
+  const double k = call.k, m = call.m, n = call.n, processes = grid.rows * grid.columns;
+  const double most_entries = static_cast<double>(call.c->most_rows()) * call.c->most_columns();
+  if (most_entries * k > little && most_entries * processes > most_shares * m * n) return {};
+  const double share = static_cast<double>(element_size(call.type)) * (m * k + k * n + m * n) / processes;
   Pieces p{call.m, call.n};
-  const auto bytes_of_rows = [&] { return size * k * call.c->most_rows(p.rows); };
-  const auto bytes_of_columns = [&] { return size * k * call.c->most_columns(p.columns); };
-  if (bytes_of_rows() + bytes_of_columns() > most) return {};
+  const auto bytes_of_rows = [&] { return row_panel(call, p.rows); };
+  const auto bytes_of_columns = [&] { return column_panel(call, p.columns); };
+  if (bytes_of_rows() + bytes_of_columns() > most_panels(share)) return {};
   while (bytes_of_rows() > most_panel_bytes) {
     const int half = halved(p.rows, call.c->row_block(), grid.rows);
     if (half == p.rows) return {};
@@ -155,15 +165,20 @@ void multiply_whole(const DistributedCall& call, WholePanels& whole) {
   multiply(product);
 }
 
-void multiply_by_pblas(const DistributedCall& call, const Pieces& pieces, const vernier_part& c_part) {
+void multiply_by_pblas(const DistributedCall& call, const Pieces& pieces, const vernier_part& c_part,
+                       const AllReserved& all_reserved) {
   PblasType type = *pblas().table(call.type)();
   type.Fgemm = reinterpret_cast<Function>(gemm);
   Placed a(*call.a, call.a_part), b(*call.b, call.b_part), c(*call.c, c_part);
-  const DeepBlocks deep(call.k);
   const bool a_plain = call.opa == 'N', b_plain = call.opb == 'N';
   for (int i = 0; i < call.m; i += pieces.rows)
     for (int j = 0; j < call.n; j += pieces.columns) {
       const int m = std::min(pieces.rows, call.m - i), n = std::min(pieces.columns, call.n - j);
+      const DeepBlocks deep(call.k);
+      if (!all_reserved(row_panel(call, m), column_panel(call, n))) {
+        running.status = VERNIER_OUT_OF_MEMORY;
+        return;
+      }
       pblas().product_ab(&type, "F", "F", &call.opa, &call.opb, m, n, call.k, type.one, a.data, a_plain ? i : 0,
                          a_plain ? 0 : i, a.descriptor.data(), b.data, b_plain ? 0 : j, b_plain ? j : 0,
                          b.descriptor.data(), type.one, c.data, i, j, c.descriptor.data());
@@ -173,12 +188,12 @@ void multiply_by_pblas(const DistributedCall& call, const Pieces& pieces, const 
 }  // namespace
 
 PanelOutcome multiply_panels(const DistributedCall& call, const Pieces& pieces, vernier_handle handle,
-                             const vernier_part& c, WholePanels* whole) {
+                             const vernier_part& c, WholePanels* whole, const AllReserved& all_reserved) {
   running = {&call, handle, static_cast<std::byte*>(const_cast<void*>(c.X)), c.ldx};
   if (whole != nullptr)
     multiply_whole(call, *whole);
   else
-    multiply_by_pblas(call, pieces, c);
+    multiply_by_pblas(call, pieces, c, all_reserved);
   const bool complete = running.entries == call.c->count();
   const PanelOutcome outcome{running.status != VERNIER_SUCCESS || complete ? running.status : VERNIER_UNSUPPORTED,
                              running.seconds};

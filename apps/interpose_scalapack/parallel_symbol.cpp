@@ -31,12 +31,12 @@ bool ParallelSymbol::concerns(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 bool ParallelSymbol::wanted() {
-  if (!contract_fixes_bits()) {
-    counts_.pass(Reason::mode);
+  if (!pblas().missing.empty()) {
+    refuse(Reason::unsupported, "this ScaLAPACK is not one that is known: " + pblas().missing);
     return false;
   }
-  if (pblas().missing.empty()) return true;
-  refuse(Reason::unsupported, "this ScaLAPACK cannot carry residues: " + pblas().missing);
+  if (contract_fixes_bits()) return true;
+  counts_.pass(Reason::mode);
   return false;
 }
 
@@ -60,16 +60,16 @@ void ParallelSymbol::count(const Call& call, double seconds) {
   }
 }
 
-bool ParallelSymbol::run(const Grid& grid, const DistributedCall& call) {
+Ran ParallelSymbol::run(const Grid& grid, const DistributedCall& call) {
   const Busy busy;
   const double start = now();
   const Outcome outcome = multiply_distributed(grid, call);
   if (!outcome.done) {
     refuse(outcome.reason, outcome.message);
-    return false;
+    return outcome.reason == Reason::memory ? Ran::without_memory : Ran::refused;
   }
   count({.routine = routine_, .type = type, .m = call.m, .n = call.n, .k = call.k}, now() - start);
-  return true;
+  return Ran::done;
 }
 
 }  // namespace vernier::interpose

@@ -13,6 +13,8 @@ namespace vernier::interpose {
 
 bool contract_fixes_bits();
 
+enum class Ran { done, refused, without_memory };
+
 class ParallelSymbol {
  public:
   constexpr ParallelSymbol(const char* name, vernier_type t, Routine routine)
@@ -30,8 +32,8 @@ class ParallelSymbol {
   // May residues go through the library underneath, and has anybody asked? Else the call is passed on, in deep blocks.
   bool wanted();
   void refuse(Reason reason, const std::string& message = "");
-  // Runs it and counts it; false: to be passed on.
-  bool run(const Grid& grid, const DistributedCall& call);
+  // Runs it and counts it; else it is to be passed on, without_memory in PBLAS's own blocks.
+  Ran run(const Grid& grid, const DistributedCall& call);
   void take() { counts_.take(); }  // a call that is made of others, which are counted too
 
   const vernier_type type;

@@ -1,6 +1,7 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -27,6 +28,9 @@ bool is_real(vernier_type type, const void* factor) {
   return type != VERNIER_Z || static_cast<const double*>(factor)[1] == 0;
 }
 
+// MKL's PBLAS asks no pilaenv_ from outside, so that whole panels do not come through it.
+std::atomic<bool> keeps_its_blocks = false;
+
 constexpr std::size_t words_at_a_time = std::size_t{1} << 15;
 
 using Memory = std::unique_ptr<std::byte, FreeMemory>;
@@ -38,7 +42,10 @@ Memory zeros(std::size_t bytes) {
 class Run {
  public:
   Run(const Grid& grid, const DistributedCall& call) : grid_(grid), c_(call) {}
-  ~Run() { distributed().destroy(product_); }
+  ~Run() {
+    release_panels();
+    distributed().destroy(product_);
+  }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -67,10 +74,12 @@ class Run {
   }
 
   Outcome multiply() {
-    if (pieces_.any() && exact_ && c_.triangle == 0) return run_panels();
+    if (exact_ && c_.triangle == 0 && panels_come())
+      if (const Outcome outcome = run_panels(); !tells_of_blocks(outcome)) return outcome;
     while (distributed().scanning(product_) != 0)
       if (!all(scan())) return why();
-    if (pieces_.any() && distributed().regular(product_) != 0) return run_panels();
+    if (panels_come() && distributed().regular(product_) != 0)
+      if (const Outcome outcome = run_panels(); !tells_of_blocks(outcome)) return outcome;
     const int passes = distributed().passes(product_);
     for (int pass = 0; pass < passes; ++pass) {
       if (!all(make_elements(pass))) return why();
@@ -80,13 +89,21 @@ class Run {
     return {.done = true};
   }
 
-  // The worst status of any process, which all of them take; and whether any wants to see the bits, since all have to
-  // help with that.
+  bool panels_come() const { return pieces_.any() && (whole_ || !keeps_its_blocks); }
+  // Nothing has been multiplied then, and elements come in any blocks.
+  bool tells_of_blocks(const Outcome& outcome) const {
+    if (outcome.reason != Reason::unsupported || whole_) return false;
+    return keeps_its_blocks = true;
+  }
+
+  // The worst status of any process, which all of them take; whether any wants to see the bits, since all have to help
+  // with that; and whether any has met a PBLAS that keeps its blocks.
   bool all(vernier_status own) {
-    double most[] = {static_cast<double>(own), settings().verbose > 2 ? 1.0 : 0.0};
-    int rows[2] = {}, columns[2] = {};
-    pblas().maximum(grid_.context, "All", " ", 2, 1, most, 2, rows, columns, -1, -1, -1);
+    double most[] = {static_cast<double>(own), settings().verbose > 2 ? 1.0 : 0.0, keeps_its_blocks ? 1.0 : 0.0};
+    int rows[3] = {}, columns[3] = {};
+    pblas().maximum(grid_.context, "All", " ", 3, 1, most, 3, rows, columns, -1, -1, -1);
     prints_ = most[1] > 0;
+    keeps_its_blocks = most[2] > 0;
     if (handle_ != nullptr && own != VERNIER_SUCCESS && own != VERNIER_OUT_OF_MEMORY)
       message_ = libvernier().last_error(handle_);
     status_ = static_cast<vernier_status>(most[0]);
@@ -111,7 +128,8 @@ class Run {
     const double start = now();
     if (copy_) copy_->take_all();
     const PanelOutcome outcome =
-        multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part, whole_ ? &*whole_ : nullptr);
+        multiply_panels(c_, pieces_, handle_, copy_ ? copy_->part() : c_.c_part, whole_ ? &*whole_ : nullptr,
+                        [&](double rows, double columns) { return all(reserve(rows, columns)); });
     if (settings().verbose > 1)
       std::fprintf(
           stderr, "%s: %lld x %lld here: scanned in %.4f s, multiplied in %.4f s, waited and sent for %.4f s\n",
@@ -138,6 +156,11 @@ class Run {
     }
     const auto op = [](char letter) { return static_cast<vernier_op>(letter); };
     return distributed().create(handle_, c_.type, op(c_.opa), op(c_.opb), c_.m, c_.n, c_.k, &product_);
+  }
+
+  static vernier_status reserve(double rows, double columns) {
+    constexpr int each = panels_at_a_time / 2;
+    return reserve_panels(each, rows) && reserve_panels(each, columns) ? VERNIER_SUCCESS : VERNIER_OUT_OF_MEMORY;
   }
 
   vernier_status scan() {
@@ -175,6 +198,8 @@ class Run {
     sums_[pass] = zeros(bytes_ * static_cast<std::size_t>(c_.c->count()));
     buffer_ = zeros(ring_buffer_bytes(bytes_));
     if (!a_ || !b_ || !sums_[pass] || !buffer_) return VERNIER_OUT_OF_MEMORY;
+    depth_ = depth_of(grid_, {c_.a, c_.b, c_.c}, c_.k, bytes_);
+    if (!reserve_panels(panels_at_a_time, depth_.bytes)) return VERNIER_OUT_OF_MEMORY;
     vernier_status status = distributed().convert(product_, pass, VERNIER_LEFT, &c_.a_part, a_.get(), c_.a->ld());
     if (status == VERNIER_SUCCESS)
       status = distributed().convert(product_, pass, VERNIER_RIGHT, &c_.b_part, b_.get(), c_.b->ld());
@@ -194,7 +219,7 @@ class Run {
 
   vernier_status multiply(int pass) {
     const auto op = [](char letter) { return letter == 'N' ? 'N' : 'T'; };
-    const DeepBlocks deep(depth_of(grid_, {c_.a, c_.b, c_.c}, c_.k, bytes_));
+    const DeepBlocks deep(depth_.k);
     const bool well = multiply_by_ring({product_,
                                         pass,
                                         bytes_,
@@ -223,7 +248,7 @@ class Run {
   const Grid& grid_;
   const DistributedCall& c_;
   const bool exact_ = settings().contract.rfind("exact", 0) == 0;
-  const Pieces pieces_ = pieces_of(grid_, c_);
+  const Pieces pieces_ = pieces_of(grid_, c_, most_shares_of_residues);
   std::optional<LocalCopy> copy_;     // of C, which a failure on another process must leave as it is
   std::optional<WholePanels> whole_;  // where operands are dealt out as C is
   const double start_ = now();
@@ -231,6 +256,7 @@ class Run {
   vernier_distributed product_ = nullptr;
   std::vector<double> words_;
   std::size_t bytes_ = 0;
+  PanelDepth depth_;  // of elements
   Memory a_, b_, buffer_, sums_[2];
   bool prints_ = false;
   vernier_status status_ = VERNIER_SUCCESS;

@@ -35,6 +35,14 @@ Taken refused(ParallelSymbol& symbol, Reason reason = Reason::invalid) {
   return {};
 }
 
+// Passed on, on all processes, in blocks as deep as they have memory for.
+Taken left(const Grid& grid, const PanelDepth& depth) { return {false, agreed_depth(grid, depth)}; }
+
+Taken taken(Ran ran, const Grid& grid, const PanelDepth& depth) {
+  if (ran == Ran::refused) return left(grid, depth);
+  return {ran == Ran::done};
+}
+
 }  // namespace
 
 bool is_zero(vernier_type type, const void* factor) {
@@ -67,20 +75,18 @@ Taken take_gemm(ParallelSymbol& symbol, char opa, char opb, int m, int n, int k,
   if (!x.valid() || !y.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = depth_of(grid, {&x, &y, &z}, k, size);
+  const PanelDepth depth = depth_of(grid, {&x, &y, &z}, k, size);
   const bool sound = x.find_local(grid) && y.find_local(grid) && z.find_local(grid);
   DistributedCall call{
       symbol.type,         opa, opb, m, n, k, alpha, beta, &x, &y, &z, x.part(a.data, size), y.part(b.data, size),
       z.part(c.data, size)};
   call.sound = sound;
   call.c_is_ours = is_zero(symbol.type, beta);
-  if (contract_fixes_bits()) return {symbol.wanted() && symbol.run(grid, call), depth};
-  if (!multiply_by_blas(grid, call)) {
-    symbol.refuse(Reason::mode);
-    return {false, depth};
+  if (!contract_fixes_bits() && multiply_by_blas(grid, call)) {
+    symbol.take();
+    return {true};
   }
-  symbol.take();
-  return {true, depth};
+  return symbol.wanted() ? taken(symbol.run(grid, call), grid, depth) : left(grid, depth);
 }
 
 Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, int n, int k, const void* alpha,
@@ -93,8 +99,8 @@ Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, i
   if (!x.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = block_depth_of(grid, {&x, &z}, k, size);
-  if (!symbol.wanted()) return {false, depth};
+  const PanelDepth depth = block_depth_of(grid, {&x, &z}, k, size);
+  if (!symbol.wanted()) return left(grid, depth);
   const bool sound = x.find_local(grid) && z.find_local(grid);
   const char turned = conjugated ? 'C' : 'T';
   const vernier_part part = x.part(a.data, size);
@@ -112,7 +118,7 @@ Taken take_rank_k(ParallelSymbol& symbol, bool conjugated, char uplo, char op, i
     call.c_part = copy.part();
     return true;
   };
-  if (!symbol.run(grid, call)) return {false, depth};
+  if (const Taken t = taken(symbol.run(grid, call), grid, depth); !t.done) return t;
   if (conjugated) copy.make_diagonal_real();
   copy.give([&](std::int64_t below) { return in_triangle(uplo, below); });
   return {true};
@@ -128,8 +134,8 @@ Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char up
   if (!x.valid() || !y.valid() || !z.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = block_depth_of(grid, {&x, &y, &z}, order, size);
-  if (!symbol.wanted()) return {false, depth};
+  const PanelDepth depth = block_depth_of(grid, {&x, &y, &z}, order, size);
+  if (!symbol.wanted()) return left(grid, depth);
   const bool sound = x.find_local(grid) && y.find_local(grid) && z.find_local(grid);
   const vernier_part symmetric = x.part(a.data, size);
   LocalCopy whole(symbol.type, x, symmetric), strict(symbol.type, x, symmetric);
@@ -150,7 +156,7 @@ Taken take_symmetric(ParallelSymbol& symbol, bool conjugated, char side, char up
     return true;
   };
   call.arrange = [&] { add_transposed(symbol.type, conjugated, order, x.inner(), strict.data(), whole.data()); };
-  return {symbol.run(grid, call), depth};
+  return taken(symbol.run(grid, call), grid, depth);
 }
 
 Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, char diag, int m, int n, const void* alpha,
@@ -163,8 +169,8 @@ Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, cha
   if (!x.valid() || !y.valid()) return refused(symbol);
   if (is_zero(symbol.type, alpha)) return refused(symbol, Reason::trivial);
   const std::size_t size = element_size(symbol.type);
-  const int depth = block_depth_of(grid, {&x, &y}, order, size);
-  if (!symbol.wanted()) return {false, depth};
+  const PanelDepth depth = block_depth_of(grid, {&x, &y}, order, size);
+  if (!symbol.wanted()) return left(grid, depth);
   const bool sound = x.find_local(grid) && y.find_local(grid);
   LocalCopy triangle(symbol.type, x, x.part(a.data, size));
   const bool left = side == 'L';
@@ -183,7 +189,7 @@ Taken take_triangular(ParallelSymbol& symbol, char side, char uplo, char op, cha
     call.b_part = left ? other : triangle.part();
     return true;
   };
-  return {symbol.run(grid, call), depth};
+  return taken(symbol.run(grid, call), grid, depth);
 }
 
 }  // namespace vernier::interpose

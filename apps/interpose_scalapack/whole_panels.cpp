@@ -87,7 +87,8 @@ void WholePanels::gather_columns(std::size_t size) {
 }
 
 bool multiply_by_blas(const Grid& grid, const DistributedCall& call) {
-  if (call.k < least_k || !WholePanels::serves(call) || !pieces_of(grid, call).any() || !pblas().missing.empty())
+  if (call.k < least_k || !pblas().missing.empty() || !WholePanels::serves(call) ||
+      !pieces_of(grid, call, most_shares_of_blas).any())
     return false;
   WholePanels panels(grid, call);
   double failed = call.sound && panels.allocate() ? 0 : 1;

@@ -35,6 +35,12 @@ struct MatrixPart {
   std::int64_t column_count = 0;
 };
 
+// Entries, elements and words of a party are in memory of the current GPU, where its work is queued on that
+// cudaStream_t; only scan() waits. Indices, maxima() and sums() stay in memory of the host.
+struct DeviceMemory {
+  void* stream = nullptr;
+};
+
 template <class T>
 struct DistributedState;
 
@@ -49,6 +55,10 @@ template <class T>
 class VERNIER_API DistributedProduct {
  public:
   DistributedProduct(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options);
+  // A party with its data in device memory; others may have theirs elsewhere. The bits are the same, and so are all
+  // messages. Throws Error(Status::unsupported) without CUDA or such a GPU.
+  DistributedProduct(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options,
+                     DeviceMemory memory);
   ~DistributedProduct();
   DistributedProduct(DistributedProduct&&) noexcept;
   DistributedProduct& operator=(DistributedProduct&&) noexcept;
@@ -94,6 +104,10 @@ class VERNIER_API DistributedProduct {
   std::size_t words(int pass) const;
   void to_words(int pass, std::int64_t count, const std::byte* elements, std::int64_t* words) const;
   void from_words(int pass, std::int64_t count, const std::int64_t* words, std::byte* elements) const;
+
+  // In device memory: elements := their sums over all ranks of a ncclComm_t, 16 at most, by NCCL's int64. All ranks
+  // call it, with as many elements.
+  void all_reduce(int pass, std::int64_t count, std::byte* elements, void* communicator) const;
 
   // ---- finish -----------------------------------------------------------------------------------------------------
   // C = alpha op(A) op(B) + beta C on a part of C, with the complete sums of each pass at elements[pass], entry (r, c)

@@ -24,6 +24,10 @@ typedef struct vernier_part {
 VERNIER_C_API vernier_status vernier_distributed_create(vernier_handle handle, vernier_type type, vernier_op opa,
                                                         vernier_op opb, int64_t m, int64_t n, int64_t k,
                                                         vernier_distributed* product);
+/* Entries, elements and words in device memory, queued on the stream of vernier_cuda_set_stream (DeviceMemory). */
+VERNIER_C_API vernier_status vernier_cuda_distributed_create(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                             vernier_op opb, int64_t m, int64_t n, int64_t k,
+                                                             vernier_distributed* product);
 VERNIER_C_API vernier_status vernier_distributed_destroy(vernier_distributed product); /* null is allowed */
 
 /* scan: 1 while there are rounds to come, else 0 */
@@ -58,6 +62,10 @@ VERNIER_C_API vernier_status vernier_distributed_to_words(vernier_distributed pr
                                                           const void* elements, int64_t* words);
 VERNIER_C_API vernier_status vernier_distributed_from_words(vernier_distributed product, int pass, int64_t count,
                                                             const int64_t* words, void* elements);
+
+/* The sums over all ranks of a ncclComm_t, for a product of vernier_cuda_distributed_create. */
+VERNIER_C_API vernier_status vernier_cuda_distributed_all_reduce(vernier_distributed product, int pass, int64_t count,
+                                                                 void* elements, void* communicator);
 
 /* finish: elements[pass], with one leading dimension; alpha and beta are of the product's type */
 VERNIER_C_API vernier_status vernier_distributed_finish(vernier_distributed product, const void* const* elements,

@@ -41,6 +41,16 @@ vernier_status with_product(vernier_distributed d, Body body) {
                  [&] { std::visit([&]<class T>(DistributedProduct<T>& product) { body(T{}, product); }, d->x); });
 }
 
+// made(T{}): the product
+template <class Make>
+vernier_status create(vernier_handle handle, vernier_type type, vernier_distributed* product, Make made) {
+  return with_handle(handle, [&] {
+    require(product != nullptr, "vernier_distributed_create: product is null");
+    *product = nullptr;
+    with_type(type, [&]<class T>(T x) { *product = new vernier_distributed_product{handle, made(x)}; });
+  });
+}
+
 // A fact, or 0 where there is none.
 template <class Number, class Fact>
 Number fact(vernier_distributed d, Fact find) {
@@ -71,13 +81,16 @@ extern "C" {
 
 vernier_status vernier_distributed_create(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
                                           int64_t m, int64_t n, int64_t k, vernier_distributed* product) {
-  return with_handle(handle, [&] {
-    require(product != nullptr, "vernier_distributed_create: product is null");
-    *product = nullptr;
-    with_type(type, [&]<class T>(T) {
-      *product = new vernier_distributed_product{
-          handle, DistributedProduct<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, options_of<T>(*handle))};
-    });
+  return create(handle, type, product, [&]<class T>(T) {
+    return DistributedProduct<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, options_of<T>(*handle));
+  });
+}
+
+vernier_status vernier_cuda_distributed_create(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
+                                               int64_t m, int64_t n, int64_t k, vernier_distributed* product) {
+  return create(handle, type, product, [&]<class T>(T) {
+    return DistributedProduct<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, options_of<T>(*handle),
+                                 {handle->on_gpu.stream});
   });
 }
 
@@ -165,6 +178,12 @@ vernier_status vernier_distributed_to_words(vernier_distributed d, int pass, int
 vernier_status vernier_distributed_from_words(vernier_distributed d, int pass, int64_t count, const int64_t* words,
                                               void* elements) {
   return with_product(d, [&](auto, const auto& product) { product.from_words(pass, count, words, bytes(elements)); });
+}
+
+vernier_status vernier_cuda_distributed_all_reduce(vernier_distributed d, int pass, int64_t count, void* elements,
+                                                   void* communicator) {
+  return with_product(
+      d, [&](auto, const auto& product) { product.all_reduce(pass, count, bytes(elements), communicator); });
 }
 
 vernier_status vernier_distributed_finish(vernier_distributed d, const void* const* elements, int64_t ld,

@@ -51,7 +51,8 @@ TEST(ElementsOnDevice, UnpackToPlanesOfEachRealProduct) {
                        .moduli = kind.moduli,
                        .products = products,
                        .form = form,
-                       .planes = planes.data()},
+                       .planes = planes.data(),
+                       .ld = along ? k : vectors},
                       nullptr);
         const std::uint8_t* got = planes.data();
         for (int plane = 0; plane < kind.moduli * products; ++plane)
@@ -87,7 +88,8 @@ TEST(ElementsOnDevice, PackResiduesOfTheProduct) {
                  .bytes = kind.bytes,
                  .moduli = kind.moduli,
                  .parts = kind.parts,
-                 .elements = reinterpret_cast<std::byte*>(elements.data())},
+                 .elements = reinterpret_cast<std::byte*>(elements.data()),
+                 .ld = m},
                 nullptr);
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < m; ++i) {

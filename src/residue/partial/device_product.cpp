@@ -55,21 +55,26 @@ double seconds_by_gpu(const PassData& pass, const ElementProduct& p) {
 
 }  // namespace
 
-ElementBuffers carve_elements(Arena& arena, const ElementLayout& layout, const ElementBlock& block,
-                              bool sums_in_memory) {
+ElementBuffers carve_planes(Arena& arena, const ElementLayout& layout, const ElementBlock& block, bool sums_in_memory) {
   const std::int64_t planes = std::int64_t{real_products(layout.parts)} * layout.moduli, pitch = device_pitch(block.k);
-  const auto elements = [&](std::int64_t rows, std::int64_t columns) {
-    return arena.take<std::byte>(size_product({rows, columns, static_cast<std::int64_t>(layout.bytes())}));
-  };
   ElementBuffers buffers;
-  buffers.a = elements(block.m, block.k);
-  buffers.b = elements(block.k, block.n);
-  buffers.product = elements(block.m, block.n);
   buffers.planes_a = arena.take<std::uint8_t>(size_product({planes, block.m, pitch}));
   buffers.planes_b = arena.take<std::uint8_t>(size_product({planes, block.n, pitch}));
   buffers.residues = arena.take<std::int8_t>(size_product({planes, product_units(block.m, block.n).plane_bytes()}));
   if (sums_in_memory)
     buffers.sums = arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(block.m, block.n, planes)));
+  return buffers;
+}
+
+ElementBuffers carve_elements(Arena& arena, const ElementLayout& layout, const ElementBlock& block,
+                              bool sums_in_memory) {
+  ElementBuffers buffers = carve_planes(arena, layout, block, sums_in_memory);
+  const auto elements = [&](std::int64_t rows, std::int64_t columns) {
+    return arena.take<std::byte>(size_product({rows, columns, static_cast<std::int64_t>(layout.bytes())}));
+  };
+  buffers.a = elements(block.m, block.k);
+  buffers.b = elements(block.k, block.n);
+  buffers.product = elements(block.m, block.n);
   return buffers;
 }
 

@@ -4,9 +4,7 @@
 #include <algorithm>
 
 #include "cuda/device.hpp"
-#include "engine/int8_engine_cuda.hpp"
-#include "product/device_memory.hpp"
-#include "residue/partial/element_kernels.hpp"
+#include "residue/partial/device_block.hpp"
 
 namespace vernier {
 namespace {
@@ -36,7 +34,8 @@ void send(const PassData& pass, const DeviceInt8Engine& engine, const Operand& o
                     .moduli = pass.layout.moduli,
                     .products = real_products(pass.layout.parts),
                     .form = engine.form(),
-                    .planes = operand.planes},
+                    .planes = operand.planes,
+                    .ld = x.k_contiguous ? count : operand.vectors},
                    stream);
 }
 
@@ -72,7 +71,8 @@ void make_product(const PassData& pass, const ElementProduct& p, std::int64_t k_
                   .bytes = static_cast<std::int64_t>(p.a.bytes),
                   .moduli = pass.layout.moduli,
                   .parts = pass.layout.parts,
-                  .elements = buffers.product},
+                  .elements = buffers.product,
+                  .ld = p.m},
                  stream);
   check(cudaMemcpyAsync(out, buffers.product, p.a.bytes * static_cast<std::size_t>(p.m * p.n), cudaMemcpyDeviceToHost,
                         stream),
@@ -83,12 +83,9 @@ void make_product(const PassData& pass, const ElementProduct& p, std::int64_t k_
 }  // namespace
 
 ElementDevice element_device() {
-  // Processes may share the GPU, and pageable copies gain nothing from more.
-  constexpr std::size_t most = std::size_t{4} << 30, share = 4;
   if (!missing_device().empty()) return {};
   try {
-    const DeviceInt8Engine& engine = find_device_int8_engine("");
-    return {std::min(most, available_device_memory() / share), engine.longest_k(), engine.sums_in_memory()};
+    return device_of(find_device_int8_engine(""));
   } catch (const std::exception&) {
     return {};
   }

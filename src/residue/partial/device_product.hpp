@@ -31,6 +31,8 @@ struct ElementBuffers {
   std::int8_t* residues = nullptr;                           // of the product
   std::int32_t* sums = nullptr;
 };
+// The planes, residues and sums alone.
+ElementBuffers carve_planes(Arena& arena, const ElementLayout& layout, const ElementBlock& block, bool sums_in_memory);
 ElementBuffers carve_elements(Arena& arena, const ElementLayout& layout, const ElementBlock& block,
                               bool sums_in_memory);
 

@@ -1,19 +1,17 @@
 // Elements of long sums, for data too wide for any moduli; and sums as words of 64 bits that integers add.
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "number/digit_sum.hpp"
+#include "residue/partial/entry_integer.hpp"
 #include "residue/partial/pass_data.hpp"
 #include "residue/residues.hpp"
 
 namespace vernier {
 namespace {
-
-constexpr int limb_width = 59;  // of a word: sixteen terms add up without overflow
-constexpr int counter_bits = 5;
-constexpr int classes = 3;  // NaN and both infinities
 
 // Afterwards the digits lie in 0 .. 2^32 - 1 but for the last, which has the sign.
 void carry_digits(std::int64_t* words, int digits) {
@@ -39,29 +37,12 @@ void add_digit_product(double x, double y, bool negated, const ElementLayout& la
                 [&](int d) -> std::int64_t& { return words[d]; });
 }
 
-// The integer is below P / 2.
-int limbs_of(const PassData& pass) {
-  return (residue_system(pass.layout.moduli).product.bit_width() - 1 + limb_width - 1) / limb_width;
-}
-
 // Limbs of the integer that residues stand for: it is added exactly, so any representative serves.
-void to_limbs(const PassData& pass, const std::int8_t* residues, int limbs, std::int64_t* words) {
+void limbs_of_residues(const PassData& pass, const std::int8_t* residues, int limbs, std::int64_t* words) {
   const SignedInteger x = recombine_entry(*pass.tables, residues, 1);
   for (int l = 0; l < limbs; ++l) {
     const auto limb = static_cast<std::int64_t>(x.magnitude.bits(limb_width * l, limb_width));
     words[l] = x.negative ? -limb : limb;
-  }
-}
-
-// The residues are those of the integer times (P / p)^-1, as sums of products have them.
-void from_limbs(const PassData& pass, const std::int64_t* words, int limbs, std::int8_t* residues) {
-  const ResidueSystem& system = residue_system(pass.layout.moduli);
-  for (int q = 0; q < pass.layout.moduli; ++q) {
-    const auto i = static_cast<std::size_t>(q);
-    const int p = moduli[i], base = power_of_two_mod(limb_width, p);
-    int r = 0;
-    for (int l = limbs - 1; l >= 0; --l) r = symmetric_residue(r * base + words[l] % p, p);
-    residues[q] = static_cast<std::int8_t>(multiply_mod(r, system.row_factor[i], p));
   }
 }
 
@@ -108,6 +89,11 @@ void multiply_digits(const PassData& pass, const ElementProduct& p) {
     }
 }
 
+// The integer is below P / 2.
+int limbs_of(const PassData& pass) {
+  return (residue_system(pass.layout.moduli).product.bit_width() - 1 + limb_width - 1) / limb_width;
+}
+
 std::size_t element_words(const PassData& pass) {
   const ElementLayout& layout = pass.layout;
   const int own = layout.moduli > 0 ? limbs_of(pass) : layout.digits;
@@ -120,33 +106,33 @@ void elements_to_words(const PassData& pass, std::int64_t count, const std::byte
   for (std::int64_t e = 0; e < count; ++e, elements += layout.bytes(), words += element_words(pass)) {
     for (int p = 0; p < layout.parts; ++p) {
       if (layout.moduli > 0)
-        to_limbs(pass, reinterpret_cast<const std::int8_t*>(elements) + p * layout.moduli, own, words + p * own);
+        limbs_of_residues(pass, reinterpret_cast<const std::int8_t*>(elements) + p * layout.moduli, own,
+                          words + p * own);
       else
         std::copy_n(reinterpret_cast<const std::int64_t*>(elements) + p * own, own, words + p * own);
       if (!pass.specials) continue;
-      std::int64_t counts = 0;
-      const auto sum = static_cast<unsigned>(elements[layout.class_offset() + static_cast<std::size_t>(p)]);
-      for (int c = 0; c < classes; ++c) counts |= static_cast<std::int64_t>(sum >> c & 1) << (counter_bits * c);
-      words[layout.parts * own + p] = counts;
+      words[layout.parts * own + p] =
+          class_counts(static_cast<std::uint8_t>(elements[layout.class_offset() + static_cast<std::size_t>(p)]));
     }
   }
 }
 
 void words_to_elements(const PassData& pass, std::int64_t count, const std::int64_t* words, std::byte* elements) {
   const ElementLayout& layout = pass.layout;
+  std::optional<LimbResidues> residues;
+  if (layout.moduli > 0) residues.emplace(residue_system(layout.moduli));
   const int own = layout.moduli > 0 ? limbs_of(pass) : layout.digits;
   for (std::int64_t e = 0; e < count; ++e, elements += layout.bytes(), words += element_words(pass)) {
     std::fill(elements, elements + layout.bytes(), std::byte{0});
     for (int p = 0; p < layout.parts; ++p) {
       if (layout.moduli > 0)
-        from_limbs(pass, words + p * own, own, reinterpret_cast<std::int8_t*>(elements) + p * layout.moduli);
+        for (int q = 0; q < layout.moduli; ++q)
+          elements[p * layout.moduli + q] = static_cast<std::byte>(residues->residue(words + p * own, own, q));
       else
         std::copy_n(words + p * own, own, reinterpret_cast<std::int64_t*>(elements) + p * own);
       if (!pass.specials) continue;
-      unsigned sum = 0;
-      for (int c = 0; c < classes; ++c)
-        if ((words[layout.parts * own + p] >> (counter_bits * c) & ((1 << counter_bits) - 1)) != 0) sum |= 1u << c;
-      elements[layout.class_offset() + static_cast<std::size_t>(p)] = static_cast<std::byte>(sum);
+      elements[layout.class_offset() + static_cast<std::size_t>(p)] =
+          std::byte{class_of_counts(words[layout.parts * own + p])};
     }
   }
 }

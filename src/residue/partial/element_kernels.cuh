@@ -23,7 +23,7 @@ __device__ inline std::uint32_t byte_of(int residue, int p, ByteForm form) {
 }
 
 // A thread: one vector, so many k, all planes.
-__global__ void __launch_bounds__(element_threads)
+static __global__ void __launch_bounds__(element_threads)
     unpack_elements(const __grid_constant__ ElementPlanes x, const __grid_constant__ ElementModuli moduli) {
   const std::int64_t pitch = device_pitch(x.k), chunks = pitch / unpacked_each;
   const std::int64_t item = std::int64_t{blockIdx.x} * element_threads + threadIdx.x;
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(element_threads)
   if (vector >= x.vectors) return;
   const auto* elements = reinterpret_cast<const std::int8_t*>(x.elements);
   const auto at = [&](std::int64_t l) {
-    return elements + (x.k_contiguous ? l + vector * x.k : vector + l * x.vectors) * x.bytes;
+    return elements + (x.k_contiguous ? l + vector * x.ld : vector + l * x.ld) * x.bytes;
   };
   for (int q = 0; q < x.moduli; ++q)
     for (int product = 0; product < x.products; ++product) {
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(element_threads)
 }
 
 // A thread: one element.
-__global__ void __launch_bounds__(element_threads)
+static __global__ void __launch_bounds__(element_threads)
     pack_elements(const __grid_constant__ ProductElements x, const __grid_constant__ ElementModuli moduli) {
   const std::int64_t item = std::int64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (item >= x.m * x.n) return;
@@ -55,18 +55,22 @@ __global__ void __launch_bounds__(element_threads)
   const std::int64_t plane = units.plane_bytes(),
                      at = (j / unit_columns * units.down + i / unit_rows) * unit_bytes +
                           unit_index(static_cast<int>(i % unit_rows), static_cast<int>(j % unit_columns));
-  auto* element = reinterpret_cast<std::int8_t*>(x.elements) + item * x.bytes;
-  for (std::int64_t b = x.parts * x.moduli; b < x.bytes; ++b) element[b] = 0;
+  auto* element = reinterpret_cast<std::int8_t*>(x.elements) + (i + j * x.ld) * x.bytes;
+  const auto put = [&](int at, int p, int residue) {
+    element[at] = static_cast<std::int8_t>(x.adds ? reduced<2>(element[at] + residue, p) : residue);
+  };
+  if (!x.adds)
+    for (std::int64_t b = x.parts * x.moduli; b < x.bytes; ++b) element[b] = 0;
   for (int q = 0; q < x.moduli; ++q) {
     const std::int8_t* from = x.products + q * real_products(x.parts) * plane + at;
     const int p = moduli.p[static_cast<std::size_t>(q)];
     if (x.parts == 1) {
-      element[q] = static_cast<std::int8_t>(reduced<2>(*from, p));  // an engine's may lie one beyond
+      put(q, p, reduced<2>(*from, p));  // an engine's may lie one beyond
       continue;
     }
     const ProductResidues r = complex_residues(from[0], from[plane], from[2 * plane], p);
-    element[q] = static_cast<std::int8_t>(r.real);
-    element[x.moduli + q] = static_cast<std::int8_t>(r.imaginary);
+    put(q, p, r.real);
+    put(x.moduli + q, p, r.imaginary);
   }
 }
 

@@ -20,15 +20,19 @@ struct ElementPlanes {
   int moduli = 0, products = 1;
   ByteForm form = ByteForm::natural;
   std::uint8_t* planes = nullptr;
+  std::int64_t ld = 0;  // elements from a vector to the next, or from a k to the next where vectors lie side by side
 };
 void unpack_on_device(const ElementPlanes& planes, cudaStream_t stream);
 
-// Residues of all real products, product_units(m, n) of each -> elements, m x n by columns, classes 0.
+// Residues of all real products, product_units(m, n) of each -> elements, m x n by columns that lie ld apart. Where
+// they add, the residues are added to those there; else classes are 0.
 struct ProductElements {
   const std::int8_t* products = nullptr;
   std::int64_t m = 0, n = 0, bytes = 0;
   int moduli = 0, parts = 1;
   std::byte* elements = nullptr;
+  std::int64_t ld = 0;
+  bool adds = false;
 };
 void pack_on_device(const ProductElements& product, cudaStream_t stream);
 

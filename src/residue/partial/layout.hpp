@@ -61,4 +61,27 @@ constexpr std::uint8_t negated_class(std::uint8_t x) {
                                    swapped(class_positive, class_negative));
 }
 
+// Of the product of two elements, classes of their parts side by side, into those of a sum.
+constexpr void add_class_products(int parts, const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* sum) {
+  sum[0] |= class_product(a[0], b[0]);
+  if (parts == 1) return;
+  sum[0] |= class_product(negated_class(a[1]), b[1]);
+  sum[1] |= static_cast<std::uint8_t>(class_product(a[1], b[0]) | class_product(a[0], b[1]));
+}
+
+// The classes of a sum as counts in a word, which add up over sixteen parties; and back.
+inline constexpr int class_counter_bits = 5, counted_classes = 3;
+constexpr std::int64_t class_counts(std::uint8_t sum) {
+  std::int64_t counts = 0;
+  for (int c = 0; c < counted_classes; ++c)
+    counts |= static_cast<std::int64_t>(sum >> c & 1) << (class_counter_bits * c);
+  return counts;
+}
+constexpr std::uint8_t class_of_counts(std::int64_t counts) {
+  unsigned sum = 0;
+  for (int c = 0; c < counted_classes; ++c)
+    if ((counts >> (class_counter_bits * c) & ((1 << class_counter_bits) - 1)) != 0) sum |= 1u << c;
+  return static_cast<std::uint8_t>(sum);
+}
+
 }  // namespace vernier

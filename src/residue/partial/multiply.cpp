@@ -172,14 +172,6 @@ class ResidueBlock {
   std::byte* scratch_ = nullptr;
 };
 
-// Of the classes of a and b, the parts of a complex product beside each other.
-void add_class_terms(const ElementLayout& layout, const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* sum) {
-  sum[0] |= class_product(a[0], b[0]);
-  if (layout.parts == 1) return;
-  sum[0] |= class_product(negated_class(a[1]), b[1]);
-  sum[1] |= static_cast<std::uint8_t>(class_product(a[1], b[0]) | class_product(a[0], b[1]));
-}
-
 bool is_special(const ElementLayout& layout, const std::uint8_t* classes) {
   return ((classes[0] | (layout.parts == 2 ? classes[1] : 0)) & class_special) != 0;
 }
@@ -204,10 +196,12 @@ void multiply_classes(const PassData& pass, const ElementProduct& p) {
   for (std::int64_t l = 0; l < p.k; ++l) {
     for (std::int64_t i = 0; i < p.m; ++i)
       if (is_special(layout, of(p.a, i, l)))
-        for (std::int64_t j = 0; j < p.n; ++j) add_class_terms(layout, of(p.a, i, l), of(p.b, j, l), sum(i, j));
+        for (std::int64_t j = 0; j < p.n; ++j)
+          add_class_products(layout.parts, of(p.a, i, l), of(p.b, j, l), sum(i, j));
     for (std::int64_t j = 0; j < p.n; ++j)
       if (is_special(layout, of(p.b, j, l)))
-        for (std::int64_t i = 0; i < p.m; ++i) add_class_terms(layout, of(p.a, i, l), of(p.b, j, l), sum(i, j));
+        for (std::int64_t i = 0; i < p.m; ++i)
+          add_class_products(layout.parts, of(p.a, i, l), of(p.b, j, l), sum(i, j));
   }
 }
 

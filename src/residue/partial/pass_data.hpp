@@ -68,6 +68,7 @@ void multiply_classes(const PassData& pass, const ElementProduct& product);  // 
 
 void add_elements(const PassData& pass, std::int64_t count, const std::byte* from, std::byte* to);
 
+int limbs_of(const PassData& pass);  // of the words of a part, where there are moduli
 std::size_t element_words(const PassData& pass);
 void elements_to_words(const PassData& pass, std::int64_t count, const std::byte* elements, std::int64_t* words);
 void words_to_elements(const PassData& pass, std::int64_t count, const std::int64_t* words, std::byte* elements);

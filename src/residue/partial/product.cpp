@@ -1,5 +1,6 @@
 // DistributedProduct: what its functions check, and what they hand on.
 #include "residue/partial/device_product.hpp"
+#include "residue/partial/entry_integer.hpp"
 #include "residue/partial/finish.hpp"
 #include "residue/partial/state.hpp"
 #include "vernier/distributed.hpp"
@@ -51,16 +52,30 @@ void check_elements(std::int64_t count, const void* from, const void* to) {
 
 }  // namespace
 
+namespace {
+
 template <class T>
-DistributedProduct<T>::DistributedProduct(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
-                                          const Options& options) {
+std::unique_ptr<DistributedState<T>> checked_state(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                                   const Options& options, const DeviceMemory* on_device) {
   check_shape(routine, opa, opb, m, n, k);
   check_options(routine, options);
   const Contract& c = options.contract;
   require(c.reproducible || c.kind == Contract::Kind::exact,
           "{}: contract {} promises no bits; expected {}+reproducible or exact", routine, c.text(), c.text());
-  state_ = std::make_unique<DistributedState<T>>(opa, opb, m, n, k, options);
+  return std::make_unique<DistributedState<T>>(opa, opb, m, n, k, options,
+                                               on_device != nullptr ? device_parts<T>(on_device->stream) : nullptr);
 }
+
+}  // namespace
+
+template <class T>
+DistributedProduct<T>::DistributedProduct(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                          const Options& options)
+    : state_(checked_state<T>(opa, opb, m, n, k, options, nullptr)) {}
+template <class T>
+DistributedProduct<T>::DistributedProduct(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
+                                          const Options& options, DeviceMemory memory)
+    : state_(checked_state<T>(opa, opb, m, n, k, options, &memory)) {}
 template <class T>
 DistributedProduct<T>::~DistributedProduct() = default;
 template <class T>
@@ -78,6 +93,10 @@ void DistributedProduct<T>::scan(Side side, const MatrixPart<const T>& part) {
   DistributedState<T>& s = *state_;
   check_operand(s, side, part);
   check_scanning(s);
+  if (s.parts_on_device) {
+    if (s.scan.takes_entries()) s.parts_on_device->scan(s.view(side, part), s.scan.message(side));
+    return;
+  }
   s.scan.template add<T>(side, s.vectors_are_rows(side), part, s.threads, backend_of<RealType<T>>(s.engine).name);
 }
 
@@ -134,7 +153,9 @@ void DistributedProduct<T>::convert(int pass, Side side, const MatrixPart<const 
   check_operand(s, side, part);
   check_leading(routine, "ld", ld, part.row_count);
   check_pointer(routine, "elements", part.row_count > 0 && part.column_count > 0, elements);
-  if (data.layout.moduli > 0)
+  if (s.parts_on_device)
+    s.parts_on_device->convert(data, side, s.view(side, part), s.conjugated(side), elements, ld);
+  else if (data.layout.moduli > 0)
     convert_residues(data, side, s.view(side, part), s.conjugated(side), elements, ld);
   else
     convert_digits(data, s.view(side, part), s.conjugated(side), elements, ld);
@@ -151,6 +172,7 @@ void DistributedProduct<T>::multiply(int pass, Op opa, Op opb, std::int64_t m, s
     check_pointer(routine, name, true, X);
   const std::size_t bytes = data.layout.bytes();
   const ElementProduct product{m, n, k, {A, lda, opa != Op::none, bytes}, {B, ldb, opb == Op::none, bytes}, C, ldc};
+  if (state_->parts_on_device) return state_->parts_on_device->multiply(data, product);
   if (data.layout.moduli == 0)
     multiply_digits(data, product);
   else
@@ -169,18 +191,18 @@ void DistributedProduct<T>::partial(int pass, const MatrixPart<const T>& a, cons
           columns.ks());
   const std::size_t bytes = element_bytes(pass);
   const std::int64_t lda = std::max<std::int64_t>(1, a.row_count), ldb = std::max<std::int64_t>(1, b.row_count);
-  std::vector<std::byte> left(bytes * static_cast<std::size_t>(lda * a.column_count));
-  std::vector<std::byte> right(bytes * static_cast<std::size_t>(ldb * b.column_count));
-  convert(pass, Side::left, a, left.data(), lda);
-  convert(pass, Side::right, b, right.data(), ldb);
-  multiply(pass, s.opa, s.opb, rows.vectors(), columns.vectors(), rows.ks(), left.data(), lda, right.data(), ldb, C,
-           ldc);
+  const std::shared_ptr<std::byte> left = s.memory(size_product({bytes, size_product({lda, a.column_count})})),
+                                   right = s.memory(size_product({bytes, size_product({ldb, b.column_count})}));
+  convert(pass, Side::left, a, left.get(), lda);
+  convert(pass, Side::right, b, right.get(), ldb);
+  multiply(pass, s.opa, s.opb, rows.vectors(), columns.vectors(), rows.ks(), left.get(), lda, right.get(), ldb, C, ldc);
 }
 
 template <class T>
 void DistributedProduct<T>::add(int pass, std::int64_t count, const std::byte* from, std::byte* to) const {
   check_elements(count, from, to);
-  add_elements(state_->pass(pass), count, from, to);
+  const PassData& data = state_->pass(pass);
+  state_->parts_on_device ? state_->parts_on_device->add(data, count, from, to) : add_elements(data, count, from, to);
 }
 
 template <class T>
@@ -191,13 +213,32 @@ template <class T>
 void DistributedProduct<T>::to_words(int pass, std::int64_t count, const std::byte* elements,
                                      std::int64_t* words) const {
   check_elements(count, elements, words);
-  elements_to_words(state_->pass(pass), count, elements, words);
+  const PassData& data = state_->pass(pass);
+  state_->parts_on_device ? state_->parts_on_device->to_words(data, count, elements, words)
+                          : elements_to_words(data, count, elements, words);
 }
 template <class T>
 void DistributedProduct<T>::from_words(int pass, std::int64_t count, const std::int64_t* words,
                                        std::byte* elements) const {
   check_elements(count, words, elements);
-  words_to_elements(state_->pass(pass), count, words, elements);
+  const PassData& data = state_->pass(pass);
+  state_->parts_on_device ? state_->parts_on_device->from_words(data, count, words, elements)
+                          : words_to_elements(data, count, words, elements);
+}
+template <class T>
+void DistributedProduct<T>::all_reduce(int pass, std::int64_t count, std::byte* elements, void* communicator) const {
+  const DistributedState<T>& s = *state_;
+  const PassData& data = s.pass(pass);
+  check_elements(count, elements, elements);
+  if (!s.parts_on_device)
+    fail(Status::unsupported, "{}: all_reduce: NCCL sums in device memory alone; expected a DeviceMemory", routine);
+  if (count == 0) return;
+  const std::size_t words = size_product({element_words(data), static_cast<std::size_t>(count)});
+  const std::shared_ptr<std::byte> memory = s.memory(size_product({words, sizeof(std::int64_t)}));
+  auto* const sums = reinterpret_cast<std::int64_t*>(memory.get());
+  s.parts_on_device->to_words(data, count, elements, sums);
+  s.parts_on_device->sum_over_ranks(communicator, most_summed_parties, sums, words);
+  s.parts_on_device->from_words(data, count, sums, elements);
 }
 
 template <class T>
@@ -206,13 +247,16 @@ void DistributedProduct<T>::finish(const std::byte* const* elements, std::int64_
   const DistributedState<T>& s = *state_;
   check("C", c, s.m, s.n);
   if (c.row_count == 0 || c.column_count == 0) return;
-  if (alpha == T{0} || s.k == 0) return scale_part(beta, c, s.contract.rounding);
+  if (alpha == T{0} || s.k == 0)
+    return s.parts_on_device ? s.parts_on_device->scale(beta, c, s.contract.rounding)
+                             : scale_part(beta, c, s.contract.rounding);
   s.check_scalars(alpha, beta);
   s.pass(0);
   check_leading(routine, "ld", ld, c.row_count);
   for (int i = 0; i < passes(); ++i) check_pointer(routine, "elements", true, elements[i]);
-  finish_part(
-      Finish<T>{s.passes, elements, ld, s.exact, s.contract.rounding, s.row_proofs, s.column_proofs, alpha, beta, c});
+  const Finish<T> last{s.passes,     elements,        ld,    s.exact, s.contract.rounding,
+                       s.row_proofs, s.column_proofs, alpha, beta,    c};
+  s.parts_on_device ? s.parts_on_device->finish(last) : finish_part(last);
 }
 
 template class DistributedProduct<float>;

@@ -42,12 +42,15 @@ void Scan::begin(const ScanStep& step) {
   sums_.assign(static_cast<std::size_t>(sums), 0);
 }
 
+RoundMessage Scan::message(Side side) {
+  return {step_, this->side(side), offset_of(side), k_, maxima_.data() + 1, sums_.data()};
+}
+
 template <class T>
 void Scan::add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads, std::string_view loops) {
-  if (step_.round == ScanRound::moduli || step_.round == ScanRound::done) return;
-  const ScannedSide& scanned = this->side(side);
+  if (!takes_entries()) return;
   const PartView<T> view{part, vectors_are_rows};
-  const RoundMessage message{step_, scanned, offset_of(side), k_, maxima_.data() + 1, sums_.data()};
+  const RoundMessage message = this->message(side);
   const RealVectors<T> vectors(view);
   const ScanLoops<RealType<T>> fast = scan_loops<RealType<T>>(loops);
   const bool may_be_fast = step_.round == ScanRound::sums || (step_.round == ScanRound::extremes && !exact_);

@@ -10,12 +10,11 @@
 
 #include "number/complex.hpp"
 #include "product/statistics.hpp"
+#include "residue/partial/scan_element.hpp"
 #include "residue/scale/scaling.hpp"
 #include "vernier/distributed.hpp"
 
 namespace vernier {
-
-enum class ScanRound { extremes, sums, depths, spans, moduli, done };
 
 // Which round, and of which of its vectors: block spans go some vectors at a time.
 struct ScanStep {
@@ -48,6 +47,10 @@ class Scan {
   // loops: the name of a SchemeBackend
   template <class T>
   void add(Side side, bool vectors_are_rows, const MatrixPart<const T>& part, int threads, std::string_view loops);
+
+  // For whoever adds to the messages otherwise, while a round is on that has entries.
+  bool takes_entries() const { return step_.round != ScanRound::moduli && step_.round != ScanRound::done; }
+  struct RoundMessage message(Side side);
 
   void combine();     // to the next round; the messages are those of all parties
   void want_spans();  // goes on with block spans after `done`

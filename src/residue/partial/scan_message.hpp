@@ -3,63 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 
-#include "number/digit_sum.hpp"
-#include "product/flatness.hpp"
 #include "residue/partial/gather.hpp"
 #include "residue/partial/scan.hpp"
+#include "residue/partial/scan_element.hpp"
 #include "residue/partial/scan_loops.hpp"
 #include "residue/scale/block_spans.hpp"
 
 namespace vernier {
-
-// Words of a vector in each round's message.
-inline constexpr std::int64_t extreme_words = 4;  // exponent, lowest, lowest bit, nonfinite
-inline constexpr std::int64_t sum_words = 2 + static_cast<std::int64_t>(shallow_depths.size());
-inline constexpr std::int64_t depth_words = static_cast<std::int64_t>(deep_depths.size());
-inline constexpr std::int64_t packed_deficits = 6;                   // bytes of a word below 2^53
-inline constexpr std::int64_t span_message = std::int64_t{1} << 23;  // words
-inline constexpr std::int64_t bias = 8192;                           // makes exponents positive
-
-inline std::int64_t span_words(std::int64_t k) { return divide_up(k, packed_deficits); }
-
-inline void raise(std::int64_t& word, std::int64_t value) { word = std::max(word, value); }
-
-template <class R>
-void add_extremes(R x, std::int64_t* words) {
-  const auto bits = magnitude_bits(x);
-  if (bits >= infinity_bits<R>) {
-    words[3] = 1;
-  } else if (bits != 0) {
-    const int exponent = exponent_of<R>(bits);
-    const ElementParts p = element_parts(x);
-    raise(words[0], bias + exponent);
-    raise(words[1], bias - exponent);
-    raise(words[2], bias - (p.exponent + std::countr_zero(p.significand)));
-  }
-}
-
-template <class R>
-void add_sums(R x, const QuantumScale& scale, std::int64_t* words) {
-  const auto bits = magnitude_bits(x);
-  if (bits >= infinity_bits<R>) return;
-  const auto v =
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(std::bit_cast<R>(bits)) * scale.first * scale.second));
-  words[0] += v * v;
-  words[1] += v;
-  for (std::size_t i = 0; i < shallow_depths.size(); ++i)
-    words[2 + i] += std::min(v, std::int64_t{1} << (quantum_bits - shallow_depths[i]));
-}
-
-template <class R>
-void add_depths(R x, int exponent, std::int64_t* words) {
-  const auto bits = magnitude_bits(x);
-  if (bits == 0 || bits >= infinity_bits<R>) return;
-  const int depth = exponent - exponent_of<R>(bits);
-  for (std::size_t i = 0; i < deep_depths.size(); ++i) words[i] += depth <= deep_depths[i] ? 1 : 0;
-}
 
 // What one party's elements add to the message of the round.
 struct RoundMessage {

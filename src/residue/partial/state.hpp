@@ -10,9 +10,11 @@
 #include "base/asked_device.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "base/workspace.hpp"
 #include "number/digit_sum.hpp"
 #include "product/arguments.hpp"
 #include "residue/gemm.hpp"
+#include "residue/partial/device_parts.hpp"
 #include "residue/partial/pass_data.hpp"
 #include "residue/partial/side_costs.hpp"
 #include "residue/plan/bounds.hpp"
@@ -53,8 +55,10 @@ struct DistributedState {
   std::vector<VectorProof> row_proofs, column_proofs;
   IntegerNeeds row_needs, column_needs;  // under exact
   std::vector<PassData> passes;
+  std::unique_ptr<DeviceParts<T>> parts_on_device;  // null: memory of the host
 
-  DistributedState(Op a, Op b, std::int64_t rows, std::int64_t columns, std::int64_t inner, const Options& options)
+  DistributedState(Op a, Op b, std::int64_t rows, std::int64_t columns, std::int64_t inner, const Options& options,
+                   std::unique_ptr<DeviceParts<T>> on_device)
       : opa(a),
         opb(b),
         m(rows),
@@ -66,13 +70,21 @@ struct DistributedState {
         device(requested_engine(options.engine).empty() ? asked_device(options) : Device::cpu),
         exact(contract.kind == Contract::Kind::exact),
         rule(scaling_rule<R>(contract, std::max<std::int64_t>(1, parts * k))),
-        scan(m, n, parts * k, rule.componentwise && !exact, exact) {
+        scan(m, n, parts * k, rule.componentwise && !exact, exact),
+        parts_on_device(std::move(on_device)) {
     if (scan.round() == ScanRound::done) choose();
   }
 
   bool conjugated(Side side) const { return (side == Side::left ? opa : opb) == Op::conjugate_transpose; }
   bool vectors_are_rows(Side side) const { return side == Side::left ? opa == Op::none : opb != Op::none; }
   PartView<T> view(Side side, const MatrixPart<const T>& part) const { return {part, vectors_are_rows(side)}; }
+
+  // Where elements of this party are.
+  std::shared_ptr<std::byte> memory(std::size_t bytes) const {
+    if (parts_on_device) return parts_on_device->memory(bytes);
+    const auto own = std::make_shared<Workspace>(std::max<std::size_t>(1, bytes));
+    return {own, own->data()};
+  }
 
   const PassData& pass(int index) const {
     require(scan.round() == ScanRound::done, "{}: the scan is not complete: call combine() until scanning() is false",
