@@ -8,10 +8,12 @@
 namespace vernier::interpose {
 
 struct Preload {
-  const char* name;             // before messages and in reports
-  const char* engine_variable;  // of the environment
-  const char* prefix;           // of the functions of libvernier that are there for CPUs and for GPUs
-  bool waits;                   // a call that is passed on is done when it returns
+  const char* name;               // before messages and in reports
+  const char* engine_variable;    // of the environment
+  const char* prefix;             // of the functions of libvernier that are there for CPUs and for GPUs
+  bool waits;                     // a call that is passed on is done when it returns
+  const char* awaited = nullptr;  // a name whose look-up by the program `prepare` comes before, or null
+  void (*prepare)() = nullptr;
 };
 
 // Each preload defines these.

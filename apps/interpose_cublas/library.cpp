@@ -16,7 +16,9 @@
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_cublas", "VERNIER_CUDA_ENGINE", "vernier_cuda_", false};
+const Preload preload = {"vernier_cublas",     "VERNIER_CUDA_ENGINE",
+                         "vernier_cuda_",      false,
+                         cublas::entry_of_xla, cublas::keep_products_out_of_command_buffers};
 
 namespace {
 
@@ -178,7 +180,9 @@ Sizes largest_product(const Call& c) {
 // The handle has no workspace but during a product that fits into it: the next shape is planned for the pool's memory.
 vernier_status perform(vernier_handle h, const Call& c) {
   if (cublas::is_captured_by_xla(c.stream)) {
-    this_thread.why = "XLA captures this product for a command buffer, of which each capture must have the same nodes";
+    this_thread.why =
+        "XLA captures this product for a command buffer, of which each capture must have the same nodes; "
+        "XLA_FLAGS=--xla_gpu_enable_command_buffer= leaves products out of these";
     return VERNIER_UNSUPPORTED;
   }
   const Library& l = library();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Products in JAX, compiled, in float64 and float32, and eight in a row, which XLA captures in a command buffer. Run it as it
-is, and under `vernier run`."""
+"""Products in JAX, compiled, in float64 and float32; eight in a row, and thirty small ones, which XLA captures in command
+buffers. Run it as it is, and under `vernier run`."""
 import statistics
 import sys
 import time
@@ -57,6 +57,23 @@ def product(dtype, n):
     tell(f"jax {dtype} {n}", seconds=median_seconds(lambda: matmul(a, b)), error=error)
 
 
+@jax.jit
+def network(x, weights):
+    for w in weights:
+        x = jnp.tanh(jnp.matmul(x, w, precision="highest"))
+    return x
+
+
+def small_products_in_a_row(n=256, layers=30):
+    """Launches are what they cost; the error is that of the first layer."""
+    keys = jax.random.split(jax.random.PRNGKey(3), layers + 1)
+    x, *weights = (jax.random.uniform(key, (n, n), "float32") - 0.5 for key in keys)
+    first = np.asarray(network(x, weights[:1])).astype("float64")
+    exact = np.tanh(np.asarray(x, "float64") @ np.asarray(weights[0], "float64"))
+    tell(f"jax {layers} small float32 {n}", seconds=median_seconds(lambda: network(x, weights), 21), error=float(np.max(np.abs(first - exact))))
+
+
+small_products_in_a_row()
 for size in [int(s) for s in sys.argv[1:]] or [4096, 8192]:
     for dtype in ("float64", "float32"):
         product(dtype, size)

@@ -73,6 +73,23 @@ TEST_F(CublasPreload, WhatXlaCapturesIsPassedOn) {
   }
 }
 
+// A product outside of them is a plain call.
+TEST_F(CublasPreload, ProductsAreLeftOutOfTheCommandBuffersOfXla) {
+  const auto flags = [&](const std::string& preload, const std::string& settings) {
+    const Outcome o = run_under(preload, "LD_LIBRARY_PATH='" VERNIER_FAKES ":" VERNIER_FAKES "/xla' " + settings,
+                                "'" VERNIER_PROGRAM "' xla");
+    const std::size_t begin = o.text.find('[') + 1;
+    return o.text.substr(begin, o.text.find(']') - begin);
+  };
+  const std::string kept_out = "--xla_gpu_enable_command_buffer=-CUBLAS --xla_gpu_enable_command_buffer=-CUBLASLT";
+  EXPECT_EQ(flags("", ""), "none");
+  EXPECT_EQ(flags(VERNIER_PRELOAD, ""), kept_out);
+  EXPECT_EQ(flags(VERNIER_PRELOAD, "XLA_FLAGS=--xla_dump_to=x "), "--xla_dump_to=x " + kept_out);
+  for (const std::string said : {"--xla_gpu_enable_command_buffer=", "--xla_gpu_enable_command_buffer=CUBLAS", "a/file"})
+    EXPECT_EQ(flags(VERNIER_PRELOAD, "XLA_FLAGS=" + said + " "), said);
+  EXPECT_EQ(flags(VERNIER_PRELOAD, "VERNIER_CUDA_ENGINE=native "), "none");
+}
+
 TEST_F(CublasPreload, WhatIsPassedOnArrivesAsItWasAndIsCounted) {
   const Outcome outcome = run("", "products"), before = plain("products");
   for (const char* what : {"small", "slower", "pedantic", "strided with beta", "wrong ldc", "too wide", "captured",

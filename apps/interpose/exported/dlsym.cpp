@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "original.hpp"
+#include "preload.hpp"
 
 #ifdef __x86_64__
 
@@ -19,6 +20,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void* vernier_replaced_sy
   using namespace vernier::interpose;
   if (vernier_next_dlsym == nullptr) vernier_next_dlsym = look_up(RTLD_NEXT, "dlsym");
   if (library == RTLD_NEXT || library == RTLD_DEFAULT || name == nullptr) return nullptr;
+  if (preload.awaited != nullptr && std::strcmp(name, preload.awaited) == 0) preload.prepare();
   bool level3 = false;  // could it be? all others cost no second look
   for (const char* part : {"mm", "rk", "r2k", "rsm", "cublas"}) level3 = level3 || std::strstr(name, part) != nullptr;
   return level3 ? replacement(name, reinterpret_cast<void* (*)(void*, const char*)>(vernier_next_dlsym)(library, name))

@@ -1,4 +1,9 @@
-/* XLA's name and what it has loaded. */
-int fake_xla(void);
+/* XLA's name, what it has loaded, and how it reads its flags: when its plugin has been looked up. */
+#include <stdlib.h>
 
-int fake_xla(void) { return 0; }
+const char* GetPjrtApi(void);
+
+const char* GetPjrtApi(void) {
+  const char* flags = getenv("XLA_FLAGS");
+  return flags == NULL ? "none" : flags;
+}

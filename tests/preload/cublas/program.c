@@ -253,6 +253,13 @@ static void in_threads(void) {
   say("not taken", sum);
 }
 
+static void xla(void) {
+  void* plugin = dlopen("xla_cuda_plugin.so", RTLD_NOW | RTLD_LOCAL);
+  const char* (*flags)(void) = NULL;
+  if (plugin != NULL) *(void**)&flags = dlsym(plugin, "GetPjrtApi");
+  printf("XLA's flags: [%s]\n", flags != NULL ? flags() : "no plugin");
+}
+
 int run(const char* what);
 int run(const char* what) {
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
@@ -268,6 +275,7 @@ int run(const char* what) {
   if (strcmp(what, "epilogues") == 0) epilogues();
   if (strcmp(what, "orders") == 0) orders();
   if (strcmp(what, "wide") == 0) wide();
+  if (strcmp(what, "xla") == 0) xla();
   if (strcmp(what, "threads") == 0) in_threads();
   return 0;
 }
