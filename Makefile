@@ -20,6 +20,8 @@ demo:  ## multiply a real matrix: fp64 accuracy out of int8 products, beside Ope
 	@$(MAKE) --no-print-directory configure PRESET=$(DEMO)
 	@cmake --build --preset $(DEMO) -j $(JOBS) --target vernier-demo >&2
 	@$(DEMO_BUILD)/bin/vernier-demo
+	@ls $(DEMO_BUILD)/wheel/*.whl >/dev/null 2>&1 || { echo "demo: now the Python package, a minute; Ctrl-C leaves it out" >&2; \
+	  tools/wheel $(DEMO_BUILD) >&2 || echo "demo: no Python package: it needs pip and its index; make wheel tries again" >&2; }
 
 test:  ## build everything and run every test but those that need a GPU
 	@$(MAKE) --no-print-directory build PRESET=$(TEST)

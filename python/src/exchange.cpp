@@ -6,11 +6,22 @@
 
 namespace vernier::python {
 
+// DLPack's DLManagedTensorVersioned.
+struct ManagedTensor {
+  std::uint32_t major, minor;
+  void* context;
+  void (*release)(ManagedTensor* self);
+  std::uint64_t flags;
+  nb::dlpack::dltensor tensor;
+};
+
 // The layout is DLPack's: a version, a link to an older table, five functions.
 struct ExchangeTable {
   std::uint32_t major, minor;
   void* older;
-  void *allocate, *from_object, *to_object;
+  int (*allocate)(nb::dlpack::dltensor* like, ManagedTensor** made, void* context,
+                  void (*tell)(void* context, const char* kind, const char* message));
+  void *from_object, *to_object;
   int (*describe)(void* object, nb::dlpack::dltensor* tensor);  // no reference is taken
   int (*current_stream)(int device_type, std::int32_t device, void** stream);
 };
@@ -58,6 +69,26 @@ bool stream_by_table(const ExchangeTable& table, int device, void*& stream) {
   if (table.current_stream != nullptr && table.current_stream(cuda, device, &stream) == 0) return true;
   PyErr_Clear();
   return false;
+}
+
+void* allocate_by_table(const ExchangeTable& table, std::size_t bytes, int device, void*& data) {
+  if (table.allocate == nullptr) return nullptr;
+  nb::dlpack::dltensor like{};
+  auto size = static_cast<std::int64_t>(bytes), stride = std::int64_t{1};
+  like.device = {cuda, device};
+  like.ndim = 1;
+  like.dtype = {static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt), 8, 1};
+  like.shape = &size, like.strides = &stride;
+  ManagedTensor* made = nullptr;
+  if (table.allocate(&like, &made, nullptr, [](void*, const char*, const char*) {}) != 0 || made == nullptr)
+    return PyErr_Clear(), nullptr;
+  data = static_cast<char*>(made->tensor.data) + made->tensor.byte_offset;
+  return made;
+}
+
+void release_by_table(void* managed) {
+  auto* tensor = static_cast<ManagedTensor*>(managed);
+  if (tensor != nullptr && tensor->release != nullptr) tensor->release(tensor);
 }
 
 }  // namespace vernier::python

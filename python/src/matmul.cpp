@@ -72,7 +72,7 @@ void place_all(Call& call, const Shape& shape, bool& aside) {
     if (which == 'c') {
       aside = true;
       call.result = make_empty(call.a, call.x, shape.sizes, shape.dimensions);
-      describe(call.result, call.z);
+      describe(call.result, call.z, true);
     } else {
       nb::object& operand = which == 'a' ? call.a : call.b;
       Array& array = which == 'a' ? call.x : call.y;
@@ -86,9 +86,9 @@ void place_all(Call& call, const Shape& shape, bool& aside) {
 Report run(Call& call) {
   simplify(call.batch, !call.request.contract.reproducible);
   call.request.stream = stream_of(call.x);
-  nb::object memory;
+  std::optional<DeviceMemory> memory;
   if (const std::size_t bytes = workspace_of(call.batch, call.request); bytes > 0) {
-    memory = make_workspace(call.x, bytes, call.request.workspace);
+    call.request.workspace = memory.emplace(call.x, bytes).data();
     call.request.workspace_bytes = bytes;
   }
   const nb::gil_scoped_release others_may_run;
@@ -135,7 +135,7 @@ nb::object matmul(nb::handle a, nb::handle b, nb::handle contract, nb::handle ou
     aside = !out.is_none();
     call.result = make_empty(a, call.x, shape.sizes, shape.dimensions);
     call.z = {};
-    describe(call.result, call.z);
+    describe(call.result, call.z, true);
   }
   place_all(call, shape, aside);
   const Report done = run(call);

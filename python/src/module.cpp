@@ -7,6 +7,7 @@
 #include <vernier/cuda.hpp>
 #include <vernier/vernier.hpp>
 
+#include "beyond.hpp"
 #include "jax_ffi.hpp"
 #include "lapack.hpp"
 #include "matmul.hpp"
@@ -42,9 +43,8 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 Kind kind_named(const std::string& dtype) {
-  constexpr const char* names[] = {"float32", "float64", "complex64", "complex128"};
-  for (int i = 0; i < 4; ++i)
-    if (dtype == names[i]) return static_cast<Kind>(i);
+  for (const Kind kind : {Kind::float32, Kind::float64, Kind::complex64, Kind::complex128})
+    if (dtype == name_of(kind)) return kind;
   throw nb::type_error(("dtype is " + dtype + "; expected float32, float64, complex64 or complex128").c_str());
 }
 
@@ -113,6 +113,7 @@ NB_MODULE(_vernier, m) {
   bind_reports(m);
   bind_machine(m);
   bind_lapack(m);
+  bind_beyond(m);
   bind_prepared(m);
   bind_models(m);
   bind_jax(m);

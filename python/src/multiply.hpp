@@ -1,6 +1,7 @@
 // Batches of products of matrices that lie anywhere, as the routines of vernier.hpp and cuda.hpp take them.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,21 @@ struct Batch {
 // `fold` allows it: A's rows follow one another then.
 void simplify(Batch& batch, bool fold);
 
+// f(T{}) for the type of that kind.
+template <class F>
+auto with_type(Kind kind, F&& f) {
+  switch (kind) {
+    case Kind::float32:
+      return f(float{});
+    case Kind::float64:
+      return f(double{});
+    case Kind::complex64:
+      return f(std::complex<float>{});
+    default:
+      return f(std::complex<double>{});
+  }
+}
+
 struct Request {
   Contract contract = {};
   std::string engine = {};
@@ -49,7 +65,8 @@ struct Request {
 // "" is fp32 for float32 and complex64, else fp64.
 Contract contract_of(const std::string& text, Kind kind);
 
-// Bytes of device memory with which a single product runs at full speed. 0 for batches, which take none.
+// Bytes of device memory with which a single product runs at full speed. 0 for batches and native products, which take
+// none.
 std::size_t workspace_of(const Batch& batch, const Request& request);
 
 // The report is that of the first product of several; its seconds are those of all, its fallback that of any.

@@ -2,7 +2,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <complex>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vernier/prepared.hpp>
 
@@ -17,17 +20,16 @@ class Prepared {
  public:
   Prepared(nb::handle x, bool left, const std::string& contract, const std::string& engine, int threads) : left_(left) {
     Array array;
-    if (!describe(x, array) || array.kind > Kind::float64 || array.dimensions != 2 || !array.regular ||
+    if (!describe(x, array) || array.dimensions != 2 || !array.regular ||
         !as_matrix(array.data, array.shape, array.strides, matrix_))
-      throw nb::type_error("prepare: expected a matrix of float32 or float64, by rows or by columns");
+      throw nb::type_error("prepare: expected a matrix of float32, float64, complex64 or complex128");
+    if (array.device != on_cpu && is_complex(array.kind))
+      throw nb::type_error("prepare: on a GPU a matrix of float32 or float64 is expected; complex ones lie on the CPU");
     rows_ = array.shape[0], columns_ = array.shape[1], kind_ = array.kind, device_ = array.device;
     request_ = {.contract = contract_of(contract, kind_), .engine = engine, .threads = threads};
     request_.stream = stream_of(array);
     const nb::gil_scoped_release others_may_run;
-    if (kind_ == Kind::float32)
-      make<float>();
-    else
-      make<double>();
+    with_type(kind_, [&](auto zero) { make<decltype(zero)>(); });
     matrix_ = {};  // the object owns its data
   }
 
@@ -42,7 +44,7 @@ class Prepared {
     Request request = request_;
     request.stream = stream_of(x);
     const nb::gil_scoped_release others_may_run;
-    return kind_ == Kind::float32 ? run<float>(request, operand, x, out) : run<double>(request, operand, x, out);
+    return with_type(kind_, [&](auto zero) { return run<decltype(zero)>(request, operand, x, out); });
   }
 
   std::string text() const {
@@ -61,7 +63,7 @@ class Prepared {
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
   bool left() const { return left_; }
-  const char* dtype() const { return kind_ == Kind::float32 ? "float32" : "float64"; }
+  const char* dtype() const { return name_of(kind_); }
 
  private:
   template <class T>
@@ -73,7 +75,7 @@ class Prepared {
       held_.emplace<PreparedOperand<T>>(
           side, op, columns_, rows_, data, matrix_.leading,
           vernier::Options{.contract = request_.contract, .engine = request_.engine, .threads = request_.threads});
-    else
+    else if constexpr (std::is_floating_point_v<T>)
       held_.emplace<cuda::PreparedOperand<T>>(
           side, op, columns_, rows_, data, matrix_.leading,
           cuda::Options{.contract = request_.contract, .engine = request_.engine, .stream = request_.stream});
@@ -91,11 +93,14 @@ class Prepared {
       return left_ ? gemm<T>(op, held, m, n, k, T(1), B, other.leading, T(0), C, out.leading, options)
                    : gemm<T>(held, op, m, n, k, T(1), B, other.leading, T(0), C, out.leading, options);
     }
-    const T one(1), zero(0);
-    const cuda::Options options{.contract = request.contract, .stream = request.stream};
-    const auto& held = std::get<cuda::PreparedOperand<T>>(held_);
-    return left_ ? cuda::gemm<T>(op, held, m, n, k, &one, B, other.leading, &zero, C, out.leading, options)
-                 : cuda::gemm<T>(held, op, m, n, k, &one, B, other.leading, &zero, C, out.leading, options);
+    if constexpr (std::is_floating_point_v<T>) {
+      const T one(1), zero(0);
+      const cuda::Options options{.contract = request.contract, .stream = request.stream};
+      const auto& held = std::get<cuda::PreparedOperand<T>>(held_);
+      return left_ ? cuda::gemm<T>(op, held, m, n, k, &one, B, other.leading, &zero, C, out.leading, options)
+                   : cuda::gemm<T>(held, op, m, n, k, &one, B, other.leading, &zero, C, out.leading, options);
+    }
+    throw std::logic_error("complex factors are prepared on the CPU");
   }
 
   bool left_;
@@ -104,8 +109,8 @@ class Prepared {
   int device_ = on_cpu;
   std::int64_t rows_ = 0, columns_ = 0;
   Request request_;
-  std::variant<std::monostate, PreparedOperand<float>, PreparedOperand<double>, cuda::PreparedOperand<float>,
-               cuda::PreparedOperand<double>>
+  std::variant<std::monostate, PreparedOperand<float>, PreparedOperand<double>, PreparedOperand<std::complex<float>>,
+               PreparedOperand<std::complex<double>>, cuda::PreparedOperand<float>, cuda::PreparedOperand<double>>
       held_;
 };
 

@@ -11,7 +11,7 @@ dtypes = tuple(numpy.dtype(name) for name in ("float32", "float64", "complex64",
 empty = cupy.empty
 permute = cupy.transpose
 _alike = _like_numpy.Functions(cupy)
-empty_like, joined, ones = _alike.empty_like, _alike.joined, _alike.ones
+empty_like, joined, ones, stacked = _alike.empty_like, _alike.joined, _alike.ones, _alike.stacked
 negative_identity, clear_above_diagonal, diagonals = (_alike.negative_identity, _alike.clear_above_diagonal,
                                                       _alike.diagonals)
 _current_stream = cupy.cuda.get_current_stream

@@ -17,6 +17,9 @@ class Functions:
     def joined(self, x, y, axis):
         return self._xp.concatenate([x, y], axis)
 
+    def stacked(self, arrays, axis):
+        return self._xp.stack(arrays, axis)
+
     def negative_identity(self, n, like):
         return -self._xp.eye(n, dtype=like.dtype)
 

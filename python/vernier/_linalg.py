@@ -15,7 +15,8 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
           componentwise_error: bool = False, report: bool = False) -> Any:
     """x with a @ x = b, and a measured backward error for each right-hand side.
 
-    a, b        of NumPy, CuPy or PyTorch, complex ones on the CPU: a square, b a vector or a matrix; x has b's shape
+    a, b        of NumPy, CuPy or PyTorch: a square, b a vector or a matrix; x has b's shape. A complex system on a GPU is
+                solved, and certified, as the real one of twice the order
     contract    of the products in the factorisation; None: as the factors
     factors     "auto", "bf16", "fp16", "tf32", "fp32" or "fp64": what the LU factors are kept in
     refinement  "auto", "classical" or "gmres"
@@ -29,21 +30,40 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
     """
     space = _square("solve", a)
     _right_hand_side("solve", a, b)
+    options = (factors, refinement, tolerance, condition, forward_error, componentwise_error, contract or "")
+    if _refuse.dtype_name(a).startswith("complex") and _refuse.device_of(a) != "the CPU":
+        x, done = _solve_doubled(space, a, b, options)
+    else:
+        x, done = _solve(space, a, b, options)
+    _judge(done, report)
+    return (x, done) if report else x
+
+
+def _solve(space, a, b, options):
     right = space.by_columns(b)
     if not _by_rows_or_columns(a):
         a = space.contiguous(a)
     x = space.by_columns(right)
-    done = _vernier.solve(a, right, x, factors, refinement, tolerance, condition, forward_error, componentwise_error,
-                          contract or "")
+    return x, _vernier.solve(a, right, x, *options)
+
+
+def _solve_doubled(space, a, b, options):
+    """[Re -Im; Im Re] [Re x; Im x] = [Re b; Im b]: GPUs have no complex factors."""
+    rows = [space.joined(a.real, -a.imag, 1), space.joined(a.imag, a.real, 1)]
+    x, done = _solve(space, space.joined(*rows, 0), space.joined(b.real, b.imag, 0), options)
+    n = a.shape[0]
+    return x[:n] + 1j * x[n:], done
+
+
+def _judge(done, report):
     if done.verdict == "singular":
         raise ValueError(f"solve: the matrix is singular: pivot {done.info} is zero")
     if done.verdict == "ill-conditioned":
         warnings.warn("solve: the matrix is singular to working precision: no digit of x need be right", RuntimeWarning,
-                      stacklevel=2)
+                      stacklevel=3)
     elif not report and not done.ok:
         raise _vernier.BoundNotMet(f"solve: the backward error is {done.backward_error:.1e}, above the tolerance "
                                    f"{done.tolerance:.1e}; ask for (x, certificate) with report=True")
-    return (x, done) if report else x
 
 
 class LU:
@@ -74,7 +94,7 @@ class LU:
 
 def lu_factor(a: Any, contract: str | None = None) -> LU:
     """P A = L U with partial pivoting, its large products under the contract; a stays. Complex ones lie on the CPU."""
-    space = _matrix("lu_factor", a, _every_dtype)
+    space = _matrix("lu_factor", a)
     factors = space.by_columns(a)
     pivots, address = space.pivots(min(a.shape), a)
     info = _vernier.factor_lu(factors, address, contract or "")
@@ -82,15 +102,17 @@ def lu_factor(a: Any, contract: str | None = None) -> LU:
 
 
 def lu_solve(lu: LU, b: Any, *, a: Any = None, report: bool = False, transposed: bool = False) -> Any:
-    """x with A x = b, from the factors of A. With report=True and the matrix a: (x, list of backward errors)."""
+    """x with A x = b, from the factors of A. With report=True and the matrix a: (x, Certificate), as solve gives it."""
     if not isinstance(lu, LU):
         raise TypeError(f"lu_solve: lu is a {_refuse.kind_of(lu)}; what lu_factor returned is expected")
     x = lu.solve(b, transposed)
-    if not report:
-        return x
+    return (x, _certificate("lu_solve", a.T if transposed and a is not None else a, x, b)) if report else x
+
+
+def _certificate(routine, a, x, b):
     if a is None:
-        raise ValueError("lu_solve: a backward error is measured with the matrix itself: give a=")
-    return x, backward_errors(a.T if transposed else a, x, b)
+        raise ValueError(f"{routine}: a backward error is measured with the matrix itself: give a=")
+    return _vernier.certificate(backward_errors(a, x, b), _refuse.dtype_name(a), a.shape[0])
 
 
 def backward_errors(a: Any, x: Any, b: Any) -> list[float]:
@@ -118,12 +140,12 @@ class Cholesky:
         self.lower = lower  #: L, with zeros above the diagonal
         self._contract = contract
 
-    def solve(self, b: Any) -> Any:
-        """x with A x = b."""
+    def solve(self, b: Any, *, a: Any = None, report: bool = False) -> Any:
+        """x with A x = b. With report=True and the matrix a: (x, Certificate), as solve gives it."""
         _right_hand_side("cholesky", self.lower, b)
         x = adapter(b).by_columns(b)
         _vernier.solve_cholesky(self.lower, x, self._contract)
-        return x
+        return (x, _certificate("cholesky", a, x, b)) if report else x
 
     def __repr__(self) -> str:
         return f"Cholesky of a matrix of order {self.lower.shape[0]} of {_refuse.dtype_name(self.lower)}"
@@ -194,11 +216,11 @@ class Prepared:
 def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: str = "", threads: int = 0) -> Prepared:
     """x as a factor of many products: its residues are made once. Later changes to x have no effect.
 
-    x         a matrix of float32 or float64, of NumPy, CuPy or PyTorch
+    x         a matrix of NumPy, CuPy or PyTorch; complex ones lie on the CPU
     side      "left" for p @ b, "right" for a @ p
     contract  of all the products; "exact" cannot be prepared
     """
-    space = _matrix("prepare", x, _real_dtypes)
+    space = _matrix("prepare", x)
     if side not in ("left", "right"):
         raise ValueError(f"prepare: side is {side!r}; expected 'left' or 'right'")
     if not _by_rows_or_columns(x):
@@ -206,25 +228,18 @@ def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: 
     return Prepared(_vernier.Prepared(x, side == "left", contract or "", engine, threads), x)
 
 
-_real_dtypes = ("float32", "float64")
-_every_dtype = _real_dtypes + ("complex64", "complex128")
-
-
-def _matrix(routine, a, dtypes):
+def _matrix(routine, a):
     _refuse.array(a, "a", routine)
     space = adapter(a)
     if space is None or not hasattr(space, "by_columns"):
         raise TypeError(f"{routine}: a is a {_refuse.kind_of(a)}; an array of NumPy, CuPy or PyTorch is expected")
-    name = _refuse.dtype_name(a)
-    if name not in dtypes:
-        raise TypeError(f"{routine}: a has dtype {name}; expected one of {', '.join(dtypes)}")
     if a.ndim != 2:
         raise ValueError(f"{routine}: a has shape {tuple(a.shape)}; a matrix is expected")
     return space
 
 
 def _square(routine, a):
-    space = _matrix(routine, a, _every_dtype)
+    space = _matrix(routine, a)
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"{routine}: a has shape {tuple(a.shape)}; a square matrix is expected")
     return space

@@ -9,7 +9,7 @@ dtypes = tuple(numpy.dtype(name) for name in ("float32", "float64", "complex64",
 empty = numpy.empty
 permute = numpy.transpose
 _alike = _like_numpy.Functions(numpy)
-empty_like, joined, ones = _alike.empty_like, _alike.joined, _alike.ones
+empty_like, joined, ones, stacked = _alike.empty_like, _alike.joined, _alike.ones, _alike.stacked
 negative_identity, clear_above_diagonal, diagonals = (_alike.negative_identity, _alike.clear_above_diagonal,
                                                       _alike.diagonals)
 

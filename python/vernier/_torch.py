@@ -1,6 +1,7 @@
 """What _vernier asks of PyTorch: its current stream, its caching allocator, and whether it has to see a product."""
 
 import torch
+import torch.autograd.forward_ad as forward_mode
 
 from . import _cuda
 
@@ -49,10 +50,10 @@ def resolved(x):
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 
+# Gradients in either mode and modes of operations: a product that one of these sees goes through vernier.torch.
 grad_enabled = torch.is_grad_enabled
-# Any of these says yes where the product has to go through the operator of vernier.torch: modes, transforms, compilation.
-modes = (torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack,
-         torch._C._functorch.peek_interpreter_stack, torch.compiler.is_compiling)
+forward_enabled = torch._C._is_fwd_grad_enabled
+modes = (torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack)
 # DLPack's table of C functions, under its name and that of PyTorch 2.10; None before.
 exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", getattr(torch.Tensor, "__c_dlpack_exchange_api__", None))
 current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
@@ -60,14 +61,17 @@ _current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 _gpus = [torch.device("cuda", i) for i in range(64)]
 
 
-def needs_operator(a, b, out):
-    """Gradients, compilation, transforms and modes: the product has to go through the operator of vernier.torch."""
-    if grad_enabled() and (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)):
+def needs_operator(*tensors):
+    """Gradients, forward mode, compilation, transforms and modes: the product has to go through vernier.torch."""
+    tensors = [x for x in tensors if x is not None]
+    if grad_enabled() and any(x.requires_grad for x in tensors):
         return True
-    return any(mode() for mode in modes) or not (type(a) in _PLAIN and type(b) in _PLAIN)
+    return (forward_mode._current_level >= 0 and forward_enabled() or any(mode() for mode in modes) or torch.compiler.is_compiling()
+            or any(type(x) not in _PLAIN or _is_wrapped(x) for x in tensors))
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # by vmap, grad or jvp
 
 
 def stream(device):
@@ -92,6 +96,10 @@ def element_strides(x):
 
 def joined(x, y, axis):
     return torch.cat([x, y], axis)
+
+
+def stacked(arrays, axis):
+    return torch.stack(arrays, axis)
 
 
 def negative_identity(n, like):

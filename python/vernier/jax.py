@@ -2,7 +2,8 @@
 
     f = jax.jit(lambda a, b: vernier.jax.matmul(a, b, "fp64"))
 
-jit, vmap and reverse-mode gradients work; the backward pass keeps the same contract. float64 needs jax_enable_x64.
+jit, vmap and gradients of any order and mode work; derivatives are products under the same contract. float64 needs
+jax_enable_x64.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
 from . import _cuda, _vernier
 
@@ -29,23 +32,56 @@ def _register() -> None:
         jax.ffi.register_ffi_target("vernier_matmul", handler, platform=platform)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _product(a, b, contract):  # of one batch, each with two dimensions more
+# a: batch x m x k, b: batch x k x n, of the same batch.
+_primitive = Primitive("vernier_matmul")
+
+
+def _product(a, b, contract):
+    return _primitive.bind(a, b, contract=contract)
+
+
+@functools.partial(jax.jit, static_argnames="contract")
+def _alone(a, b, contract):
+    return _product(a, b, contract)
+
+
+def _call(a, b, *, contract):
     shape = (*a.shape[:-1], b.shape[-1])
-    call = jax.ffi.ffi_call("vernier_matmul", jax.ShapeDtypeStruct(shape, a.dtype), vmap_method="broadcast_all")
-    return call(a, b, contract=contract)
+    return jax.ffi.ffi_call("vernier_matmul", jax.ShapeDtypeStruct(shape, a.dtype))(a, b, contract=contract)
 
 
-def _forward(a, b, contract):
-    return _product(a, b, contract), (a, b)
+def _of_left(gradient, _, b, *, contract):
+    return _product(gradient, jnp.swapaxes(b, -1, -2), contract)
 
 
-def _backward(contract, kept, gradient):
-    a, b = kept
-    return (_product(gradient, jnp.swapaxes(b, -1, -2), contract), _product(jnp.swapaxes(a, -1, -2), gradient, contract))
+def _of_right(gradient, a, _, *, contract):
+    return _product(jnp.swapaxes(a, -1, -2), gradient, contract)
 
 
-_product.defvjp(_forward, _backward)
+def _batched(operands, axes, *, contract):
+    (a, b), (of_a, of_b) = operands, axes  # None: the same for all
+    a = a if of_a is None else jnp.moveaxis(a, of_a, 0)
+    b = b if of_b is None else jnp.moveaxis(b, of_b, 0)
+    if of_b is None and b.ndim == 2 and _rows_may_join(contract):
+        return _product(a.reshape(-1, a.shape[-1]), b, contract).reshape(*a.shape[:-1], b.shape[-1]), 0
+    count = (a if of_b is None else b).shape[0]
+    if of_a is None:
+        a = jnp.broadcast_to(a, (count, *a.shape))
+    if of_b is None:
+        b = jnp.broadcast_to(b, (count, *b.shape))
+    return _product(a, b, contract), 0
+
+
+def _rows_may_join(contract):
+    """Under reproducible contracts each matrix keeps the bits that it has alone."""
+    return "reproducible" not in contract
+
+
+_primitive.def_impl(_alone)
+_primitive.def_abstract_eval(lambda a, b, *, contract: a.update(shape=(*a.shape[:-1], b.shape[-1]), weak_type=False))
+ad.defbilinear(_primitive, _of_left, _of_right)
+batching.primitive_batchers[_primitive] = _batched
+mlir.register_lowering(_primitive, mlir.lower_fun(_call, multiple_results=False))
 
 
 def matmul(a: Any, b: Any, contract: str | None = None) -> Any:
@@ -53,11 +89,12 @@ def matmul(a: Any, b: Any, contract: str | None = None) -> Any:
     _register()
     a, b = jnp.asarray(a), jnp.asarray(b)
     _check(a, b)
+    a, b = _varying_alike(a, b)
     contract = _vernier.check_contract(contract) if contract else ""
     left = a[None, :] if a.ndim == 1 else a
     right = b[:, None] if b.ndim == 1 else b
     batch = jnp.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    if right.ndim == 2 and left.ndim > 2 and "reproducible" not in contract:  # the rows of one product
+    if right.ndim == 2 and left.ndim > 2 and _rows_may_join(contract):  # the rows of one product
         result = _product(left.reshape(-1, left.shape[-1]), right, contract).reshape(*batch, left.shape[-2], right.shape[-1])
     else:
         result = _product(jnp.broadcast_to(left, batch + left.shape[-2:]), jnp.broadcast_to(right, batch + right.shape[-2:]),
@@ -65,6 +102,21 @@ def matmul(a: Any, b: Any, contract: str | None = None) -> Any:
     rows = () if a.ndim == 1 else (left.shape[-2],)
     columns = () if b.ndim == 1 else (right.shape[-1],)
     return result.reshape(*batch, *rows, *columns)
+
+
+def _varying_alike(a, b):
+    """Inside shard_map: both vary over the axes of either, as the operands of JAX's own products come to."""
+    if not hasattr(jax.lax, "pcast"):
+        return a, b
+    of_a, of_b = _varying(a), _varying(b)
+    return tuple(x if own >= other else jax.lax.pcast(x, tuple(other - own), to="varying")
+                 for x, own, other in ((a, of_a, of_b), (b, of_b, of_a)))
+
+
+def _varying(x):
+    kind = jax.typeof(x)
+    manual = getattr(kind, "manual_axis_type", None)
+    return manual.varying if manual is not None else getattr(kind, "vma", frozenset())
 
 
 def _check(a, b):

@@ -1,5 +1,8 @@
 """Arrays of other libraries on the CPU, exchanged without copies: JAX, array-api-strict, anything with DLPack."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -104,6 +107,42 @@ class TestJax:
         cube = lambda multiply: lambda x: multiply(multiply(x, x), x).sum()
         second = lambda multiply: self.jax.grad(lambda x: (self.jax.grad(cube(multiply))(x) ** 2).sum())(a)
         np.testing.assert_allclose(second(vernier.jax.matmul), second(self.jax.numpy.matmul), rtol=1e-13)
+
+    @pytest.mark.parametrize("mode", ["jacfwd", "jacrev", "hessian"])
+    def test_forward_mode_and_mixed_modes_are_those_of_jax(self, mode):
+        a, b = (self.jax.numpy.asarray(integers(*s)) for s in ((3, 4), (4, 2)))
+        derivative = getattr(self.jax, mode)
+        cost = lambda multiply: lambda x, y: (multiply(x, y) ** 2).sum(0)
+        for argument in (0, 1):
+            own = derivative(cost(vernier.jax.matmul), argument)(a, b)
+            np.testing.assert_allclose(own, derivative(cost(self.jax.numpy.matmul), argument)(a, b), rtol=1e-13)
+
+    @pytest.mark.parametrize("contract", ["fp64", "fp64+reproducible"])
+    @pytest.mark.parametrize("axes", [(0, None), (None, 0), (1, 2)])
+    def test_vmap_of_one_side_and_of_gradients(self, contract, axes):
+        a, b = (self.jax.numpy.asarray(integers(*s)) for s in ((3, 4, 5), (3, 5, 2)))
+        a, b = (x[0] if d is None else self.jax.numpy.moveaxis(x, 0, d) for x, d in zip((a, b), axes))
+        product = lambda x, y: vernier.jax.matmul(x, y, contract)
+        assert np.array_equal(self.jax.vmap(product, axes)(a, b), self.jax.vmap(self.jax.numpy.matmul, axes)(a, b))
+        cost = lambda multiply: self.jax.grad(lambda x, y: (multiply(x, y) ** 2).sum())
+        np.testing.assert_allclose(self.jax.vmap(cost(product), axes)(a, b),
+                                   self.jax.vmap(cost(self.jax.numpy.matmul), axes)(a, b), rtol=1e-13)
+
+    def test_a_product_split_over_devices(self):
+        program = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+import jax, numpy, vernier
+from jax.sharding import Mesh, PartitionSpec as P
+a, b = (jax.numpy.arange(n * 4, dtype="float32").reshape(n, 4) for n in (6, 4))
+shard_map = getattr(jax, "shard_map", None) or __import__("jax.experimental.shard_map", fromlist=["shard_map"]).shard_map
+mesh = Mesh(numpy.array(jax.devices()), ("i",))
+split = shard_map(lambda x, y: vernier.jax.matmul(x, y), mesh=mesh, in_specs=(P("i"), P()), out_specs=P("i"))
+assert (split(a, b) == a @ b).all()
+assert (jax.grad(lambda y: split(a, y).sum())(b) == jax.grad(lambda y: (a @ y).sum())(b)).all()
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stderr
 
     def test_einsum_and_the_bound_inside_jit(self):
         a = self.jax.numpy.asarray([[1e16, 1.0, -1e16]])

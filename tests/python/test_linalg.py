@@ -67,9 +67,9 @@ def test_complex_systems_have_true_certificates(kind, order):
 def test_complex_factors_solve(kind):
     u, a, b = np.finfo(kind).eps / 2, random_complex((20, 20), kind), random_complex(20, kind, 2)
     lu = vernier.lu_factor(a)
-    x, errors = vernier.lu_solve(lu, b, a=a, report=True)
+    x, certificate = vernier.lu_solve(lu, b, a=a, report=True)
     assert x.dtype == b.dtype and complex_backward_error(a, x, b) < 20 * u
-    assert errors[0] == pytest.approx(complex_backward_error(a, x, b), rel=1e-3)
+    assert certificate.backward_error == pytest.approx(complex_backward_error(a, x, b), rel=1e-3)
     assert complex_backward_error(a.T, vernier.lu_solve(lu, b, transposed=True), b) < 20 * u
     hermitian = vernier.matmul(a, a.conj().T) + 20 * np.eye(20, dtype=kind)
     factor = vernier.cholesky(hermitian)
@@ -115,10 +115,12 @@ def test_lu_factors_multiply_to_the_permuted_matrix_and_solve(kind):
     lower, upper = np.tril(factors, -1) + np.eye(40, dtype=kind), np.triu(factors)
     u = np.finfo(kind).eps / 2
     assert (abs(vernier.matmul(lower, upper, "exact") - permuted) <= 41 * u * (abs(lower) @ abs(upper))).all()
-    x, errors = vernier.lu_solve(lu, b, a=a, report=True)
-    assert max(errors) < 40 * u
-    assert Fraction(errors[0]) >= backward_error(a, x[:, 0], b[:, 0]) * Fraction(99, 100)
-    assert max(vernier.lu_solve(lu, b, a=a, report=True, transposed=True)[1]) < 40 * u
+    x, certificate = vernier.lu_solve(lu, b, a=a, report=True)
+    assert certificate.backward_error < 40 * u and len(certificate.columns) == 2
+    assert certificate.ok == (certificate.backward_error <= certificate.tolerance) and certificate.tolerance == np.sqrt(40) * u
+    assert Fraction(certificate.columns[0].backward_error) >= backward_error(a, x[:, 0], b[:, 0]) * Fraction(99, 100)
+    assert vernier.lu_solve(lu, b, a=a, report=True, transposed=True)[1].backward_error < 40 * u
+    assert not vernier.lu_solve(lu, b, a=2 * a, report=True)[1].ok
 
 
 def test_cholesky_gives_the_lower_factor_and_solves():
@@ -129,7 +131,8 @@ def test_cholesky_gives_the_lower_factor_and_solves():
     assert (np.triu(lower, 1) == 0).all()
     assert (abs(vernier.matmul(lower, lower.T, "exact") - a) <= 31 * 2.0**-53 * (abs(lower) @ abs(lower.T))).all()
     b = random(30, seed=3)
-    assert backward_error(a, factor.solve(b), b) < Fraction(1, 10**14)
+    x, certificate = factor.solve(b, a=a, report=True)
+    assert certificate.ok and backward_error(a, x, b) < Fraction(1, 10**14)
 
 
 def test_prepared_factors_have_the_bits_of_the_product():
@@ -144,6 +147,14 @@ def test_prepared_factors_have_the_bits_of_the_product():
     assert "20 x 33" in repr(left)
     a[:] = 0
     assert np.array_equal(left @ b, expected)
+
+
+@pytest.mark.parametrize("kind", ["complex64", "complex128"])
+def test_complex_factors_are_prepared(kind):
+    a, b = random_complex((20, 33), kind), random_complex((33, 7), kind, 2)
+    size = abs(a).astype("float64") @ abs(b).astype("float64")
+    for t in (vernier.prepare(a) @ b, a @ vernier.prepare(b, "right")):
+        assert t.dtype == kind and (abs(t - vernier.matmul(a, b, "exact")) <= 35 * np.finfo(kind).eps * size).all()
 
 
 def test_a_matrix_singular_to_working_precision_is_a_warning():
@@ -183,7 +194,8 @@ def test_sums_keep_their_contract():
     (lambda: vernier.solve(np.ones((3, 4)), np.ones(3)), ValueError, "square"),
     (lambda: vernier.solve(np.eye(3), np.ones(4)), ValueError, "3 rows"),
     (lambda: vernier.solve(np.eye(3), np.ones(3, "float32")), TypeError, "astype"),
-    (lambda: vernier.prepare(np.eye(3) + 0j), TypeError, "expected one of float32, float64"),
+    (lambda: vernier.prepare(np.eye(3)) @ (np.eye(3) + 0j), TypeError, "complex128"),
+    (lambda: vernier.lu_solve(vernier.lu_factor(np.eye(3)), np.ones(3), report=True), ValueError, "give a="),
     (lambda: vernier.solve(np.eye(3) * np.nan, np.ones(3)), ValueError, "NaN"),
     (lambda: vernier.solve(np.eye(3), np.ones(3), factors="fp8"), ValueError, "bf16"),
     (lambda: vernier.solve(np.ones((3, 3), int), np.ones(3)), TypeError, "int64"),

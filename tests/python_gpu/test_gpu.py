@@ -150,11 +150,69 @@ def test_solvers_where_the_matrix_lies(make):
     a, b = spread(300, 300), spread(300, 2, seed=2)
     x, certificate = vernier.solve(make(a), make(b), report=True)
     assert type(x) is type(make(b)) and certificate.ok
-    assert max(vernier.lu_solve(vernier.lu_factor(make(a)), make(b), a=make(a), report=True)[1]) < 300 * 2.0**-53
+    assert vernier.lu_solve(vernier.lu_factor(make(a)), make(b), a=make(a), report=True)[1].backward_error < 300 * 2.0**-53
     square = a @ a.T + np.eye(300)
     factor = vernier.cholesky(make(square))
     lower = np.asarray(factor.lower.get() if hasattr(factor.lower, "get") else factor.lower.cpu())
     assert (abs(lower @ lower.T - square) <= 700 * 2.0**-53 * (abs(lower) @ abs(lower.T))).all()
+
+
+def host(x):
+    return x.get() if hasattr(x, "get") else x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
+
+
+MAKERS = [cupy.asarray, lambda x: torch.from_numpy(x).cuda()]
+
+
+@pytest.mark.parametrize("kind", ["complex64", "complex128"])
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_complex_system_is_solved_where_it_lies(make, kind):
+    a, b = ((spread(*s, seed=1) + 1j * spread(*s, seed=2)).astype(kind) for s in ((200, 200), (200, 3)))
+    x, certificate = vernier.solve(make(a), make(b), report=True)
+    assert type(x) is type(make(b)) and certificate.ok
+    residual = abs(b - vernier.matmul(a, host(x), "exact")).max() / (abs(a).sum(1).max() * abs(host(x)).max())
+    assert host(x).dtype == kind and residual < 30 * np.finfo(kind).eps
+    assert vernier.solve(make(a), make(b[:, 0].copy())).shape == (200,)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("contract", ["dd", "exact", "exact+down"])
+def test_double_doubles_have_the_cpus_bits(make, contract):
+    a, b = spread(150, 300), spread(300, 70, seed=2)
+    lo_a, lo_b = a * 2.0**-55, b * -(2.0**-56)
+    dd = vernier.beyond.DD
+    for left, right in (((a,), (b,)), ((a, lo_a), (b, lo_b)), ((a,), (b, lo_b)), ((a, lo_a), (b,))):
+        on_gpu = [make(x[0]) if len(x) == 1 else dd(*map(make, x)) for x in (left, right)]
+        on_cpu = [x[0] if len(x) == 1 else dd(*x) for x in (left, right)]
+        t = vernier.beyond.matmul(*on_gpu, contract)
+        assert type(t.parts) is type(make(a)) and np.array_equal(t.numpy(), vernier.beyond.matmul(*on_cpu, contract).numpy())
+    z, w = a + 1j * a[::-1], b - 1j * b[::-1]
+    if contract == "dd":
+        assert np.array_equal(vernier.beyond.matmul(make(z), make(w)).numpy(), vernier.beyond.matmul(z, w).numpy())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_intervals_and_proofs_where_the_matrix_lies(make):
+    a, b, rad = spread(100, 120), spread(120, 40, seed=2), np.full((100, 120), 1e-3)
+    beyond = vernier.beyond
+    for own, cpus in ((beyond.matmul_ends(make(a), make(b)), beyond.matmul_ends(a, b)),
+                      (beyond.matmul_ends(beyond.Ends(make(a - rad), make(a + rad)), make(b)), beyond.matmul_ends(beyond.Ends(a - rad, a + rad), b))):
+        assert np.array_equal(host(own.low), cpus.low) and np.array_equal(host(own.high), cpus.high)
+    own, cpus = beyond.matmul_discs(beyond.Discs(make(a), make(rad)), make(b)), beyond.matmul_discs(beyond.Discs(a, rad), b)
+    assert np.array_equal(host(own.mid), cpus.mid) and np.array_equal(host(own.rad), cpus.rad)
+    square, right = integers(60, 60) + 60 * np.eye(60), integers(60, 2, seed=3)
+    proved = beyond.verified_solve(make(square), make(right))
+    x = beyond.solve(square, right)
+    for i in range(60):
+        for j in range(2):
+            assert Fraction(float(host(proved.low)[i, j])) <= x[i, j] <= Fraction(float(host(proved.high)[i, j]))
+
+
+def test_forward_mode_of_jax_on_the_gpu():
+    a, b = jax.numpy.asarray(integers(3, 4)), jax.numpy.asarray(integers(4, 2, seed=2))
+    for mode in (jax.jacfwd, jax.jacrev, jax.hessian):
+        cost = lambda multiply: lambda x: (multiply(x, b) ** 2).sum(0)
+        np.testing.assert_allclose(mode(cost(vernier.jax.matmul))(a), mode(cost(jax.numpy.matmul))(a), rtol=1e-13)
 
 
 def test_prepared_factors_have_the_bits_of_the_product():

@@ -6,6 +6,8 @@ import pytest
 import vernier
 
 torch = pytest.importorskip("torch")
+import torch.autograd.forward_ad as forward_ad
+
 operator = vernier.torch.matmul  # naming it registers the operator, whichever test comes first
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -56,6 +58,38 @@ def test_second_derivatives():
     assert torch.autograd.gradgradcheck(lambda x, y: vernier.torch.matmul(x, y), (a, b))
 
 
+def test_forward_mode_is_not_forgotten():
+    a, b = (torch.randn(3, 3, dtype=torch.float64, requires_grad=True, device=DEVICE) for _ in range(2))
+    assert torch.autograd.gradcheck(lambda x, y: vernier.torch.matmul(x, y), (a, b), check_forward_ad=True)
+    plain, tangent = a.detach(), b.detach()
+    with forward_ad.dual_level():
+        for multiply in (vernier.matmul, vernier.torch.matmul):
+            t = multiply(forward_ad.make_dual(plain, tangent), plain)
+            assert torch.allclose(forward_ad.unpack_dual(t).tangent, tangent @ plain)
+
+
+@pytest.mark.parametrize("multiply", [vernier.matmul, vernier.torch.matmul])
+@pytest.mark.parametrize("transform", ["grad", "jacrev", "jacfwd", "hessian"])
+def test_transforms_of_functions_are_pytorchs(multiply, transform):
+    a, b = integers(3, 4), integers(4, 2, seed=2)
+    total = (lambda x: x.sum()) if transform in ("grad", "hessian") else (lambda x: x)
+    cost = lambda product: lambda x: total(product(x, b) ** 2)
+    derivative = getattr(torch.func, transform)
+    assert torch.allclose(derivative(cost(multiply))(a), derivative(cost(torch.matmul))(a))
+
+
+@pytest.mark.parametrize("shapes, axes", [(((3, 4, 5), (3, 5, 2)), (0, 0)), (((3, 4, 5), (5, 2)), (0, None)), (((4, 5), (5, 2, 3)), (None, 2)),
+                                          (((3, 5), (5, 2)), (0, None)), (((3, 2, 4, 5), (3, 5)), (0, 0)), (((3, 5), (3, 5)), (0, 0)),
+                                          (((4, 3, 5), (2, 5, 6)), (1, None)), (((5,), (3, 2, 5, 4)), (None, 0))])
+def test_vmap_is_pytorchs(shapes, axes):
+    a, b = integers(*shapes[0]), integers(*shapes[1], seed=2)
+    mapped = lambda product: torch.func.vmap(product, in_dims=axes)(a, b)
+    assert torch.equal(mapped(vernier.matmul), mapped(torch.matmul))
+    gradients = lambda product: torch.func.vmap(torch.func.grad(lambda x, y: (product(x, y) ** 2).sum(), (0, 1)), in_dims=axes)(a, b)
+    for own, pytorchs in zip(gradients(vernier.matmul), gradients(torch.matmul)):
+        assert torch.allclose(own, pytorchs)
+
+
 @pytest.mark.parametrize("shapes", [((4, 5), (5, 3)), ((2, 4, 5), (5,))])
 def test_the_operator_passes_opcheck(shapes):
     a, b = (torch.randn(s, dtype=torch.float64, requires_grad=True, device=DEVICE) for s in shapes)
@@ -93,6 +127,13 @@ def test_inside_the_block_modules_keep_the_contract():
 def test_mistakes_are_refused_in_one_message(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_beyond_double():
+    a, b = torch.randn(6, 7, dtype=torch.float64).to(DEVICE), torch.randn(7, 5, dtype=torch.float64).to(DEVICE)
+    on_cpu = vernier.beyond.matmul(shown(a), shown(b))
+    assert np.array_equal(vernier.beyond.matmul(a, b).numpy(), on_cpu.numpy())
+    assert np.array_equal(shown(vernier.beyond.matmul_ends(a, b).low), vernier.beyond.matmul_ends(shown(a), shown(b)).low)
 
 
 def test_solvers_and_prepared_factors():
