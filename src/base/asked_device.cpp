@@ -1,9 +1,11 @@
 #include "base/asked_device.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "base/size.hpp"
 #include "base/status.hpp"
 
 namespace vernier {
@@ -11,6 +13,17 @@ namespace {
 
 constexpr int not_set = -1;
 thread_local int device_of_thread = not_set;
+
+// The value of a variable of the environment, whose name an error begins with.
+template <class Parse, class Result>
+Result parsed(const std::string& name, const char* value, Parse parse, Result without) {
+  if (value == nullptr || *value == '\0') return without;
+  try {
+    return parse(value);
+  } catch (const Error& error) {
+    throw Error(error.status(), name + ": " + error.what());
+  }
+}
 
 }  // namespace
 
@@ -31,12 +44,21 @@ DeviceScope::~DeviceScope() { device_of_thread = before_; }
 Device current_device() {
   if (device_of_thread != not_set) return static_cast<Device>(device_of_thread);
   static const char* const variable = std::getenv("VERNIER_DEVICE");
-  if (variable == nullptr || *variable == '\0') return Device::cpu;
-  try {
-    return parse_device(variable);
-  } catch (const Error& error) {
-    throw Error(error.status(), std::string("VERNIER_DEVICE: ") + error.what());
-  }
+  return parsed("VERNIER_DEVICE", variable, parse_device, Device::cpu);
+}
+
+std::size_t parse_bytes(std::string_view text) {
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  const std::size_t power = std::string_view(" KMG").find(unit.empty() ? ' ' : unit.front());
+  if (error != std::errc{} || count == 0 || unit.size() > 1 || power > 3)
+    fail(Status::invalid_argument, "\"{}\": expected bytes, as in 3000000, 512M or 2G", text);
+  return size_product({count, std::size_t{1} << 10 * power});
+}
+
+std::size_t most_gpu_memory() {
+  return parsed("VERNIER_GPU_MEMORY", std::getenv("VERNIER_GPU_MEMORY"), parse_bytes, largest_size);
 }
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fork_mutex.hpp"
+#include "base/memory_nodes.hpp"
 #include "base/status.hpp"
 
 namespace vernier {
@@ -44,6 +45,7 @@ Buffer map_buffer(std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   madvise(p, capacity, MADV_HUGEPAGE);  // a wish; refusal changes the speed only
 #endif
+  spread_over_nodes(p, capacity);
   return {static_cast<std::byte*>(p), capacity};
 }
 

@@ -1,11 +1,13 @@
 #include "offload/cuda_link.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/asked_device.hpp"
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
 #include "product/staging_memory.hpp"
@@ -187,7 +189,7 @@ std::string device_name(int device) {
 
 std::size_t free_memory(int device) {
   const CurrentDevice current(device);
-  return cuda::available_device_memory();
+  return std::min(cuda::available_device_memory(), most_gpu_memory());
 }
 
 void synchronize() { check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); }

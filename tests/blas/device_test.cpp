@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "base/asked_device.hpp"
 #include "fixture.hpp"
 #include "offload/cuda_link.hpp"
 #include "support/error_message.hpp"
@@ -16,6 +17,16 @@ TEST(DeviceChoice, ReadsThreeNames) {
   for (const Device device : {Device::cpu, Device::cuda, Device::automatic})
     EXPECT_EQ(parse_device(to_string(device)), device);
   EXPECT_EQ(message([] { parse_device("gpu"); }), "device \"gpu\": expected cpu, cuda or auto");
+}
+
+TEST(DeviceChoice, ReadsHowMuchMemoryOfAGpuMayBeTaken) {
+  EXPECT_EQ(parse_bytes("3000000"), 3000000u);
+  EXPECT_EQ(parse_bytes("5K"), 5u << 10);
+  EXPECT_EQ(parse_bytes("512M"), std::size_t{512} << 20);
+  EXPECT_EQ(parse_bytes("2G"), std::size_t{2} << 30);
+  for (const char* wrong : {"", "0", "G", "2T", "2GB", "-1", "1.5G", "99999999999999999999"})
+    EXPECT_EQ(message([&] { parse_bytes(wrong); }),
+              joined("\"", wrong, "\": expected bytes, as in 3000000, 512M or 2G"));
 }
 
 TEST(DeviceChoice, IsOfAThreadAndEndsWithItsScope) {

@@ -134,6 +134,7 @@ template <class T>
 std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   const Device device = asked_device(options);
+  most_gpu_memory();  // a wrong value is told before any work
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (device == Device::automatic && on_cpu < least_cpu_seconds) return {};
   const HostLink& link = measured_link();

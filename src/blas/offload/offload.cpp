@@ -11,9 +11,9 @@
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
-#include "base/size.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
+#include "blas/offload/kept_panels.hpp"
 #include "number/complex.hpp"
 #include "product/arguments.hpp"
 #include "product/plan/native_use.hpp"
@@ -193,8 +193,10 @@ class OffloadRun {
       request.workspace = [&](std::int64_t m, std::int64_t n) { return target_.workspace(m, n, part.k, whole_); };
       Schedule schedule = offload::make_schedule(request);
       if (schedule.blocks.empty() || (whole_ && schedule.blocks.size() != 1)) return false;
-      kept_.push_back(kept_operands(schedule, part.k, memory));
-      const std::size_t left = memory - schedule.bytes - kept_.back().bytes;
+      const std::size_t working = target_.workspace(schedule.m_block, schedule.n_block, part.k, false);
+      const std::size_t most = memory - schedule.bytes - std::min(working, memory - schedule.bytes);
+      kept_.emplace_back(schedule, part.k, target_.multiply_keeping ? target_.kept_bytes : nullptr, most);
+      const std::size_t left = memory - schedule.bytes - kept_.back().bytes();
       links_.push_back(target_.link(static_cast<int>(d),
                                     [this, d, left](const offload::BlockOnDevice& b) { multiply(b, kept_[d], left); }));
       Lane lane{.link = links_.back().get(), .schedule = std::move(schedule)};
@@ -209,53 +211,13 @@ class OffloadRun {
     return true;
   }
 
-  // What a lane keeps of its panels on the device.
-  struct Kept {
-    std::vector<KeptOperand> panels;
-    std::vector<int> uses;  // to come
-    std::size_t bytes = 0;  // at most
-
-    // After a product that read it; the data may have let go of it.
-    void used(int panel, bool was_wanted) {
-      KeptOperand& x = panels[static_cast<std::size_t>(panel)];
-      if (was_wanted && !x.wanted) std::fill(panels.begin(), panels.end(), KeptOperand{});
-      if (--uses[static_cast<std::size_t>(panel)] == 0) x = {};
-    }
-  };
-
-  // Panels that more than one block reads, if memory holds what is made of them all.
-  Kept kept_operands(const Schedule& s, std::int64_t k, std::size_t memory) const {
-    Kept kept{std::vector<KeptOperand>(s.panels.size()), std::vector<int>(s.panels.size(), 0)};
-    for (const offload::Block& b : s.blocks)
-      for (const int panel : {b.a, b.b}) ++kept.uses[static_cast<std::size_t>(panel)];
-    if (!target_.multiply_keeping) return kept;
-    std::size_t bytes = 0;
-    for (std::size_t p = 0; p < s.panels.size(); ++p) {
-      if (kept.uses[p] < 2) continue;
-      const std::size_t of_panel = target_.kept_bytes(s.panels[p].rows * s.panels[p].columns / k, k);
-      kept.panels[p].wanted = of_panel > 0;
-      bytes = size_sum(bytes, of_panel);
-    }
-    const std::size_t others = size_sum(s.bytes, target_.workspace(s.m_block, s.n_block, k, false));
-    if (size_sum(others, bytes) <= memory)
-      kept.bytes = bytes;
-    else
-      std::fill(kept.panels.begin(), kept.panels.end(), KeptOperand{});
-    return kept;
-  }
-
-  Report multiply(const GemmCall<T>& call, const offload::BlockOnDevice& b, Kept& kept, std::size_t workspace) {
+  Report multiply(const GemmCall<T>& call, const offload::BlockOnDevice& b, KeptPanels& kept, std::size_t workspace) {
     if (!target_.multiply_keeping) return target_.multiply(call, workspace, b.stream);
-    KeptOperand& x = kept.panels[static_cast<std::size_t>(b.block->a)];
-    KeptOperand& y = kept.panels[static_cast<std::size_t>(b.block->b)];
-    const bool a_wanted = x.wanted, b_wanted = y.wanted;
-    Report report = target_.multiply_keeping(call, workspace, b.stream, x, y);
-    kept.used(b.block->a, a_wanted);
-    kept.used(b.block->b, b_wanted);
-    return report;
+    const KeptPanels::Use use(kept, *b.block);
+    return target_.multiply_keeping(call, workspace, b.stream, use.a(), use.b());
   }
 
-  void multiply(const offload::BlockOnDevice& b, Kept& kept, std::size_t workspace) {
+  void multiply(const offload::BlockOnDevice& b, KeptPanels& kept, std::size_t workspace) {
     const Range rows = b.block->rows, columns = b.block->columns;
     GemmCall<T> call = call_;
     call.m = rows.count, call.n = columns.count;
@@ -328,7 +290,7 @@ class OffloadRun {
   OffloadSettings settings_;
   bool whole_ = false;
   std::vector<std::unique_ptr<offload::Link>> links_;
-  std::deque<Kept> kept_;  // on the links' streams
+  std::deque<KeptPanels> kept_;  // on the links' streams
   std::vector<Lane> lanes_;
   std::vector<GemmCall<T>> parts_;
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/device.hpp"
+#include "cuda/kept_stream.hpp"
 #include "residue/partial/device_block.hpp"
 
 namespace vernier {
@@ -42,7 +43,7 @@ void send(const PassData& pass, const DeviceInt8Engine& engine, const Operand& o
 void make_product(const PassData& pass, const ElementProduct& p, std::int64_t k_step, std::byte* out) {
   const DeviceInt8Engine& engine = find_device_int8_engine("");
   const ElementBlock block{p.m, p.n, std::min(k_step, p.k)};
-  const Stream stream;
+  const KeptStream stream;
   Arena count;
   carve_elements(count, pass.layout, block, engine.sums_in_memory());
   const DeviceWorkspace memory(count.used(), stream);
