@@ -31,7 +31,7 @@ void check_options(const char* routine, const Options& options);
 
 // In the order of the reference BLAS: transa, transb, m, n, k.
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k);
-// After them: lda, ldb, ldc of op(A), op(B) and C.
+// These, then lda, ldb, ldc.
 void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& shape, std::int64_t lda, std::int64_t ldb,
                  std::int64_t ldc);
 

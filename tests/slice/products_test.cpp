@@ -132,8 +132,8 @@ TEST(SliceProducts, OfSlicesWithFewDigitsAreCallsOfTheirOwn) {
 }
 
 TEST(SliceProducts, OneCallTakesTheSlicesOfBThatLieSideBySide) {
-  const SliceProducts plan = plan_slice_products(
-      {.zero.a = {false}, .zero.b = std::vector<bool>(6, false), .k = 8, .k_block = 8, .neighbours = 4});
+  const SliceProducts plan =
+      plan_slice_products({.zero = {{false}, std::vector<bool>(6, false)}, .k = 8, .k_block = 8, .neighbours = 4});
   ASSERT_EQ(plan.jobs.size(), 2u);
   EXPECT_EQ(plan.jobs[0].count, 4);
   EXPECT_EQ(plan.jobs[1].q, 4);

@@ -12,6 +12,7 @@
 #include "blas/quad/contract.hpp"
 #include "blas/quad/scale.hpp"
 #include "product/arguments.hpp"
+#include "product/output.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 #include "residue/quad/quad_gemm.hpp"
 
@@ -65,19 +66,12 @@ std::vector<R> expanded(Op op, const T* x, std::int64_t rows, std::int64_t colum
 }
 
 template <class TA, class TB, class TC>
-void multiply(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const TA* A,
-              std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
-              const QuadMachine& machine, const QuadContract& contract, QuadReport& report) {
-  if constexpr (is_complex_entry<TC>) {
-    using R = std::conditional_t<std::is_same_v<TA, complex_dd>, dd, double>;
-    const std::vector<R> a = expanded<R>(opa, A, m, k, lda, true), b = expanded<R>(opb, B, k, n, ldb, false);
-    multiply<R, R, dd>(Op::none, Op::none, 2 * m, n, 2 * k, alpha, a.data(), 2 * m, b.data(), 2 * k, beta,
-                       reinterpret_cast<dd*>(C), 2 * ldc, machine, contract, report);
-  } else {
-    const QuadOperandOf<TA> a(rows_of(opa, A, m, k, lda));
-    const QuadOperandOf<TB> b(columns_of(opb, B, n, k, ldb));
-    quad_product(QuadProblem<TC>{a, b, alpha, beta, C, ldc, goal_of<TC>(contract), contract.rounding}, machine, report);
-  }
+void multiply(const Operand<TA>& A, const Operand<TB>& B, const Output<TC, double>& to, const QuadMachine& machine,
+              const QuadContract& contract, QuadReport& report) {
+  const QuadOperandOf<TA> a(A);
+  const QuadOperandOf<TB> b(B);
+  quad_product(QuadProblem<TC>{a, b, to.alpha, to.beta, to.c, to.ldc, goal_of<TC>(contract), contract.rounding},
+               machine, report);
 }
 
 }  // namespace
@@ -155,7 +149,16 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
     const QuadMachine machine{find_int8_engine(options.engine), usable_threads(options.threads), limit};
     report.engine = machine.engine.name(), report.threads = machine.threads;
-    multiply(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, machine, options.contract, report);
+    if constexpr (is_complex_entry<TC>) {
+      using R = std::conditional_t<std::is_same_v<TA, complex_dd>, dd, double>;
+      const std::vector<R> a = expanded<R>(opa, A, m, k, lda, true), b = expanded<R>(opb, B, k, n, ldb, false);
+      multiply<R, R, dd>(rows_of(Op::none, a.data(), 2 * m, 2 * k, 2 * m),
+                         columns_of(Op::none, b.data(), n, 2 * k, 2 * k),
+                         {alpha, beta, reinterpret_cast<dd*>(C), 2 * ldc}, machine, options.contract, report);
+    } else {
+      multiply<TA, TB, TC>(rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), {alpha, beta, C, ldc}, machine,
+                           options.contract, report);
+    }
   } else if constexpr (is_complex_entry<TC>) {
     scale_quad(2 * m, n, beta, reinterpret_cast<dd*>(C), 2 * ldc, options.contract);
   } else {

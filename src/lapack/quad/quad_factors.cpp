@@ -6,6 +6,7 @@
 #include "base/status.hpp"
 #include "engine/int8_engine.hpp"
 #include "product/arguments.hpp"
+#include "product/call.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 
 namespace vernier {
@@ -22,10 +23,9 @@ void check(const char* routine, const QuadOptions& options) {
   quad_gemm(Op::none, Op::none, 0, 0, 0, 1, none, 1, none, 1, 0, static_cast<dd*>(nullptr), 1, options);
 }
 
-// C -= op(A) op(B)
-void subtract(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const dd* a, std::int64_t lda,
-              const dd* b, std::int64_t ldb, dd* c, std::int64_t ldc, const QuadOptions& options) {
-  if (m > 0 && n > 0 && k > 0) quad_gemm(opa, opb, m, n, k, -1, a, lda, b, ldb, 1, c, ldc, options);
+// C -= op(A) B, where there is something to multiply.
+void subtract(const GemmCall<dd, double>& p, const QuadOptions& options) {
+  if (!p.shape().empty()) quad_gemm(p.opa, Op::none, p.m, p.n, p.k, -1, p.a, p.lda, p.b, p.ldb, 1, p.c, p.ldc, options);
 }
 
 // One triangle of op(A), as its solves read it.
@@ -63,10 +63,29 @@ void solve_left(const Triangle& t, std::int64_t m, std::int64_t n, dd* b, std::i
                        end = begin + count;
     solve_diagonal(t, begin, end, n, b, ldb, threads);
     if (t.lower)
-      subtract(t.op(), Op::none, m - end, n, count, t.element(end, begin), t.lda, b + begin, ldb, b + end, ldb,
+      subtract({.opa = t.op(),
+                .m = m - end,
+                .n = n,
+                .k = count,
+                .a = t.element(end, begin),
+                .lda = t.lda,
+                .b = b + begin,
+                .ldb = ldb,
+                .c = b + end,
+                .ldc = ldb},
                options);
     else
-      subtract(t.op(), Op::none, begin, n, count, t.element(0, begin), t.lda, b + begin, ldb, b, ldb, options);
+      subtract({.opa = t.op(),
+                .m = begin,
+                .n = n,
+                .k = count,
+                .a = t.element(0, begin),
+                .lda = t.lda,
+                .b = b + begin,
+                .ldb = ldb,
+                .c = b,
+                .ldc = ldb},
+               options);
   }
 }
 
@@ -209,8 +228,16 @@ std::int64_t quad_getrf(std::int64_t m, std::int64_t n, dd* A, std::int64_t lda,
     swap_rows(end, n, j, end, A, lda, pivots);
     if (end == n) continue;
     solve_left({A + j + j * lda, lda, true, false, true}, count, n - end, A + j + end * lda, lda, options);
-    subtract(Op::none, Op::none, m - end, n - end, count, A + end + j * lda, lda, A + j + end * lda, lda,
-             A + end + end * lda, lda, options);
+    subtract({.m = m - end,
+              .n = n - end,
+              .k = count,
+              .a = A + end + j * lda,
+              .lda = lda,
+              .b = A + j + end * lda,
+              .ldb = lda,
+              .c = A + end + end * lda,
+              .ldc = lda},
+             options);
   }
   return info;
 }

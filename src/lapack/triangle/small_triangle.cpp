@@ -20,19 +20,23 @@ template <class T>
 struct Blas;
 template <>
 struct Blas<float> {
-  static constexpr auto trsm = cblas_strsm, syrk = cblas_ssyrk;
+  static constexpr auto trsm = cblas_strsm;
+  static constexpr auto syrk = cblas_ssyrk;
 };
 template <>
 struct Blas<double> {
-  static constexpr auto trsm = cblas_dtrsm, syrk = cblas_dsyrk;
+  static constexpr auto trsm = cblas_dtrsm;
+  static constexpr auto syrk = cblas_dsyrk;
 };
 template <>
 struct Blas<std::complex<float>> {
-  static constexpr auto trsm = cblas_ctrsm, syrk = cblas_cherk;
+  static constexpr auto trsm = cblas_ctrsm;
+  static constexpr auto syrk = cblas_cherk;
 };
 template <>
 struct Blas<std::complex<double>> {
-  static constexpr auto trsm = cblas_ztrsm, syrk = cblas_zherk;
+  static constexpr auto trsm = cblas_ztrsm;
+  static constexpr auto syrk = cblas_zherk;
 };
 
 // Column by column of X, or of X^T: x_p is final once all that it depends on has been taken off.

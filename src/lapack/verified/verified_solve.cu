@@ -65,7 +65,7 @@ class VerifiedOnDevice final : public ProvedSystem {
   Vectors residual(const Vectors& x) const override {
     to_device(x_, x, stream_);
     copy(y_, n, s_.B, s_.ldb, nrhs);
-    multiply(-1, s_.A, s_.lda, x_, nrhs, 1, y_, Contract::exact());
+    multiply(-1, {s_.A, n, s_.lda}, {x_, nrhs, n}, 1, y_, Contract::exact());
     return on_host(y_, n * nrhs, stream_);
   }
   Vectors times(const Vectors& r) const override { return times_inverse(r, Contract::fp64()); }
@@ -118,17 +118,20 @@ class VerifiedOnDevice final : public ProvedSystem {
 
   void remainder(const Contract& contract) const {
     set_identity(c_);
-    multiply(-1, r_, n, s_.A, n, 1, c_, contract, s_.lda);
+    multiply(-1, {r_, n, n}, {s_.A, n, s_.lda}, 1, c_, contract);
   }
 
-  // y = alpha M X + beta y of `columns` columns
-  void multiply(double alpha, const double* m, std::int64_t ld, const double* x, std::int64_t columns, double beta,
-                double* y, const Contract& contract, std::int64_t ldx = 0) const {
-    gemm<double>(Op::none, Op::none, n, columns, n, &alpha, m, ld, x, ldx == 0 ? n : ldx, &beta, y, n, under(contract));
+  struct Block {
+    const double* data;
+    std::int64_t count, ld;
+  };
+  // y = alpha M X + beta y
+  void multiply(double alpha, const Block& m, const Block& x, double beta, double* y, const Contract& contract) const {
+    gemm<double>(Op::none, Op::none, n, x.count, n, &alpha, m.data, m.ld, x.data, x.ld, &beta, y, n, under(contract));
   }
   Vectors times_inverse(const Vectors& r, const Contract& contract) const {
     to_device(x_, r, stream_);
-    multiply(1, r_, n, x_, nrhs, 0, y_, contract);
+    multiply(1, {r_, n, n}, {x_, nrhs, n}, 0, y_, contract);
     return on_host(y_, n * nrhs, stream_);
   }
 
