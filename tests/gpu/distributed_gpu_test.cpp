@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "number/complex.hpp"
-#include "residue/partial/device_product.hpp"
+#include "residue/partial_gpu/device_product.hpp"
 #include "support/random.hpp"
 #include "vernier/distributed.hpp"
 

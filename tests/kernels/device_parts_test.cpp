@@ -1,6 +1,6 @@
 // Distributed products with data in device memory, whose kernels run on the host: this program's device_parts() comes
 // before the library's.
-#include "residue/partial/device_parts.cu"
+#include "residue/partial_gpu/device_parts.cu"
 #undef VERNIER_INSTANTIATE
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <complex>
 #include <list>
 
-#include "residue/partial/element_kernels.cu"
-#include "residue/partial/part_kernels.cu"
+#include "residue/partial_gpu/element_kernels.cu"
+#include "residue/partial_gpu/part_kernels.cu"
 #include "support/device_parties.hpp"
 
 namespace vernier::test {

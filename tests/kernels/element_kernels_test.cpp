@@ -1,5 +1,5 @@
 // Elements on their way to an engine's planes and back, thread by thread on the host.
-#include "residue/partial/element_kernels.cuh"
+#include "residue/partial_gpu/element_kernels.cuh"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which block of a product of elements a GPU holds, and which products go there.
-#include "residue/partial/device_product.hpp"
+#include "residue/partial_gpu/device_product.hpp"
 
 #include <gtest/gtest.h>
 

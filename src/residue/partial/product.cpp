@@ -1,8 +1,8 @@
 // DistributedProduct: what its functions check, and what they hand on.
-#include "residue/partial/device_product.hpp"
 #include "residue/partial/entry_integer.hpp"
 #include "residue/partial/finish.hpp"
 #include "residue/partial/state.hpp"
+#include "residue/partial_gpu/device_product.hpp"
 #include "vernier/distributed.hpp"
 
 namespace vernier {

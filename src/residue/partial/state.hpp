@@ -14,9 +14,9 @@
 #include "number/digit_sum.hpp"
 #include "product/arguments.hpp"
 #include "residue/gemm.hpp"
-#include "residue/partial/device_parts.hpp"
 #include "residue/partial/pass_data.hpp"
 #include "residue/partial/side_costs.hpp"
+#include "residue/partial_gpu/device_parts.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/scale/wide_entries.hpp"
 

@@ -1,4 +1,4 @@
-#include "residue/partial/part_kernels.cuh"
+#include "residue/partial_gpu/part_kernels.cuh"
 
 #include "base/instantiate.hpp"
 

@@ -1,4 +1,4 @@
-#include "residue/partial/element_kernels.cuh"
+#include "residue/partial_gpu/element_kernels.cuh"
 
 namespace vernier::cuda {
 

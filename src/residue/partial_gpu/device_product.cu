@@ -1,11 +1,11 @@
 // The part that speaks to CUDA.
-#include "residue/partial/device_product.hpp"
+#include "residue/partial_gpu/device_product.hpp"
 
 #include <algorithm>
 
 #include "cuda/device.hpp"
 #include "cuda/kept_stream.hpp"
-#include "residue/partial/device_block.hpp"
+#include "residue/partial_gpu/device_block.hpp"
 
 namespace vernier {
 namespace {

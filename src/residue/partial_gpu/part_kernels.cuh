@@ -10,7 +10,7 @@
 #include "product/update.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/partial/element_parts.hpp"
-#include "residue/partial/part_kernels.hpp"
+#include "residue/partial_gpu/part_kernels.hpp"
 #include "residue/scale/block_spans.hpp"
 
 namespace vernier::cuda {

@@ -1,5 +1,5 @@
-// residue/partial/device_product.hpp in a build without CUDA: there is no device.
-#include "residue/partial/device_product.hpp"
+// residue/partial_gpu/device_product.hpp in a build without CUDA: there is no device.
+#include "residue/partial_gpu/device_product.hpp"
 
 #if !VERNIER_HAS_CUDA
 

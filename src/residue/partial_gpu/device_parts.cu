@@ -1,4 +1,4 @@
-#include "residue/partial/device_parts.hpp"
+#include "residue/partial_gpu/device_parts.hpp"
 
 #include <deque>
 #include <optional>
@@ -7,9 +7,9 @@
 
 #include "base/instantiate.hpp"
 #include "cuda/nccl.hpp"
-#include "residue/partial/device_block.hpp"
-#include "residue/partial/device_copies.hpp"
-#include "residue/partial/part_kernels.hpp"
+#include "residue/partial_gpu/device_block.hpp"
+#include "residue/partial_gpu/device_copies.hpp"
+#include "residue/partial_gpu/part_kernels.hpp"
 
 namespace vernier {
 namespace {

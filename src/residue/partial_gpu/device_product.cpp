@@ -1,4 +1,4 @@
-#include "residue/partial/device_product.hpp"
+#include "residue/partial_gpu/device_product.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
-// residue/partial/device_parts.hpp in a build without CUDA: there is no device.
-#include "residue/partial/device_parts.hpp"
+// residue/partial_gpu/device_parts.hpp in a build without CUDA: there is no device.
+#include "residue/partial_gpu/device_parts.hpp"
 
 #include "base/instantiate.hpp"
 #include "base/status.hpp"

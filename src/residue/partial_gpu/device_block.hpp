@@ -8,9 +8,9 @@
 #include "engine/int8_engine_cuda.hpp"
 #include "product/device_memory.hpp"
 #include "product/range.hpp"
-#include "residue/partial/device_product.hpp"
-#include "residue/partial/element_kernels.hpp"
 #include "residue/partial/element_parts.hpp"
+#include "residue/partial_gpu/device_product.hpp"
+#include "residue/partial_gpu/element_kernels.hpp"
 
 namespace vernier::cuda {
 
