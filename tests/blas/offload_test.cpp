@@ -231,6 +231,8 @@ TEST(Offload, IsTheCpusWhereThereIsNoDeviceOrNoMemoryOrNoKernel) {
   target = fake_target<double>(options.contract, 1);
   target.free_memory = [](int) { return std::size_t{1000}; };
   EXPECT_NE(reason(target).find("memory does not hold the least blocks"), std::string::npos);
+  target.free_memory = [](int) -> std::size_t { fail(Status::device_error, "reset between two calls"); };
+  EXPECT_NE(reason(target).find("on the CPU: reset between two calls"), std::string::npos);
   target = fake_target<double>(options.contract, 1);
   target.multiply = [](const GemmCall<double>&, std::size_t, void*) -> Report {
     fail(Status::unsupported, "no code for the GPU at hand");

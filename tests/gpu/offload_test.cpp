@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <optional>
+#include <utility>
 
 #include "gpu/fixture.hpp"
 #include "support/error_message.hpp"
@@ -123,6 +124,28 @@ TEST(OffloadOnGpu, HasThemFromResiduesThatBlocksShare) {
       EXPECT_EQ(difference(c, expected), "") << contract << ", phi = " << phi << ": " << report.plan.reason;
       EXPECT_EQ(report.plan.reason.find("on the CPU"), std::string::npos) << report.plan.reason;
     }
+}
+
+// Two parts at once, each with streams and memory of its own: several devices, or one that is taken for two.
+TEST(OffloadOnGpu, HasThemFromSeveralDevicesOrLinks) {
+  const std::int64_t m = 2300, n = 900, k = 1100;
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const Matrix<double> a = scattered_matrix<double>(m, k, 0.5, 1), b = scattered_matrix<double>(k, n, 0.5, 2);
+  Matrix<double> c = scattered_matrix<double>(m, n, 0.5, 3), expected = c;
+  gemm<double>(Op::none, Op::none, m, n, k, 1, a.data(), m, b.data(), k, 2, expected.data(), m, options);
+  OffloadTarget<double> target = cuda_target<double>(options);
+  const int devices = std::exchange(target.devices, 2);
+  target.link = [devices](int part, offload::BlockProduct product) {
+    return offload::cuda_link(part % devices, std::move(product));
+  };
+  target.free_memory = [devices](int part) { return offload::free_memory(part % devices) / 2; };
+  const Report report =
+      offloaded_gemm<double>({Op::none, Op::none, m, n, k, 1, a.data(), m, b.data(), k, 2, c.data(), m}, options,
+                             target, {.m_block = 500, .n_block = 300});
+  EXPECT_EQ(difference(c, expected), "");
+  EXPECT_NE(report.plan.reason.find("and 1 more"), std::string::npos) << report.plan.reason;
+  EXPECT_EQ(report.plan.reason.find("on the CPU"), std::string::npos) << report.plan.reason;
 }
 
 TEST(OffloadOnGpu, KeepsTheBoundWhereNoBitsArePromised) {

@@ -323,7 +323,13 @@ OffloadTarget<T> cuda_target(const Options& options) {
     target.missing = offload::missing_device();
     return target;
   }
-  target.name = offload::device_name(0);
+  try {
+    target.name = offload::device_name(0);
+  } catch (const Error& error) {  // it was there, and is lost
+    target.devices = 0;
+    target.missing = error.what();
+    return target;
+  }
   target.link = offload::cuda_link;
   target.free_memory = offload::free_memory;
   target.memory_of = offload::memory_of;
