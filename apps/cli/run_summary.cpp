@@ -51,7 +51,7 @@ std::string taken_text(const Json& json) {
 std::string contract_text(const Json& json) {
   const std::string set = json["contract"];
   std::string text = set.empty() ? "fp32 for s and c, fp64 for d and z" : set;
-  if (json["taken"] == 0) return text;
+  if (json["taken"] == 0 || json["log2_bound"].is_null()) return text;
   if (text.find("exact") != std::string::npos) return text + "; each element rounded once";
   const bool normwise = text.find("normwise") != std::string::npos;
   return text + fmt::format("; each error at most 2^{:.1f} {}", json["log2_bound"].get<double>(),

@@ -85,7 +85,7 @@ Record* new_record() {
   put(r.program, program_name().c_str());
   put(r.contract, settings().contract.c_str());
   r.min_size = settings().min_size;
-  r.log2_bound = -1e9;
+  r.log2_bound = no_bound;
   return &r;
 }
 

@@ -127,7 +127,7 @@ Json to_json(const Record& r) {
                {"threads", r.threads},
                {"seconds_passed_on", r.seconds_passed_on},
                {"engine", r.engine},
-               {"log2_bound", r.log2_bound},
+               {"log2_bound", r.log2_bound == no_bound ? Json(nullptr) : Json(r.log2_bound)},
                {"fallbacks", r.fallbacks},
                {"largest_span", r.largest_span},
                {"passed_on", passed_on}};

@@ -29,6 +29,7 @@ struct ShapeCounts {
 };
 
 inline constexpr int most_symbols = 64, slowest_shown = 5;
+inline constexpr double no_bound = -1e9;  // of a call that is made of others, which are counted themselves
 
 // All zero at first. But for the counts of symbols, one thread of the process writes at a time.
 struct Record {
@@ -41,7 +42,7 @@ struct Record {
   double seconds_passed_on;  // of calls of size, on a CPU
   std::int32_t threads;      // that had calls taken
   std::int32_t largest_span;
-  double log2_bound;  // the weakest promise of a call taken
+  double log2_bound;  // the weakest promise of a call taken, or no_bound
   std::uint64_t fallbacks, workspaces_used, workspaces_too_small;
   ShapeCounts slowest[slowest_shown];
   ShapeCounts largest_native;  // the largest product that was faster by the library underneath

@@ -25,6 +25,12 @@ class Solve {
     return p.order <= (least_free + block_ - 1) / block_ * block_;
   }
 
+  // Is the first update, the largest product, below the size of those that concern?
+  bool is_small(Part p) const {
+    const double half = half_of(p), rest = p.order - half, other = c_.side == 'L' ? c_.n : c_.m;
+    return half * rest * other < settings().min_operations;
+  }
+
   // X of a part of the triangle, in place of alpha B.
   void run(Part p, const void* alpha) const {
     if (is_leaf(p)) return underneath(p, alpha);
@@ -95,8 +101,9 @@ bool take_solve(ParallelSymbol& symbol, const SolveCall& c, ParallelGemm multipl
   if (!x.valid() || !y.valid()) return symbol.refuse(Reason::invalid), false;
   if (is_zero(c.type, c.alpha)) return symbol.refuse(Reason::trivial), false;
   const Solve all(c, std::max(1, x.row_block()), contract_fixes_bits(), multiply, solve);
-  if (all.is_leaf({0, order})) return symbol.refuse(Reason::small), false;
-  all.run({0, order}, c.alpha);
+  const Part whole{0, order};
+  if (all.is_leaf(whole) || all.is_small(whole)) return symbol.refuse(Reason::small), false;
+  all.run(whole, c.alpha);
   symbol.take();
   return true;
 }

@@ -55,6 +55,16 @@ TEST_F(SharedRecords, OneBoardsRecordsAreAddedToAnothers) {
   add_records(*first_.board, "/nowhere/board");
 }
 
+TEST_F(SharedRecords, TellABoundOnlyWhereACallHasOne) {
+  ASSERT_NE(first_.board, nullptr);
+  ASSERT_TRUE(reserve(first_.path.c_str(), 0));
+  Record& r = first_.board->records[0];
+  r.log2_bound = no_bound;
+  EXPECT_TRUE(to_json(r)["log2_bound"].is_null());
+  r.log2_bound = -47;
+  EXPECT_EQ(to_json(r)["log2_bound"], -47);
+}
+
 TEST_F(SharedRecords, CountNoMoreSymbolsThanTheyHoldWhateverTheFileSays) {
   Record& record = first_.board->records[0];
   record.symbols[most_symbols - 1].taken = 3;
