@@ -116,8 +116,12 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   check_options("gemm", options);
 
   Report report;
-  if (reads && offload_plan<T>({m, n, k}, beta != T{0}, options))
-    return offloaded_gemm<T>(call, options, cuda_target<T>(options));
+  const Placement place = reads ? place_product<T>({m, n, k}, beta != T{0}, options) : Placement{};
+  if (place.on_gpu) {
+    report = offloaded_gemm<T>(call, options, cuda_target<T>(options));
+    place.took(report.seconds);
+    return report;
+  }
   const std::string asked = reads ? why_not_on_a_gpu({m, n, k}, options) : "";
   if (!reads) {
     report.plan = explain<T>(opa, opb, m, n, 0, options);
@@ -133,6 +137,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   }
   if (!asked.empty()) report.plan.reason += asked;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  place.took(report.seconds);
   return report;
 }
 
@@ -140,7 +145,7 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options("gemm", options);
-  if (std::optional<Plan> plan = offload_plan<T>({m, n, k}, false, options)) return std::move(*plan);
+  if (Placement place = place_product<T>({m, n, k}, false, options); place.on_gpu) return std::move(*place.on_gpu);
   if constexpr (is_complex<T>) {
     return complex_plan<RealType<T>>(m, n, k, options);
   } else {

@@ -151,7 +151,7 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   const ProductClass product{ElementType::single_real, shape, threads};
   Seconds seconds(product, native_seconds(shape, true, threads), residue_seconds(int8, shape, moduli, threads));
   seconds.rivals[seconds.count++] = {Method::bf16x6, bf16x6_seconds(shape, threads)};
-  const double parts = seconds.of(product, Method::bf16x6, seconds.rivals.back().estimate);
+  const double parts = seconds.of(product, Method::bf16x6, seconds.rivals[seconds.count - 1].estimate);
   if (!asked && seconds.choose(product) != Method::bf16x6) return {};
   Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};
   if (choice.blocking.bytes > limit) {

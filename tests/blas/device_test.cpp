@@ -64,6 +64,31 @@ TEST(DeviceChoice, TellsWhyTheCpuMultipliesWhatWasAskedOfAGpu) {
   EXPECT_EQ(multiply(call, options).report.plan.reason, out.report.plan.reason);
 }
 
+// Estimates give way to what products took; the GPU has to be faster by a fifth only as long as that is not known.
+TEST(DeviceChoice, FollowsWhatProductsTookOnBothSides) {
+  forget_observations();
+  const ProductClass product{element_type<double>, {1500, 1500, 1500}, 2, ProductForm::placed};
+  const OffloadEstimate near{.gpu = 9e-3, .cpu = 10e-3}, far{.gpu = 5e-3, .cpu = 10e-3};
+  EXPECT_FALSE(gpu_is_faster(near, product));
+  EXPECT_TRUE(gpu_is_faster(far, product));
+  const auto take = [&](bool gpu, double seconds) {
+    for (int i = 0; i < 2; ++i) {
+      Placement place{.on_gpu = {}, .chosen = product};
+      if (gpu) place.on_gpu.emplace();
+      place.took(seconds);
+    }
+  };
+  take(true, 12e-3);
+  EXPECT_FALSE(gpu_is_faster(far, product));  // the CPU has its turn
+  take(false, 11e-3);
+  EXPECT_FALSE(gpu_is_faster(far, product));
+  take(true, 8e-3);
+  EXPECT_TRUE(gpu_is_faster(near, product));
+  const ProductClass other{element_type<double>, {1500, 1500, 1500}, 2, ProductForm::placed, 1};
+  EXPECT_FALSE(gpu_is_faster(near, other));
+  forget_observations();
+}
+
 // A link of 20 GB/s: 8192 x 8192 doubles are 27 ms each.
 TEST(DeviceChoice, EstimatesCopiesAndProductsSideBySide) {
   const HostLink link{.devices = 1, .up = 20e9, .down = 20e9};

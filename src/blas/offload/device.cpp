@@ -130,28 +130,75 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
   return e;
 }
 
+bool gpu_is_faster(const OffloadEstimate& e, const ProductClass& product) {
+  const Rival rivals[] = {{Method::gpu, e.gpu / margin}, {Method::cpu, e.cpu}};
+  return choose_method(product, rivals) == Method::gpu;
+}
+
+void Placement::took(double seconds) const noexcept {
+  if (!chosen || !observes()) return;
+  const Method method = on_gpu ? Method::gpu : Method::cpu;
+  observe(*chosen, method, seconds);
+  note_choice(*chosen, method);
+}
+
+namespace {
+
+// Products under one contract are told apart from those under another.
 template <class T>
-std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
+ProductClass placed_class(const ProductShape& shape, const Options& options) {
+  const Contract& c = options.contract;
+  return {element_type<T>, shape, usable_threads(options.threads), ProductForm::placed,
+          static_cast<int>(c.kind) * 2 + (c.reproducible ? 1 : 0)};
+}
+
+// What the CPU and a GPU would take; nothing where there is no GPU to be taken.
+template <class T>
+std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, bool reads_c, const Options& options) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
-  const Device device = asked_device(options);
   most_gpu_memory();  // a wrong value is told before any work
   const double on_cpu = cpu_seconds<T>(shape, options);
-  if (device == Device::automatic && on_cpu < least_cpu_seconds) return {};
+  if (asked_device(options) == Device::automatic && on_cpu < least_cpu_seconds) return {};
   const HostLink& link = measured_link();
   if (link.devices == 0) return {};
-  const OffloadEstimate e = estimate_offload(shape, sizeof(T), reads_c, gpu_seconds<T>(shape, options), on_cpu, link);
-  if (device == Device::automatic && e.gpu > margin * e.cpu) return {};
+  return estimate_offload(shape, sizeof(T), reads_c, gpu_seconds<T>(shape, options), on_cpu, link);
+}
+
+// Nothing where the GPU at hand does not have this contract.
+template <class T>
+std::optional<Plan> describe_offload(const ProductShape& shape, const OffloadEstimate& e, const Options& options) {
   Plan plan;
   try {
     plan = cuda::explain<T>(Op::none, Op::none, shape.m, shape.n, shape.k, {.contract = options.contract});
-  } catch (const Error&) {  // the GPU at hand does not have this contract
+  } catch (const Error&) {
     return {};
   }
   if (plan.scheme == "native") plan.scheme = "cublas";
   plan.reason += fmt::format("; matrices of the host: {} up, {} down, {} of products on {}, {} in all; {} on the CPU",
-                             milliseconds(e.up), milliseconds(e.down), milliseconds(e.product), link.name,
+                             milliseconds(e.up), milliseconds(e.down), milliseconds(e.product), measured_link().name,
                              milliseconds(e.gpu), milliseconds(e.cpu));
   return plan;
+}
+
+}  // namespace
+
+template <class T>
+std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
+  const std::optional<OffloadEstimate> e = estimate_both<T>(shape, reads_c, options);
+  if (!e || (asked_device(options) == Device::automatic && e->gpu > margin * e->cpu)) return {};
+  return describe_offload<T>(shape, *e, options);
+}
+
+template <class T>
+Placement place_product(const ProductShape& shape, bool reads_c, const Options& options) {
+  Placement place;
+  const std::optional<OffloadEstimate> e = estimate_both<T>(shape, reads_c, options);
+  if (!e) return place;
+  const bool free = asked_device(options) == Device::automatic;
+  const ProductClass product = placed_class<T>(shape, options);
+  if (!free || gpu_is_faster(*e, product)) place.on_gpu = describe_offload<T>(shape, *e, options);
+  if (free) place.chosen = product;
+  return place;
 }
 
 std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) {
@@ -161,7 +208,9 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T) template std::optional<Plan> offload_plan<T>(const ProductShape&, bool, const Options&);
+#define VERNIER_INSTANTIATE(T)                                                             \
+  template std::optional<Plan> offload_plan<T>(const ProductShape&, bool, const Options&); \
+  template Placement place_product<T>(const ProductShape&, bool, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

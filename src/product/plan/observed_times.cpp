@@ -63,7 +63,8 @@ std::uint64_t key_of(const ProductClass& p) {
     return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(x)));
   };
   return 1 + (static_cast<std::uint64_t>(p.type) | static_cast<std::uint64_t>(p.form) << 2 | octave(p.shape.m) << 4 |
-              octave(p.shape.n) << 12 | octave(p.shape.k) << 20 | static_cast<std::uint64_t>(p.threads) << 32);
+              octave(p.shape.n) << 12 | octave(p.shape.k) << 20 | static_cast<std::uint64_t>(p.threads) << 32 |
+              static_cast<std::uint64_t>(p.contract) << 48);
 }
 
 // A few hundred classes; one that meets another in its place takes it over.

@@ -1,5 +1,6 @@
 // What products by estimate really took in this process: estimates give way to it, so that a method which loses here is
-// left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
+// left for another one. Never asked for products of a contract that promises bits, but where these are the same on CPU
+// and GPU, nor of an engine that was named.
 //
 // Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
 // method is known by the least of its last three times, once it has had ten milliseconds and two calls, or 32: the
@@ -17,8 +18,8 @@
 
 namespace vernier {
 
-enum class Method : std::uint8_t { native, residues, bf16x6 };
-inline constexpr int method_count = 3;
+enum class Method : std::uint8_t { native, residues, bf16x6, cpu, gpu };
+inline constexpr int method_count = 5;
 
 enum class ElementType : std::uint8_t { single_real, double_real, single_complex, double_complex };
 
@@ -27,14 +28,16 @@ inline constexpr ElementType element_type =
     is_complex<T> ? (std::is_same_v<RealType<T>, float> ? ElementType::single_complex : ElementType::double_complex)
                   : (std::is_same_v<RealType<T>, float> ? ElementType::single_real : ElementType::double_real);
 
-// A whole product, a triangle of one (syrk), or a product with a triangular factor (trmm, trsm).
-enum class ProductForm : std::uint8_t { whole, triangle, factor };
+// A whole product, a triangle of one (syrk), a product with a triangular factor (trmm, trsm), or one whose matrices lie
+// in memory of the host, on the CPU or on a GPU.
+enum class ProductForm : std::uint8_t { whole, triangle, factor, placed };
 
 struct ProductClass {
   ElementType type;
   ProductShape shape;
   int threads;
   ProductForm form = ProductForm::whole;
+  int contract = 0;  // a number for what else decides about times
 };
 
 // False: VERNIER_RATES is "none", so that estimates are those of the table alone.
