@@ -230,6 +230,7 @@ def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: 
 
 def _matrix(routine, a):
     _refuse.array(a, "a", routine)
+    _refuse.gradient(a, "a", routine)
     space = adapter(a)
     if space is None or not hasattr(space, "by_columns"):
         raise TypeError(f"{routine}: a is a {_refuse.kind_of(a)}; an array of NumPy, CuPy or PyTorch is expected")
@@ -247,6 +248,7 @@ def _square(routine, a):
 
 def _right_hand_side(routine, a, b):
     _refuse.array(b, "b", routine)
+    _refuse.gradient(b, "b", routine)
     _refuse.dtypes(a, b, routine)
     _refuse.pair(a, b, routine)
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:

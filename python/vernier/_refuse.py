@@ -1,5 +1,7 @@
 """Why an array is not taken, in one message: what, where, what was expected, what to do instead."""
 
+import sys
+
 KINDS = ("float32", "float64", "complex64", "complex128")
 MOST_DIMENSIONS = 16
 
@@ -55,6 +57,13 @@ def array(x, name, routine="matmul"):
         cast = f"{name}.to(torch.float64)" if kind_of(x).startswith("torch") else f"{name}.astype('float64')"
         raise TypeError(f"{routine}: {name} has dtype {dtype_name(x)}; expected float32, float64, complex64 or complex128 "
                         f"of native byte order: {cast}")
+
+
+def gradient(x, name, routine):
+    """PyTorch would lose the gradient in silence."""
+    torch = sys.modules.get("torch")
+    if torch is not None and getattr(x, "requires_grad", False) is True and torch.is_grad_enabled():
+        raise ValueError(f"{routine}: {name} wants a gradient, of which {routine} knows nothing; give {name}.detach()")
 
 
 def dtypes(a, b, routine="matmul"):

@@ -244,6 +244,7 @@ def _stacked(hi, lo):
 
 def _operands(routine, a, b):
     for x, name in ((a, "a"), (b, "b")):
+        _refuse.gradient(x.parts if isinstance(x, DD) else x, name, routine)
         if isinstance(x, DD):
             continue
         _refuse.array(x, name, routine)
@@ -256,7 +257,8 @@ def _operands(routine, a, b):
     space = adapter(x)
     if space is None or not hasattr(space, "stacked"):
         raise TypeError(f"{routine}: a is a {_refuse.kind_of(x)}; an array of NumPy, CuPy or PyTorch is expected")
-    return space, (a, b)
+    resolved = getattr(space, "resolved", lambda z: z)  # PyTorch's lazy conjugates
+    return space, tuple(z if isinstance(z, DD) else resolved(z) for z in (a, b))
 
 
 def _fits(routine, a, b):

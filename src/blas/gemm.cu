@@ -168,19 +168,19 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
     return complex_workspace<RealType<T>>(m, n, k, options, least);
   } else {
     const ProductShape shape{m, n, k};
-    const DeviceLimits limits = limits_of(int8_engine(options));
-    const std::size_t limit = residue_workspace_limit<T>(shape,
-                                                         Options{.contract = options.contract,
-                                                                 .workspace_limit = options.workspace_limit,
-                                                                 .strassen_levels = options.strassen_levels},
-                                                         limits);
-    const std::size_t bytes =
-        device_workspace_bytes<T>(shape, options.contract, limits, limit, least, options.strassen_levels);
+    Options free = options;  // of the caller's workspace
+    free.workspace = nullptr, free.workspace_bytes = 0;
+    DeviceRequest request = request_of(free, true);
+    request.int8_engine = std::string(int8_engine(options).name());
+    request.limits = limits_of(int8_engine(options));
+    request.workspace_limit = residue_workspace_limit<T>(shape, free, request.limits);
+    const std::size_t bytes = device_workspace_bytes<T>(shape, options.contract, request.limits,
+                                                        request.workspace_limit, least, options.strassen_levels);
     if (least) return bytes;
     const auto split = split_plan_of<T>(
         shape,
         Options{.contract = options.contract, .engine = options.engine, .workspace_limit = options.workspace_limit});
-    return split ? std::max(bytes, split->workspace) : bytes;
+    return std::max({bytes, device_full_workspace_bytes<T>(shape, request), split ? split->workspace : 0});
   }
 }
 

@@ -123,6 +123,8 @@ def test_inside_the_block_modules_keep_the_contract():
     (lambda: vernier.matmul(torch.eye(3), torch.eye(3).to_sparse()), ValueError, "to_dense"),
     (lambda: vernier.matmul(torch.eye(3), torch.eye(3, device="meta")), ValueError, "meta"),
     (lambda: vernier.matmul(torch.eye(3), torch.eye(3, requires_grad=True), report=True), ValueError, "no_grad"),
+    (lambda: vernier.beyond.matmul(torch.eye(3, dtype=torch.float64, requires_grad=True), torch.eye(3).double()), ValueError, "detach"),
+    (lambda: vernier.solve(torch.eye(3, requires_grad=True), torch.ones(3)), ValueError, "detach"),
     (lambda: vernier.torch.precision("fp65"), ValueError, "fp65")])
 def test_mistakes_are_refused_in_one_message(call, error, words):
     with pytest.raises(error, match=words):
@@ -134,6 +136,8 @@ def test_beyond_double():
     on_cpu = vernier.beyond.matmul(shown(a), shown(b))
     assert np.array_equal(vernier.beyond.matmul(a, b).numpy(), on_cpu.numpy())
     assert np.array_equal(shown(vernier.beyond.matmul_ends(a, b).low), vernier.beyond.matmul_ends(shown(a), shown(b)).low)
+    z = torch.complex(a, -a)
+    assert np.array_equal(vernier.beyond.matmul(z, z.mH).numpy(), vernier.beyond.matmul(shown(z), shown(z.mH)).numpy())
 
 
 def test_solvers_and_prepared_factors():

@@ -60,6 +60,30 @@ TEST(DevicePlan, WorkspaceServesAnyData) {
   }
 }
 
+// The plan for regular data, and what irregular ones find there: scales from |A||B|, planes made ahead.
+TEST(DevicePlan, TheCallersFullWorkspaceIsAsGoodAsTheLibrarys) {
+  for (const Contract& contract : {Contract::fp64(), Contract::exact(), Contract::bits(60)})
+    for (const std::int64_t n : {512, 4096, 8192, 16384}) {
+      const ProductShape shape{n, n, n};
+      DeviceRequest request{.contract = contract,
+                            .int8_engine = "sm90_int8",
+                            .limits = limits,
+                            .workspace_limit = std::size_t{1} << 40,
+                            .may_use_sqrt_rule = true};
+      const DeviceProductPlan librarys = plan_device_product<double>(shape, request);
+      const std::size_t bytes = device_full_workspace_bytes<double>(shape, request);
+      EXPECT_EQ(bytes > 0, librarys.residues) << n;
+      request.workspace_limit = bytes, request.own_workspace = true;
+      const DeviceProductPlan callers = plan_device_product<double>(shape, request);
+      EXPECT_EQ(callers.residues, librarys.residues) << n;
+      if (!librarys.residues) continue;
+      EXPECT_EQ(callers.guess_moduli, librarys.guess_moduli) << n;
+      EXPECT_EQ(callers.most_bound_moduli, librarys.most_bound_moduli) << n;
+      EXPECT_EQ(callers.ordinary.bytes, librarys.ordinary.bytes) << n;
+      EXPECT_GE(callers.pass_bytes, librarys.pass_bytes) << n;
+    }
+}
+
 TEST(DevicePlan, AWorkspaceTooSmallForResiduesLeavesWhatMayBeNativeToCublas) {
   const auto plan = [](Contract contract, std::size_t limit) {
     return plan_device_product<double>(

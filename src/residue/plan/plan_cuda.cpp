@@ -285,10 +285,20 @@ DeviceProductPlan plan_device_product(const ProductShape& shape, const DeviceReq
   return plan;
 }
 
+template <class T>
+std::size_t device_full_workspace_bytes(const ProductShape& shape, const DeviceRequest& request) {
+  if (shape.empty() || shape.k > longest_device_k) return 0;
+  if (request.workspace_limit < device_workspace_bytes<T>(shape, request.contract, request.limits, 0, true)) return 0;
+  const DeviceProductPlan plan = plan_device_product<T>(shape, request);
+  return plan.residues ? plan.vector_bytes + plan.pass_bytes : 0;
+}
+
 template std::size_t device_workspace_bytes<double>(const ProductShape&, const Contract&, const DeviceLimits&,
                                                     std::size_t, bool, int);
 template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
                                                    std::size_t, bool, int);
+template std::size_t device_full_workspace_bytes<double>(const ProductShape&, const DeviceRequest&);
+template std::size_t device_full_workspace_bytes<float>(const ProductShape&, const DeviceRequest&);
 template bool device_product_is_small<double>(const ProductShape&, const Contract&, const GpuModel&);
 template bool device_product_is_small<float>(const ProductShape&, const Contract&, const GpuModel&);
 template void describe_small_device_product<double>(const ProductShape&, const Contract&, Plan&);

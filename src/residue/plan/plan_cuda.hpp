@@ -149,6 +149,10 @@ template <class T>
 std::size_t device_workspace_bytes(const ProductShape& shape, const Contract& contract, const DeviceLimits& limits,
                                    std::size_t limit, bool least, int strassen_levels = -1);
 
+// What the library itself takes for data of any exponents, by the request's limit; 0 where the product goes natively.
+template <class T>
+std::size_t device_full_workspace_bytes(const ProductShape& shape, const DeviceRequest& request);
+
 // One sweep over C for the entries that share a number of moduli.
 struct DevicePass {
   DeviceBlocking blocking = {};
