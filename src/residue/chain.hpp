@@ -69,6 +69,13 @@ class ResidueChain {
             .products = pass.blocking.form.products};
   }
 
+  // The same where statistics are measured: products, whose memory is free until then, follow.
+  ConversionForm measuring_form(const ChainPass& p) const {
+    ConversionForm as = form(p.pass);
+    as.meeting = {reinterpret_cast<std::byte*>(p.buffers.c), p.buffers.c_bytes};
+    return as;
+  }
+
   // The operands with their statistics and scales, which measuring writes; and where their residues go, if anywhere.
   Sides<DeviceOperand<T>> operands(const Sides<std::uint8_t*>& planes = {}) const {
     const auto operand = [&](const Operand<T>& x, Side side) {

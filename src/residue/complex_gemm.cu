@@ -45,7 +45,9 @@ bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine&
         .recombination = gate,
         .converted = true};
     const Sides<DeviceOperand<R>> x = chain.operands(w.parts);
-    measure_on_device<R>(x.a, x.b, plan.rule, chain.form(pass.pass), regularity, stream);
+    ConversionForm form = chain.form(pass.pass);
+    form.meeting = {reinterpret_cast<std::byte*>(w.c), w.c_bytes};
+    measure_on_device<R>(x.a, x.b, plan.rule, form, regularity, stream);
     chain.run(pass);
     regular = words.wait();
   }

@@ -48,7 +48,7 @@ class DeviceRun {
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
     if (first == FirstKernel::bytes) bound(first).write_bytes_with(x);
-    ConversionForm measured = chain_.form(p.pass);
+    ConversionForm measured = chain_.measuring_form(p);
     measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
     measure_on_device<T>(x.a, x.b, plan_.rule, measured, regularity, stream_);
     if (p.converted) chain_.run(p);
@@ -95,7 +95,7 @@ class DeviceRun {
     Sides<DeviceOperand<T>> x = chain_.operands(planes_of(p));
     bounds.write_bytes_with(x);
     bounds.clear();
-    ConversionForm measured = chain_.form(p.pass);
+    ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
     regularity.by_own_rule = true;
     regularity.rule = plan_.rule;

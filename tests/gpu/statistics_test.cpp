@@ -9,9 +9,12 @@
 namespace vernier::test {
 namespace {
 
+// How the blocks that share a vector learn what the others found; alone: they share none.
+enum class Blocks { in_clusters, meet_in_memory, alone };
+
 template <class T>
 void equal_the_definition(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k, Op opa, Op opb,
-                          bool clusters) {
+                          Blocks blocks) {
   auto [a, b] = make_operands<T>(family, m, n, k, 5);
   a(0, k / 2) = std::numeric_limits<T>::infinity();
   const Matrix<T> stored_a = stored(opa, a, 1), stored_b = stored(opb, b, 2);
@@ -29,9 +32,13 @@ void equal_the_definition(const std::string& family, std::int64_t m, std::int64_
   const cuda::DeviceBuffer<VectorStatistics> statistics(static_cast<std::size_t>(m + n));
   const cuda::DeviceBuffer<int> scales(static_cast<std::size_t>(m + n));
   const ScalingRule rule = scaling_rule<T>(Contract::fp64(), k);
-  cuda::measure_on_device<T>({device_rows, statistics.data(), scales.data(), nullptr},
-                             {device_columns, statistics.data() + m, scales.data() + m, nullptr}, rule,
-                             {.moduli = 15, .words = 2, .clusters = clusters}, {}, nullptr);
+  const cuda::DeviceBuffer<std::byte> place(blocks == Blocks::meet_in_memory ? std::size_t{1} << 21 : 0);
+  cuda::check(cudaMemset(place.data(), 0xff, place.bytes()), "poison");
+  cuda::measure_on_device<T>(
+      {device_rows, statistics.data(), scales.data(), nullptr},
+      {device_columns, statistics.data() + m, scales.data() + m, nullptr}, rule,
+      {.moduli = 15, .words = 2, .clusters = blocks == Blocks::in_clusters, .meeting = {place.data(), place.bytes()}},
+      {}, nullptr);
   std::vector<VectorStatistics> got(statistics.size());
   std::vector<int> got_scales(scales.size());
   cuda::check(cudaMemcpy(got.data(), statistics.data(), statistics.bytes(), cudaMemcpyDeviceToHost), "statistics");
@@ -49,8 +56,9 @@ void equal_the_definition(const std::string& family, std::int64_t m, std::int64_
   }
 }
 
-class StatisticsOnGpu : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(WithClusters, StatisticsOnGpu, testing::Bool());
+class StatisticsOnGpu : public testing::TestWithParam<Blocks> {};
+INSTANTIATE_TEST_SUITE_P(Blocks, StatisticsOnGpu,
+                         testing::Values(Blocks::in_clusters, Blocks::meet_in_memory, Blocks::alone));
 
 TEST_P(StatisticsOnGpu, EqualTheDefinitionInEveryLayout) {
   for (const std::string& family : operand_families())
@@ -64,6 +72,11 @@ TEST_P(StatisticsOnGpu, EqualTheDefinitionInEveryLayout) {
 TEST_P(StatisticsOnGpu, EqualTheDefinitionForShortAndLongVectors) {
   for (const std::int64_t k : {1, 2, 127, 128, 255, 257, 1024, 4097, 20000})
     equal_the_definition<double>("random_phi_2", 20, 18, k, Op::none, Op::none, GetParam());
+}
+
+// More blocks than a GPU runs at once: those that wait must not keep out those that they wait for.
+TEST_P(StatisticsOnGpu, EqualTheDefinitionWhereManyStripsWaitForTheirTurn) {
+  equal_the_definition<double>("random_phi_2", 3000, 5, 4096, Op::none, Op::none, GetParam());
 }
 
 }  // namespace

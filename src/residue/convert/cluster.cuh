@@ -3,10 +3,37 @@
 
 #include <cooperative_groups.h>
 
+#include "cuda/ptx.cuh"
+#include "residue/convert/convert.hpp"
+
 namespace vernier::cuda {
 
 struct ClusterOfBlocks {
   static __device__ cooperative_groups::cluster_group here() { return cooperative_groups::this_cluster(); }
+};
+
+// The blocks of a strip are a cluster.
+template <class Findings>
+class ClusterMeeting {
+ public:
+  static constexpr bool in_cluster = true;
+  struct Shared {};
+
+  static void prepare(std::int64_t, const MeetingPlace&, cudaStream_t) {}
+
+  template <class Task>
+  __device__ ClusterMeeting(Findings& mine, Shared&, const Task&) : mine_(mine) {}
+
+  __device__ int block() const { return static_cast<int>(blockIdx.x); }
+  __device__ int blocks() const { return static_cast<int>(cluster_.num_blocks()); }
+  __device__ void share() { cluster_.sync(); }  // from here on all blocks know what each has found
+  __device__ const Findings& of(int rank) const { return *cluster_.map_shared_rank(&mine_, rank); }
+  __device__ void leave() const { cluster_arrive(); }  // has asked for all it wants to know
+  __device__ void end() const { cluster_wait(); }      // the others, too
+
+ private:
+  Findings& mine_;
+  cooperative_groups::cluster_group cluster_ = ClusterOfBlocks::here();
 };
 
 }  // namespace vernier::cuda

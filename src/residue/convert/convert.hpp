@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/gate.hpp"
@@ -41,14 +42,22 @@ struct DeviceOperand {
   std::uint8_t* bound_bytes = nullptr;     // bound_byte of each element, [vector][pitch]; null: none are written
 };
 
+// Device memory that nobody needs meanwhile, where blocks of one strip that are no cluster tell each other what they
+// found; it may be none.
+struct MeetingPlace {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+
 struct ConversionForm {
   int moduli = 0;
   int words = 2;  // words_of() of the scaled elements
   ByteForm form = ByteForm::natural;
   ModuliList list = ModuliList::densest;
-  bool clusters = true;  // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
-  int products = 1;      // of a batch; at most 65535
-  bool deep = true;      // measuring looks for flatness below the shallow thresholds (product/flatness.hpp)
+  bool clusters = true;       // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
+  MeetingPlace meeting = {};  // where they do not
+  int products = 1;           // of a batch; at most 65535
+  bool deep = true;           // measuring looks for flatness below the shallow thresholds (product/flatness.hpp)
 };
 
 // No kernel takes so many words an element.

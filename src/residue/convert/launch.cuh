@@ -1,25 +1,12 @@
 // Host side of the conversion kernels that work in clusters.
 #pragma once
 
-#include "residue/convert/resident.cuh"
+#include "residue/convert/cluster.cuh"
+#include "residue/convert/resident_launch.cuh"
 #include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
-#include "residue/convert/task.cuh"
 
 namespace vernier::cuda {
-
-inline constexpr int most_cluster_blocks = 8;  // that every device has
-
-// Blocks that share a strip, and the part of k that each takes.
-struct StripShare {
-  int blocks;
-  std::int64_t chunk;
-};
-
-constexpr StripShare share_of_strip(std::int64_t k, std::int64_t wanted) {
-  const auto blocks = std::min<std::int64_t>(most_cluster_blocks, divide_up(k, wanted));
-  return {static_cast<int>(blocks), round_up(divide_up(k, blocks), convert_k)};
-}
 
 // Any words, with or without measuring; also without residues, where the planes are null.
 template <class T, int Words>
@@ -35,39 +22,10 @@ void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream
          stream, task, digit_reductions<Words>(form));
 }
 
-template <class T, int Words, int Pieces, int Vectors>
-void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  const StripShare share = share_of_strip(task.operand[0].x.k, Pieces * convert_k);
-  task.parts = share.blocks;
-  task.chunk = share.chunk;
-  for (int side = 0; side < 2; ++side)
-    task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, Vectors));
-  launch("convert_resident", convert_resident<T, Words, Pieces, Vectors>,
-         {.grid = conversion_grid(task),
-          .block = dim3(convert_threads),
-          .shared_bytes = sizeof(ResidentStrip<Pieces, Vectors>),
-          .cluster = dim3(static_cast<unsigned>(share.blocks)),
-          .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form));
-}
-
-inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_cluster_blocks,
-                              long_resident_k = 8 * convert_k * most_cluster_blocks;
-static_assert(long_resident_k == longest_resident_k);
-
-// Does a measuring kernel hold its strips whole? Statistics alone do not pay for waiting until a long one is there.
-template <class T>
-bool measures_resident(const DeviceOperand<T>& a, int words) {
-  const bool writes = a.planes != nullptr || a.bound_bytes != nullptr;
-  return words <= 2 && a.x.k <= (writes ? long_resident_k : short_resident_k);
-}
-
 template <class T, int Words>
 void launch_short_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   if (task.measure) {
-    if (measures_resident(task.operand[0], Words))
-      return task.operand[0].x.k <= short_resident_k ? launch_resident<T, Words, 4, 8>(task, form, stream)
-                                                     : launch_resident<T, Words, 8, 8>(task, form, stream);
+    if (measures_resident(task.operand[0], Words)) return launch_resident<T, Words, ClusterMeeting>(task, form, stream);
     std::uint8_t* const planes[2] = {task.operand[0].planes, task.operand[1].planes};
     task.operand[0].planes = task.operand[1].planes = nullptr;
     launch_streamed<T, 4>(task, form, stream);

@@ -1,9 +1,9 @@
 // The conversion kernel for elements of one or two words that measures, for k up to 8192: each element is read from
 // memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
-// piece of 128 k, four elements a lane.
+// piece of 128 k, four elements a lane. Meeting: how the blocks of a strip learn what the others found, in a cluster
+// (cluster.cuh) or through memory (memory_meeting.cuh).
 #pragma once
 
-#include "residue/convert/cluster.cuh"
 #include "residue/convert/resident_strip.cuh"
 
 namespace vernier::cuda {
@@ -79,44 +79,45 @@ __device__ __forceinline__ ExponentRange warp_exponents(ResidentStrip<Pieces, Ve
   return {__reduce_max_sync(~0u, high), __reduce_min_sync(~0u, low), __any_sync(~0u, nonfinite) != 0};
 }
 
-struct ResidentFindings {
-  ExponentRange exponents[convert_vectors];
-  std::uint32_t squares_low[convert_vectors], squares_high[convert_vectors];  // sums of the halves of lanes' sums
-  std::uint32_t sum[convert_vectors], clipped[3][convert_vectors];
+template <int Vectors>
+struct alignas(16) ResidentFindings {
+  ExponentRange exponents[Vectors];
+  std::uint32_t squares_low[Vectors], squares_high[Vectors];  // sums of the halves of lanes' sums
+  std::uint32_t sum[Vectors], clipped[3][Vectors];
 };
 
-// One lane a block of the cluster asks that block; all lanes get the result.
-__device__ __forceinline__ ExponentRange cluster_exponents(ResidentFindings& mine, int v, int lane) {
-  const auto cluster = ClusterOfBlocks::here();
+// One lane asks one block of the strip; all lanes get the result.
+template <class Meeting>
+__device__ __forceinline__ ExponentRange strip_exponents(const Meeting& meeting, int v, int lane) {
   ExponentRange r{nothing_found, -nothing_found, false};
-  if (lane < static_cast<int>(cluster.num_blocks())) r = cluster.map_shared_rank(&mine, lane)->exponents[v];
+  if (lane < meeting.blocks()) r = meeting.of(lane).exponents[v];
   return {__reduce_max_sync(~0u, r.largest), __reduce_min_sync(~0u, r.lowest), __any_sync(~0u, r.nonfinite) != 0};
 }
 
-// sum v_l^2 of vector v in the whole cluster, in every lane.
-__device__ __forceinline__ std::uint64_t cluster_squares(ResidentFindings& mine, int v, int lane) {
-  const auto cluster = ClusterOfBlocks::here();
+// sum v_l^2 of vector v in the whole strip, in every lane.
+template <class Meeting>
+__device__ __forceinline__ std::uint64_t strip_squares(const Meeting& meeting, int v, int lane) {
   std::uint32_t low = 0, high = 0;
-  if (lane < static_cast<int>(cluster.num_blocks())) {
-    const ResidentFindings* theirs = cluster.map_shared_rank(&mine, lane);
-    low = theirs->squares_low[v];
-    high = theirs->squares_high[v];
+  if (lane < meeting.blocks()) {
+    const auto& theirs = meeting.of(lane);
+    low = theirs.squares_low[v];
+    high = theirs.squares_high[v];
   }
   return (static_cast<std::uint64_t>(__reduce_add_sync(~0u, high)) << 16) + __reduce_add_sync(~0u, low);
 }
 
 // All that is known about vector v, in the one lane that asks.
-__device__ inline VectorStatistics cluster_statistics(ResidentFindings& mine, int v, std::int64_t k) {
-  const auto cluster = ClusterOfBlocks::here();
+template <class Meeting>
+__device__ inline VectorStatistics strip_statistics(const Meeting& meeting, int v, std::int64_t k) {
   ExponentRange range{nothing_found, -nothing_found, false};
   VectorSums sums;
-  for (unsigned r = 0; r < cluster.num_blocks(); ++r) {
-    const ResidentFindings* theirs = cluster.map_shared_rank(&mine, r);
-    const ExponentRange& found = theirs->exponents[v];
+  for (int r = 0; r < meeting.blocks(); ++r) {
+    const auto& theirs = meeting.of(r);
+    const ExponentRange& found = theirs.exponents[v];
     range = {max(range.largest, found.largest), min(range.lowest, found.lowest), range.nonfinite || found.nonfinite};
-    sums.squares += (static_cast<std::uint64_t>(theirs->squares_high[v]) << 16) + theirs->squares_low[v];
-    sums.sum += theirs->sum[v];
-    for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs->clipped[i][v];
+    sums.squares += (static_cast<std::uint64_t>(theirs.squares_high[v]) << 16) + theirs.squares_low[v];
+    sums.sum += theirs.sum[v];
+    for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs.clipped[i][v];
   }
   VectorStatistics st;
   st.nonfinite = range.nonfinite;
@@ -161,7 +162,8 @@ constexpr bool has_one_factor(const ExponentRange& range) {
 
 template <class T, int Pieces, int Vectors>
 __device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& strip, int chunk,
-                                               const ExponentRange& range, ResidentFindings& mine, int v, int lane) {
+                                               const ExponentRange& range, ResidentFindings<Vectors>& mine, int v,
+                                               int lane) {
   LaneSums s;
   if (range.largest == nothing_found) {
   } else if (has_one_factor(range)) {
@@ -198,13 +200,13 @@ __device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& s
 
 // The first warp of a strip: everything that is known about its vectors. Returns whether some vector needs the deeper
 // thresholds of flatness.
-template <class T>
+template <class T, class Meeting>
 __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, const ConvertStrip<T>& strip,
-                                                    ResidentFindings& findings, StripResult& result) {
+                                                    const Meeting& meeting, StripResult& result) {
   bool deep = false;
   const int v = threadIdx.x;
   if (v < strip.part.vectors) {
-    const VectorStatistics st = cluster_statistics(findings, v, strip.operand->x.k);
+    const VectorStatistics st = strip_statistics(meeting, v, strip.operand->x.k);
     deep = task.deep && !st.zero() && st.flatness == not_flat;
     result.statistics[v] = st;
     result.scale[v] = st.zero() ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
@@ -215,17 +217,19 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
 template <int Pieces, int Vectors>
 inline constexpr int resident_blocks = Pieces* Vectors > 32 ? 3 : 4;  // of a multiprocessor, by shared memory
 
-template <class T, int Words, int Pieces, int Vectors>
+template <class T, int Words, int Pieces, int Vectors, template <class> class Meeting>
 __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vectors>)
     convert_resident(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
   auto& elements = *reinterpret_cast<ResidentStrip<Pieces, Vectors>*>(dynamic);
-  __shared__ ResidentFindings findings;
+  using Findings = ResidentFindings<Vectors>;
+  __shared__ Findings findings;
+  __shared__ typename Meeting<Findings>::Shared met;
   __shared__ StripResult result;
   __shared__ ReductionTable<Words> table;
-  const auto cluster = ClusterOfBlocks::here();
-  const ConvertStrip<T> strip(task, Vectors);
+  Meeting<Findings> meeting(findings, met, task);
+  const ConvertStrip<T> strip(task, Vectors, meeting.block());
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
@@ -238,17 +242,17 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
     if (lane == 0) findings.exponents[v] = range;
     if (range.nonfinite) keep_finite<T>(elements, v, chunk);
   }
-  cluster.sync();
+  meeting.share();
   constexpr int groups = Vectors / convert_warps;
   ExponentRange range[2];
 #pragma unroll 1
   for (int g = 0; g < groups; ++g) {
     const int v = warp + convert_warps * g;
-    const ExponentRange found = cluster_exponents(findings, v, lane);
+    const ExponentRange found = strip_exponents(meeting, v, lane);
     (g == 0 ? range[0] : range[1]) = found;
     find_warp_sums<T>(elements, chunk, found, findings, v, lane);
   }
-  cluster.sync();
+  meeting.share();
   int scale[2];
   bool deep = false;
 #pragma unroll
@@ -256,11 +260,11 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
     VectorStatistics st;
     st.exponent = range[g].largest;
     st.lowest = range[g].lowest;
-    st.squares = cluster_squares(findings, warp + convert_warps * g, lane);
+    st.squares = strip_squares(meeting, warp + convert_warps * g, lane);
     scale[g] = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
   }
-  if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, findings, result);
-  cluster_arrive();  // has asked for all it wants to know
+  if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, meeting, result);
+  meeting.leave();
   // Early, so that nobody waits for it at the end.
   if (strip.rank == 0 && warp == 0) {
     if (!deep) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
@@ -280,7 +284,7 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
     write_strip<Words>(elements, static_cast<int>(strip.padded_end - part.begin), part.vectors, table, task.moduli, to,
                        convert_warps * task.pitch, strip.plane, warp, lane);
   }
-  cluster_wait();
+  meeting.end();
   if (strip.rank != 0) return;
   __syncthreads();
   if (!result.deep) return;

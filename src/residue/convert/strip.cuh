@@ -12,8 +12,9 @@
 namespace vernier::cuda {
 
 inline constexpr int convert_threads = 256, convert_warps = convert_threads / 32;
-inline constexpr int convert_vectors = 16;  // of a strip, or fewer
-inline constexpr int convert_k = 128;       // that is turned at a time: 4 elements a lane
+inline constexpr int convert_vectors = 16;   // of a strip, or fewer
+inline constexpr int convert_k = 128;        // that is turned at a time: 4 elements a lane
+inline constexpr int most_strip_blocks = 8;  // of a cluster, on every device
 
 template <class T>
 struct ConvertTask {
@@ -29,6 +30,7 @@ struct ConvertTask {
   Regularity regularity;
   int moduli;
   Gate gate;
+  std::byte* meeting = nullptr;  // memory_meeting.cuh
 };
 
 // ---- elements ------------------------------------------------------------------------------------------------------

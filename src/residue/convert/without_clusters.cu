@@ -1,9 +1,10 @@
 // Conversions and the choice of scales for GPUs that have no clusters of blocks. Compiled for compute capability 8.0
 // alone, so that whatever runs here runs there.
 #include "residue/convert/block_alone.cuh"
+#include "residue/convert/memory_meeting.cuh"
+#include "residue/convert/resident_launch.cuh"
 #include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
-#include "residue/convert/task.cuh"
 #include "residue/scale/route_choice.cuh"
 
 namespace vernier::cuda {
@@ -23,6 +24,22 @@ void launch_parts(ConvertTask<T> task, const ConversionForm& form, cudaStream_t 
   launch_alone<T, Words>(task, form, stream);
 }
 
+// Elements of as many words as fp64 and fp32 take; others are rare.
+template <class T>
+inline constexpr int resident_words = sizeof(T) == 8 ? 2 : 1;
+
+// Does the kernel that reads each element once serve, by blocks that meet in memory?
+template <class T>
+bool meets(const ConvertTask<T>& task, const ConversionForm& form) {
+  const DeviceOperand<T>&a = task.operand[0], &b = task.operand[1];
+  const bool writes = a.planes != nullptr;
+  if (task.products != 1 || !measures_resident(a, resident_words<T>)) return false;
+  if (writes && form.words != resident_words<T>) return false;
+  const std::int64_t strips = divide_up(a.x.vectors, resident_vectors) + divide_up(b.x.vectors, resident_vectors);
+  using Meet = MemoryMeeting<ResidentFindings<resident_vectors>>;
+  return form.meeting.bytes >= static_cast<std::size_t>(Meet::bytes(strips, most_strip_blocks));
+}
+
 template <class T>
 void measure(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   for (DeviceOperand<T>& operand : task.operand) operand.planes = nullptr;
@@ -37,6 +54,7 @@ void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stre
   ConvertTask<T> task = conversion.task();
   const ConversionForm& form = conversion.form;
   if (task.measure) {
+    if (meets(task, form)) return launch_resident<T, resident_words<T>, MemoryMeeting>(task, form, stream);
     measure(task, form, stream);
     if (task.operand[0].planes == nullptr && task.operand[1].planes == nullptr) return;
     task.measure = false;

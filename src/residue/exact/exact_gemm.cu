@@ -41,7 +41,7 @@ class ExactRun {
   // Statistics, the scales of ordinary data, and a sample. Where all of C is one block its planes and its first
   // products follow, to keep the GPU busy while the host thinks.
   DeviceSample measure() {
-    ConversionForm form = chain_.form(pass_.pass);
+    ConversionForm form = chain_.measuring_form(pass_);
     form.words = 2;  // whatever their number: no residues are written
     const Sides<DeviceOperand<T>> x = chain_.operands();
     measure_on_device<T>(x.a, x.b, plan_.rule, form, {}, stream_);

@@ -32,7 +32,8 @@ DevicePassBuffers carve_device_pass(Arena& arena, const DeviceBlocking& b, const
   DevicePassBuffers buffers;
   if (!ready.a) buffers.a = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(m) * pitch);
   if (!ready.b) buffers.b = arena.take<std::uint8_t>(planes * static_cast<std::size_t>(n) * pitch);
-  buffers.c = arena.take<std::int8_t>(planes * static_cast<std::size_t>(product_units(m, n).plane_bytes()));
+  buffers.c_bytes = planes * static_cast<std::size_t>(product_units(m, n).plane_bytes());
+  buffers.c = arena.take<std::int8_t>(buffers.c_bytes);
   if (limits.int32_sums)
     buffers.sums =
         arena.take<std::int32_t>(static_cast<std::size_t>(sums_count(m, n, static_cast<std::int64_t>(planes))));
@@ -108,7 +109,8 @@ DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPl
       *plane = arena.take<std::uint8_t>(size(plan.moduli, vectors[side], one));
   }
   for (std::int8_t** plane : {&b.c_plus, &b.c_minus}) *plane = arena.take<std::int8_t>(size(plan.moduli, units));
-  b.c = arena.take<std::int8_t>(size(plan.moduli, doubled));
+  b.c_bytes = size(plan.moduli, doubled);
+  b.c = arena.take<std::int8_t>(b.c_bytes);
   b.steps = arena.take<std::uint32_t>(1);
   return b;
 }

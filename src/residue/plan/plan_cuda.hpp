@@ -57,6 +57,7 @@ struct DevicePassBuffers {
   std::uint8_t* a = nullptr;
   std::uint8_t* b = nullptr;
   std::int8_t* c = nullptr;
+  std::size_t c_bytes = 0;
   std::int32_t* sums = nullptr;
   std::uint32_t* steps = nullptr;  // of products that keep pace
   std::uint32_t* open = nullptr;   // contract exact: entries that the rounding leaves open
@@ -184,6 +185,7 @@ struct DeviceComplexBuffers {
   Sides<std::uint8_t*> parts;        // the residues of real and imaginary parts
   Sides<std::uint8_t*> plus, minus;  // residue/convert/complex_root.hpp
   std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
+  std::size_t c_bytes = 0;
   std::uint32_t* steps = nullptr;  // of products that keep pace
 };
 template <class R>

@@ -76,27 +76,33 @@ struct MmaSplitSums {
     }
   }
 
-  // Part a of op(A) times part b of op(B), some halves of a step.
-  __device__ __forceinline__ static void product(Tile& d, const X& x, const Y& y, int a, int b, int first, int halves,
-                                                 bool fresh = false) {
+  // Part a of op(A) times part b of op(B), half h of a step. From zero: without what d holds.
+  __device__ __forceinline__ static void half(Tile& d, const X& x, const Y& y, int a, int b, int h,
+                                              bool from_zero = false) {
     constexpr float zero[4] = {};
 #pragma unroll
-    for (int h = first; h < first + halves; ++h)
+    for (int r = 0; r < 4; ++r) {
+      const std::uint32_t* rows = y[a][h][r / 2] + r % 2 * 2;
+      if (from_zero)
+        mma_floats<Config::Word>(d[r], x[b][h], rows[0], rows[1], zero);
+      else
+        mma_floats<Config::Word>(d[r], x[b][h], rows[0], rows[1], d[r]);
+    }
+  }
+  __device__ __forceinline__ static void product(Tile& d, const X& x, const Y& y, int a, int b, int first, int halves) {
 #pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const std::uint32_t* rows = y[a][h][r / 2] + r % 2 * 2;
-        if (fresh && h == first)
-          mma_floats<Config::Word>(d[r], x[b][h], rows[0], rows[1], zero);
-        else
-          mma_floats<Config::Word>(d[r], x[b][h], rows[0], rows[1], d[r]);
-      }
+    for (int h = first; h < first + halves; ++h) half(d, x, y, a, b, h);
   }
 
-  // Two parts: the run from zero, the corrections inside over all of k.
+  // Two parts: the run from zero, the corrections inside over all of k. Both take turns, since an instruction that adds
+  // to a sum waits for the one before.
   __device__ __forceinline__ void separate(int t, const X& x, const Y& y) {
     Tile run;
-    product(run, x, y, 0, 0, 0, 2, true);
-    product(corrections[t], x, y, 1, 0, 0, 2);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      half(run, x, y, 0, 0, h, h == 0);
+      half(corrections[t], x, y, 1, 0, h);
+    }
     product(corrections[t], x, y, 0, 1, 0, 2);
 #pragma unroll
     for (int i = 0; i < 16; ++i) sum[t][i / 4][i % 4] = __fadd_rn(sum[t][i / 4][i % 4], run[i / 4][i % 4]);
@@ -121,6 +127,14 @@ struct MmaSplitSums {
     }
   }
 
+  // Of 16 columns.
+  __device__ __forceinline__ static void load(X& x, std::uint32_t from) {
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) load_matrices(x[p][h], from + p * Config::x_bytes + staged_x(h));
+  }
+
   // x, y: where the warp's vectors lie in the stage.
   __device__ __forceinline__ void add_step(std::uint32_t x_part, std::uint32_t y_part) {
     Y y;
@@ -131,18 +145,20 @@ struct MmaSplitSums {
 #pragma unroll
         for (int r = 0; r < 2; ++r)
           load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
+    X x[2];  // of two parts the next 16 columns are on their way; three leave no registers for them
+    load(x[0], x_part);
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
-      X x;
-#pragma unroll
-      for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-          load_matrices(x[p][h], x_part + p * Config::x_bytes + staged_x(h) + t * 16 * staged_row);
-      if constexpr (parts == 3)
-        compensated(t, x, y);
-      else
-        separate(t, x, y);
+      const auto load_next = [&] {
+        if (t + 1 < tiles) load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
+      };
+      if constexpr (parts == 3) {
+        compensated(t, x[t % 2], y);
+        load_next();
+      } else {
+        load_next();
+        separate(t, x[t % 2], y);
+      }
     }
   }
 
