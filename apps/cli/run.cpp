@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "program_folder.hpp"
 #include "run_folder.hpp"
 #include "run_summary.hpp"
 #include "vernier/cuda.hpp"
@@ -34,7 +35,7 @@ struct RunOptions {
 
 // Beside this program, in a build or as installed.
 std::string find_library(const char* name) {
-  const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path bin = program_folder();
   for (const char* folder : {VERNIER_LIBDIR_FROM_BIN, "../lib"}) {
     const std::filesystem::path candidate = (bin / folder / name).lexically_normal();
     if (std::filesystem::exists(candidate)) return candidate;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "preload.hpp"
@@ -68,11 +69,30 @@ Decided& decided() {
   return once;
 }
 
+// One of another version, or under another name: it passes calls on to this one.
+bool is_another_preload(const Place& place) {
+  void* const library = dlopen(place.path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  const void* const mark = look_up(library, "vernier_underneath");  // which every preload has
+  dlclose(library);
+  return mark != nullptr && place_of(mark).base == place.base;
+}
+
+// The library of a function that is called from now on, though the program may close it.
+void keep_library_of(const void* function) {
+  dlopen(place_of(function).path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 // What was decided for that name before, else this.
 void* decide(const char* name, void* found) {
   Decided& d = decided();
-  const std::lock_guard lock(d.mutex);
-  return d.originals.try_emplace(name, found).first->second;
+  const auto [decision, is_new] = [&] {
+    const std::lock_guard lock(d.mutex);
+    const auto [entry, inserted] = d.originals.try_emplace(name, found);
+    return std::pair(entry->second, inserted);
+  }();
+  if (is_new) keep_library_of(found);
+  return decision;
 }
 
 void* decided_before(const char* name) {
@@ -95,7 +115,8 @@ void* own_function(const char* name) {
 bool is_underneath(const void* function) {
   if (function == nullptr) return false;
   const Place place = place_of(function);
-  return place.base != this_preload().base && place.path.find("libblastrampoline") == std::string::npos;
+  return place.base != this_preload().base && place.path.find("libblastrampoline") == std::string::npos &&
+         !is_another_preload(place);
 }
 
 void* look_up(void* library, const char* name) { return dlsym_of_libc()(library, name); }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/program_folder.hpp"
 #include "reproduce/run.hpp"
 
 extern char** environ;
@@ -18,8 +19,7 @@ namespace fs = std::filesystem;
 
 // In a build or as installed.
 fs::path find_script() {
-  const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
-  return (bin / VERNIER_DATADIR_FROM_BIN / "vernier" / "draw_figures.py").lexically_normal();
+  return (cli::program_folder() / VERNIER_DATADIR_FROM_BIN / "vernier" / "draw_figures.py").lexically_normal();
 }
 
 // The exit code of a command, 127 where it cannot be started; its stdout and, if asked, its stderr go nowhere.

@@ -67,7 +67,7 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
   const ResidueProblem<T> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
-      return observe_product<T>(plan, report, seconds_now() - begin);
+      return observe_product<T>(plan, seconds_now() - begin);
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
@@ -91,7 +91,7 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
     }
     native_gemm(call, options.threads, options.progress);
   }
-  observe_product<T>(plan, report, seconds_now() - begin);
+  observe_product<T>(plan, seconds_now() - begin);
 }
 
 }  // namespace

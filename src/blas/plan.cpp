@@ -187,14 +187,12 @@ void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
 }  // namespace
 
 template <class T>
-void observe_product(const ProductPlan& plan, const Report& report, double seconds) noexcept try {
-  if (!plan.by_estimate || report.fallback || !observes()) return;
-  const Method taken = report.plan.scheme == "bf16x6"     ? Method::bf16x6
-                       : report.plan.scheme == "residues" ? Method::residues
-                                                          : Method::native;
+void observe_product(const ProductPlan& plan, double seconds) noexcept try {
+  if (!plan.by_estimate || !observes()) return;
+  const Method planned = plan.bf16x6 ? Method::bf16x6 : plan.engine != nullptr ? Method::residues : Method::native;
   const ProductClass product = class_of<T>(plan);
-  observe(product, taken, seconds);
-  note_choice(product, taken);
+  observe(product, planned, seconds);
+  note_choice(product, planned);
 } catch (const std::exception&) {  // no memory for it: C is written, and nothing may fail any more
 }
 
@@ -271,8 +269,8 @@ template std::size_t workspace_bytes<double>(const ProductShape&, const Options&
 template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
 template bool plan_small_product<double>(const ProductShape&, const Options&, Plan&);
 template bool plan_small_product<float>(const ProductShape&, const Options&, Plan&);
-template void observe_product<double>(const ProductPlan&, const Report&, double) noexcept;
-template void observe_product<float>(const ProductPlan&, const Report&, double) noexcept;
+template void observe_product<double>(const ProductPlan&, double) noexcept;
+template void observe_product<float>(const ProductPlan&, double) noexcept;
 template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
 template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
 

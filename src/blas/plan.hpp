@@ -33,9 +33,10 @@ ProductClass class_of(const ProductPlan& plan) {
           plan.shape, plan.printable.threads};
 }
 
-// Tells later plans what a product by estimate took.
+// Tells later plans what a product by estimate took. A fallback counts as the method that was planned, attempt and all:
+// a method whose attempts are all in vain is left.
 template <class T>
-void observe_product(const ProductPlan& plan, const Report& report, double seconds) noexcept;
+void observe_product(const ProductPlan& plan, double seconds) noexcept;
 
 // The plan of a product so small that the native one is taken, in a tenth of a microsecond: what plan_product() comes
 // to. False, and nothing is written, where that has to look further.

@@ -1,7 +1,6 @@
-#include <cstdlib>
-
 #include "base/cpu_features.hpp"
 #include "base/status.hpp"
+#include "base/variable.hpp"
 #include "engine/int8_kernels.hpp"
 #include "vernier/model.hpp"
 
@@ -81,7 +80,10 @@ const std::vector<const Int8Engine*>& int8_engines() {
   return list;
 }
 
-const char* engine_in_environment() { return std::getenv("VERNIER_ENGINE"); }
+const char* engine_in_environment() {
+  static constinit Variable variable("VERNIER_ENGINE");
+  return variable.get();
+}
 
 std::string requested_engine(std::string_view name) {
   if (!name.empty()) return std::string(name);

@@ -10,6 +10,7 @@
 #include "engine/bound/bound_engine.hpp"
 #include "residue/backend.hpp"
 #include "residue/bound/bound_scales.hpp"
+#include "residue/bound/bound_search.hpp"
 #include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"
 
@@ -92,15 +93,18 @@ class SampledBound {
                              const std::vector<VectorStatistics>& partners, const std::vector<double>& s,
                              std::int64_t stride, std::int64_t partner_stride) const {
     std::vector<int> out(vectors.size(), 0);
+    const int unit = bound_product(a_.k, false).unit;  // as the search, for shares below the range of float
     for (std::size_t i = 0; i < vectors.size(); ++i) {
       if (vectors[i].zero()) continue;
       float minimum = bound_no_partner;
       for (std::size_t j = 0; j < partners.size(); ++j) {
         const double entry = s[i * static_cast<std::size_t>(stride) + j * static_cast<std::size_t>(partner_stride)];
-        if (entry > 0) minimum = std::min(minimum, static_cast<float>(entry / bound_weight(rule_, a_.k, partners[j])));
+        if (entry == 0) continue;
+        const double share = std::ldexp(entry / bound_weight(rule_, a_.k, partners[j]), unit);
+        minimum = std::min(minimum, static_cast<float>(share));
       }
-      // A share below the range of float asks for the vector's own scale: no finer one serves then.
-      out[i] = bound_exponent(rule_, BoundProduct{}, a_.k, vectors[i], minimum);
+      // A share below that range too asks for the vector's own scale: no finer one serves then.
+      out[i] = bound_exponent(rule_, {.unit = unit}, a_.k, vectors[i], minimum);
     }
     return out;
   }

@@ -34,5 +34,19 @@ TEST(Level3Sizes, WhoseProductDoesNotFit64BitsAreRefusedBeforeAnythingIsRead) {
             Status::invalid_argument);
 }
 
+// Matrices of no elements may have no address; a step from that one is what the sanitizers see.
+TEST(Level3Sizes, OfNoRowsStepFromNoNullPointer) {
+  const double* none = nullptr;
+  double* out = nullptr;
+  for (const double alpha : {0.0, 2.0})
+    for (const Diag diag : {Diag::unit, Diag::non_unit}) {
+      EXPECT_NO_THROW(trmm(Side::left, Uplo::lower, Op::none, diag, 0, 3, alpha, none, 1, out, 1));
+      EXPECT_NO_THROW(trsm(Side::left, Uplo::lower, Op::none, diag, 0, 3, alpha, none, 1, out, 1));
+      EXPECT_NO_THROW(trmm(Side::right, Uplo::upper, Op::transpose, diag, 3, 0, alpha, none, 1, out, 3));
+      EXPECT_NO_THROW(symm(Side::left, Uplo::lower, 0, 3, alpha, none, 1, none, 1, 2.0, out, 1));
+      EXPECT_NO_THROW(gemm(Op::none, Op::none, 0, 3, 2, alpha, none, 1, none, 2, 2.0, out, 1));
+    }
+}
+
 }  // namespace
 }  // namespace vernier::test

@@ -35,7 +35,7 @@ TEST_F(Observed, NothingChangesWhereAContractOrTheCallerAsks) {
   EXPECT_EQ(plan({.engine = default_engine(), .threads = 2}).scheme, "residues");
 }
 
-TEST_F(Observed, ProductsTellWhatTheyTookAndFallbacksDoNot) {
+TEST_F(Observed, ProductsTellWhatTheyTook) {
   constexpr int enough = 32;  // however brief they are
   const auto a = scattered_matrix<double>(200, 200, 0.5, 1);
   const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
@@ -43,11 +43,17 @@ TEST_F(Observed, ProductsTellWhatTheyTookAndFallbacksDoNot) {
     multiply<double>({.a = a, .b = a}, {.threads = 2});
   EXPECT_GT(observed_seconds(product, Method::residues), 0);
   EXPECT_EQ(observed_seconds(product, Method::native), 0);
-  forget_observations();
+}
+
+// Its time is that of the attempt and of the native product after it, so that native wins from then on.
+TEST_F(Observed, AMethodWhoseCallsAllFallBackIsKnown) {
+  constexpr int enough = 32;
   const auto wide = exp_rand_matrix<double>(200, 200, -400, 400, 2);
-  for (int i = 0; i < enough; ++i)
+  const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
+  for (int i = 0; i < enough && observed_seconds(product, Method::residues) == 0; ++i)
     EXPECT_TRUE(multiply<double>({.a = wide, .b = wide}, {.threads = 2}).report.fallback);
-  for (const Method method : {Method::residues, Method::native}) EXPECT_EQ(observed_seconds(product, method), 0);
+  EXPECT_GT(observed_seconds(product, Method::residues), 0);
+  EXPECT_EQ(observed_seconds(product, Method::native), 0) << "it was never planned";
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ Report complex_product(Op opa, Op opb, const Array<std::complex<R>>& a, const Ar
 TEST_F(WideSample, LeavesAWideRealProductToTheNativeOne) {
   const auto a = exp_rand_matrix<double>(n, n, -400, 400, 1), b = exp_rand_matrix<double>(n, n, -400, 400, 2);
   for (const Op op : {Op::none, Op::transpose}) {
+    forget_observations();
     const Call<double> call{.a = a, .b = b, .opa = op, .opb = op};
     const auto out = multiply<double>(call, {.threads = threads});
     expect_native_and_nothing_converted(out.report);
@@ -59,6 +60,7 @@ TEST_F(WideSample, LeavesAWideRealProductToTheNativeOne) {
 TEST_F(WideSample, LeavesAWideComplexProductToTheNativeOne) {
   const auto a = wide_complex<double>(400, 1), b = wide_complex<double>(400, 2);
   for (const Op op : {Op::none, Op::transpose, Op::conjugate_transpose}) {
+    forget_observations();
     Array<std::complex<double>> c{n, n}, native{n, n};
     expect_native_and_nothing_converted(complex_product(op, op, a, b, c, {.threads = threads}));
     complex_product(op, op, a, b, native, {.engine = "native", .threads = threads});
@@ -146,6 +148,25 @@ TEST(WideSampleBound, IsBeyondAllModuliWhereSharesUnderflow) {
   const Operand<double> rows{a.data(), n, n, n, false}, columns{b.data(), n, n, n, true};
   const std::vector<std::int64_t> few = {0, 1, graded};
   EXPECT_EQ(moduli_for(least_log2_by_sample(plan, sample(rows, few), sample(columns, few))), 0);
+}
+
+// A row and a column whose product is 2^-159 of their largest elements', below the range of float as it stands; the
+// search scales it, and so does the sample.
+TEST(WideSampleBound, TakesSharesAsTheSearchDoes) {
+  constexpr std::int64_t few = 12;
+  auto a = scattered_matrix<float>(few, few, 0.5, 1), b = scattered_matrix<float>(few, few, 0.5, 2);
+  for (std::int64_t l = 0; l < few; ++l) a(0, l) = b(l, 0) = 0;
+  a(0, 0) = b(1, 0) = 0x1p120f;
+  a(0, 1) = b(0, 0) = 0x1p-40f;
+  a(0, 2) = b(2, 0) = 0x1p-126f;
+  const Options options{.contract = Contract::fp32(), .engine = "portable", .threads = threads};
+  const ProductPlan plan = plan_product<float>({few, few, few}, options);
+  const Operand<float> rows{a.data(), few, few, a.ld(), false}, columns{b.data(), few, few, b.ld(), true};
+  const double log2 =
+      least_log2_by_sample(plan, sample(rows, spread_vectors(few, 16)), sample(columns, spread_vectors(few, 16)));
+  // Each side's exponent is 24 and the bits of the share, 159 less those of the weight; own scales would take 246.
+  EXPECT_GT(log2, 2 * (24 + 155) - 160);
+  EXPECT_LT(log2, 2 * (24 + 160) - 158);
 }
 
 TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "program_folder.hpp"
 #include "terminal.hpp"
 
 namespace vernier::cli {
@@ -24,6 +25,11 @@ TEST(Progress, LineStaysWithinItsWidth) {
   EXPECT_EQ(progress_line("x", 7, 1), progress_line("x", 1, 1));
   EXPECT_EQ(progress_line("x", -7, 1), progress_line("x", 0, 1));
   EXPECT_EQ(progress_line("x", std::nan(""), 1), progress_line("x", 0, 1));
+}
+
+TEST(ProgramFolder, IsFoundWhereProcIsNotMountedToo) {
+  EXPECT_TRUE(std::filesystem::is_directory(program_folder()));
+  EXPECT_EQ(program_folder("/no/proc/self/exe"), program_folder());
 }
 
 }  // namespace

@@ -1,4 +1,12 @@
 // How products on a GPU live with streams: capture in a graph, factors in device memory, empty products.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/duration.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 
@@ -131,6 +139,58 @@ TEST(StreamsOnGpu, ProductsOfNothingScaleC) {
                 "")
           << "alpha = " << alpha << ", beta = " << beta;
     }
+}
+
+// A product of its own shape on a stream of its own.
+struct Lane {
+  explicit Lane(const Call<double>& call)
+      : rows(call.a.rows()), columns(call.b.columns()), length(call.a.columns()), a(call.a), b(call.b) {}
+
+  void multiply() const {
+    const double one = 1, zero = 0;
+    cuda::gemm(Op::none, Op::none, rows, columns, length, &one, a.data(), rows, b.data(), length, &zero, c.data(), rows,
+               {.contract = reproducible(Contract::fp64()), .stream = stream});
+  }
+
+  std::int64_t rows, columns, length;
+  DeviceCopy<double> a, b, c{Matrix<double>(rows, columns)};
+  cuda::Stream stream;
+};
+
+// Whoever multiplies beside it. VERNIER_CAMPAIGN_SECONDS goes on for so long.
+TEST(StreamsOnGpu, EightThreadsOnEightStreamsEachHaveOneHash) {
+  constexpr int threads = 8, streams = 8, rounds = 5;
+  const char* asked = std::getenv("VERNIER_CAMPAIGN_SECONDS");
+  const double least = asked != nullptr ? std::strtod(asked, nullptr) : 0, begin = seconds_now();
+  std::vector<Call<double>> calls;
+  std::vector<Matrix<double>> expected;
+  for (int s = 0; s < streams; ++s) {
+    const std::int64_t more = 37 * s;
+    calls.push_back({.a = scattered_matrix<double>(m + more, k - more, 0.5, 10 + s),
+                     .b = scattered_matrix<double>(k - more, n + 2 * more, 0.5, 20 + s)});
+    expected.push_back(on_cpu(calls.back(), reproducible(Contract::fp64())));
+  }
+  std::atomic<int> products{0}, others{0};
+  const auto work = [&] {
+    std::vector<std::unique_ptr<Lane>> lanes;
+    for (const Call<double>& call : calls) lanes.push_back(std::make_unique<Lane>(call));
+    for (int round = 0; round < rounds || seconds_now() - begin < least; ++round) {
+      for (const auto& lane : lanes) lane->multiply();
+      for (std::size_t s = 0; s < lanes.size(); ++s) {
+        Matrix<double> c(lanes[s]->rows, lanes[s]->columns);
+        lanes[s]->stream.wait();
+        lanes[s]->c.read(c);
+        others += difference(c, expected[s]).empty() ? 0 : 1;
+        ++products;
+      }
+    }
+  };
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t) all.emplace_back(work);
+  for (std::thread& t : all) t.join();
+  EXPECT_EQ(others, 0);
+  EXPECT_GE(products, threads * streams * rounds);
+  std::printf("%d products, %d other hashes\n", products.load(), others.load());
 }
 
 }  // namespace

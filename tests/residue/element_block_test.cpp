@@ -45,9 +45,10 @@ TEST(ElementProducts, GoToAGpuThatIsAskedForOrFasterByEstimate) {
   PassData pass;
   pass.layout = {1, 15};
   pass.engine = &find_int8_engine("portable");
+  const auto roomy = []() -> ElementDevice { return {std::size_t{4} << 30, 65536, false}; };
   const auto goes = [&](Device device, std::int64_t n) {
     pass.device = device;
-    return goes_to_a_gpu(pass, product_of(n, n, n, pass.layout));
+    return goes_to_a_gpu(pass, product_of(n, n, n, pass.layout), roomy);
   };
   EXPECT_FALSE(goes(Device::cpu, 5000));
   EXPECT_TRUE(goes(Device::cuda, 300));
@@ -55,6 +56,14 @@ TEST(ElementProducts, GoToAGpuThatIsAskedForOrFasterByEstimate) {
   EXPECT_TRUE(goes(Device::automatic, 5000));
   pass.threads = 64;
   EXPECT_FALSE(goes(Device::automatic, 70)) << "copies would take longer";
+  pass.threads = 128;
+  const auto cramped = []() -> ElementDevice { return {std::size_t{6} << 20, 65536, false}; };
+  const ElementProduct large = product_of(2000, 2000, 2000, pass.layout);
+  const ElementBlock block = choose_element_block(pass.layout, large, cramped());
+  ASSERT_GT(block.m, 0);
+  EXPECT_TRUE(goes_to_a_gpu(pass, large, roomy));
+  EXPECT_FALSE(goes_to_a_gpu(pass, large, cramped)) << "operands go up for each of many blocks";
+  EXPECT_FALSE(goes_to_a_gpu(pass, large, []() -> ElementDevice { return {}; })) << "there is no GPU";
 }
 
 }  // namespace

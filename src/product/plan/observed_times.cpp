@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "base/fork_mutex.hpp"
+#include "base/variable.hpp"
 
 namespace vernier {
 namespace {
@@ -102,7 +102,8 @@ History& of(Entry& entry, Method method) { return entry.methods[static_cast<std:
 }  // namespace
 
 bool observes() {
-  const char* rates = std::getenv("VERNIER_RATES");
+  static constinit Variable variable("VERNIER_RATES");
+  const char* rates = variable.get();
   return rates == nullptr || std::strcmp(rates, "none") != 0;
 }
 

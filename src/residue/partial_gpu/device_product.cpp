@@ -43,13 +43,15 @@ void add_product(const PassData& pass, const ElementProduct& p, const std::byte*
              reinterpret_cast<std::int8_t*>(p.c + bytes * static_cast<std::size_t>(j * p.ldc)));
 }
 
-// Copies of pageable memory, and products at a rate that most GPUs reach.
-double seconds_by_gpu(const PassData& pass, const ElementProduct& p) {
+// Copies of pageable memory, and products at a rate that most GPUs reach. Rows go up once for each block of columns,
+// and columns once for each block of rows.
+double seconds_by_gpu(const PassData& pass, const ElementProduct& p, const ElementBlock& block) {
   constexpr double rate = 8e9, operations = 1e14, start = 2e-3;  // bytes and operations a second; seconds
   const double products = 2.0 * real_products(pass.layout.parts) * pass.layout.moduli * static_cast<double>(p.m) *
                           static_cast<double>(p.n) * static_cast<double>(p.k) / operations;
-  const auto elements =
-      static_cast<double>(p.m * p.k) + static_cast<double>(p.k * p.n) + static_cast<double>(p.m * p.n);
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const double elements = m * k * static_cast<double>(divide_up(p.n, block.n)) +
+                          k * n * static_cast<double>(divide_up(p.m, block.m)) + m * n;
   return start + products + static_cast<double>(p.a.bytes) * elements / rate;
 }
 
@@ -96,14 +98,18 @@ ElementBlock choose_element_block(const ElementLayout& layout, const ElementProd
   return block;
 }
 
-bool goes_to_a_gpu(const PassData& pass, const ElementProduct& product) {
+bool goes_to_a_gpu(const PassData& pass, const ElementProduct& product, ElementDevice (*device)()) {
   const ProductShape shape{product.m, product.n, product.k};
   if (pass.device == Device::cpu || is_small_product(shape)) return false;
   if (pass.device == Device::cuda) return true;
   constexpr double margin = 0.8;
   const double on_cpu =
       real_products(pass.layout.parts) * residue_seconds(pass.engine->name(), shape, pass.layout.moduli, pass.threads);
-  return seconds_by_gpu(pass, product) < margin * on_cpu;
+  const auto wins = [&](const ElementBlock& block) {
+    return block.m != 0 && seconds_by_gpu(pass, product, block) < margin * on_cpu;
+  };
+  // The device is asked where it wins at best: that may take a context.
+  return wins({product.m, product.n, product.k}) && wins(choose_element_block(pass.layout, product, device()));
 }
 
 void multiply_residues_by_gpu(const PassData& pass, const ElementProduct& product) {

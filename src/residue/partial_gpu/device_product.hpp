@@ -40,8 +40,8 @@ ElementBuffers carve_elements(Arena& arena, const ElementLayout& layout, const E
 // many. False: the GPU could not.
 bool make_product_on_device(const PassData& pass, const ElementProduct& product, std::int64_t k_step, std::byte* out);
 
-// Is the GPU asked for, or faster by estimate?
-bool goes_to_a_gpu(const PassData& pass, const ElementProduct& product);
+// Is the GPU asked for, or faster by estimate, in the blocks that it holds?
+bool goes_to_a_gpu(const PassData& pass, const ElementProduct& product, ElementDevice (*device)() = element_device);
 
 // As multiply_residues(), by the current GPU; what that cannot do, the CPU does.
 void multiply_residues_by_gpu(const PassData& pass, const ElementProduct& product);
