@@ -171,15 +171,12 @@ class PartsOnDevice final : public DeviceParts<T> {
                          .ld = f.ld,
                          .rows = f.c.row_count,
                          .columns = f.c.column_count,
-                         .ldc = f.c.ldx,
                          .row_scales = scales[2 * i].data(),
                          .column_scales = scales[2 * i + 1].data(),
                          .row_proofs = two ? rows->data() : nullptr,
                          .column_proofs = two ? columns->data() : nullptr,
                          .ordinary = f.passes[i].ordinary,
-                         .alpha = f.alpha,
-                         .beta = f.beta,
-                         .c = f.c.X},
+                         .out = {f.alpha, f.beta, f.c.X, f.c.ldx}},
                         stream_);
   }
 

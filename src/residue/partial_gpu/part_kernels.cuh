@@ -229,11 +229,11 @@ static __global__ void __launch_bounds__(part_threads)
     t[p] = sum != 0 ? special_entry<R>(sum)
                     : rounded_entry<R>(entry_integer(tables, element + p * f.layout.moduli), exponent);
   }
-  T& c = f.c[i + j * f.ldc];
+  T& c = *f.out.entry(i, j);
   if constexpr (is_complex<T>)
-    c = vernier::updated(f.alpha, T(t[0], t[1]), f.beta, c);
+    c = vernier::updated(f.out.alpha, T(t[0], t[1]), f.out.beta, c);
   else
-    c = vernier::updated(f.alpha, t[0], f.beta, c);
+    c = vernier::updated(f.out.alpha, t[0], f.out.beta, c);
 }
 
 // ---- host side

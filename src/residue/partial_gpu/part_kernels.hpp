@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "product/output.hpp"
 #include "residue/partial/entry_integer.hpp"
 #include "residue/partial/gather.hpp"
 #include "residue/partial/layout.hpp"
@@ -91,13 +92,12 @@ template <class T>
 struct DeviceFinish {
   ElementLayout layout;
   const std::byte* elements = nullptr;
-  std::int64_t ld = 1, rows = 0, columns = 0, ldc = 1;
+  std::int64_t ld = 1, rows = 0, columns = 0;
   const int *row_scales = nullptr, *column_scales = nullptr;  // of the part's rows and columns
   // Where there are two passes: which entries are this one's.
   const VectorProof *row_proofs = nullptr, *column_proofs = nullptr;
   bool ordinary = true;
-  T alpha{}, beta{};
-  T* c = nullptr;
+  Output<T> out;
 };
 template <class T>
 void finish_entries(const DeviceFinish<T>& finish, cudaStream_t stream);
