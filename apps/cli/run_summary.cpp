@@ -16,6 +16,7 @@
 #include <vernier/cuda.hpp>
 
 #include "elf_file.hpp"
+#include "merged_records.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -42,7 +43,11 @@ std::string passed_text(const Json& passed) {
 std::string taken_text(const Json& json) {
   std::string text =
       fmt::format("{} calls, {:.3f} s", json["taken"].get<std::uint64_t>(), json["seconds"].get<double>());
-  if (const int threads = json["threads"]; threads > 1)
+  const int processes = json.value("processes", 1);
+  if (processes > 1)
+    text += fmt::format(" summed over {} processes, {:.3f} s by the clock of the longest", processes,
+                        json["elapsed"].get<double>());
+  else if (const int threads = json["threads"]; threads > 1)
     text += fmt::format(" summed over {} threads, {:.3f} s by the clock", threads, json["elapsed"].get<double>());
   if (const std::string engine = json["engine"]; !engine.empty()) text += fmt::format(", engine {}", engine);
   return text;
@@ -115,9 +120,14 @@ void show_reasons(const Json& json, const Console& console) {
 }
 
 void show(const Json& json, const Console& console) {
-  const bool gpu = json["library"] == "vernier_cublas";
-  console.note(fmt::format("vernier run: {} of {} (process {})", gpu ? "cuBLAS" : "BLAS",
-                           json["program"].get<std::string>(), json["pid"].get<int>()));
+  const std::string library = json["library"];
+  const std::string who = json.contains("processes") ? fmt::format("{} processes", json["processes"].get<int>())
+                                                     : fmt::format("process {}", json["pid"].get<int>());
+  console.note(fmt::format("vernier run: {} of {} ({})",
+                           library == "vernier_cublas"  ? "cuBLAS"
+                           : library == "vernier_pblas" ? "PBLAS"
+                                                        : "BLAS",
+                           json["program"].get<std::string>(), who));
   console.note(fmt::format("  contract   {}", contract_text(json)));
   console.note(fmt::format("  taken      {}", taken_text(json)));
   const double seconds = json["seconds_passed_on"];
@@ -145,7 +155,7 @@ void show_rest(const std::vector<Json>& rest, const Console& console) {
     seconds += json["seconds"].get<double>();
     for (const auto& [reason, count] : json["passed_on"].items()) passed += count.get<std::uint64_t>();
   }
-  console.note(fmt::format("vernier run: {} more processes: {} calls taken in {:.3f} s summed over them, {} passed on",
+  console.note(fmt::format("vernier run: {} more programs: {} calls taken in {:.3f} s summed over them, {} passed on",
                            rest.size(), taken, seconds, passed));
 }
 
@@ -188,6 +198,7 @@ void show_summary(const interpose::Board& board, const std::string& program, con
   for (const interpose::Record* record : records_of(board))
     if (!interpose::any_call(*record) && record->out_of_reach[0] != '\0' && !reached(*record))
       out_of_reach.push_back(interpose::to_json(*record));
+  with_calls = merged_records(with_calls);
   const std::size_t shown = with_calls.size() > most_shown + 1 ? most_shown : with_calls.size();
   for (std::size_t i = 0; i < shown; ++i) show(with_calls[i], console);
   if (shown < with_calls.size())

@@ -36,7 +36,8 @@ struct MatrixPart {
 };
 
 // Entries, elements and words of a party are in memory of the current GPU, where its work is queued on that
-// cudaStream_t; only scan() waits. Indices, maxima() and sums() stay in memory of the host.
+// cudaStream_t; only scan() waits, and what goes by way of the host: long sums of digits, and finish() under exact.
+// Elements begin at multiples of 8 bytes. Indices, maxima() and sums() stay in memory of the host.
 struct DeviceMemory {
   void* stream = nullptr;
 };

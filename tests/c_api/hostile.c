@@ -78,6 +78,8 @@ static vernier_distributed product_of(vernier_handle h) {
   REFUSED(vernier_distributed_create(h, VERNIER_D, WRONG_OP, N, n, n, n, &product));
   REFUSED(vernier_distributed_create(h, (vernier_type)'?', N, N, n, n, n, &product));
   REFUSED(vernier_distributed_create(h, VERNIER_D, N, N, n, n, n, NULL));
+  REFUSED(vernier_cuda_distributed_create(h, VERNIER_D, N, N, n, -1, n, &product));
+  REFUSED(vernier_cuda_distributed_create(h, VERNIER_D, N, N, n, n, n, NULL));
   expect(vernier_distributed_create(NULL, VERNIER_D, N, N, n, n, n, &product) == VERNIER_NOT_INITIALIZED, "null",
          __LINE__);
   expect(product == NULL, "a product after a refusal", __LINE__);
@@ -120,6 +122,7 @@ static void stages_out_of_order(vernier_handle h, vernier_distributed p) {
   for (int pass = -1; pass < 2000; pass += 2001)
     expect(vernier_distributed_moduli(p, pass) == 0 && vernier_distributed_words(p, pass) == 0, "no such pass",
            __LINE__);
+  REFUSED(vernier_cuda_distributed_all_reduce(p, 0, 1, d, d)); /* it is in memory of the host */
   REFUSED(vernier_distributed_partial(p, -1, &left, &right, d, n));
   REFUSED(vernier_distributed_partial(p, 1000, &left, &right, d, n));
   REFUSED(vernier_distributed_partial(p, 0, &left, NULL, d, n));

@@ -20,6 +20,65 @@ inline ElementDevice device_of(const DeviceInt8Engine& engine) {
   return {std::min(most, available_device_memory() / share), engine.longest_k(), engine.sums_in_memory()};
 }
 
+// A product whose planes are in memory, step by step along k.
+struct PlaneProduct {
+  const PassData& pass;
+  const DeviceInt8Engine& engine;
+  const ElementBuffers& buffers;
+  std::int64_t m, n, k, step;
+};
+
+// unpack(Range) makes the planes of some of k.
+template <class Unpack>
+void multiply_planes(const PlaneProduct& x, Unpack unpack, cudaStream_t stream) {
+  DeviceInt8Product p{.rows = x.buffers.planes_a,
+                      .columns = x.buffers.planes_b,
+                      .m = x.m,
+                      .n = x.n,
+                      .moduli = x.pass.layout.moduli,
+                      .products = real_products(x.pass.layout.parts),
+                      .out = x.buffers.residues,
+                      .scratch = x.buffers.sums};
+  p.factor.fill(1);
+  for (std::int64_t l = 0; l < x.k; l += x.step) {
+    const Range ks{l, std::min(x.step, x.k - l)};
+    unpack(ks);
+    p.pitch = device_pitch(ks.count);
+    p.accumulate = l > 0;
+    x.engine.multiply(p, stream);
+  }
+}
+
+// Its residues as elements, ld apart, or added to those there.
+inline void pack_planes(const PlaneProduct& x, std::byte* elements, std::int64_t ld, bool adds, cudaStream_t stream) {
+  pack_on_device({.products = x.buffers.residues,
+                  .m = x.m,
+                  .n = x.n,
+                  .bytes = static_cast<std::int64_t>(x.pass.layout.bytes()),
+                  .moduli = x.pass.layout.moduli,
+                  .parts = x.pass.layout.parts,
+                  .elements = elements,
+                  .ld = ld,
+                  .adds = adds},
+                 stream);
+}
+
+// Elements on the device, as x describes them, to planes.
+inline void unpack_planes(const PassData& pass, const DeviceInt8Engine& engine, const ElementView<const std::byte>& x,
+                          std::int64_t vectors, std::int64_t ks, std::uint8_t* planes, cudaStream_t stream) {
+  unpack_on_device({.elements = x.data,
+                    .vectors = vectors,
+                    .k = ks,
+                    .bytes = static_cast<std::int64_t>(x.bytes),
+                    .k_contiguous = x.k_contiguous,
+                    .moduli = pass.layout.moduli,
+                    .products = real_products(pass.layout.parts),
+                    .form = engine.form(),
+                    .planes = planes,
+                    .ld = x.ld},
+                   stream);
+}
+
 // Residues of a block of C, on planes that fit into memory.
 class BlockProduct {
  public:
@@ -44,48 +103,20 @@ class BlockProduct {
 
  private:
   void run(Range rows, Range columns) const {
-    DeviceInt8Product p{.rows = buffers_.planes_a,
-                        .columns = buffers_.planes_b,
-                        .m = rows.count,
-                        .n = columns.count,
-                        .moduli = pass_.layout.moduli,
-                        .products = real_products(pass_.layout.parts),
-                        .out = buffers_.residues,
-                        .scratch = buffers_.sums};
-    p.factor.fill(1);
-    for (std::int64_t l = 0; l < product_.k; l += block_.k) {
-      const std::int64_t ks = std::min(block_.k, product_.k - l);
-      unpack(product_.a, rows, {l, ks}, buffers_.planes_a);
-      unpack(product_.b, columns, {l, ks}, buffers_.planes_b);
-      p.pitch = device_pitch(ks);
-      p.accumulate = l > 0;
-      engine_.multiply(p, stream_);
-    }
-    pack_on_device({.products = buffers_.residues,
-                    .m = rows.count,
-                    .n = columns.count,
-                    .bytes = static_cast<std::int64_t>(product_.a.bytes),
-                    .moduli = pass_.layout.moduli,
-                    .parts = pass_.layout.parts,
-                    .elements = product_.c +
-                                product_.a.bytes * static_cast<std::size_t>(rows.begin + columns.begin * product_.ldc),
-                    .ld = product_.ldc,
-                    .adds = true},
-                   stream_);
-  }
-
-  void unpack(const ElementView<const std::byte>& x, Range vectors, Range ks, std::uint8_t* planes) const {
-    unpack_on_device({.elements = x.at(vectors.begin, ks.begin),
-                      .vectors = vectors.count,
-                      .k = ks.count,
-                      .bytes = static_cast<std::int64_t>(x.bytes),
-                      .k_contiguous = x.k_contiguous,
-                      .moduli = pass_.layout.moduli,
-                      .products = real_products(pass_.layout.parts),
-                      .form = engine_.form(),
-                      .planes = planes,
-                      .ld = x.ld},
-                     stream_);
+    const PlaneProduct x{pass_, engine_, buffers_, rows.count, columns.count, product_.k, block_.k};
+    const auto unpack = [&](const ElementView<const std::byte>& view, Range vectors, Range ks, std::uint8_t* planes) {
+      const ElementView<const std::byte> part{view.at(vectors.begin, ks.begin), view.ld, view.k_contiguous, view.bytes};
+      unpack_planes(pass_, engine_, part, vectors.count, ks.count, planes, stream_);
+    };
+    multiply_planes(
+        x,
+        [&](Range ks) {
+          unpack(product_.a, rows, ks, buffers_.planes_a);
+          unpack(product_.b, columns, ks, buffers_.planes_b);
+        },
+        stream_);
+    const auto at = static_cast<std::size_t>(rows.begin + columns.begin * product_.ldc);
+    pack_planes(x, product_.c + product_.a.bytes * at, product_.ldc, true, stream_);
   }
 
   const PassData& pass_;

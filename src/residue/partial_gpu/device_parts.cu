@@ -45,14 +45,9 @@ WordFormat format_of(const PassData& pass) {
   return {pass.layout, pass.layout.moduli > 0 ? limbs_of(pass) : 0, pass.specials};
 }
 
-std::vector<int> chosen(const std::vector<int>& of_all, const std::int64_t* indices, std::int64_t count) {
-  std::vector<int> list;
-  for (std::int64_t i = 0; i < count; ++i) list.push_back(of_all[static_cast<std::size_t>(indices[i])]);
-  return list;
-}
-
-std::vector<VectorProof> chosen(std::span<const VectorProof> of_all, const std::int64_t* indices, std::int64_t count) {
-  std::vector<VectorProof> list;
+template <class List>
+auto chosen(const List& of_all, const std::int64_t* indices, std::int64_t count) {
+  std::vector<std::remove_cv_t<typename List::value_type>> list;
   for (std::int64_t i = 0; i < count; ++i) list.push_back(of_all[static_cast<std::size_t>(indices[i])]);
   return list;
 }
@@ -123,9 +118,22 @@ class PartsOnDevice final : public DeviceParts<T> {
 
   void multiply(const PassData& pass, const ElementProduct& p) const override {
     if (pass.layout.moduli == 0) return multiply_by_host(pass, p);
+    const std::size_t vectors = pass.specials ? static_cast<std::size_t>(p.m + p.n) : 1;
+    const DeviceWorkspace marks(vectors, stream_);  // before C is written to
     BlockProduct(pass, p, stream_).run();
-    if (pass.specials)
-      add_classes({elements_of(p.a), elements_of(p.b), p.m, p.n, p.k, pass.layout, p.c, p.ldc}, stream_);
+    if (!pass.specials) return;
+    auto* const special = reinterpret_cast<std::uint8_t*>(marks.data());
+    add_classes({.a = elements_of(p.a),
+                 .b = elements_of(p.b),
+                 .m = p.m,
+                 .n = p.n,
+                 .k = p.k,
+                 .special_rows = special,
+                 .special_columns = special + p.m,
+                 .layout = pass.layout,
+                 .c = p.c,
+                 .ld = p.ldc},
+                stream_);
   }
 
   void add(const PassData& pass, std::int64_t count, const std::byte* from, std::byte* to) const override {

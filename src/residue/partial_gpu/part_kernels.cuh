@@ -139,11 +139,25 @@ static __global__ void __launch_bounds__(part_threads)
 // ---- elements
 // --------------------------------------------------------------------------------------------------------
 
+// A thread: one vector. Are there NaN or infinities in it?
+static __global__ void __launch_bounds__(part_threads)
+    mark_special(DeviceElements x, std::int64_t vectors, std::int64_t k, ElementLayout layout, std::uint8_t* marks) {
+  const std::int64_t v = part_item();
+  if (v >= vectors) return;
+  const auto* classes =
+      reinterpret_cast<const std::uint8_t*>(x.data) + v * x.vector_step + static_cast<int>(layout.class_offset());
+  std::uint8_t any = 0;
+  for (std::int64_t l = 0; l < k; ++l, classes += x.k_step)
+    for (int part = 0; part < layout.parts; ++part) any |= classes[part];
+  marks[v] = any & class_special;
+}
+
 // A thread: one entry of the product.
 static __global__ void __launch_bounds__(part_threads) add_class_terms(const __grid_constant__ DeviceClasses p) {
   const std::int64_t item = part_item();
   if (item >= p.m * p.n) return;
   const std::int64_t i = item % p.m, j = item / p.m, offset = static_cast<std::int64_t>(p.layout.class_offset());
+  if ((p.special_rows[i] | p.special_columns[j]) == 0) return;
   const auto bytes = static_cast<std::int64_t>(p.layout.bytes());
   const auto* a = reinterpret_cast<const std::uint8_t*>(p.a.data) + i * p.a.vector_step + offset;
   const auto* b = reinterpret_cast<const std::uint8_t*>(p.b.data) + j * p.b.vector_step + offset;
@@ -263,6 +277,11 @@ void launch_conversion(const DeviceConversion<T>& c, cudaStream_t stream) {
 }
 
 inline void launch_classes(const DeviceClasses& product, cudaStream_t stream) {
+  const auto mark = [&](const DeviceElements& x, std::int64_t vectors, std::uint8_t* marks) {
+    launch("mark_special", mark_special, part_launch(vectors), stream, x, vectors, product.k, product.layout, marks);
+  };
+  mark(product.a, product.m, product.special_rows);
+  mark(product.b, product.n, product.special_columns);
   launch("add_class_terms", add_class_terms, part_launch(product.m * product.n), stream, product);
 }
 

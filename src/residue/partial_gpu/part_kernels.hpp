@@ -60,10 +60,12 @@ struct DeviceElements {
   std::int64_t vector_step = 0, k_step = 0;
 };
 
-// What NaN and infinities among A and B bring to the sums at C, whose columns are ld elements apart.
+// What NaN and infinities among A and B bring to the sums at C, whose columns are ld elements apart. Most rows and
+// columns have none, and their entries are done at once.
 struct DeviceClasses {
   DeviceElements a, b;
   std::int64_t m = 0, n = 0, k = 0;
+  std::uint8_t *special_rows = nullptr, *special_columns = nullptr;  // room for a byte each
   ElementLayout layout;
   std::byte* c = nullptr;
   std::int64_t ld = 1;
