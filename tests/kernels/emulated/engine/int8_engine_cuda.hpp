@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "cuda/gate.hpp"
 #include "cuda_runtime_api.h"
+#include "engine/entry_filter.hpp"
 #include "engine/panel_cuda.hpp"
 #include "number/byte_reduction.hpp"
 #include "number/moduli.hpp"
@@ -19,6 +21,8 @@ struct Int8Product {
   std::array<int, max_moduli> factor{};
   bool accumulate = false;
   std::int8_t* out = nullptr;
+  Gate gate;
+  EntryFilter wanted;
   std::int32_t* scratch = nullptr;
 };
 
@@ -51,7 +55,7 @@ namespace vernier::cuda {
 
 using DeviceInt8Product = emulated::Int8Product;
 using DeviceInt8Engine = emulated::Int8Engine;
-static const DeviceInt8Engine& find_device_int8_engine(std::string_view) {  // static: the library has another one
+[[maybe_unused]] static const DeviceInt8Engine& find_device_int8_engine(std::string_view) {  // the library has another
   static const DeviceInt8Engine engine;
   return engine;
 }
