@@ -133,7 +133,7 @@ int halved(int count, int block, int processes) {
 }  // namespace
 
 Pieces pieces_of(const Grid& grid, const DistributedCall& call, double most_shares) {
-  constexpr double little = 1 << 27;  // products of numbers that one process may as well do alone
+  constexpr double little = 1 << 25;  // products of numbers that one process may as well do alone
   const double k = call.k, m = call.m, n = call.n, processes = grid.rows * grid.columns;
   const double most_entries = static_cast<double>(call.c->most_rows()) * call.c->most_columns();
   if (most_entries * k > little && most_entries * processes > most_shares * m * n) return {};

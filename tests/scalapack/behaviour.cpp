@@ -113,7 +113,7 @@ int product(const std::string& mode, const Grid& grid, int rank, int workspaces)
 // C = A^T B of integers, with a long k; one block of A and B is n wide.
 int long_product(const std::string& mode, const Grid& grid, int rank) {
   const bool shared = mode == "shared";
-  const int n = shared ? 64 : mode == "shallow" ? 320 : 160, k = shared ? 32800 : mode == "shallow" ? 8192 : 4096;
+  const int n = shared ? 64 : mode == "shallow" ? 320 : 160, k = shared ? 8200 : mode == "shallow" ? 2048 : 4096;
   Whole<double> a(shared ? n : k, shared ? k : n), b(k, n), c(n, n);
   const auto left = [](int i, int l) { return (i + 3 * l) % 7 - 3; };
   const auto right = [](int l, int j) { return l % 5 == j % 5 ? 1 + l % 3 : 0; };
