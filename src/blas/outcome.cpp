@@ -32,17 +32,18 @@ void complete_report(Report& report, const Outcome& outcome) {
   report.span_b = route.span[1];
   report.nonfinite_rows = route.nonfinite[0];
   report.nonfinite_columns = route.nonfinite[1];
-  report.fallback = route.native != 0 || (route.ordinary == 0 && route.wide == 0);
+  const int moduli = route.guessed != 0 ? route.guessed : route.ordinary != 0 ? route.ordinary : route.wide;
+  report.fallback = route.native != 0 || moduli == 0;
   if (report.fallback) {
     plan.scheme = "native";
     plan.engine = "conventional";
     plan.moduli = 0;
     return;
   }
-  plan.moduli = route.ordinary != 0 ? route.ordinary : route.wide;
+  plan.moduli = moduli;
   plan.log2_modulus_product = log2_product_of_moduli(plan.moduli);
   report.wide_moduli = route.wide;
-  report.bounded = route.wide != 0 && route.any_wide == 0;
+  report.bounded = route.guessed != 0 || (route.wide != 0 && route.any_wide == 0);
   report.wide_rows = route.wide_vectors[0];
   report.wide_columns = route.wide_vectors[1];
 }

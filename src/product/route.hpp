@@ -19,7 +19,15 @@ struct DeviceRoute {
   // What the choice stands on, as Scaling and Report have it; rows and columns.
   int any_ordinary, any_wide, wide_exponent;
   int wide_vectors[2], span[2], nonfinite[2];
+  int guessed;  // moduli of residues that were made before their scales were known to serve, and do
   double wide_log2;
+};
+
+// What is found out about such residues, in device memory; zeros before.
+struct GuessFindings {
+  int fails;        // 1: they do not serve; 0 also where nobody asked
+  int next_guess;   // moduli of the first guess whose errors of a sample are small enough; 0: none
+  unsigned judged;  // blocks of the kernel that judges
 };
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.

@@ -1,5 +1,6 @@
 #include "residue/gemm_cuda.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/status.hpp"
@@ -47,21 +48,35 @@ void set_moduli(Plan& plan, int moduli) {
   plan.log2_modulus_product = log2_product_of_moduli(moduli);
 }
 
+// What is known after an irregular product says what to guess for the next one. bound: its moduli by the right scales.
+void expect(const DeviceProductPlan& plan, int next_guess, int bound, ProductMemory& memory) {
+  const int next = next_guess == 0 ? 0 : std::max(next_guess, memory.failed_guess + 1);
+  memory.guess = guess_worth_making(plan, next, bound);
+}
+
 // Of a product that its statistics leave irregular, by scales from |A||B|; first: what is queued already.
 template <class T>
 bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel first, ProductMemory& memory,
                    Report& report) {
+  const int guess = first == FirstKernel::guess ? memory.guess : 0;
+  const DeviceBoundRun<T> bound = run.bound(guess);
+  memory.failed_guess = std::max(memory.failed_guess, guess);
   report.fallback = plan.most_bound_moduli == 0;
-  if (report.fallback) return false;
+  if (report.fallback) {
+    expect(plan, guess > 0 ? bound.next_guess() : plan.least_guess, 0, memory);
+    return false;
+  }
   const auto start = Clock::now();
-  const DeviceBoundRun<T> bound = run.bound(first);
-  if (first == FirstKernel::whole || first == FirstKernel::statistics) bound.measure(false, {});
-  if (first != FirstKernel::bytes) bound.choose({});
+  if (first != FirstKernel::bytes) {
+    bound.measure(false, {});
+    bound.choose({});
+  }
   const BoundFindings found = bound.findings(report);
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
-  memory.guess = found.short_of_guess == 0 && guess_pays(plan, found.moduli == 0 ? max_moduli : found.moduli);
+  const bool any = found.next_guess > 0 && plan.least_guess + found.coarse <= plan.most_guess;
+  expect(plan, any ? std::max(found.next_guess, plan.least_guess + found.coarse) : 0, found.moduli, memory);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
@@ -97,8 +112,14 @@ bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Cont
 template <class T>
 FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& memory) {
   if (!memory.irregular) return DeviceRun<T>::at_once(plan) ? FirstKernel::whole : FirstKernel::statistics;
-  if (plan.most_bound_moduli == 0) return FirstKernel::statistics;
-  return memory.guess && plan.guess_moduli > 0 ? FirstKernel::guess : FirstKernel::bytes;
+  if (memory.guess > 0) return FirstKernel::guess;
+  return plan.most_bound_moduli == 0 ? FirstKernel::statistics : FirstKernel::bytes;
+}
+
+// Where no host waits, what is known of earlier products whose host did.
+int guess_without_host(const DeviceProductPlan& plan) {
+  const ProductMemory memory = remembered_of_any_stream(plan);
+  return memory.irregular && memory.guess <= plan.most_guess ? memory.guess : 0;
 }
 
 // The first kernel and what follows from it; true: nothing remains to be done.
@@ -110,16 +131,21 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
     RegularityMailbox words(stream, plan.by_sqrt_rule);
     Regularity regularity = words.regularity();
     regularity.is_irregular = run.irregular();
-    run.start(regularity, false, first, words.verdict());
+    if (first == FirstKernel::guess)
+      run.start_by_guess(regularity, memory.guess, words.verdict());
+    else
+      run.start(regularity, false, first);
     memory.irregular = !words.wait();
     serves = first == FirstKernel::guess && memory.irregular && words.wait_for_verdict();
   }
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
-    set_moduli(report.plan, plan.guess_moduli);
+    set_moduli(report.plan, memory.guess);
     report.bounded = serves;
+    if (!memory.irregular) memory = {};
     return true;
   }
   if (memory.irregular) return false;
+  memory = {};
   if (first != FirstKernel::whole) run.run_blocks(false);
   return true;
 }
@@ -135,7 +161,9 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {
-      run.run_without_host(options.outcome);
+      const int guess = guess_without_host(plan);
+      if (guess > 0) set_moduli(report.plan, guess);
+      run.run_without_host(options.outcome, guess);
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);
@@ -144,6 +172,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   ProductMemory memory = remembered(stream, plan);
+  if (memory.guess > plan.most_guess) memory.guess = 0;  // by a smaller workspace
   const FirstKernel first = first_kernel<T>(plan, memory);
   bool done = start_on_device(plan, run, first, stream, memory, report);
   if (!done && plan.bound) {

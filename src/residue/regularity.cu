@@ -28,12 +28,15 @@ struct Memories {
   std::mutex mutex;
   std::map<Key, Memory> of;
 
+  static constexpr unsigned long long any_stream = ~0ull;
+
   template <class Body>
-  auto with(cudaStream_t stream, const DeviceProductPlan& plan, Body body) {
+  auto with(unsigned long long stream, const DeviceProductPlan& plan, Body body) {
     const ProductShape& s = plan.shape;
     const Contract& contract = plan.printable.contract;
-    const Key key{current_device().number, id_of(stream),      s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule,
-                  contract.kind,           contract.bits_asked};
+    const Key key{
+        current_device().number, stream, s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule, contract.kind,
+        contract.bits_asked};
     const std::lock_guard lock(mutex);
     if (of.size() >= most) of.clear();
     return body(of[key]);
@@ -52,19 +55,24 @@ void fail_words(const char* kernel, int words) {
 }
 
 bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(stream, plan, [](Memories::Memory& m) { return m.pause.should_try(); });
+  return memories().with(id_of(stream), plan, [](Memories::Memory& m) { return m.pause.should_try(); });
 }
 
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
-  memories().with(stream, plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
+  memories().with(id_of(stream), plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
 }
 
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(stream, plan, [](const Memories::Memory& m) { return m.product; });
+  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.product; });
+}
+
+ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan) {
+  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.product; });
 }
 
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory) {
-  memories().with(stream, plan, [&](Memories::Memory& m) { m.product = memory; });
+  for (const auto key : {id_of(stream), Memories::any_stream})
+    memories().with(key, plan, [&](Memories::Memory& m) { m.product = memory; });
 }
 
 struct RegularityMailbox::Words {

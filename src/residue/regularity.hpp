@@ -20,9 +20,11 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;
-  bool guess = false;  // residues by the contract's own rule served: DeviceProductPlan::guess_moduli
+  int guess = 0;         // moduli of residues that may serve such a product (guess_rule); 0: none
+  int failed_guess = 0;  // the most that did not
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
+ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory);
 
 // The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.

@@ -19,7 +19,7 @@ enum class FirstKernel {
   statistics,  // nothing
   whole,       // residues of a regular product, whose products follow
   bytes,       // operands of the product of |A| and |B|
-  guess        // both: residues that such a product may find to serve
+  guess        // both: residues that a part of that product may find to serve
 };
 
 // One product on one workspace and one stream: what the device decides, and the passes that follow.
@@ -42,19 +42,37 @@ class DeviceRun {
   }
 
   // Statistics and ordinary scales, and what follows from them.
-  void start(const Regularity& regularity, bool specials, FirstKernel first, unsigned* verdict = nullptr) {
-    if (first == FirstKernel::guess) return start_by_guess(regularity, verdict);
+  void start(const Regularity& regularity, bool specials, FirstKernel first) {
     ChainPass p = ordinary(specials, {regularity.is_irregular});
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
-    if (first == FirstKernel::bytes) bound(first).write_bytes_with(x);
+    if (first == FirstKernel::bytes) bound().write_bytes_with(x);
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
     measure_on_device<T>(x.a, x.b, plan_.rule, measured, regularity, stream_);
     if (p.converted) chain_.run(p);
     if (first != FirstKernel::bytes) return;
-    bound(first).measure(true, {regularity.is_irregular, 1});
-    bound(first).choose({regularity.is_irregular, 1});
+    bound().measure(true, {regularity.is_irregular, 1});
+    bound().choose({regularity.is_irregular, 1});
+  }
+
+  // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
+  // if that part finds their scales fine enough, or if the product is regular.
+  void start_by_guess(Regularity regularity, int moduli, unsigned* verdict, const DeviceRoutePlan* route = nullptr) {
+    const DeviceBoundRun<T> bounds = bound(moduli, route);
+    ChainPass p = pass_of(guessed_device_pass(plan_, moduli));
+    p.products = p.recombination = bounds.guess_gate(true);
+    p.converted = true;
+    Sides<DeviceOperand<T>> x = chain_.operands(planes_of(p));
+    bounds.write_bytes_with(x, bounds.k_step());
+    bounds.clear_guess();
+    ConversionForm measured = chain_.measuring_form(p);
+    measured.deep = false;
+    regularity.by_own_rule = true;
+    regularity.rule = plan_.rule;
+    measure_on_device<T>(x.a, x.b, guess_rule(plan_, moduli), measured, regularity, stream_);
+    bounds.judge(moduli, {regularity.is_irregular, 1}, verdict);
+    chain_.run(p);
   }
 
   // All of C with the scales that start() left, for regular products that are not done at once.
@@ -62,16 +80,17 @@ class DeviceRun {
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
   // these data need. outcome: null, or where the route is left.
-  void run_without_host(Outcome* outcome);
+  // guess: 0, or moduli of residues that may serve.
+  void run_without_host(Outcome* outcome, int guess);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);
 
-  // Scales of irregular products from the product of |A| and |B|. first: whether guessed planes lie beside it.
-  DeviceBoundRun<T> bound(FirstKernel first) const {
+  // Scales of irregular products from the product of |A| and |B|. guess: 0, or the moduli of planes that lie beside it.
+  DeviceBoundRun<T> bound(int guess = 0, const DeviceRoutePlan* route = nullptr) const {
     Arena arena = arena_;
-    if (first == FirstKernel::guess) carve_device_pass(arena, guessed_device_pass(plan_).blocking, plan_.limits);
-    return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena};
+    if (guess > 0) carve_device_pass(arena, guessed_device_pass(plan_, guess).blocking, plan_.limits);
+    return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route};
   }
 
   // With the scales that scale() or bound() left.
@@ -85,25 +104,6 @@ class DeviceRun {
   int* irregular() const { return &vectors_.route->irregular; }
 
  private:
-  // Residues by the contract's own rule, beside the bytes of the product of |A| and |B|; all that follows opens if that
-  // product finds their scales fine enough, or if the product is regular.
-  void start_by_guess(Regularity regularity, unsigned* verdict) {
-    const DeviceBoundRun<T> bounds = bound(FirstKernel::guess);
-    ChainPass p = pass_of(guessed_device_pass(plan_));
-    p.products = p.recombination = bounds.guess_gate();
-    p.converted = true;
-    Sides<DeviceOperand<T>> x = chain_.operands(planes_of(p));
-    bounds.write_bytes_with(x);
-    bounds.clear();
-    ConversionForm measured = chain_.measuring_form(p);
-    measured.deep = false;
-    regularity.by_own_rule = true;
-    regularity.rule = plan_.rule;
-    measure_on_device<T>(x.a, x.b, plan_.contract_rule, measured, regularity, stream_);
-    bounds.measure(true, {regularity.is_irregular, 1}, verdict);
-    chain_.run(p);
-  }
-
   Sides<int*> ordinary_scales() const { return {vectors_.a.scales, vectors_.b.scales}; }
   Sides<int*> wide_scales() const { return {vectors_.a.wide_scales, vectors_.b.wide_scales}; }
 
@@ -140,8 +140,8 @@ class DeviceRun {
   // Passes of the classes of wide entries; the device chooses one.
   void follow_classes(const DeviceRoutePlan& plan, bool specials);
 
-  // The same by scales from the product of |A| and |B|.
-  void follow_by_bound(const DeviceRoutePlan& plan);
+  // The same by scales from the product of |A| and |B|, behind a gate.
+  void follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate);
 
   void multiply_natively(const Gate& gate);
 

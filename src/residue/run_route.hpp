@@ -6,16 +6,21 @@
 namespace vernier::cuda {
 
 template <class T>
-void DeviceRun<T>::run_without_host(Outcome* outcome) {
+void DeviceRun<T>::run_without_host(Outcome* outcome, int guess) {
   const auto* end = reinterpret_cast<const std::byte*>(vectors_.regularity + 1);
   const auto bytes = static_cast<std::size_t>(end - reinterpret_cast<const std::byte*>(vectors_.route));
   check(cudaMemsetAsync(vectors_.route, 0, bytes, stream_), "route");  // and what lies behind it
-  const bool whole = at_once(plan_);
-  start({.state = vectors_.regularity, .is_irregular = irregular()}, false,
-        whole ? FirstKernel::whole : FirstKernel::statistics);
-  if (!whole) run_blocks(false, {irregular()});
   const DeviceRoutePlan route = plan_device_route(plan_);
-  route.bound ? follow_by_bound(route) : follow(route);
+  const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
+  if (guess > 0) {
+    start_by_guess(regularity, guess, nullptr, &route);
+    follow_by_bound(route, bound(guess).guess_gate(false));
+  } else {
+    const bool whole = at_once(plan_);
+    start(regularity, false, whole ? FirstKernel::whole : FirstKernel::statistics);
+    if (!whole) run_blocks(false, {irregular()});
+    route.bound ? follow_by_bound(route, {irregular(), 1}) : follow(route);
+  }
   static_assert(sizeof(DeviceRoute) <= sizeof(Outcome));
   if (outcome != nullptr)
     check(cudaMemcpyAsync(outcome, vectors_.route, sizeof(DeviceRoute), cudaMemcpyDefault, stream_), "outcome");
@@ -111,16 +116,14 @@ void DeviceRun<T>::follow_classes(const DeviceRoutePlan& plan, bool specials) {
 }
 
 template <class T>
-void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan) {
-  DeviceRoute* route = vectors_.route;
-  const Gate irregular{&route->irregular, 1};
+void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate) {
   if (plan.classes.count > 0) {
-    const DeviceBoundRun<T> bounds{plan_, {problem_.a, problem_.b}, vectors_, stream_, arena_, &plan};
-    bounds.measure(false, irregular);
-    bounds.choose(irregular);
+    const DeviceBoundRun<T> bounds = bound(0, &plan);
+    bounds.measure(false, gate);
+    bounds.choose(gate);
   }
   follow_classes(plan, !plan.native);
-  if (plan.native) multiply_natively(plan.classes.count > 0 ? Gate{&route->native, 1} : irregular);
+  if (plan.native) multiply_natively(plan.classes.count > 0 ? Gate{&vectors_.route->native, 1} : gate);
 }
 
 template <class T>

@@ -1,7 +1,10 @@
 // What a device decided about a product, as a report: the words as the device leaves them.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "base/status.hpp"
+#include "product/route.hpp"
 #include "split/plane.hpp"
 #include "split/verdict.hpp"
 #include "vernier/cuda.hpp"
@@ -46,6 +49,29 @@ TEST(Outcome, OfAConventionalProductIsAFallback) {
 TEST(Outcome, WithoutAVerdictChangesNothingAndWithAWrongOneIsRefused) {
   EXPECT_EQ(completed(0).plan.reason, split_report().plan.reason);
   EXPECT_THROW(completed(static_cast<std::uint32_t>(split::schemes().size()) + 1), Error);
+}
+
+// Words of a product by residues whose data are irregular.
+Report completed(const cuda::DeviceRoute& route) {
+  cuda::Outcome outcome;
+  std::memcpy(outcome.words, &route, sizeof route);
+  Report report;
+  report.plan.scheme = "residues";
+  report.plan.moduli = 14;
+  cuda::complete_report(report, outcome);
+  return report;
+}
+
+TEST(Outcome, OfAGuessThatServesHasItsModuli) {
+  const Report served = completed(cuda::DeviceRoute{.irregular = 1, .guessed = 16});
+  EXPECT_EQ(served.plan.scheme, "residues");
+  EXPECT_EQ(served.plan.moduli, 16);
+  EXPECT_TRUE(served.bounded);
+  EXPECT_FALSE(served.fallback);
+  EXPECT_TRUE(completed(cuda::DeviceRoute{.irregular = 1}).fallback);
+  EXPECT_TRUE(completed(cuda::DeviceRoute{.irregular = 1, .native = 1}).fallback);
+  EXPECT_EQ(completed(cuda::DeviceRoute{.irregular = 1, .wide = 17}).plan.moduli, 17);
+  EXPECT_EQ(completed(cuda::DeviceRoute{}).plan.moduli, 14) << "regular";
 }
 
 }  // namespace

@@ -13,16 +13,17 @@
 
 namespace vernier::test {
 
-// A vector's statistics and bytes, padded to whole instructions.
+// A vector's statistics and bytes, of every k that step divides, padded to whole instructions.
 template <class T>
 struct BoundTwinVector {
   VectorStatistics statistics;
   std::vector<std::uint64_t> bytes;
 
-  BoundTwinVector(const T* x, std::int64_t stride, std::int64_t k)
-      : statistics(vector_statistics(x, stride, k)), bytes(static_cast<std::size_t>(round_up(k, cuda::bound_step_k))) {
-    for (std::int64_t l = 0; l < k; ++l)
-      bytes[static_cast<std::size_t>(l)] = bound_byte(static_cast<double>(x[l * stride]), statistics.exponent);
+  BoundTwinVector(const T* x, std::int64_t stride, std::int64_t k, int step = 1)
+      : statistics(vector_statistics(x, stride, k)),
+        bytes(static_cast<std::size_t>(round_up(divide_up(k, step), cuda::bound_step_k))) {
+    for (std::int64_t l = 0; l < k; l += step)
+      bytes[static_cast<std::size_t>(l / step)] = bound_byte(static_cast<double>(x[l * stride]), statistics.exponent);
   }
 };
 
@@ -47,15 +48,15 @@ float bound_twin_sum(const BoundTwinVector<T>& a, const BoundTwinVector<T>& b) {
 }
 
 template <class T>
-std::vector<BoundTwinVector<T>> bound_twin_rows(const Matrix<T>& a) {
+std::vector<BoundTwinVector<T>> bound_twin_rows(const Matrix<T>& a, int step = 1) {
   std::vector<BoundTwinVector<T>> rows;
-  for (std::int64_t i = 0; i < a.rows(); ++i) rows.emplace_back(&a(i, 0), a.ld(), a.columns());
+  for (std::int64_t i = 0; i < a.rows(); ++i) rows.emplace_back(&a(i, 0), a.ld(), a.columns(), step);
   return rows;
 }
 template <class T>
-std::vector<BoundTwinVector<T>> bound_twin_columns(const Matrix<T>& b) {
+std::vector<BoundTwinVector<T>> bound_twin_columns(const Matrix<T>& b, int step = 1) {
   std::vector<BoundTwinVector<T>> columns;
-  for (std::int64_t j = 0; j < b.columns(); ++j) columns.emplace_back(&b(0, j), 1, b.rows());
+  for (std::int64_t j = 0; j < b.columns(); ++j) columns.emplace_back(&b(0, j), 1, b.rows(), step);
   return columns;
 }
 

@@ -389,24 +389,36 @@ TEST(DevicePlan, ComplexProductsTakeModuliWithARootUnlessBitsArePromised) {
       << "k beyond one int8 product";
 }
 
-// Residues that lie beside the operands of the product of |A| and |B| until that tells whether they serve.
-TEST(DeviceBoundPlan, GuessesWhereOneKernelReadsAll) {
-  const auto plan = [](std::int64_t m, std::int64_t k, bool asynchronous = false) {
+// Residues that lie beside the operands of the product of |A| and |B| until a part of that tells whether they serve.
+TEST(DeviceBoundPlan, GuessesWhatIsFasterThanCublas) {
+  const auto plan = [](std::int64_t m, std::int64_t k, const std::string& engine = "") {
     return plan_device_product<double>({m, m, k}, {.contract = Contract::fp64(),
+                                                   .engine = engine,
                                                    .int8_engine = "sm90_int8",
                                                    .workspace_limit = std::size_t{1} << 40,
-                                                   .may_use_sqrt_rule = true,
-                                                   .asynchronous = asynchronous});
+                                                   .may_use_sqrt_rule = true});
   };
-  const DeviceProductPlan whole = plan(4096, 4096);
-  EXPECT_EQ(whole.guess_moduli, 15);
-  EXPECT_TRUE(guessed_device_pass(whole).blocking.whole(whole.shape));
-  EXPECT_TRUE(guess_pays(whole, 15));
-  EXPECT_TRUE(guess_pays(whole, 17));
-  EXPECT_FALSE(guess_pays(whole, 12));
-  EXPECT_EQ(plan(16384, 16384).guess_moduli, 0) << "by Strassen-Winograd, and too long for one read";
-  EXPECT_EQ(plan(4096, 8320).guess_moduli, 0) << "too long for one read";
-  EXPECT_EQ(plan(4096, 4096, true).guess_moduli, 0);
+  const DeviceProductPlan whole = plan(8192, 8192);
+  EXPECT_EQ(whole.least_guess, 14);
+  EXPECT_EQ(whole.most_guess, 17) << "the room is that of 19 moduli, without operands beside them";
+  for (int moduli = 14; moduli <= 17; ++moduli) {
+    EXPECT_TRUE(guessed_device_pass(whole, moduli).blocking.whole(whole.shape));
+    EXPECT_EQ(moduli_of(guess_rule(whole, moduli), 8192), moduli);
+    EXPECT_GE(guess_rule(whole, moduli).twice_norm_bits_16, 16 * log2_bound_of(moduli) - 1);
+  }
+  EXPECT_EQ(guess_rule(whole, 14).twice_norm_bits_16, whole.rule.twice_norm_bits_16);
+  EXPECT_EQ(guess_rule(whole, 15).twice_norm_bits_16, whole.contract_rule.twice_norm_bits_16);
+  EXPECT_EQ(guess_worth_making(whole, 15, 15), 15);
+  EXPECT_EQ(guess_worth_making(whole, 12, 15), 14) << "none is smaller";
+  EXPECT_EQ(guess_worth_making(whole, 17, 12), 0);
+  EXPECT_EQ(guess_worth_making(whole, 19, 0), 0);
+  EXPECT_EQ(guess_worth_making(whole, 17, 0), 17) << "faster than cuBLAS";
+  EXPECT_EQ(guess_worth_making(whole, 0, 16), 0);
+  const DeviceProductPlan small = plan(4096, 4096);
+  EXPECT_GE(small.most_guess, 15);
+  EXPECT_EQ(plan(3072, 3072).most_guess, 15) << "16 moduli are slower than cuBLAS";
+  EXPECT_EQ(plan(3072, 3072, "sm90_int8").most_guess, 17) << "asked for";
+  EXPECT_EQ(plan(2304, 2304).most_guess, 0);
 }
 
 }  // namespace

@@ -14,9 +14,10 @@ namespace vernier::cuda {
 struct DeviceBoundProduct {
   const std::uint8_t* rows = nullptr;     // [m][pitch], bound_byte of each element
   const std::uint8_t* columns = nullptr;  // [n][pitch]
-  std::int64_t m = 0, n = 0, pitch = 0;   // pitch: device_pitch(k)
+  std::int64_t m = 0, n = 0, pitch = 0;
+  std::int64_t k = 0;  // of the bytes that are there
   DeviceBoundSide row, column;
-  std::uint8_t* codes = nullptr;  // product_units(m, n): bound_code of each entry
+  std::uint8_t* codes = nullptr;  // product_units(m, n): bound_code of each entry; null: minima alone
   Gate gate = {};
 };
 

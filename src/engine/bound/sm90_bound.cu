@@ -63,6 +63,7 @@ struct ThreadRows {
 
 // Entries (row, column) and (row + 1, column), and the same 8 columns further. Returns their codes; rows: the least
 // ratios of the two rows.
+template <bool Codes>
 __device__ __forceinline__ std::uint32_t take_entries(const float* s, float2 weights, float2 norms, float2 shares,
                                                       ThreadColumns& columns, float (&rows)[2]) {
   const float weight[2] = {weights.x, weights.y}, norm[2] = {norms.x, norms.y}, share[2] = {shares.x, shares.y};
@@ -73,7 +74,7 @@ __device__ __forceinline__ std::uint32_t take_entries(const float* s, float2 wei
     const float of_zero = bound_of_zero(share[r], columns.share[h]);
     rows[r] = fminf(rows[r], bound_ratio(s[e], columns.weight[h], of_zero));
     columns.least[h] = fminf(columns.least[h], bound_ratio(s[e], weight[r], of_zero));
-    codes |= static_cast<std::uint32_t>(bound_code(s[e] * norm[r] * columns.norm[h])) << (8 * e);
+    if constexpr (Codes) codes |= static_cast<std::uint32_t>(bound_code(s[e] * norm[r] * columns.norm[h])) << (8 * e);
   }
   return codes;
 }
@@ -92,6 +93,7 @@ __device__ __forceinline__ float least_of_eight(const float (&x)[8], int lane) {
 }
 
 // 64 columns by 128 rows of a warpgroup.
+template <bool Codes>
 __device__ __forceinline__ void take_tile(const float (&s)[BoundTile::registers], const Sm90Task& task,
                                           const BoundSides& sides, int first_column, int first_row, int thread) {
   constexpr int units = BoundTile::rows / unit_rows;
@@ -109,11 +111,12 @@ __device__ __forceinline__ void take_tile(const float (&s)[BoundTile::registers]
 #pragma unroll
     for (int g = 0; g < 4; ++g) {
       float two[2] = {bound_no_partner, bound_no_partner};
-      codes[g] = take_entries(&s[16 * u + 4 * g], rows.weight[g], rows.norm[g], rows.share[g], columns, two);
+      codes[g] = take_entries<Codes>(&s[16 * u + 4 * g], rows.weight[g], rows.norm[g], rows.share[g], columns, two);
       ratios[2 * g] = two[0];
       ratios[2 * g + 1] = two[1];
     }
     least[u] = least_of_eight(ratios, lane);
+    if constexpr (!Codes) continue;
     const std::int64_t unit = static_cast<std::int64_t>(across) * task.units_down + down;
     reinterpret_cast<uint4*>(task.out + unit * unit_bytes)[thread] = make_uint4(codes[0], codes[1], codes[2], codes[3]);
   }
@@ -141,6 +144,7 @@ __device__ __forceinline__ void sum_tile(float (&sums)[1][BoundTile::registers],
   }
 }
 
+template <bool Codes>
 __global__ void __launch_bounds__(bound_threads, 1)
     bound_products(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ CUtensorMap map_y,
                    const __grid_constant__ Sm90Task task, const __grid_constant__ BoundSides sides) {
@@ -175,8 +179,9 @@ __global__ void __launch_bounds__(bound_threads, 1)
     for (typename T::Jobs jobs(task.grid, first, step); !jobs.done(); jobs.advance(), ++turn) {
       const TileJob job = jobs.job();
       sum_tile(sums, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, group, thread);
-      take_tile(sums[0], task, sides, (job.x * T::cluster_columns + rank) * T::columns + group * T::group_columns,
-                job.y * T::rows, thread);
+      take_tile<Codes>(sums[0], task, sides,
+                       (job.x * T::cluster_columns + rank) * T::columns + group * T::group_columns, job.y * T::rows,
+                       thread);
     }
   }
   __syncwarp();
@@ -184,13 +189,13 @@ __global__ void __launch_bounds__(bound_threads, 1)
   cluster_wait();
 }
 
-CUtensorMap map_of(const std::uint8_t* vectors, std::int64_t count, std::int64_t pitch, int box_rows) {
+CUtensorMap map_of(const std::uint8_t* vectors, std::int64_t count, const DeviceBoundProduct& p, int box_rows) {
   return make_tensor_map({.base = vectors,
-                          .row_bytes = pitch,
+                          .row_bytes = p.k,
                           .rows = count,
                           .planes = 1,
-                          .row_stride = pitch,
-                          .plane_stride = count * pitch,
+                          .row_stride = p.pitch,
+                          .plane_stride = count * p.pitch,
                           .box_rows = box_rows});
 }
 
@@ -209,7 +214,7 @@ void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) 
                                .m = p.m,
                                .n = p.n,
                                .wanted = {}},
-                      .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
+                      .k_blocks = static_cast<int>(divide_up(p.k, box_row_bytes)),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
                       .products = 1,
@@ -217,13 +222,13 @@ void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) 
                       .out = reinterpret_cast<std::int8_t*>(p.codes),
                       .gate = p.gate,
                       .pace = {}};
-  launch("bound_products", bound_products,
+  launch("bound_products", p.codes != nullptr ? bound_products<true> : bound_products<false>,
          {.grid = dim3(static_cast<unsigned>(clusters * T::cluster)),
           .block = dim3(bound_threads),
           .shared_bytes = T::shared_bytes,
           .cluster = dim3(T::cluster),
           .overlap_previous = true},
-         stream, map_of(p.columns, p.n, p.pitch, T::x_box), map_of(p.rows, p.m, p.pitch, T::y_box), task,
+         stream, map_of(p.columns, p.n, p, T::x_box), map_of(p.rows, p.m, p, T::y_box), task,
          BoundSides{p.row, p.column});
 }
 

@@ -15,6 +15,12 @@ BoundProduct fp8_bound_product() {
           .kept_bits = bound_byte_kept};
 }
 
+BoundProduct fp8_part_product() {
+  BoundProduct product = fp8_bound_product();
+  product.kept_bits = -1;  // a sum of zeros says nothing of what is left out
+  return product;
+}
+
 BoundChoices bound_choices(int most) {
   BoundChoices choices{.most = most};
   for (int c = 1; c <= max_moduli; ++c) choices.log2_bound[static_cast<std::size_t>(c)] = log2_bound_of(c);
@@ -22,7 +28,7 @@ BoundChoices bound_choices(int most) {
 }
 
 BoundChoices bound_choices(const RouteClasses& classes) {
-  BoundChoices choices{.most = classes.moduli[classes.count - 1]};
+  BoundChoices choices{.most = classes.count == 0 ? 0 : classes.moduli[classes.count - 1]};
   choices.log2_bound.fill(-1);
   for (int c = 0; c < classes.count; ++c)
     choices.log2_bound[static_cast<std::size_t>(classes.moduli[c])] = classes.log2_bound[c];
@@ -47,6 +53,7 @@ DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
   for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);
   b.sample.entries = arena.take<BoundSampleEntry>(bound_sampled * bound_sampled);
   b.sample.slack = arena.take<int>(2);
+  b.sample.native_largest = arena.take<unsigned>(1);
   return b;
 }
 

@@ -12,23 +12,34 @@
 #include "product/sides.hpp"
 #include "residue/bound/bound_sample.hpp"
 #include "residue/bound/bound_scales.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier::cuda {
 
 // What sums of e5m2 numbers promise (docs/accuracy.md, theorem 12): everything is rounded towards zero.
 BoundProduct fp8_bound_product();
+// ... of a part of k (bound_k_step).
+BoundProduct fp8_part_product();
 
-// In device memory; all words but the last three are gathered by all vectors or entries.
+// In device memory; all words but the last four are gathered by all vectors or entries.
 struct BoundFindings {
-  int largest_16;             // log2 of the largest |Ct|, in sixteenths
-  int exponent;               // the largest scaled exponent
-  int nonfinite[2];           // vectors of A and of B
-  int span[2];                // the largest
-  int short_of_guess;         // 1: the scales by which residues may have been made already do not serve
-  unsigned finished, judged;  // blocks of two kernels
-  int slack;                  // bits by which scales are coarser for what a sample shows
-  int moduli;                 // 0: more than may be taken
-  int spare;                  // bits that these hold beyond the need
+  int largest_16;     // log2 of the largest |Ct|, in sixteenths
+  int exponent;       // the largest scaled exponent
+  int nonfinite[2];   // vectors of A and of B
+  int span[2];        // the largest
+  int coarse;         // guesses, from the first on, whose scales are too coarse for some vector
+  unsigned finished;  // blocks of a kernel
+  int slack;          // bits by which scales are coarser for what a sample shows
+  int moduli;         // 0: more than may be taken
+  int spare;          // bits that these hold beyond the need
+  int next_guess;     // as in GuessFindings
+};
+
+// Scales that residues may have before the product is known: those of the norms of vectors, by `least` moduli and more.
+inline constexpr int most_guesses = 5;
+struct BoundGuesses {
+  int least = 0, count = 0;
+  std::array<ScaleChooser, most_guesses> chooser{};
 };
 
 // Numbers of moduli that may be taken, and what they hold; less than nothing for those between that may not.
@@ -51,6 +62,7 @@ struct BoundSampleOnDevice {
   std::int64_t pitch = 0;
   BoundSampleEntry* entries = nullptr;  // [bound_sampled][bound_sampled]
   int* slack = nullptr;                 // the least bound_slack() of each side
+  unsigned* native_largest = nullptr;   // the bits of the native product's largest error
 };
 struct DeviceBoundBuffers {
   Sides<BoundVectorsOnDevice> side;

@@ -10,7 +10,6 @@
 #include "engine/bound/bound_engine_cuda.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "residue/bound/bound_scales.hpp"
-#include "residue/scale/vector_needs.hpp"
 
 namespace vernier::cuda {
 
@@ -30,7 +29,9 @@ struct BoundTask {
   BoundFindings* found = nullptr;
   BoundChoices choices;
   BoundSampleOnDevice sample = {};
-  ScaleChooser guess{{}, 1};     // of scales by which residues may be there already
+  BoundGuesses guesses = {};
+  int judged = -1;  // which of them is there already, and is judged by a part of the product
+  GuessFindings* guess = nullptr;
   unsigned* verdict = nullptr;   // the host's: guess_serves or guess_fails once known, if anywhere
   DeviceRoute* route = nullptr;  // where no host waits: written for the kernels that are queued behind
   bool native = false;           // ... among them the conventional product, which NaN and infinities take, too
@@ -39,12 +40,15 @@ struct BoundTask {
   static constexpr unsigned guess_serves = 1, guess_fails = 2;
 };
 
-// Errors of a sample, and weights of all vectors, before the product; after it the exponents that it asks for, which
-// say whether the guess serves; then the moduli, and what these leave for the scales.
+// Errors of a sample, and weights of all vectors, before the product; after it the exponents that it asks for; then the
+// moduli, and what these leave for the scales.
 template <class T>
 void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
 void weigh_on_device(const BoundTask& task, cudaStream_t stream);
 void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream);
 void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream);
+
+// In place of the exponents: does the guess serve?
+void judge_guess_on_device(const BoundTask& task, cudaStream_t stream);
 
 }  // namespace vernier::cuda

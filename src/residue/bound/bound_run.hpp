@@ -19,6 +19,7 @@ class DeviceBoundRun {
       : plan_(plan),
         route_(route),
         route_words_(vectors.route),
+        guess_(vectors.guess),
         x_{},
         stream_(stream),
         buffers_(carve_device_bound(arena, plan.shape)) {
@@ -27,40 +28,51 @@ class DeviceBoundRun {
     write_bytes_with(x_);
   }
 
-  // The kernel that measures these operands writes the bytes of the product, too.
-  void write_bytes_with(Sides<DeviceOperand<T>>& x) const {
-    for (const Side side : both_sides) x[side].bound_bytes = buffers_.side[side].bytes;
+  // The kernel that measures these operands writes the bytes of the product, too; step: of every k that it divides.
+  void write_bytes_with(Sides<DeviceOperand<T>>& x, int step = 1) const {
+    for (const Side side : both_sides) {
+      x[side].bound_bytes = buffers_.side[side].bytes;
+      x[side].bound_step = step;
+    }
   }
 
-  // Zeros, as a closed gate leaves them.
-  void clear() const { check(cudaMemsetAsync(buffers_.found, 0, sizeof(BoundFindings), stream_), "bound product"); }
-
   // The product and the exponents that it asks for, behind a gate: the host need not know yet whether they are wanted.
-  // verdict: null, or the host's word for what becomes of the guess.
-  void measure(bool bytes_are_there, const Gate& gate, unsigned* verdict = nullptr) const {
+  void measure(bool bytes_are_there, const Gate& gate) const {
     if (!bytes_are_there) bound_bytes_on_device(x_.a, x_.b, stream_, gate);
+    const BoundTask task = task_of(gate);
+    if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
+    weigh_on_device(task, stream_);
+    multiply(device_pitch(plan_.shape.k), buffers_.codes, gate);
+    set_bound_exponents_on_device(task, stream_);
+  }
+
+  // Do residues by so many moduli serve, made by the rule of a guess? From bytes of every k that k_step() divides.
+  // verdict: null, or the host's word.
+  void judge(int moduli, const Gate& gate, unsigned* verdict) const {
     BoundTask task = task_of(gate);
+    task.rule.part = static_cast<double>(part_of_k()) / static_cast<double>(task.k);
+    task.product = fp8_part_product();
+    task.judged = moduli - task.guesses.least;
     task.verdict = verdict;
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
-    multiply_bound_on_device({.rows = buffers_.side.a.bytes,
-                              .columns = buffers_.side.b.bytes,
-                              .m = plan_.shape.m,
-                              .n = plan_.shape.n,
-                              .pitch = device_pitch(plan_.shape.k),
-                              .row = buffers_.side.a.side,
-                              .column = buffers_.side.b.side,
-                              .codes = buffers_.codes,
-                              .gate = gate},
-                             stream_);
-    set_bound_exponents_on_device(task, stream_);
+    multiply(part_of_k(), nullptr, gate);
+    judge_guess_on_device(task, stream_);
   }
+
+  int k_step() const { return bound_k_step(plan_.shape.k); }
+
+  // Of a guess that nothing was found out about, as a closed gate leaves it.
+  void clear_guess() const { check(cudaMemsetAsync(guess_, 0, sizeof(GuessFindings), stream_), "guess"); }
 
   // The moduli, and what these leave for the scales.
   void choose(const Gate& gate) const { choose_bound_moduli_on_device(task_of(gate), stream_); }
 
-  // Open if the guess serves, or if nothing was measured.
-  Gate guess_gate() const { return {&buffers_.found->short_of_guess, 0}; }
+  // Open if the guess serves, or if nothing was measured; or if it fails.
+  Gate guess_gate(bool serves) const { return {&guess_->fails, serves ? 0 : 1}; }
+
+  // The next guess, after one that failed; the host waits.
+  int next_guess() const { return on_host(guess_, 1, stream_)[0].next_guess; }
 
   // What came of it; the host waits.
   BoundFindings findings(Report& report) const {
@@ -73,6 +85,29 @@ class DeviceBoundRun {
   }
 
  private:
+  std::int64_t part_of_k() const { return divide_up(plan_.shape.k, k_step()); }
+
+  void multiply(std::int64_t k, std::uint8_t* codes, const Gate& gate) const {
+    multiply_bound_on_device({.rows = buffers_.side.a.bytes,
+                              .columns = buffers_.side.b.bytes,
+                              .m = plan_.shape.m,
+                              .n = plan_.shape.n,
+                              .pitch = device_pitch(k),
+                              .k = k,
+                              .row = buffers_.side.a.side,
+                              .column = buffers_.side.b.side,
+                              .codes = codes,
+                              .gate = gate},
+                             stream_);
+  }
+
+  BoundGuesses guesses() const {
+    BoundGuesses all{.least = plan_.least_guess, .count = 0};
+    for (int moduli = plan_.least_guess; moduli > 0 && moduli <= plan_.most_guess; ++moduli)
+      all.chooser[static_cast<std::size_t>(all.count++)] = ScaleChooser(guess_rule(plan_, moduli), plan_.shape.k);
+    return all;
+  }
+
   BoundOperand operand(Side side, std::int64_t vectors) const {
     return {x_[side].statistics, vectors, buffers_.side[side], x_[side].scales};
   }
@@ -87,7 +122,8 @@ class DeviceBoundRun {
             .found = buffers_.found,
             .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(plan_.most_bound_moduli),
             .sample = plan_.bound->rms > 0 ? buffers_.sample : BoundSampleOnDevice{},
-            .guess = ScaleChooser(plan_.contract_rule, s.k),
+            .guesses = guesses(),
+            .guess = guess_,
             .route = route_ != nullptr ? route_words_ : nullptr,
             .native = route_ != nullptr && route_->native,
             .gate = gate};
@@ -96,6 +132,7 @@ class DeviceBoundRun {
   const DeviceProductPlan& plan_;
   const DeviceRoutePlan* route_;
   DeviceRoute* route_words_;
+  GuessFindings* guess_;
   Sides<DeviceOperand<T>> x_;
   cudaStream_t stream_;
   DeviceBoundBuffers buffers_;

@@ -6,7 +6,7 @@ namespace vernier::cuda {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr int lane_terms = 4;  // that a lane takes at a time
+constexpr int lane_terms = 16;  // that a lane takes at a time
 
 template <class T>
 struct SampledOperands {
@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(threads)
   allow_next_kernel();
   if (task.gate.closed()) return;
   if (place == 0) task.sample.slack[side] = most_bound_slack;
+  if (place == 0 && side == 0) *task.sample.native_largest = 0;
   if (t >= bound_sampled) return;
   const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
   const double element = l < x.k ? static_cast<double>(*x.at(v, l)) : 0.0;
@@ -39,10 +40,17 @@ struct SampleSums {
   float sum = 0, squares = 0, magnitude = 0;
 };
 
-// Four terms of each lane, one behind the other; the sum so far is that of all lanes before.
-__device__ __forceinline__ void add_terms(SampleSums& all, const float4& x, const float4& y, int lane) {
-  const float terms[lane_terms] = {x.x * y.x, x.y * y.y, x.z * y.z, x.w * y.w};
-  const float own = terms[0] + terms[1] + terms[2] + terms[3];
+// lane_terms terms of each lane, one behind the other; the sum so far is that of all lanes before.
+__device__ __forceinline__ void add_terms(SampleSums& all, const float4 (&x)[lane_terms / 4],
+                                          const float4 (&y)[lane_terms / 4], int lane) {
+  float terms[lane_terms], own = 0;
+#pragma unroll
+  for (int i = 0; i < lane_terms / 4; ++i) {
+    terms[4 * i] = x[i].x * y[i].x, terms[4 * i + 1] = x[i].y * y[i].y;
+    terms[4 * i + 2] = x[i].z * y[i].z, terms[4 * i + 3] = x[i].w * y[i].w;
+  }
+#pragma unroll
+  for (const float term : terms) own += term;
   float before = own;
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
@@ -88,14 +96,27 @@ __global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant
   if (task.gate.closed()) return;
   find_slack(task);
   const auto vector = [&](int side, int t) {
-    return reinterpret_cast<const float4*>(sample.vectors[side] + t * sample.pitch) + lane;
+    return reinterpret_cast<const float4*>(sample.vectors[side] + t * sample.pitch);
   };
   const float4 *row = vector(0, entry / bound_sampled), *column = vector(1, entry % bound_sampled);
   SampleSums sums;
-#pragma unroll 4
-  for (std::int64_t l = 0; l < sample.pitch / lane_terms; l += 32) add_terms(sums, row[l], column[l], lane);
+  for (std::int64_t l = 0; l < sample.pitch; l += 32 * lane_terms) {
+    constexpr int each = lane_terms / 4;
+    float4 x[each], y[each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) {
+      const std::int64_t at = (l + lane * lane_terms) / 4 + i;
+      const bool there = 4 * at < sample.pitch;
+      x[i] = there ? row[at] : make_float4(0, 0, 0, 0);
+      y[i] = there ? column[at] : make_float4(0, 0, 0, 0);
+    }
+    add_terms(sums, x, y, lane);
+  }
   const float squares = over_lanes(sums.squares), magnitude = over_lanes(sums.magnitude);
-  if (lane == 0) sample.entries[entry] = BoundSampleSum::of(sums.sum, squares, magnitude);
+  if (lane != 0) return;
+  const BoundSampleEntry found = BoundSampleSum::of(sums.sum, squares, magnitude);
+  sample.entries[entry] = found;
+  atomicMax(sample.native_largest, __float_as_uint(found.native));
 }
 
 }  // namespace

@@ -98,13 +98,24 @@ struct BoundSampleErrors {
     native_largest = natives > native_largest ? natives : native_largest;
   }
   // The native mean less its own uncertainty: entries of a row or column are alike.
-  VERNIER_HD bool ours_are_smaller(float our_largest) const {
+  VERNIER_HD bool our_mean_is_smaller() const {
     if (!(count > 0)) return false;
     const float mean = native_sum / count, variance = native_squares / count - mean * mean;
     const float sure = mean - std::sqrt((variance > 0 ? variance : 0) / bound_sampled);
-    return sum <= bound_margin * sure * count && our_largest <= bound_margin * native_largest;
+    return sum <= bound_margin * sure * count;
+  }
+  VERNIER_HD bool ours_are_smaller(float our_largest) const {
+    return our_mean_is_smaller() && our_largest <= bound_margin * native_largest;
   }
 };
+
+// The rule by which scales that are there already are judged: errors may come up to the native product's largest of the
+// sample.
+VERNIER_HD inline BoundRule judging_rule(BoundRule rule, float native_largest) {
+  const double largest = static_cast<double>(bound_margin) * static_cast<double>(native_largest);
+  if (rule.rms > 0 && largest > rule.rms) rule.rms = largest;
+  return rule;
+}
 
 // Of so many bits by which scales get coarser in all, rows take the greater half.
 VERNIER_HD constexpr int rows_slack(int bits) { return (bits + 1) / 2; }

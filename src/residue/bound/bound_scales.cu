@@ -1,46 +1,31 @@
 #include <algorithm>
 
 #include "cuda/launch.hpp"
-#include "cuda/ptx.cuh"
 #include "number/bound_byte.hpp"
 #include "number/bound_code.hpp"
 #include "product/plan/gpu_model.hpp"
-#include "residue/bound/bound_kernels.hpp"
+#include "residue/bound/bound_vectors.cuh"
 #include "residue/convert/digits.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = bound_vector_threads;
 constexpr int top_of_zero = -(1 << 14);  // far below those of all others
-
-// Both sides' vectors, one behind the other, rows first.
-struct VectorPlace {
-  int side;
-  std::int64_t vector;
-  bool there;
-
-  __device__ VectorPlace(const BoundTask& task, bool padded) {
-    const auto count = [&](int s) { return padded ? bound_vectors(task.operand[s].vectors) : task.operand[s].vectors; };
-    vector = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    side = vector < count(0) ? 0 : 1;
-    if (side == 1) vector -= count(0);
-    there = vector < count(side);
-  }
-};
 
 __global__ void __launch_bounds__(threads) weigh_vectors(const __grid_constant__ BoundTask task) {
   const VectorPlace place(task, true);
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *task.found = {.largest_16 = 2 * top_of_zero};
+  if (task.judged < 0 && blockIdx.x == 0 && threadIdx.x == 0) *task.found = {.largest_16 = 2 * top_of_zero};
   if (!place.there) return;
+  const BoundRule rule = rule_of(task);
   const BoundOperand& x = task.operand[place.side];
   const std::int64_t v = place.vector;
   const VectorStatistics s = v < x.vectors ? x.statistics[v] : VectorStatistics{};
   const DeviceBoundSide& side = x.bounds.side;
-  side.inverse_weights[v] = s.zero() ? 0 : static_cast<float>(1 / bound_weight(task.rule, task.k, s));
+  side.inverse_weights[v] = s.zero() ? 0 : static_cast<float>(1 / bound_weight(rule, task.k, s));
   side.inverse_norms[v] = s.zero() ? 0 : static_cast<float>(ldexp(1 / bound_norm(s), -task.product.unit / 2));
   side.zero_shares[v] = bound_zero_share(task.product, s);
   side.minima[v] = __float_as_uint(bound_no_partner);
@@ -52,8 +37,23 @@ __device__ __forceinline__ void raise(int& largest, int x) {
 
 __device__ __forceinline__ int exponent_of(const BoundTask& task, const BoundOperand& x, std::int64_t vector,
                                            const VectorStatistics& s, int slack) {
-  const float minimum = __uint_as_float(x.bounds.side.minima[vector]);
-  return bound_exponent(task.rule, task.product, task.k, s, minimum, slack);
+  return bound_exponent(task.rule, task.product, task.k, s, minimum_of(x, vector), slack);
+}
+
+// Of the guesses, the first so many: a guess may have the errors of judging_rule(), as far as the bound lets it.
+__device__ __forceinline__ int guesses_too_coarse(const BoundTask& task, const BoundOperand& x, std::int64_t vector,
+                                                  const VectorStatistics& s) {
+  int slack = 0;
+  if (task.sample.entries != nullptr && task.rule.rms > 0) {
+    const BoundRule rule = judging_rule(task.rule, __uint_as_float(*task.sample.native_largest));
+    slack = min(bound_floor_log2(rule.rms / task.rule.rms), min(task.sample.slack[0], task.sample.slack[1]));
+  }
+  const int asked = exponent_of(task, x, vector, s, slack);
+  int coarse = 0;
+  while (coarse < task.guesses.count &&
+         task.guesses.chooser[static_cast<std::size_t>(coarse)].ordinary_exponent(s) < asked)
+    ++coarse;
+  return coarse;
 }
 
 struct SharedSample {
@@ -75,15 +75,7 @@ __device__ bool sample_allows(const BoundTask& task, const SharedSample& sample,
     errors.add(bound_sample_error(e, sample.sides[0][t], sample.sides[1][lane], rows_coarser, columns_coarser),
                e.native);
   }
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) {
-    errors.sum += __shfl_xor_sync(~0u, errors.sum, d);
-    errors.count += __shfl_xor_sync(~0u, errors.count, d);
-    errors.native_sum += __shfl_xor_sync(~0u, errors.native_sum, d);
-    errors.native_squares += __shfl_xor_sync(~0u, errors.native_squares, d);
-    errors.native_largest = fmaxf(errors.native_largest, __shfl_xor_sync(~0u, errors.native_largest, d));
-  }
-  return errors.ours_are_smaller(bound_largest_error(task.rule, rows_coarser, columns_coarser));
+  return over_lanes(errors).ours_are_smaller(bound_largest_error(task.rule, rows_coarser, columns_coarser));
 }
 
 // A block: bits by which the scales that the minima ask for may be coarser.
@@ -113,19 +105,16 @@ __device__ int choose_slack(const BoundTask& task) {
 __device__ __forceinline__ void set_exponent(const BoundTask& task, const VectorPlace& place, int slack) {
   const BoundOperand& x = task.operand[place.side];
   const VectorStatistics s = x.statistics[place.vector];
-  if (s.nonfinite) {
-    atomicAdd(&task.found->nonfinite[place.side], 1);
-    task.found->short_of_guess = 1;
-  }
+  if (s.nonfinite) atomicAdd(&task.found->nonfinite[place.side], 1);
   if (s.zero()) {
     x.scales[place.vector] = 0;
     x.bounds.tops[place.vector] = top_of_zero;
     return;
   }
   const int em = exponent_of(task, x, place.vector, s, place.side == 0 ? rows_slack(slack) : columns_slack(slack));
-  if (task.guess.ordinary_exponent(s) < em) task.found->short_of_guess = 1;
   x.scales[place.vector] = em - s.exponent;
   x.bounds.tops[place.vector] = static_cast<int>(ceil(16 * bound_top(s, task.k, em)));
+  raise(task.found->coarse, guesses_too_coarse(task, x, place.vector, s));
   raise(task.found->exponent, em);
   raise(task.found->span[place.side], s.span());
 }
@@ -137,14 +126,11 @@ __global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__
   if (task.gate.closed()) return;
   const int slack = choose_slack(task);
   if (place.there) set_exponent(task, place, slack);
-  if (blockIdx.x == 0 && threadIdx.x == 0) task.found->slack = slack;
-  if (task.verdict == nullptr) return;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x != 0 || atomicAdd(&task.found->judged, 1u) + 1 != gridDim.x) return;
-  __threadfence();
-  const bool fails = *static_cast<volatile int*>(&task.found->short_of_guess) != 0;
-  *static_cast<volatile unsigned*>(task.verdict) = fails ? BoundTask::guess_fails : BoundTask::guess_serves;
+  if (blockIdx.x != 0) return;
+  const int next = first_allowed_guess(task);
+  if (threadIdx.x != 0) return;
+  task.found->slack = slack;
+  task.found->next_guess = next;
 }
 
 // The least of the choices that holds 2^need, 0: none.

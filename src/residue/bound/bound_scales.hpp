@@ -24,6 +24,7 @@ struct BoundRule {
   int unit_bits = 53;
   double rms = 0;              // each side's rounding errors are below rms u |A||B| / sqrt(2) in the mean square,
                                // but for slack that a sample allows; 0: the bound alone counts
+  double part = 1;             // of k in S, where errors in the mean square are judged by its share of them
   std::int64_t chain = 1;      // products that the native product adds before it adds their sums
   int precision = 53;          // significand bits of the input type ...
   int last_bit = -1074;        // ... and its smallest exponent
@@ -57,14 +58,14 @@ VERNIER_HD inline double bound_norm(const VectorStatistics& v) {
   return raised(std::sqrt(static_cast<double>(v.squares)) * 0x1p-11);
 }
 
-// w = max(2 ||x||_1 / k, ||x||_2 / (sqrt(6) rms)) / 2^e, from above. The first gives each side a quarter of the bound
-// k u |A||B|; the second, as independent roundings have the variance alpha^2 / 12, half of the variance. 0 for zero
-// vectors.
+// w = max(2 ||x||_1 / k, part ||x||_2 / (sqrt(6) rms)) / 2^e, from above. The first gives each side a quarter of the
+// bound k u |A||B|; the second, as independent roundings have the variance alpha^2 / 12, half of the variance. 0 for
+// zero vectors.
 VERNIER_HD inline double bound_weight(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
   static_assert(quantum_bits == 11);
   const double by_sum = 2 * static_cast<double>(v.sum) * 0x1p-11 / static_cast<double>(k);
   if (rule.rms == 0) return raised(by_sum);
-  const double by_norm = bound_norm(v) / (2.449489742783178 * rule.rms);
+  const double by_norm = rule.part * bound_norm(v) / (2.449489742783178 * rule.rms);
   return raised(by_sum > by_norm ? by_sum : by_norm);
 }
 

@@ -25,11 +25,14 @@ __device__ __forceinline__ std::uint32_t magnitude_key(float x) { return __float
 // Whether some element is not zero but has all of it in the word that keys do not have. By all lanes.
 template <class T, int Pieces, int Vectors>
 __device__ __forceinline__ bool some_tiny(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk) {
+  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
   bool tiny = false;
 #pragma unroll 1
-  for (int i = 0; i < 4 * Pieces; ++i) {
-    const T x = *reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4));
-    tiny = tiny || (magnitude_key(x) == 0 && x != 0);
+  for (int p = 0; p < Pieces; p += together) {  // zeros are common: sparse data, rectified ones
+    T x[4 * together];
+    strip.read(v, p, chunk, x);
+#pragma unroll
+    for (int i = 0; i < 4 * together; ++i) tiny = tiny || (magnitude_key(x[i]) == 0 && x[i] != 0);
   }
   return __any_sync(~0u, tiny) != 0;
 }

@@ -88,12 +88,32 @@ __device__ __forceinline__ void keep_finite(ResidentStrip<Pieces, Vectors>& stri
   }
 }
 
+// The lane's elements of vector v as bound_bytes, of every k that the operand's step divides: a power of two.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void write_some_bound_bytes(ResidentStrip<Pieces, Vectors>& elements,
+                                                       const ConvertStrip<T>& strip, int v, int chunk, int exponent) {
+  const int step = strip.operand->bound_step, shift = __ffs(step) - 1;
+  const std::int64_t k = strip.operand->x.k, first = strip.part.begin + 4 * chunk;
+  std::uint8_t* to = strip.operand->bound_bytes + (strip.first + v) * device_pitch(divide_up(k, step));
+  for (int e = 0; e < 4; e += step) {
+    if (((4 * chunk) & (step - 1)) != 0) return;
+#pragma unroll
+    for (int p = 0; p < Pieces; ++p) {
+      const std::int64_t l = first + p * convert_k + e;
+      if (l >= k) break;
+      const T x = *reinterpret_cast<const T*>(elements.at(v, p, chunk, e));
+      to[l >> shift] = bound_byte(static_cast<double>(x), exponent);
+    }
+  }
+}
+
 // The lane's elements of vector v as bound_bytes, a word for each piece.
 template <class T, int Pieces, int Vectors>
 __device__ __forceinline__ void write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements,
                                                   const ConvertStrip<T>& strip, int v, int chunk, int exponent,
                                                   std::int64_t pitch) {
   if (v >= strip.part.vectors) return;
+  if (strip.operand->bound_step > 1) return write_some_bound_bytes<T>(elements, strip, v, chunk, exponent);
   const int width = static_cast<int>(strip.padded_end - strip.part.begin);
   std::uint8_t* to = strip.operand->bound_bytes + (strip.first + v) * pitch + strip.part.begin + 4 * chunk;
 #pragma unroll 2

@@ -68,6 +68,7 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
       x.group_proofs = arena.take<unsigned>((n + EntryFilter::group - 1) / EntryFilter::group);
     });
     v.route = arena.take<cuda::DeviceRoute>(1);
+    v.guess = arena.take<cuda::GuessFindings>(1);
     v.regularity = arena.take<cuda::RegularityState>(1);
   }
   return v;

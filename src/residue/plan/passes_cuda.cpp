@@ -1,6 +1,7 @@
 // Plans of what follows where the data are known: passes of irregular and of correctly rounded products; and complex
 // ones.
 #include <algorithm>
+#include <cmath>
 
 #include "residue/convert/digits.hpp"
 #include "residue/convert/winograd.hpp"
@@ -15,16 +16,25 @@ DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
   return {.blocking = plan.ordinary, .words = ordinary_words(plan.rule)};
 }
 
-DevicePass guessed_device_pass(const DeviceProductPlan& plan) {
-  return {.blocking = choose_device_blocking(plan.shape, plan.guess_moduli, plan.limits, plan.pass_bytes),
-          .words = ordinary_words(plan.contract_rule)};
+ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli) {
+  ScalingRule rule = plan.contract_rule;
+  const double norm = std::exp2(log2_bound_of(moduli) / 2) - std::sqrt(static_cast<double>(plan.shape.k)) / 2;
+  rule.twice_norm_bits_16 = static_cast<int>(std::floor(32 * std::log2(norm) - 1e-6));
+  return rule;
 }
 
-bool guess_pays(const DeviceProductPlan& plan, int moduli) {
-  const ProductShape& s = plan.shape;
-  const double read = plan.gpu.read_bytes * static_cast<double>(s.m + s.n) * static_cast<double>(s.k);
-  return plan.guess_moduli > 0 && device_residue_seconds(s, plan.guess_moduli, false, plan.gpu) <
-                                      device_residue_seconds(s, moduli, false, plan.gpu) + read / plan.gpu.conversion;
+DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
+  return {.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes),
+          .words = ordinary_words(guess_rule(plan, moduli))};
+}
+
+int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
+  if (plan.least_guess == 0 || next == 0 || next > plan.most_guess) return 0;
+  const int moduli = std::max(next, plan.least_guess);
+  const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
+                                  : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);
+  const bool allowed = bound != 0 || plan.native == NativeUse::for_speed;
+  return !allowed || device_guess_seconds(plan.shape, moduli, plan.gpu) < rival ? moduli : 0;
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
@@ -44,6 +54,12 @@ DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int expo
     pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
   if (pass.blocking.form.strassen) pass.words = 2;
   return pass;
+}
+
+double bound_pass_seconds(const DeviceProductPlan& plan, int moduli) {
+  const double plain = device_residue_seconds(plan.shape, moduli, false, plan.gpu);
+  const bool strassen = plan.ordinary.form.strassen && moduli <= most_winograd_moduli;
+  return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
 }
 
 bool irregular_products_lose(const DeviceProductPlan& plan) {

@@ -187,22 +187,22 @@ bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceP
   return true;
 }
 
-// Of the passes that such a product may take, the faster one.
-double bound_pass_seconds(const DeviceProductPlan& plan, int moduli) {
-  const double plain = device_residue_seconds(plan.shape, moduli, false, plan.gpu);
-  const bool strassen = plan.ordinary.form.strassen && moduli <= most_winograd_moduli;
-  return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
-}
-
-// Moduli of residues that may be made before the product of |A| and |B|: their planes and its operands lie beside each
-// other, and one kernel writes both.
-int guessed_moduli(const DeviceProductPlan& plan, std::size_t bound_bytes) {
-  if (plan.ordinary.form.strassen || plan.shape.k > longest_resident_k || ordinary_words(plan.contract_rule) > 2)
-    return 0;
-  const int moduli = moduli_of(plan.contract_rule, plan.shape.k);
-  const DeviceBlocking blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
-  const bool fits = blocking.whole(plan.shape) && blocking.bytes + bound_bytes <= plan.pass_bytes;
-  return fits && moduli <= plan.most_bound_moduli ? moduli : 0;
+// Guesses whose planes and the operands of the product of |A| and |B| lie beside each other, in whole passes of
+// elements of two words that are faster than the native product.
+void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
+  const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  const auto serves = [&](int moduli) {
+    const DevicePass pass = guessed_device_pass(plan, moduli);
+    const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + bound_bytes <= plan.pass_bytes;
+    return fits && pass.words <= 2 &&
+           (plan.native != NativeUse::for_speed || device_guess_seconds(plan.shape, moduli, plan.gpu) < native);
+  };
+  const int least = plan.ordinary.moduli;
+  int most = least;
+  while (most < least + cuda::most_guesses && most <= max_moduli && serves(most)) ++most;
+  if (most == least) return;
+  plan.least_guess = least;
+  plan.most_guess = most - 1;
 }
 
 // Scales by the product of |A| and |B| where the contract lets them and the workspace holds it; and room for as many
@@ -216,9 +216,7 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
   if (bytes.used() > (request.own_workspace ? plan.pass_bytes : available)) return;
   plan.bound = bound_rule<T>(request.contract, plan.shape.k, plan.shape.k);
   if (!plan.bound) return;
-  if (!request.own_workspace && request.asynchronous) {
-    plan.pass_bytes = std::max(plan.pass_bytes, bytes.used());
-  } else if (!request.own_workspace) {
+  if (!request.own_workspace) {
     const auto bytes_of = [&](int moduli, bool strassen) {
       return choose_device_blocking(plan.shape, moduli, plan.limits, available, {.strassen = strassen}).bytes;
     };
@@ -233,7 +231,7 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
       --plan.most_bound_moduli;
     if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
   }
-  if (!request.asynchronous) plan.guess_moduli = guessed_moduli(plan, bytes.used());
+  plan_guesses(bytes.used(), plan);
 }
 
 // The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.

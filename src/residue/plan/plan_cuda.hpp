@@ -88,6 +88,7 @@ struct DeviceVectors {
 struct DeviceVectorBuffers : Sides<DeviceVectors> {
   // The words of the decision, where no host decides.
   cuda::DeviceRoute* route = nullptr;
+  cuda::GuessFindings* guess = nullptr;
   cuda::RegularityState* regularity = nullptr;
   // Contract exact alone:
   cuda::DeviceSample* sample = nullptr;
@@ -110,9 +111,9 @@ struct DeviceProductPlan : CommonPlan {
   DeviceLimits limits;
   ScalingRule contract_rule;  // the same as rule where the plan is not square-root
   int most_bound_moduli = 0;
-  // Where set, residues by contract_rule may be made beside the statistics, before that product tells whether their
-  // scales serve: so many moduli.
-  int guess_moduli = 0;
+  // Where set, residues may be made beside the statistics, by guess_rule() and so many moduli, before a part of that
+  // product tells whether their scales serve.
+  int least_guess = 0, most_guess = 0;
   DeviceBlocking ordinary;
 };
 
@@ -204,10 +205,15 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
 int ordinary_words(const ScalingRule& rule);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
-DevicePass guessed_device_pass(const DeviceProductPlan& plan);
-// Is that pass, whose residues take no read of their own, faster than one of so many moduli by the right scales?
-bool guess_pays(const DeviceProductPlan& plan, int moduli);
+// Scales by the norms of vectors alone, as much as so many moduli hold (theorem 3).
+ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli);
+DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli);
+// Of guesses from `next` moduli on, the first, if it is faster than what it saves: a pass of `bound` moduli by the
+// right scales, or for 0 the native product. 0: none.
+int guess_worth_making(const DeviceProductPlan& plan, int next, int bound);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
+// Of the passes of so many moduli that such a product may take, the faster one.
+double bound_pass_seconds(const DeviceProductPlan& plan, int moduli);
 // One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
 DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent);
 // Is the native product faster, and allowed, whatever the scales turn out to be?

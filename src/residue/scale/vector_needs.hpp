@@ -80,6 +80,7 @@ struct VectorNeeds {
 
 class ScaleChooser {
  public:
+  constexpr ScaleChooser() : ScaleChooser({}, 1) {}
   constexpr ScaleChooser(const ScalingRule& rule, std::int64_t k)
       : rule_(rule),
         norm_budget_(rule.twice_norm_bits_16),
