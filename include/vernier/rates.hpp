@@ -7,8 +7,8 @@ namespace vernier {
 
 // Times products on `threads` threads (0: OpenMP's choice) where the file of rates has none for them with this
 // processor and BLAS, in some tenths of a second, and adds the times to it. Returns the file's name; "" where nothing
-// was measured: the times are there, VERNIER_RATES is "none", no method but the native product may win here, or the
-// file cannot be written.
+// was measured: the times are there, or come from another process that was measuring, VERNIER_RATES is "none", no
+// method but the native product may win here, or the file cannot be written.
 VERNIER_API std::string measure_missing_rates(int threads = 0);
 
 }  // namespace vernier

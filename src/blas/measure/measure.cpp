@@ -9,6 +9,7 @@
 
 #include "base/cpu_features.hpp"
 #include "base/environment.hpp"
+#include "base/file_lock.hpp"
 #include "base/status.hpp"
 #include "bf16x6/engine.hpp"
 #include "blas/measure/measure_gpu.hpp"
@@ -116,6 +117,12 @@ bool any_rival(int threads) {
   });
 }
 
+bool are_known(const std::string& file, int threads) {
+  const MeasuredRates rates = read_rates(file, processor_name(), native_name());
+  return std::any_of(rates.times.begin(), rates.times.end(),
+                     [&](const MeasuredTime& t) { return t.method == "native" && t.threads == threads; });
+}
+
 std::vector<int> thread_counts(int most) {
   std::vector<int> counts;
   for (int t = 1; t < most; t *= 2) counts.push_back(t);
@@ -138,14 +145,18 @@ std::string measure_rates(int threads) {
   return file;
 }
 
+// Processes that start together, such as the ranks of an MPI program, would measure one another: one does, the others
+// wait for its times.
 std::string measure_missing_rates(int threads) {
+  constexpr double longest_wait = 10;
   const int count = usable_threads(threads);
   const std::string file = rates_file();
-  if (file.empty()) return "";
+  if (file.empty() || are_known(file, count) || !any_rival(count)) return "";
+  make_folder_of(file);
+  const FileLock turn(file + ".lock", longest_wait);
+  forget_rates();
+  if (!turn.held() || are_known(file, count)) return "";
   MeasuredRates rates = read_rates(file, processor_name(), native_name());
-  const auto known = [&](const MeasuredTime& t) { return t.method == "native" && t.threads == count; };
-  if (std::any_of(rates.times.begin(), rates.times.end(), known)) return "";
-  if (!any_rival(count)) return "";
   rates.date = today();
   measure_all(count, rates.times);
   try {

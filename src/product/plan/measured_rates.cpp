@@ -113,22 +113,27 @@ MeasuredRates read_rates(const std::string& file, const std::string& processor, 
   return none;
 }
 
+void make_folder_of(const std::string& file) {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+}
+
 void write_rates(const std::string& file, const MeasuredRates& rates) {
   Json machines = Json::array();
   for (const Json& machine : machines_in(file))
     if (!is_of(machine, rates.processor, rates.blas)) machines.push_back(machine);
   machines.push_back(to_json(rates));
-  const std::filesystem::path path(file);
   const std::string temporary = file + "." + std::to_string(getpid());
   std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  make_folder_of(file);
   bool written = false;
   {
     std::ofstream out(temporary);
     out << Json{{"machines", machines}}.dump(1) << '\n';
     written = static_cast<bool>(out.flush());
   }
-  if (written) std::filesystem::rename(temporary, path, error);
+  if (written) std::filesystem::rename(temporary, file, error);
   if (written && !error) return;
   std::remove(temporary.c_str());
   fail(Status::invalid_argument,

@@ -44,6 +44,8 @@ std::string rates_file();
 // nothing where it cannot be read.
 MeasuredRates read_rates(const std::string& file, const std::string& processor, const std::string& blas);
 
+void make_folder_of(const std::string& file);  // if it can be made
+
 // In place of what the file had for them; other machines' stay. Throws Error(Status::invalid_argument) where the file
 // cannot be written.
 void write_rates(const std::string& file, const MeasuredRates& rates);
