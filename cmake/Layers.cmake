@@ -1,3 +1,5 @@
+option(VERNIER_UNITY "Compile the sources of a folder as one: half of the time from nothing, more after a change" OFF)
+
 # vernier_layer(name [USES layer...] [LINKS library...] [ANY_GPU source...] [ALSO_ANY_GPU source...])
 #
 # Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too. Of ANY_GPU
@@ -13,6 +15,7 @@ function(vernier_layer name)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
 
   file(GLOB sources CONFIGURE_DEPENDS *.cpp */*.cpp)
+  vernier_unity_groups(${sources})
   vernier_cpu_options(sources)
   if(VERNIER_HAS_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS *.cu */*.cu)
@@ -23,6 +26,10 @@ function(vernier_layer name)
   endif()
   if(sources)
     add_library(vernier_${name} STATIC ${sources})
+    set_target_properties(vernier_${name} PROPERTIES UNITY_BUILD ${VERNIER_UNITY} UNITY_BUILD_MODE GROUP)
+    if(VERNIER_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # which takes included sources for headers
+      target_compile_options(vernier_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+    endif()
     set(scope PUBLIC)
   else()
     add_library(vernier_${name} INTERFACE)
@@ -31,6 +38,20 @@ function(vernier_layer name)
   list(TRANSFORM arg_USES PREPEND vernier_)
   target_include_directories(vernier_${name} ${scope} ${root})
   target_link_libraries(vernier_${name} ${scope} ${arg_USES} ${arg_LINKS})
+endfunction()
+
+# Sources of one folder share what is in unnamed namespaces, so that names are told apart there; macros end with their
+# source. Those with options of their own stay alone.
+function(vernier_unity_groups)
+  foreach(source ${ARGN})
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME group)
+    if(NOT options AND NOT definitions AND NOT source MATCHES ${VERNIER_OF_INSTRUCTION_SET})
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
 endfunction()
 
 # Puts the objects of the layers into a library, whether static or shared. Those compiled for an instruction set come

@@ -15,6 +15,7 @@ namespace vernier::cuda {
 
 VERNIER_EPILOGUES(VERNIER_STUB, T)
 VERNIER_FOR_REAL(VERNIER_EPILOGUES, VERNIER_INSTANTIATION)
+#undef VERNIER_EPILOGUES
 
 }  // namespace vernier::cuda
 

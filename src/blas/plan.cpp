@@ -20,7 +20,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view native_name = "native";
+constexpr std::string_view native_method = "native";
 
 int thread_count(const Options& options) { return usable_threads(options.threads); }
 
@@ -64,7 +64,7 @@ void check_engine_name(const std::string& requested, bool doubled, const Options
             "engine: \"{}\" multiplies float matrices under contract fp32; expected an int8 engine for {}{} and {}",
             requested, doubled ? "complex " : "", std::is_same_v<T, float> ? "float" : "double",
             options.contract.text());
-  } else if (!requested.empty() && requested != native_name) {
+  } else if (!requested.empty() && requested != native_method) {
     find_int8_engine(options.engine);
   }
 }
@@ -111,7 +111,7 @@ struct Seconds {
 template <class T>
 const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested, const Options& options) {
   const Contract& contract = options.contract;
-  const bool named = !requested.empty() && requested != native_name && !asks_for_bf16x6(requested);
+  const bool named = !requested.empty() && requested != native_method && !asks_for_bf16x6(requested);
   const int threads = plan.printable.threads;
   const double native = native_seconds(plan.shape, plan.single_precision, threads);
   const MethodChoice choice =
@@ -200,7 +200,7 @@ template <class T>
 std::size_t workspace_bytes(const ProductShape& shape, const Options& options, bool least) {
   if (shape.empty()) return 0;
   const std::string requested = engine_asked_for<T>(options, false);
-  const bool native = requested == native_name;
+  const bool native = requested == native_method;
   const Int8Engine& engine = native ? preferred_int8_engine() : int8_engine(options);
   const auto bytes = [&](int moduli, std::size_t limit) {
     return vector_bytes(shape, thread_count(options), options.contract.kind == Contract::Kind::exact) +
@@ -224,7 +224,7 @@ bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) 
     return false;
   describe_product<T>(s, c, p);
   p.threads = thread_count(options);
-  p.scheme = native_name;
+  p.scheme = native_method;
   p.reason = small_product_reason;
   return true;
 }
@@ -245,7 +245,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   }
   plan.engine = choose_engine<T>(plan, requested, options);
   if (plan.engine == nullptr) {
-    p.scheme = native_name;
+    p.scheme = native_method;
     return plan;
   }
   plan.rule = scaling_rule<T>(options.contract, shape.k);

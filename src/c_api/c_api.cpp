@@ -172,5 +172,6 @@ VERNIER_C_GEMM(vernier_sgemm, VERNIER_S, float)
 VERNIER_C_GEMM(vernier_dgemm, VERNIER_D, double)
 VERNIER_C_GEMM(vernier_cgemm, VERNIER_C, void)
 VERNIER_C_GEMM(vernier_zgemm, VERNIER_Z, void)
+#undef VERNIER_C_GEMM
 
 }  // extern "C"

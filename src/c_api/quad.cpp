@@ -2,6 +2,7 @@
 #include "vernier/quad.hpp"
 
 #include "c_api/c_api.hpp"
+#include "c_api/dd.hpp"
 #include "vernier/verified.hpp"
 #include "vernier/vernier_quad.h"
 
@@ -13,10 +14,6 @@ using vernier::Status;
 
 namespace {
 
-static_assert(sizeof(vernier_dd) == sizeof(dd) && alignof(vernier_dd) == alignof(dd));
-
-const dd* in_dd(const vernier_dd* x) { return reinterpret_cast<const dd*>(x); }
-dd* out_dd(vernier_dd* x) { return reinterpret_cast<dd*>(x); }
 const std::complex<double>* in_z(const void* x) { return static_cast<const std::complex<double>*>(x); }
 std::complex<double>* out_z(void* x) { return static_cast<std::complex<double>*>(x); }
 

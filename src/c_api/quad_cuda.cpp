@@ -1,5 +1,6 @@
 // The C interface of quadruple products and enclosures on a GPU.
 #include "c_api/c_api.hpp"
+#include "c_api/dd.hpp"
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
 #include "vernier/vernier_quad.h"
@@ -12,9 +13,6 @@ using vernier::Op;
 using vernier::Status;
 
 namespace {
-
-const dd* in_dd(const vernier_dd* x) { return reinterpret_cast<const dd*>(x); }
-dd* out_dd(vernier_dd* x) { return reinterpret_cast<dd*>(x); }
 
 vernier::QuadOptions quad_options(vernier_handle handle, const char* contract) {
   vernier::QuadOptions options;

@@ -26,6 +26,7 @@ namespace vernier::cuda {
 
 VERNIER_CUDA_LAPACK(VERNIER_STUB, T)
 VERNIER_FOR_REAL(VERNIER_CUDA_LAPACK, VERNIER_INSTANTIATION)
+#undef VERNIER_CUDA_LAPACK
 
 template <class T>
 bool has_factors(std::int64_t) {

@@ -21,7 +21,7 @@ namespace vernier {
 namespace {
 
 // Elements of C from which its lines are written past the caches.
-constexpr std::int64_t large_c = std::int64_t{1} << 20;
+constexpr std::int64_t large_complex_c = std::int64_t{1} << 20;
 
 constexpr int parts = 3;
 
@@ -213,7 +213,7 @@ class ComplexRun {
       backend_.update({.to = {p_.alpha.real(), p_.beta.real(), reinterpret_cast<R*>(c + first), 2 * p_.ldc},
                        .rows = 2 * std::min(half, rows - first),
                        .columns = columns,
-                       .large = plan_.shape.m * plan_.shape.n > large_c},
+                       .large = plan_.shape.m * plan_.shape.n > large_complex_c},
                       tile);
     }
   }

@@ -85,5 +85,6 @@ void native_triangular(const TriangularProduct<T>& p) {
   F(void, native_update, T, const TriangleUpdate<T>&)      \
   F(void, native_triangular, T, const TriangularProduct<T>&)
 VERNIER_FOR_ALL(VERNIER_NATIVE_LEVEL3, VERNIER_INSTANTIATION)
+#undef VERNIER_NATIVE_LEVEL3
 
 }  // namespace vernier

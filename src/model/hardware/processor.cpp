@@ -78,6 +78,7 @@ VERNIER_TILE_INSTRUCTION(tdpbssd, "tdpbssd %%tmm2, %%tmm1, %%tmm0")
 VERNIER_TILE_INSTRUCTION(tdpbsud, "tdpbsud %%tmm2, %%tmm1, %%tmm0")
 VERNIER_TILE_INSTRUCTION(tdpbusd, "tdpbusd %%tmm2, %%tmm1, %%tmm0")
 VERNIER_TILE_INSTRUCTION(tdpbuud, "tdpbuud %%tmm2, %%tmm1, %%tmm0")
+#undef VERNIER_TILE_INSTRUCTION
 
 // 16 elements at a time.
 #define VERNIER_VECTOR_INSTRUCTION(NAME)                                                    \
@@ -92,6 +93,7 @@ VERNIER_TILE_INSTRUCTION(tdpbuud, "tdpbuud %%tmm2, %%tmm1, %%tmm0")
 VERNIER_VECTOR_INSTRUCTION(vdpbf16ps)
 VERNIER_VECTOR_INSTRUCTION(vpdpbusd)
 VERNIER_VECTOR_INSTRUCTION(vpdpbusds)
+#undef VERNIER_VECTOR_INSTRUCTION
 
 bool cpu_has(unsigned leaf, unsigned subleaf, int reg, unsigned bit) {
   unsigned r[4] = {};

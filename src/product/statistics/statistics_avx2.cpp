@@ -80,5 +80,6 @@ Operand<T> measured_strip_avx2(const Operand<T>& operand, std::int64_t first, st
   F(Operand<T>, measured_strip_avx2, T, const Operand<T>&, std::int64_t, std::int64_t, std::int64_t, T*, \
     VectorStatistics*)
 VERNIER_FOR_REAL(VERNIER_STATISTICS, VERNIER_INSTANTIATION)
+#undef VERNIER_STATISTICS
 
 }  // namespace vernier

@@ -16,7 +16,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t longest_block = 4096;      // of k: bounds the planes
+constexpr std::int64_t longest_step = 4096;       // of k: bounds the planes
 constexpr std::int64_t column_chunk = 8;          // strips of B whose products are in memory together
 constexpr std::int64_t row_strips_at_a_time = 8;  // of A, for a thread
 
@@ -26,9 +26,9 @@ struct Planes {
   PanelLayout layout;
 };
 
-class ResidueBlock {
+class ElementRun {
  public:
-  ResidueBlock(const PassData& pass, const ElementProduct& product, std::int64_t k_begin, std::int64_t k_count)
+  ElementRun(const PassData& pass, const ElementProduct& product, std::int64_t k_begin, std::int64_t k_count)
       : pass_(pass),
         product_(product),
         k_begin_(k_begin),
@@ -179,9 +179,9 @@ bool is_special(const ElementLayout& layout, const std::uint8_t* classes) {
 }  // namespace
 
 void multiply_residues(const PassData& pass, const ElementProduct& product) {
-  const std::int64_t block = std::min(pass.engine->longest_k(), longest_block);
+  const std::int64_t block = std::min(pass.engine->longest_k(), longest_step);
   for (std::int64_t l = 0; l < product.k; l += block)
-    ResidueBlock(pass, product, l, std::min(block, product.k - l)).run();
+    ElementRun(pass, product, l, std::min(block, product.k - l)).run();
 }
 
 void multiply_classes(const PassData& pass, const ElementProduct& p) {

@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::int64_t least_block = 256, least_k_block = 4096;
+constexpr std::int64_t least_block = 256, least_device_k_block = 4096;
 
 // Entries of a block are named in 32 bits.
 constexpr std::int64_t most_listed_entries = std::int64_t{1} << 32;
@@ -82,7 +82,7 @@ DeviceBlocking choose_device_blocking(const ProductShape& shape, int moduli, con
   b.m_block = shape.m;
   b.n_block = shape.n;
   b.k_block = std::min(shape.k, round_up(divide_up(shape.k, divide_up(shape.k, limits.longest_k)), device_pitch_unit));
-  halve_until_it_fits(b, limit, {.vectors = least_block, .k = least_k_block, .k_unit = device_pitch_unit},
+  halve_until_it_fits(b, limit, {.vectors = least_block, .k = least_device_k_block, .k_unit = device_pitch_unit},
                       [&](DeviceBlocking& x) {
                         set_bytes(x, limits);
                         if (form.exact && x.m_block * x.n_block > most_listed_entries)

@@ -17,7 +17,7 @@ namespace {
 constexpr double ordinary_open_share = 1.0 / 8192;
 
 // A second look on one core of a Zen 4: its two vectors, partly from memory, and what does not depend on k.
-constexpr double refine_seconds_per_k = 0.8e-9, attempt_seconds = 1.7e-6;
+constexpr double refine_seconds_per_k = 0.8e-9, entry_seconds = 1.7e-6;
 
 // The exact sum of an entry on one H200, where many are under way: 38 941 of k = 16384 took about 20 ms. And the look
 // at its inexact elements, as long as all their places are kept.
@@ -74,7 +74,7 @@ double seconds_of_sum(std::int64_t k) { return device_sum_seconds + static_cast<
 // One entry that the rounding test leaves open, or a share of one.
 double seconds_of_refining(const ExactQuestion& q, const ScaledVector& row, const ScaledVector& column) {
   const auto k = static_cast<double>(q.shape.k);
-  if (!q.device) return (attempt_seconds + k * refine_seconds_per_k) / q.threads;
+  if (!q.device) return (entry_seconds + k * refine_seconds_per_k) / q.threads;
   if (std::max(row.inexact, column.inexact) > cuda::kept_places) return seconds_of_sum(q.shape.k);
   return device_refine_seconds + (row.inexact + column.inexact) * device_refine_seconds_per_place;
 }
