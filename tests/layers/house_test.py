@@ -83,8 +83,8 @@ class House(unittest.TestCase):
 
     def test_parameters_of_internal_functions(self):
         eight, nine = ", ".join(["int x"] * 8), ", ".join(["int x"] * 9)
-        self.write("src/room/a.cpp", f"void f({eight}) {{}}\n" + f"void g({nine}) {{}}\n")
-        self.expect("src: functions above 8 parameters: 1, at most 0")
+        self.write("src/room/a.cpp", f"void f({eight}) {{}}\n" + f"void g({nine}) {{}}\n" * 2)
+        self.expect("src: functions above 8 parameters: 2, at most 1")
 
     def test_paths_that_a_page_names(self):
         self.write("README.md", "see `src/room/b.cpp`\n")
