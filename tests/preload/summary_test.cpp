@@ -29,8 +29,8 @@ TEST_F(RunSummary, TheProgramsOutputIsItsOwn) {
                 outcome = run(forced, program + std::string("fork"), summary);
   EXPECT_EQ(outcome.text, plain.text);
   EXPECT_EQ(outcome.code, 0);
-  expect_in(summary, "taken      2 calls");
-  expect_in(summary, "taken      1 calls");
+  expect_in(summary, "(2 processes)");
+  expect_in(summary, "taken      3 calls");
   // The child without calls is one of a program that is reached.
   EXPECT_EQ(summary.find("no level-3 call"), std::string::npos) << summary;
 }
@@ -61,8 +61,8 @@ TEST_F(RunSummary, ARunUnderARunTellsTheOuterOneToo) {
   std::string summary;
   const std::string inner = "'" VERNIER_CLI "' run --quiet " + std::string(forced) + " -- " + program + "fork";
   EXPECT_EQ(run("", inner, summary).code, 0);
-  expect_in(summary, "taken      2 calls");
-  expect_in(summary, "taken      1 calls");
+  expect_in(summary, "(2 processes)");
+  expect_in(summary, "taken      3 calls");
   EXPECT_EQ(summary.find("no level-3 call"), std::string::npos) << summary;
 }
 
