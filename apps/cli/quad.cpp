@@ -117,6 +117,16 @@ VerifiedReport verify_on_gpu(std::int64_t n, std::int64_t nrhs, const std::vecto
   return report;
 }
 
+QuadSolveReport solve_on_gpu(std::int64_t n, std::int64_t nrhs, const std::vector<double>& a, const std::vector<dd>& b,
+                             std::int64_t ld, const QuadOptions& options, std::vector<dd>& x) {
+  const DeviceArray<double> device_a(a);
+  const DeviceArray<dd> device_b(b), device_x(x);
+  const QuadSolveReport report =
+      cuda::quad_solve(n, nrhs, device_a.data(), ld, device_b.data(), ld, device_x.data(), ld, options);
+  if (report.ok) x = device_x.values();
+  return report;
+}
+
 }  // namespace
 
 int multiply_quad(const QuadArguments& arguments, const Console& console) {
@@ -156,15 +166,20 @@ int multiply_quad(const QuadArguments& arguments, const Console& console) {
 int solve_quad(const QuadArguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
   check_inputs({arguments.a, arguments.b});
+  if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const System s = read_system(arguments);
+  const bool wide = any_low(s.a);
+  if (wide && arguments.device == "cuda")
+    throw FileError(arguments.a, "has entries wider than double: leave out --device cuda, CPUs factor them");
   const std::int64_t n = s.a.rows, nrhs = s.b.columns, ld = s.a.leading_dimension();
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);
   QuadMatrix x{n, nrhs, Order::column_major, std::vector<dd>(s.b.entries.size()), s.b.vector};
   const QuadOptions options = options_of(arguments);
   const QuadSolveReport report =
-      any_low(s.a)
-          ? quad_solve(n, nrhs, s.a.entries.data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options)
+      wide ? quad_solve(n, nrhs, s.a.entries.data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options)
+      : arguments.device == "cuda"
+          ? solve_on_gpu(n, nrhs, leading(s.a), s.b.entries, ld, options, x.entries)
           : quad_solve(n, nrhs, leading(s.a).data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options);
   if (!report.ok) {
     console.json ? print_json(Json::parse(report.json())) : console.note(report.text());

@@ -142,8 +142,6 @@ int solve_files(const SolveArguments& arguments, const Console& console) {
   if (!arguments.precision.empty() || arguments.verified) {
     if (arguments.op != "N" || (!arguments.precision.empty() && arguments.verified))
       throw UsageError("--precision quad and --verified exclude each other, and are for op(A) = A");
-    if (arguments.device != "cpu" && !arguments.verified)
-      throw UsageError("--precision quad is for a CPU: leave out --device");
     QuadArguments quad{.a = arguments.a, .b = arguments.b, .output = arguments.output};
     quad.device = arguments.device;
     quad.engine = arguments.options.products.engine, quad.threads = arguments.options.products.threads;

@@ -1,7 +1,7 @@
 // vernier-gpu-quad-bench: quadruple products on a GPU beside fp64 and cuBLAS's own, in one process and in turns: one
 // JSON object a line.
 //
-//     vernier-gpu-quad-bench [--forms] [--phi 0.5] [--groups 5] [--seconds 0.05] N ...
+//     vernier-gpu-quad-bench [--forms] [--solve] [--phi 0.5] [--groups 5] [--seconds 0.05] N ...
 //
 // Times are medians over groups of calls, each about --seconds long.
 #include <complex>
@@ -12,7 +12,7 @@
 
 #include "measure.cuh"
 #include "program.hpp"
-#include "vernier/cuda.hpp"
+#include "vernier/cuda_lapack.hpp"
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
 
@@ -22,8 +22,19 @@ namespace {
 struct Settings {
   double phi = 0.5, seconds = 0.05;
   int groups = 5;
-  bool forms = false;
+  bool forms = false, solve = false;
 };
+
+// hi and 60 bits behind it, as binary128.
+__global__ void extend_to_binary128(const double* hi, const double* random, std::size_t count, ulonglong2* out) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    const auto x = static_cast<unsigned long long>(__double_as_longlong(hi[i])),
+               low = static_cast<unsigned long long>(__double_as_longlong(random[i])) & ((1ull << 52) - 1);
+    const unsigned long long field = (x >> 52 & 0x7ff) + 16383 - 1023;
+    out[i] = {(x << 60) | low << 8, (x & 1ull << 63) | field << 48 | (x & ((1ull << 52) - 1)) >> 4};
+  }
+}
 
 // hi as it is, lo random below it.
 __global__ void extend(const double* hi, const double* random, std::size_t count, dd* out) {
@@ -97,12 +108,50 @@ void run(std::int64_t n, const Settings& s) {
   std::fflush(stdout);
 }
 
+class Binary128Matrix {
+ public:
+  explicit Binary128Matrix(std::int64_t n) : memory_(2 * n, n) {}
+  Binary128Matrix(std::int64_t n, std::uint64_t seed, double phi) : Binary128Matrix(n) {
+    const DeviceMatrix<double> hi(n, n, seed, phi), random(n, n, seed + 7, 0);
+    extend_to_binary128<<<1024, 256>>>(hi.data(), random.data(), hi.count(),
+                                       reinterpret_cast<ulonglong2*>(memory_.data()));
+    check(cudaDeviceSynchronize(), "data");
+  }
+  binary128* data() const { return reinterpret_cast<binary128*>(memory_.data()); }
+
+ private:
+  DeviceMatrix<double> memory_;
+};
+
+// Linear systems in dd and in fp64.
+void run_solve(std::int64_t n, const Settings& s) {
+  const DeviceMatrix<double> a(n, n, 11, s.phi), b(n, 1, 12, s.phi), x(n, 1), wide(2 * n, 1);
+  QuadSolveReport report;
+  Timer timer;
+  std::vector<double> own, plain;
+  for (int i = 0; i <= s.groups; ++i) {
+    const double seconds = timer.seconds(
+        1, [&] { report = cuda::quad_solve(n, 1, a.data(), n, b.data(), n, reinterpret_cast<dd*>(wide.data()), n); });
+    const double solve =
+        timer.seconds(1, [&] { (void)cuda::solve(Op::none, n, 1, a.data(), n, b.data(), n, x.data(), n); });
+    if (i > 0) own.push_back(seconds), plain.push_back(solve);
+  }
+  std::printf(
+      "{\"n\": %lld, \"quad_solve_seconds\": %.4e, \"solve_seconds\": %.4e, \"quad_to_solve\": %.2f, \"ok\": %s, "
+      "\"factors\": \"%s\", \"corrections\": %d, \"backward_error\": %.2e, \"forward_error\": %.2e}\n",
+      static_cast<long long>(n), median(own), median(plain), median(own) / median(plain), report.ok ? "true" : "false",
+      report.factors.c_str(), report.corrections, report.backward_error, report.forward_error);
+  std::fflush(stdout);
+}
+
 // Results rounded once, complex products and enclosures: of each form its time beside fp64 and cuBLAS.
 void run_forms(std::int64_t n, const Settings& s) {
   const DdMatrix wide_a(n, 1, s.phi), wide_b(n, 2, s.phi), wide_c(2 * n);
   const DeviceMatrix<double> a(n, n, 3, s.phi), b(n, n, 4, s.phi), c(n, n), d(n, n), e(n, 2 * n, 5, s.phi),
       f(n, 2 * n, 6, s.phi), g(n, 2 * n), radius(n, n, 7, 0);
   square<<<1024, 256>>>(radius.data(), radius.count());
+  const Binary128Matrix longest_a(n, 8, s.phi), longest_b(n, 9, s.phi);
+  auto* const longest_c = reinterpret_cast<binary128*>(wide_c.data());
   using Complex = std::complex<double>;
   const double one = 1, zero = 0;
   const auto quad = [&](auto* x, auto* y, auto* z, const char* contract) {
@@ -125,6 +174,8 @@ void run_forms(std::int64_t n, const Settings& s) {
       {"dd_by_double", [&] { quad(wide_a.data(), b.data(), wide_c.data(), "dd"); }},
       {"dd_exact", [&] { quad(wide_a.data(), wide_b.data(), wide_c.data(), "exact"); }},
       {"dd_exact_up", [&] { quad(wide_a.data(), wide_b.data(), wide_c.data(), "exact+up"); }},
+      {"binary128", [&] { quad(longest_a.data(), longest_b.data(), longest_c, "fp128"); }},
+      {"binary128_exact", [&] { quad(longest_a.data(), longest_b.data(), longest_c, "exact"); }},
       {"complex_doubles", [&] { quad(x, y, z, "dd"); }},
       {"interval",
        [&] {
@@ -161,10 +212,14 @@ int main(int argc, char** argv) {
   using namespace vernier::bench;
   Settings s;
   std::vector<std::int64_t> sizes;
-  return program(
-      "vernier-gpu-quad-bench", argc, argv,
-      {{"--phi", &s.phi}, {"--seconds", &s.seconds}, {"--groups", &s.groups}, {"--forms", &s.forms}, {"n", &sizes}},
-      [&] {
-        for (const std::int64_t n : sizes) s.forms ? run_forms(n, s) : run(n, s);
-      });
+  return program("vernier-gpu-quad-bench", argc, argv,
+                 {{"--phi", &s.phi},
+                  {"--seconds", &s.seconds},
+                  {"--groups", &s.groups},
+                  {"--forms", &s.forms},
+                  {"--solve", &s.solve},
+                  {"n", &sizes}},
+                 [&] {
+                   for (const std::int64_t n : sizes) s.solve ? run_solve(n, s) : s.forms ? run_forms(n, s) : run(n, s);
+                 });
 }

@@ -85,9 +85,10 @@ VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n,
 
 namespace cuda {
 
-// The same with A, B and C in device memory, C of dd or complex_dd: the bits of the CPU's. Returns when C is complete:
-// the host chooses scales and moduli by the data, and computes the few entries whose bound takes the exact sum of their
-// products, for which it copies A and B; under exact all entries, where alpha is no power of two or beta not 0.
+// The same with A, B and C in device memory: the bits of the CPU's. Returns when C is complete: the host chooses scales
+// and moduli by the data, and computes the few entries whose bound takes the exact sum of their products, for which it
+// copies A and B; under exact all entries, where alpha is no power of two or beta not 0. Of binary128 it also computes
+// alpha T + beta C, where that is not a power of two times T, and under exact what does not become integers.
 // options.engine is one of a GPU's.
 template <class TA, class TB, class TC>
 VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
@@ -96,22 +97,27 @@ VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n,
 
 }  // namespace cuda
 
-// ---- linear algebra in dd -----------------------------------------------------------------------------------------
+// ---- linear algebra in dd and binary128 ---------------------------------------------------------------------------
 //
-// As the routines of level3.hpp and lapack.hpp that have the same names: blocked, their products by quad_gemm under
-// options.contract (exact is an error), their diagonal blocks in dd arithmetic. Errors are those of the usual bounds
-// with u = 2^-104. What is returned by the last three is LAPACK's info.
+// As the routines of level3.hpp and lapack.hpp that have the same names, for T dd and binary128: blocked, their
+// products by quad_gemm under options.contract (exact is an error), their diagonal blocks in the type's arithmetic.
+// Errors are those of the usual bounds with u = 2^-104; 2^-111. What is returned by the last three is LAPACK's info.
 
-VERNIER_API void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const dd* A,
-                           std::int64_t lda, double beta, dd* C, std::int64_t ldc, const QuadOptions& options = {});
+template <class T>
+VERNIER_API void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const T* A, std::int64_t lda,
+                           double beta, T* C, std::int64_t ldc, const QuadOptions& options = {});
+template <class T>
 VERNIER_API void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha,
-                           const dd* A, std::int64_t lda, dd* B, std::int64_t ldb, const QuadOptions& options = {});
-[[nodiscard]] VERNIER_API std::int64_t quad_getrf(std::int64_t m, std::int64_t n, dd* A, std::int64_t lda,
+                           const T* A, std::int64_t lda, T* B, std::int64_t ldb, const QuadOptions& options = {});
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda,
                                                   std::int64_t* pivots, const QuadOptions& options = {});
-[[nodiscard]] VERNIER_API std::int64_t quad_potrf(Uplo uplo, std::int64_t n, dd* A, std::int64_t lda,
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t quad_potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda,
                                                   const QuadOptions& options = {});
-[[nodiscard]] VERNIER_API std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, dd* A, std::int64_t lda,
-                                                 std::int64_t* pivots, dd* B, std::int64_t ldb,
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda,
+                                                 std::int64_t* pivots, T* B, std::int64_t ldb,
                                                  const QuadOptions& options = {});
 
 struct VERNIER_API QuadSolveReport {
@@ -137,5 +143,18 @@ template <class TA, class TB>
 [[nodiscard]] VERNIER_API QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda,
                                                      const TB* B, std::int64_t ldb, dd* X, std::int64_t ldx,
                                                      const QuadOptions& options = {});
+
+namespace cuda {
+
+// The same with A, B and X in device memory: fp64 factors there, residuals in sums of three doubles, whose error counts
+// in backward_error. Systems that these do not solve, by their condition or since they are far out of scale, go to the
+// host's quad_solve. Of the options stream and workspace limit are read. Factors take n^2 doubles. Returns when X is
+// complete.
+template <class TB>
+[[nodiscard]] VERNIER_API QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A,
+                                                     std::int64_t lda, const TB* B, std::int64_t ldb, dd* X,
+                                                     std::int64_t ldx, const QuadOptions& options = {});
+
+}  // namespace cuda
 
 }  // namespace vernier

@@ -79,6 +79,9 @@ VERNIER_C_API vernier_status vernier_cuda_quad_gemm_of_doubles(vernier_handle ha
                                                                int64_t k, double alpha, const double* A, int64_t lda,
                                                                const double* B, int64_t ldb, double beta, vernier_dd* C,
                                                                int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
+                                                     int64_t lda, const double* B, int64_t ldb, vernier_dd* X,
+                                                     int64_t ldx, double* errors);
 VERNIER_C_API vernier_status vernier_cuda_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb,
                                                         int64_t m, int64_t n, int64_t k, const double* Amid,
                                                         const double* Arad, int64_t lda, const double* Bmid,

@@ -53,6 +53,16 @@ vernier_status vernier_cuda_quad_gemm_of_doubles(vernier_handle handle, const ch
   });
 }
 
+vernier_status vernier_cuda_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,
+                                       const double* B, int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {
+  return with_handle(handle, [&] {
+    const vernier::QuadSolveReport report =
+        cuda::quad_solve(n, nrhs, A, lda, B, ldb, out_dd(X), ldx, quad_options(handle, nullptr));
+    if (errors != nullptr) errors[0] = report.backward_error, errors[1] = report.forward_error;
+    if (!report.ok) throw Error(Status::bound_not_met, "quad_solve: " + report.reason);
+  });
+}
+
 vernier_status vernier_cuda_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
                                           int64_t k, const double* Amid, const double* Arad, int64_t lda,
                                           const double* Bmid, const double* Brad, int64_t ldb, double* Cmid,

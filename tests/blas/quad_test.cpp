@@ -183,8 +183,8 @@ TEST(QuadProducts, OfDoublesAreExactUntilTheirRounding) {
 }
 
 TEST(QuadProducts, HoldEntriesAgainstTheMagnitudesOfTheirTerms) {
-  Dense<dd> a = random_dense<dd>(20, 64, 0.5, 9), b = random_dense<dd>(64, 20, 0.5, 10);
-  for (std::int64_t l = 0; l < 62; l += 2) {  // |AB| is 2^-60 of |A||B|
+  Dense<dd> a = random_dense<dd>(20, 64, 4, 9), b = random_dense<dd>(64, 20, 4, 10);  // no vector proves |A||B|
+  for (std::int64_t l = 0; l < 62; l += 2) {                                          // |AB| is 2^-60 of |A||B|
     for (std::int64_t i = 0; i < 20; ++i) a(i, l + 1) = a(i, l);
     for (std::int64_t j = 0; j < 20; ++j) b(l + 1, j) = negated(b(l, j));
   }
@@ -194,6 +194,19 @@ TEST(QuadProducts, HoldEntriesAgainstTheMagnitudesOfTheirTerms) {
   const Dense<dd> c = product<dd>(a, b, {}, &report);
   EXPECT_EQ(report.looked_at, report.integers ? 0 : 400);
   expect_within(a, b, c, 106, 106, "cancelling");
+}
+
+// Flat vectors prove |A||B|, so that no bit more is taken than the bound of the contract asks for.
+TEST(QuadProducts, TakeNoMoreModuliThanTheContractAsksFor) {
+  QuadReport report;
+  for (const std::int64_t k : {40, 300, 1500}) {
+    const Dense<dd> a = random_dense<dd>(30, k, 0.3, 21), b = random_dense<dd>(k, 10, 0.3, 22);
+    const Dense<dd> c = product<dd>(a, b, {}, &report);
+    EXPECT_EQ(report.looked_at, 0) << k;
+    EXPECT_LE(report.moduli, 29) << k;
+    EXPECT_FALSE(report.integers);
+    expect_within(a, b, c, 106, 106, "flat");
+  }
 }
 
 TEST(QuadProducts, UpdateC) {

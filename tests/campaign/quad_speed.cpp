@@ -26,6 +26,7 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   std::vector<std::int64_t> sizes = {256};
   int threads = 1, repetitions = 3;
+  std::vector<std::string> only;  // names of calls; none: all
   std::string output, commit;
 };
 
@@ -78,38 +79,48 @@ Json measure(std::int64_t n, const Arguments& arguments) {
   QuadSolveReport solved;
   VerifiedReport proved;
   Options plain{.contract = Contract::fp64(), .threads = arguments.threads};
-  Json json = times_of(
-      {{"native_fp64", [&] { product("fp64", "native"); }},
-       {"fp64_reproducible", [&] { product("fp64+reproducible", ""); }},
-       {"exact", [&] { product("exact", ""); }},
-       {"exact_down", [&] { product("exact+down", ""); }},
-       {"double_double_to_dd",
-        [&] { doubles = quad_gemm(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, wc.data(), n, quad); }},
-       {"dd_dd_to_dd",
-        [&] { wide = quad_gemm(Op::none, Op::none, n, n, n, 1, wa.data(), n, wb.data(), n, 0, wc.data(), n, quad); }},
-       {"dd_dd_by_blocked_dd_arithmetic", [&] { blocked_dd_product(n, wa, wb, wc, arguments.threads); }},
-       {"gesv_fp64_native",
-        [&] {
-          std::vector<double> factors = a, right(b.begin(), b.begin() + n);
-          Options native = plain;
-          native.engine = "native";
-          (void)gesv<double>(n, 1, factors.data(), n, pivots.data(), right.data(), n, native);
-        }},
-       {"quad_solve", [&] { solved = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, quad); }},
-       {"verified_solve",
-        [&] { proved = verified_solve(n, 1, a.data(), n, b.data(), n, low.data(), high.data(), n, plain); }}},
-      arguments.repetitions);
+  std::vector<std::pair<const char*, std::function<void()>>> calls = {
+      {"native_fp64", [&] { product("fp64", "native"); }},
+      {"fp64_reproducible", [&] { product("fp64+reproducible", ""); }},
+      {"exact", [&] { product("exact", ""); }},
+      {"exact_down", [&] { product("exact+down", ""); }},
+      {"double_double_to_dd",
+       [&] { doubles = quad_gemm(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, wc.data(), n, quad); }},
+      {"dd_dd_to_dd",
+       [&] { wide = quad_gemm(Op::none, Op::none, n, n, n, 1, wa.data(), n, wb.data(), n, 0, wc.data(), n, quad); }},
+      {"dd_dd_by_blocked_dd_arithmetic", [&] { blocked_dd_product(n, wa, wb, wc, arguments.threads); }},
+      {"gesv_fp64_native",
+       [&] {
+         std::vector<double> factors = a, right(b.begin(), b.begin() + n);
+         Options native = plain;
+         native.engine = "native";
+         (void)gesv<double>(n, 1, factors.data(), n, pivots.data(), right.data(), n, native);
+       }},
+      {"quad_solve", [&] { solved = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, quad); }},
+      {"verified_solve",
+       [&] { proved = verified_solve(n, 1, a.data(), n, b.data(), n, low.data(), high.data(), n, plain); }}};
+  if (!arguments.only.empty())
+    std::erase_if(calls, [&](const auto& call) {
+      return std::find(arguments.only.begin(), arguments.only.end(), call.first) == arguments.only.end();
+    });
+  Json json = times_of(calls, arguments.repetitions);
   json["n"] = n;
-  const double own = json["dd_dd_to_dd"];
-  json["dd_gflops"] = 2e-9 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / own;
-  json["verified_to_gesv"] = json["verified_solve"].get<double>() / json["gesv_fp64_native"].get<double>();
-  json["moduli_of_doubles"] = doubles.moduli;
-  json["moduli_of_dd"] = wide.moduli;
-  json["looked_at_dd"] = wide.looked_at;
-  json["summed_dd"] = wide.summed;
-  json["quad_solve_ok"] = solved.ok;
-  json["quad_solve_corrections"] = solved.corrections;
-  json["verified"] = proved.verified;
+  if (json.contains("dd_dd_to_dd")) {
+    const double own = json["dd_dd_to_dd"];
+    json["dd_gflops"] = 2e-9 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / own;
+    json["moduli_of_doubles"] = doubles.moduli;
+    json["moduli_of_dd"] = wide.moduli;
+    json["looked_at_dd"] = wide.looked_at;
+    json["summed_dd"] = wide.summed;
+  }
+  if (json.contains("gesv_fp64_native") && json.contains("verified_solve") && json.contains("quad_solve")) {
+    const auto seconds = [&](const char* name) { return json[name].get<double>(); };
+    json["quad_to_gesv"] = seconds("quad_solve") / seconds("gesv_fp64_native");
+    json["verified_to_gesv"] = seconds("verified_solve") / seconds("gesv_fp64_native");
+    json["quad_solve_ok"] = solved.ok;
+    json["quad_solve_corrections"] = solved.corrections;
+    json["verified"] = proved.verified;
+  }
   return json;
 }
 
@@ -119,6 +130,7 @@ int main_of(int count, char** words) {
   app.add_option("--n", arguments.sizes, "orders of the matrices")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--threads", arguments.threads, "threads")->check(CLI::PositiveNumber);
   app.add_option("--repetitions", arguments.repetitions, "of each call")->check(CLI::PositiveNumber);
+  app.add_option("--only", arguments.only, "names of calls, as the JSON has them")->delimiter(',');
   app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
   app.add_option("--commit", arguments.commit, "written into the JSON");
   CLI11_PARSE(app, count, words);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -107,7 +108,7 @@ TEST(QuadOnGpu, GoesBlockByBlock) {
 
 TEST(QuadOnGpu, SettlesSmallEntriesAndSpecialOnes) {
   Case t{.m = 300, .n = 200, .k = 400, .alpha = 2, .beta = 0.5};
-  std::vector<dd> a = elements<dd>(t.m * t.k, 0.5, 3), b = elements<dd>(t.k * t.n, 0.5, 4);
+  std::vector<dd> a = elements<dd>(t.m * t.k, 4, 3), b = elements<dd>(t.k * t.n, 4, 4);  // not flat
   const auto at = [](std::vector<dd>& x, std::int64_t e) -> dd& { return x[static_cast<std::size_t>(e)]; };
   for (std::int64_t l = 1; l < t.k; l += 2) {
     for (std::int64_t i = 0; i < t.m; i += 2) at(a, i + l * t.m) = at(a, i + (l - 1) * t.m);
@@ -167,6 +168,90 @@ TEST(QuadOnGpu, MultipliesComplexMatrices) {
     expect_bits_of_complex_data<dd, complex_dd>(Op::none, Op::conjugate_transpose, contract);
     expect_bits_of_complex_data<double, std::complex<double>>(Op::conjugate_transpose, Op::transpose, contract);
   }
+}
+
+#if defined(__SIZEOF_FLOAT128__)
+template <class TA, class TB>
+void expect_binary128_of_the_cpu(const Case& t, double phi) {
+  const std::int64_t lda = t.opa == Op::none ? t.m : t.k, ldb = t.opb == Op::none ? t.k : t.n, ldc = t.m + 3;
+  const std::vector<TA> a = elements<TA>(t.m * t.k, phi, 41);
+  const std::vector<TB> b = elements<TB>(t.k * t.n, phi, 42);
+  std::vector<binary128> expected = elements<binary128>(ldc * t.n, 0.5, 43);
+  const OnDevice<TA> device_a(a);
+  const OnDevice<TB> device_b(b);
+  const OnDevice<binary128> device_c(expected);
+  QuadOptions options;
+  options.contract = QuadContract::parse(t.contract);
+  const QuadReport host = quad_gemm(t.opa, t.opb, t.m, t.n, t.k, t.alpha, a.data(), lda, b.data(), ldb, t.beta,
+                                    expected.data(), ldc, options);
+  const QuadReport report = cuda::quad_gemm(t.opa, t.opb, t.m, t.n, t.k, t.alpha, device_a.data(), lda, device_b.data(),
+                                            ldb, t.beta, device_c.data(), ldc, options);
+  EXPECT_EQ(report.type, "binary128");
+  EXPECT_EQ(report.moduli, host.moduli);
+  EXPECT_EQ(report.looked_at, host.looked_at);
+  EXPECT_EQ(report.summed, host.summed);
+  const std::vector<binary128> found = device_c.read();
+  std::int64_t different = 0;
+  for (std::size_t e = 0; e < found.size(); ++e)
+    different += std::memcmp(&found[e], &expected[e], sizeof(binary128)) != 0;
+  EXPECT_EQ(different, 0);
+}
+
+TEST(QuadOnGpu, MultipliesBinary128) {
+  expect_binary128_of_the_cpu<binary128, binary128>({.m = 300, .n = 200, .k = 700, .contract = "fp128"}, 0.5);
+  expect_binary128_of_the_cpu<binary128, double>(
+      {.opa = Op::transpose, .opb = Op::transpose, .m = 65, .n = 130, .k = 1500, .alpha = -2, .contract = "fp128"},
+      0.5);
+  expect_binary128_of_the_cpu<double, binary128>({.m = 33, .n = 40, .k = 50, .alpha = 0.3, .beta = -2, .contract = ""},
+                                                 0.5);
+  expect_binary128_of_the_cpu<double, double>({.m = 90, .n = 40, .k = 333, .contract = "bits(60)"}, 4);
+  expect_binary128_of_the_cpu<binary128, binary128>({.m = 40, .n = 30, .k = 100, .contract = "exact+down"}, 0.5);
+  expect_binary128_of_the_cpu<binary128, binary128>({.m = 40, .n = 30, .k = 100, .contract = "exact"}, 9);
+  expect_binary128_of_the_cpu<binary128, double>({.m = 20, .n = 30, .k = 0, .beta = 1.5, .contract = ""}, 0.5);
+}
+#endif
+
+void expect_same_solution(std::int64_t n, std::int64_t nrhs, const std::vector<double>& a, const char* factors) {
+  const std::vector<dd> b = elements<dd>(n * nrhs, 0.5, 52);
+  std::vector<dd> x(b.size());
+  const QuadSolveReport host = quad_solve(n, nrhs, a.data(), n, b.data(), n, x.data(), n);
+  const OnDevice<double> device_a(a);
+  const OnDevice<dd> device_b(b), device_x(std::vector<dd>(b.size(), dd(7)));
+  const QuadSolveReport report = cuda::quad_solve(n, nrhs, device_a.data(), n, device_b.data(), n, device_x.data(), n);
+  ASSERT_TRUE(host.ok && report.ok) << report.text();
+  EXPECT_EQ(report.factors, factors);
+  EXPECT_EQ(host.factors, factors);
+  EXPECT_LE(report.backward_error, report.tolerance);
+  const std::vector<dd> found = device_x.read();
+  for (std::int64_t c = 0; c < nrhs; ++c) {
+    double most = 0, difference = 0;
+    for (std::size_t e = static_cast<std::size_t>(c * n); e < static_cast<std::size_t>((c + 1) * n); ++e) {
+      most = std::max(most, std::fabs(x[e].hi));
+      difference = std::max(difference, std::fabs((found[e].hi - x[e].hi) + (found[e].lo - x[e].lo)));
+    }
+    EXPECT_LE(difference, 0x1p-99 * most) << c;
+  }
+}
+
+TEST(QuadOnGpu, SolvesToThirtyDigits) {
+  for (const std::int64_t n : {1, 60, 700, 1300}) expect_same_solution(n, 3, elements<double>(n * n, 0.5, 51), "fp64");
+  expect_same_solution(100, 70, elements<double>(100 * 100, 0.5, 53), "fp64");
+  std::vector<double> hilbert;  // of integers: condition 1e18
+  for (int j = 0; j < 14; ++j)
+    for (int i = 0; i < 14; ++i) hilbert.push_back(80313433200.0 / (i + j + 1));
+  expect_same_solution(14, 1, hilbert, "dd");
+}
+
+TEST(QuadOnGpu, SaysWhatItDoesNotSolve) {
+  std::vector<double> a = elements<double>(16, 0.5, 55);
+  std::fill_n(a.begin() + 4, 4, 0.0);
+  const OnDevice<double> singular(a), b(std::vector<double>(4, 1));
+  const OnDevice<dd> x(std::vector<dd>(4, dd(7)));
+  EXPECT_FALSE(cuda::quad_solve(4, 1, singular.data(), 4, b.data(), 4, x.data(), 4).ok);
+  EXPECT_TRUE(x.read() == std::vector<dd>(4, dd(7)));
+  a[6] = std::numeric_limits<double>::infinity();
+  const OnDevice<double> bad(a);
+  EXPECT_THROW((void)cuda::quad_solve(4, 1, bad.data(), 4, b.data(), 4, x.data(), 4), Error);
 }
 
 TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {

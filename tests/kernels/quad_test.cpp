@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "base/environment.hpp"
 #include "product/arguments.hpp"
+#include "residue/binary128/split.cuh"
 #include "residue/quad/convert_quad.cuh"
 #include "residue/quad/left_dd.cuh"
 #include "residue/quad/measure_quad.cuh"
+#include "residue/quad/quad_entry.hpp"
 #include "residue/quad/quad_statistics.hpp"
 #include "residue/quad/round_dd.cuh"
 #include "residue/quad/wide_round.hpp"
@@ -22,10 +25,13 @@ using test::Random;
 
 std::size_t size(std::int64_t x) { return static_cast<std::size_t>(x); }
 
-// One side: elements of one part or two, what the kernels know of them, and their planes.
+// One side: elements of one to three parts, what the kernels know of them, and their planes.
 template <class T>
 struct Side {
+  static constexpr int parts = parts_of_element<T>;
   Operand<T> operand;
+  std::vector<VectorExponents> exponents;
+  std::vector<double> split;  // of binary128
   std::vector<QuadVector> vectors;
   std::vector<QuadScale> scales;
   std::vector<DdVector> dd;
@@ -33,17 +39,35 @@ struct Side {
 
   explicit Side(const Operand<T>& x)
       : operand(x), vectors(size(x.vectors)), scales(size(x.vectors)), dd(size(x.vectors)) {}
-  DeviceQuadSide device() { return {view_of(operand), vectors.data(), scales.data(), dd.data()}; }
+  QuadView view() const {
+    if constexpr (parts == 3)
+      return {split.data(), operand.vectors, operand.k, 3 * operand.k, 3, 3};
+    else
+      return view_of(operand);
+  }
+  DeviceQuadSide device() {
+    return {view(), parts == 3 ? exponents.data() : nullptr, vectors.data(), scales.data(), dd.data()};
+  }
 
+  void split_elements() {
+    exponents.resize(size(operand.vectors));
+    std::memset(exponents.data(), 0x80, exponents.size() * sizeof(VectorExponents));
+    split.resize(size(3 * operand.vectors * operand.k));
+    const Binary128View x{reinterpret_cast<const ulonglong2*>(operand.data), operand.vectors, operand.k, operand.ld,
+                          operand.k_contiguous};
+    launch_find_exponents(x, exponents.data(), nullptr);
+    launch_split_binary128(x, exponents.data(), split.data(), nullptr);
+  }
   void measure() {
-    const auto blocks = static_cast<unsigned>(divide_up(operand.vectors, std::int64_t{measure_vectors}));
-    launch("measure_quad", measure_quad<sizeof(T) / 8>, {.grid = dim3(blocks), .block = dim3(measure_threads)}, nullptr,
+    if (parts == 3) split_elements();
+    const auto blocks = static_cast<unsigned>(divide_up(operand.vectors, std::int64_t{held_vectors}));
+    launch("measure_quad", measure_quad<parts>, {.grid = dim3(blocks), .block = dim3(measure_threads)}, nullptr,
            device());
   }
   void convert(int words, int moduli) {
     planes.assign(size(moduli * operand.vectors * device_pitch(operand.k)), 0xaa);
-    words == 4 ? launch_convert_quad<sizeof(T) / 8, 4>(view_of(operand), scales.data(), moduli, planes.data(), nullptr)
-               : launch_convert_quad<sizeof(T) / 8, 6>(view_of(operand), scales.data(), moduli, planes.data(), nullptr);
+    words == 4 ? launch_convert_quad<parts, 4>(view(), scales.data(), moduli, planes.data(), nullptr)
+               : launch_convert_quad<parts, 6>(view(), scales.data(), moduli, planes.data(), nullptr);
   }
 };
 
@@ -51,21 +75,20 @@ template <class TA, class TB>
 class EmulatedScales final : public QuadScales {
  public:
   DeviceQuadFacts facts{};
-  EmulatedScales(Side<TA>& a, Side<TB>& b) : a_(a), b_(b) {
-    launch("sample_quad", sample_quad, {.grid = dim3(quad_samples * quad_samples), .block = dim3(32)}, nullptr,
-           a.device(), b.device(), &facts);
-  }
-  QuadNorms set(int bits) override {
+  EmulatedScales(Side<TA>& a, Side<TB>& b) : a_(a), b_(b) {}
+  QuadExtents set(const QuadSize& size) override {
     facts.maxima = {};
     const auto blocks =
         static_cast<unsigned>(divide_up(a_.operand.vectors + b_.operand.vectors, std::int64_t{scale_threads}));
     launch("set_quad_scales", set_quad_scales, {.grid = dim3(blocks), .block = dim3(scale_threads)}, nullptr,
-           a_.device(), b_.device(), bits, &facts);
+           a_.device(), b_.device(), size, &facts);
+    return facts.maxima.extents();
+  }
+  std::vector<QuadSampleError> samples() override {
+    launch("sample_quad", sample_quad, {.grid = dim3(quad_samples * quad_samples), .block = dim3(32)}, nullptr,
+           a_.device(), b_.device(), &facts);
     launch("sample_errors", sample_errors, {.grid = dim3(1), .block = dim3(64)}, nullptr, a_.device(), b_.device(),
            &facts);
-    return {std::bit_cast<double>(facts.maxima.norm_2[0]), std::bit_cast<double>(facts.maxima.norm_2[1])};
-  }
-  std::vector<QuadSampleError> samples() const override {
     std::vector<QuadSampleError> list;
     for (const auto& s : facts.samples)
       if (s.exists != 0) list.push_back({s.magnitude, s.error, s.exponent});
@@ -96,25 +119,27 @@ std::vector<std::int8_t> products(const Side<TA>& a, const Side<TB>& b, int modu
   return out;
 }
 
-template <int Limbs, int Pairs, bool Exact = false>
+template <int Limbs, int Pairs, EntryForm Form = EntryForm::dd>
 void round_block(const DeviceDdBlock& block) {
-  launch_round_dd<Limbs, Pairs, Exact>(block, 2, nullptr);
+  launch_round_dd<Limbs, Pairs, Form>(block, 2, nullptr);
 }
 
 void round_exact_block(const DeviceDdBlock& block) {
-  block.moduli <= 26   ? round_block<6, 0, true>(block)
-  : block.moduli <= 33 ? round_block<8, 0, true>(block)
-                       : round_block<11, 0, true>(block);
+  constexpr EntryForm form = EntryForm::exact_dd;
+  block.moduli <= 26   ? round_block<6, 0, form>(block)
+  : block.moduli <= 33 ? round_block<8, 0, form>(block)
+                       : round_block<11, 0, form>(block);
 }
 
 void expect_same_vectors(const std::vector<QuadVector>& x, const std::vector<QuadVector>& y) {
   for (std::size_t v = 0; v < x.size(); ++v) {
     ASSERT_EQ(x[v].nonfinite, y[v].nonfinite) << v;
+    ASSERT_EQ(x[v].shift, y[v].shift) << v;
     ASSERT_EQ(x[v].exponent, y[v].exponent) << v;
-    ASSERT_EQ(x[v].lowest_bit, y[v].lowest_bit) << v;
+    for (int p = 0; p < most_parts; ++p) ASSERT_EQ(x[v].lowest_bits[p], y[v].lowest_bits[p]) << v;
     ASSERT_EQ(x[v].norm_1, y[v].norm_1) << v;
     ASSERT_EQ(x[v].norm_2, y[v].norm_2) << v;
-    ASSERT_EQ(x[v].largest, y[v].largest) << v;
+    ASSERT_EQ(x[v].flat, y[v].flat) << v;
   }
 }
 
@@ -124,7 +149,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int bits = 106;  // 0: rounded once
   Rounding rounding = Rounding::nearest;
-  bool by_pairs = true;  // by the kernel of 31 and 32 moduli
+  bool by_pairs = true;  // by the kernel of 27 and 28 moduli
 };
 
 struct Counts {
@@ -132,13 +157,14 @@ struct Counts {
   bool settled = false;
 };
 
-template <class TA, class TB>
+template <class TC = dd, class TA, class TB>
 Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std::vector<TB>& b) {
   const std::int64_t lda = t.opa == Op::none ? t.m : t.k, ldb = t.opb == Op::none ? t.k : t.n;
-  std::vector<dd> expected(size(t.m * t.n));
+  constexpr bool is_128 = !std::is_same_v<TC, dd>;
+  std::vector<TC> expected(size(t.m * t.n));
   Random random(99);
-  for (dd& x : expected) x = test::random_quad(random, 0.5, static_cast<const dd*>(nullptr));
-  std::vector<dd> c = expected;
+  for (TC& x : expected) x = test::random_quad(random, 0.5, static_cast<const TC*>(nullptr));
+  std::vector<TC> c = expected;
   QuadOptions options;
   const bool exact = t.bits == 0;
   options.contract = {.kind = exact ? QuadContract::Kind::exact : QuadContract::Kind::bits,
@@ -180,16 +206,22 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
       .alpha = t.alpha,
       .beta = t.beta,
       .only_rounded = update.only_rounded,
-      .c = c.data(),
+      .binary128 = is_128,
+      .c = reinterpret_cast<dd*>(c.data()),
       .ldc = t.m,
       .open = open.data(),
       .counts = &counts};
-  if (exact)
+  if (is_128)
+    plan.moduli <= 33 ? launch_round<8, 0, EntryForm::binary128>(block, nullptr)
+                      : launch_round<11, 0, EntryForm::binary128>(block, nullptr);
+  else if (exact)
     round_exact_block(block);
   else if (plan.moduli <= 26)
     round_block<6, 0>(block);
-  else if (plan.moduli <= 32 && t.by_pairs)
-    round_block<8, 16>(block);
+  else if (plan.moduli <= 28 && t.by_pairs)
+    round_block<7, 14>(block);
+  else if (plan.moduli <= 30)
+    round_block<7, 0>(block);
   else if (plan.moduli <= 33)
     round_block<8, 0>(block);
   else
@@ -207,14 +239,16 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
     QuadSide a_side = known_rows, b_side = known_columns;
     a_side.scales = rows.scales, b_side.scales = columns.scales;
     decided = decide_left_entries(
-        {host_rows, host_columns, a_side, b_side, t.alpha, t.beta, t.bits, plan.moduli, t.rounding}, 0, 0, left, 2);
+        {host_rows, host_columns, a_side, b_side, t.alpha, t.beta, t.bits, plan.moduli, t.rounding, is_128}, 0, 0, left,
+        2);
     launch("scatter_left", scatter_left, shape, nullptr, block, count, left.data());
   }
   EXPECT_EQ(decided.summed, report.summed);
   EXPECT_EQ(settled ? static_cast<std::int64_t>(counts.looked_at) : decided.looked_at, report.looked_at);
   for (std::size_t e = 0; e < c.size(); ++e)
-    EXPECT_TRUE(same_bits(c[e], expected[e]) || (std::isnan(c[e].hi) && std::isnan(expected[e].hi)))
-        << e << ": " << c[e].hi << " + " << c[e].lo << ", expected " << expected[e].hi << " + " << expected[e].lo;
+    EXPECT_TRUE(same_bits(c[e], expected[e]) ||
+                (std::isnan(leading_double(c[e])) && std::isnan(leading_double(expected[e]))))
+        << e << ": " << leading_double(c[e]) << ", expected " << leading_double(expected[e]);
   return {report.looked_at, count, settled};
 }
 
@@ -238,6 +272,27 @@ TEST(QuadKernels, HaveTheBitsOfTheCpu) {
   expect_bits_of_random_data<double, dd>({.m = 17, .n = 20, .k = 1100, .alpha = 1.5, .beta = -0.75}, 5);
   expect_bits_of_random_data<double, double>({.opa = Op::transpose, .m = 33, .n = 20, .k = 60}, 7);
 }
+
+#if defined(__SIZEOF_FLOAT128__)
+TEST(QuadKernels, RoundToBinary128) {
+  const auto data = [](std::int64_t count, double phi, std::uint64_t seed) {
+    return elements<binary128>(count, phi, seed);
+  };
+  const Case ordinary{.m = 17, .n = 20, .k = 60, .alpha = -0.5, .bits = 113};
+  expect_bits_of_the_cpu<binary128>(ordinary, data(17 * 60, 0.5, 31), data(60 * 20, 0.5, 32));
+  const Case turned{.opa = Op::transpose, .opb = Op::transpose, .m = 5, .n = 9, .k = 300, .bits = 113};
+  expect_bits_of_the_cpu<binary128>(turned, data(5 * 300, 0.5, 33), elements<double>(300 * 9, 0.5, 34));
+  // Far beyond double's range, and entries that bounds have to decide.
+  const Case wide{.m = 16, .n = 10, .k = 64, .bits = 113};
+  std::vector<binary128> a = data(16 * 64, 5, 35), b = data(64 * 10, 5, 36);
+  for (std::size_t e = 0; e < a.size(); e += 16) a[e] = a[e] * 0x1p1000 * 0x1p1000 * (e % 3 == 0 ? 0 : 1);
+  b[70] = std::numeric_limits<double>::infinity();
+  EXPECT_GT(expect_bits_of_the_cpu<binary128>(wide, a, b).left, 0);
+  for (const Rounding rounding : {Rounding::nearest, Rounding::down})
+    expect_bits_of_the_cpu<binary128>({.m = 9, .n = 8, .k = 30, .alpha = -2, .bits = 0, .rounding = rounding},
+                                      data(9 * 30, 0.5, 37), data(30 * 8, 0.5, 38));
+}
+#endif
 
 constexpr Rounding directions[] = {Rounding::nearest, Rounding::down, Rounding::up, Rounding::toward_zero};
 
@@ -278,26 +333,33 @@ TEST(QuadKernels, TakeManyBits) {
   expect_bits_of_the_cpu(many, elements<dd>(many.m * many.k, 3, 9), elements<dd>(many.k * many.n, 3, 10));
 }
 
-// Rows x and -x side by side: what is left is small beside |A||B|, or smaller than any bits hold.
+// Columns x and -x side by side, of rows that are alike there: what is left is small beside |A||B|.
+struct Cancelling {
+  std::vector<dd> a, b;
+
+  Cancelling(const Case& t, double phi) : a(elements<dd>(t.m * t.k, phi, 11)), b(elements<dd>(t.k * t.n, phi, 12)) {
+    for (std::int64_t j = 0; j < t.n; ++j)
+      for (std::int64_t l = 1; l < t.k; l += 2) {
+        const dd x = b[size(l - 1 + j * t.k)];
+        b[size(l + j * t.k)] = dd(-x.hi, -x.lo);
+        for (std::int64_t i = 0; i < t.m; i += 2) a[size(i + l * t.m)] = a[size(i + (l - 1) * t.m)];
+      }
+    for (std::int64_t i = 0; i < t.m; i += 4) a[size(i)].hi *= 1 + std::ldexp(1.0, -40);
+  }
+};
+
 TEST(QuadKernels, SettleSmallEntries) {
-  const Case t{.m = 17, .n = 20, .k = 140};
-  std::vector<dd> a = elements<dd>(t.m * t.k, 0.5, 11), b = elements<dd>(t.k * t.n, 0.5, 12);
-  for (std::int64_t j = 0; j < t.n; ++j)
-    for (std::int64_t l = 1; l < t.k; l += 2) {
-      const dd x = b[size(l - 1 + j * t.k)];
-      b[size(l + j * t.k)] = dd(-x.hi, -x.lo);
-      for (std::int64_t i = 0; i < t.m; i += 2) a[size(i + l * t.m)] = a[size(i + (l - 1) * t.m)];
-    }
-  for (std::int64_t i = 0; i < t.m; i += 4) a[size(i)].hi *= 1 + std::ldexp(1.0, -40);
-  const Counts counts = expect_bits_of_the_cpu(t, a, b);
-  EXPECT_GT(counts.looked_at, 0);
+  const Case t{.m = 17, .n = 12, .k = 140};
+  const Cancelling wide(t, 4);  // no vector proves |A||B|
+  EXPECT_GT(expect_bits_of_the_cpu(t, wide.a, wide.b).looked_at, 0);
   // Large elements whose partners are zero hide the others: of a few rows, of all.
-  for (std::int64_t j = 0; j < t.n; ++j) b[size(j * t.k)] = dd(0);
+  Cancelling hidden(t, 0.5);
+  for (std::int64_t j = 0; j < t.n; ++j) hidden.b[size(j * t.k)] = dd(0);
   for (const std::int64_t step : {8, 1}) {
-    for (std::int64_t i = 0; i < t.m; i += step) a[size(i)] = dd(0x1p200);
-    const Counts hidden = expect_bits_of_the_cpu(t, a, b);
-    EXPECT_GT(hidden.left, 0);
-    EXPECT_EQ(hidden.settled, step == 8);
+    for (std::int64_t i = 0; i < t.m; i += step) hidden.a[size(i)] = dd(0x1p200);
+    const Counts counts = expect_bits_of_the_cpu(t, hidden.a, hidden.b);
+    EXPECT_GT(counts.left, 0);
+    EXPECT_EQ(counts.settled, step == 8);
   }
 }
 

@@ -27,11 +27,15 @@ const auto unit_shift = static_cast<unsigned long>(-exact_unit);
 // sum_l a_l b_l - c in units of 2^(2 exact_unit), as a double relative to the sum of magnitudes.
 class Difference {
  public:
-  void add(const dd& a, const dd& b) {
+  template <class T>
+  void add(const T& a, const T& b) {
     const mpz_class term = exact_value_of(a) * exact_value_of(b);
     sum_ += term, size_ += abs(term);
   }
-  void subtract(const dd& c) { sum_ -= exact_value_of(c) << unit_shift; }
+  template <class T>
+  void subtract(const T& c) {
+    sum_ -= exact_value_of(c) << unit_shift;
+  }
   double relative() const {
     if (sum_ == 0) return 0;
     const mpq_class quotient(abs(sum_), size_);
@@ -41,6 +45,41 @@ class Difference {
  private:
   mpz_class sum_ = 0, size_ = 0;
 };
+
+#if defined(__SIZEOF_FLOAT128__)
+TEST(QuadFactors, ServeBinary128) {
+  const std::int64_t n = 60, ld = n + 1;  // two panels
+  Random random(5);
+  const auto elements = [&](std::int64_t count) {
+    std::vector<binary128> x(static_cast<std::size_t>(count));
+    for (binary128& e : x) e = random_quad(random, 0.5, static_cast<const binary128*>(nullptr));
+    return x;
+  };
+  const std::vector<binary128> a = elements(ld * n), b = elements(ld);
+  std::vector<binary128> lu = a, x = b, s(a.size());
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
+  ASSERT_EQ(quad_gesv(n, 1, lu.data(), ld, pivots.data(), x.data(), ld), 0);
+  quad_syrk(Uplo::lower, Op::none, n, n, 1, a.data(), ld, 0, s.data(), ld);
+  std::vector<binary128> l = s;
+  for (binary128& e : l) e *= 0x1p900, e *= 0x1p901;  // far beyond double
+  ASSERT_EQ(quad_potrf(Uplo::lower, n, l.data(), ld), 0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    Difference residual, square;
+    for (std::int64_t j = 0; j < n; ++j) residual.add(a[at(i, j, ld)], x[at(j, 0, ld)]);
+    residual.subtract(b[at(i, 0, ld)]);
+    EXPECT_LE(residual.relative(), 8 * static_cast<double>(n) * 0x1p-111) << i;
+    for (std::int64_t j = 0; j <= i / 2; ++j) square.add(l[at(i, j, ld)], l[at(i / 2, j, ld)]);
+    square.subtract(s[at(i, i / 2, ld)] * 0x1p900 * 0x1p901);
+    EXPECT_LE(square.relative(), static_cast<double>(n) * 0x1p-111) << i;
+  }
+  l = s;
+  l[at(40, 40, ld)] = -l[at(40, 40, ld)];
+  EXPECT_EQ(quad_potrf(Uplo::lower, n, l.data(), ld), 41);
+  QuadOptions options;
+  options.contract = QuadContract::parse("exact");
+  EXPECT_THROW(static_cast<void>(quad_getrf(n, n, l.data(), ld, pivots.data(), options)), Error);
+}
+#endif
 
 TEST(QuadFactors, LuMultipliesBackToThePermutedMatrix) {
   const std::int64_t n = 110;  // three panels

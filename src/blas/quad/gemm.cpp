@@ -10,6 +10,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "blas/quad/contract.hpp"
+#include "blas/quad/instantiate.hpp"
 #include "blas/quad/scale.hpp"
 #include "product/arguments.hpp"
 #include "product/output.hpp"
@@ -168,21 +169,9 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   return report;
 }
 
-#define VERNIER_INSTANTIATE(TA, TB, TC)                                                                            \
-  template QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, \
-                                const TB*, std::int64_t, double, TC*, std::int64_t, const QuadOptions&);
-VERNIER_INSTANTIATE(double, double, dd)
-VERNIER_INSTANTIATE(dd, double, dd)
-VERNIER_INSTANTIATE(double, dd, dd)
-VERNIER_INSTANTIATE(dd, dd, dd)
-VERNIER_INSTANTIATE(std::complex<double>, std::complex<double>, complex_dd)
-VERNIER_INSTANTIATE(complex_dd, complex_dd, complex_dd)
+VERNIER_INSTANTIATE_QUAD_GEMM()
 #if defined(__SIZEOF_FLOAT128__)
-VERNIER_INSTANTIATE(double, double, binary128)
-VERNIER_INSTANTIATE(binary128, double, binary128)
-VERNIER_INSTANTIATE(double, binary128, binary128)
-VERNIER_INSTANTIATE(binary128, binary128, binary128)
+VERNIER_INSTANTIATE_BINARY128_GEMM()
 #endif
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

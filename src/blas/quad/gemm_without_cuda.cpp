@@ -14,6 +14,9 @@ QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, c
 }
 
 VERNIER_INSTANTIATE_QUAD_GEMM()
+#if defined(__SIZEOF_FLOAT128__)
+VERNIER_INSTANTIATE_BINARY128_GEMM()
+#endif
 
 }  // namespace vernier::cuda
 

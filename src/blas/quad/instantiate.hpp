@@ -1,4 +1,4 @@
-// Every instance of cuda::quad_gemm, with CUDA and without.
+// Every instance of quad_gemm: on CPUs, on a GPU, without CUDA.
 #pragma once
 
 #define VERNIER_INSTANTIATE_PRODUCT(TA, TB, TC)                                                                    \
@@ -11,3 +11,8 @@
   VERNIER_INSTANTIATE_PRODUCT(dd, dd, dd)                                             \
   VERNIER_INSTANTIATE_PRODUCT(std::complex<double>, std::complex<double>, complex_dd) \
   VERNIER_INSTANTIATE_PRODUCT(complex_dd, complex_dd, complex_dd)
+#define VERNIER_INSTANTIATE_BINARY128_GEMM()                \
+  VERNIER_INSTANTIATE_PRODUCT(double, double, binary128)    \
+  VERNIER_INSTANTIATE_PRODUCT(binary128, double, binary128) \
+  VERNIER_INSTANTIATE_PRODUCT(double, binary128, binary128) \
+  VERNIER_INSTANTIATE_PRODUCT(binary128, binary128, binary128)

@@ -26,6 +26,14 @@ void scale_quad(std::int64_t m, std::int64_t n, double beta, TC* c, std::int64_t
     }
 }
 
+#if defined(__SIZEOF_FLOAT128__)
+void update_binary128(double alpha, const std::vector<binary128>& t, double beta, std::vector<binary128>& c) {
+  const QuadUpdate update = quad_update(alpha, beta);
+  const FloatingEnvironment environment;
+  for (std::size_t e = 0; e < t.size(); ++e) update_quad(update, t[e], c[e]);
+}
+#endif
+
 template void scale_quad(std::int64_t, std::int64_t, double, dd*, std::int64_t, const QuadContract&);
 #if defined(__SIZEOF_FLOAT128__)
 template void scale_quad(std::int64_t, std::int64_t, double, binary128*, std::int64_t, const QuadContract&);

@@ -8,16 +8,14 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "lapack/quad/quad_refinement.hpp"
 #include "product/arguments.hpp"
-#include "residue/quad/dd_arithmetic.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
 namespace {
 
-constexpr int most_corrections = 40;
 constexpr double largest_double = std::numeric_limits<double>::max();
-constexpr double least_gain = 0.25;  // corrections that shrink by less do not converge
 
 double leading(double x) { return x; }
 double leading(const dd& x) { return x.hi + x.lo; }
@@ -68,24 +66,10 @@ class QuadFactors {
       for (std::int64_t i = 0; i < n_; ++i) to[static_cast<std::size_t>(i + j * n_)] = convert(A[i + j * lda]);
   }
 
-  // Scaled so that residuals far below 1 keep their digits.
   void solve_fp64(std::int64_t columns, std::vector<dd>& r) const {
-    std::vector<double> x(r.size());
-    std::vector<int> shift(static_cast<std::size_t>(columns), 0);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      double largest = 0;
-      for (std::int64_t i = 0; i < n_; ++i)
-        largest = std::max(largest, std::fabs(r[static_cast<std::size_t>(i + c * n_)].hi));
-      if (largest > 0) shift[static_cast<std::size_t>(c)] = std::ilogb(largest);
-      for (std::int64_t i = 0; i < n_; ++i)
-        x[static_cast<std::size_t>(i + c * n_)] =
-            std::ldexp(r[static_cast<std::size_t>(i + c * n_)].hi, -shift[static_cast<std::size_t>(c)]);
-    }
-    getrs<double>(Op::none, n_, columns, lu_.data(), n_, pivots_.data(), x.data(), n_, fp64_);
-    for (std::int64_t c = 0; c < columns; ++c)
-      for (std::int64_t i = 0; i < n_; ++i)
-        r[static_cast<std::size_t>(i + c * n_)] =
-            dd(std::ldexp(x[static_cast<std::size_t>(i + c * n_)], shift[static_cast<std::size_t>(c)]));
+    ScaledColumns scaled(n_, columns, r);
+    getrs<double>(Op::none, n_, columns, lu_.data(), n_, pivots_.data(), scaled.x.data(), n_, fp64_);
+    r = scaled.unscaled(n_);
   }
 
   bool in_dd_ = false;
@@ -98,25 +82,30 @@ class QuadFactors {
 };
 
 template <class TA, class TB>
-class QuadSolver {
+class QuadSolver final : public RefinedSystem {
  public:
-  QuadSolver(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb,
+  QuadSolver(std::int64_t order, std::int64_t columns, const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb,
              const QuadOptions& options, QuadSolveReport& report)
-      : n_(n), nrhs_(nrhs), a_(A), lda_(lda), b_(B), ldb_(ldb), options_(options), report_(report) {
-    norm_a_ = norm_of_a();
+      : a_(A), lda_(lda), b_(B), ldb_(ldb), options_(options), report_(report) {
+    n = order, nrhs = columns;
+    norm_a = norm_of_a();
+    for (std::int64_t c = 0; c < nrhs; ++c) {
+      double most = 0;
+      for (std::int64_t i = 0; i < n; ++i) most = std::max(most, std::fabs(leading(b_[i + c * ldb_])));
+      size_b.push_back(most);
+    }
     report.n = n, report.nrhs = nrhs;
-    report.tolerance = std::sqrt(static_cast<double>(n)) * 0x1p-103;
+    report.tolerance = quad_tolerance(n);
   }
 
   // X, n x nrhs; empty where A is singular.
   std::vector<dd> run() {
     std::vector<dd> x;
     for (const bool in_dd : {false, true}) {
-      QuadFactors factors;
       report_.factors = in_dd ? "dd" : "fp64";
-      report_.info = factors.factor(in_dd, n_, a_, lda_, options_);
+      report_.info = factors_.factor(in_dd, n, a_, lda_, options_);
       if (report_.info != 0) continue;
-      x = refine(factors);
+      x = refine(*this, report_);
       if (report_.ok) return x;
     }
     if (report_.info != 0)
@@ -126,94 +115,34 @@ class QuadSolver {
     return report_.info != 0 ? std::vector<dd>() : x;
   }
 
- private:
-  double norm_of_a() const {
-    std::vector<double> sums(static_cast<std::size_t>(n_), 0);
-    for (std::int64_t j = 0; j < n_; ++j)
-      for (std::int64_t i = 0; i < n_; ++i) sums[static_cast<std::size_t>(i)] += std::fabs(leading(a_[i + j * lda_]));
-    const double norm = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
-    return std::min(norm, largest_double) * (1 - static_cast<double>(n_) * 0x1p-52);
-  }
-
   // B - A X, rounded once.
-  std::vector<dd> residual(const std::vector<dd>& x) const {
-    std::vector<dd> r(static_cast<std::size_t>(n_ * nrhs_));
-    for (std::int64_t c = 0; c < nrhs_; ++c)
-      for (std::int64_t i = 0; i < n_; ++i) r[static_cast<std::size_t>(i + c * n_)] = dd(b_[i + c * ldb_]);
+  std::vector<dd> residual(const std::vector<dd>& x) const override {
+    std::vector<dd> r(static_cast<std::size_t>(n * nrhs));
+    for (std::int64_t c = 0; c < nrhs; ++c)
+      for (std::int64_t i = 0; i < n; ++i) r[static_cast<std::size_t>(i + c * n)] = dd(b_[i + c * ldb_]);
     QuadOptions exact = options_;
     exact.contract = {.kind = QuadContract::Kind::exact};
-    quad_gemm(Op::none, Op::none, n_, nrhs_, n_, -1, a_, lda_, x.data(), n_, 1, r.data(), n_, exact);
+    quad_gemm(Op::none, Op::none, n, nrhs, n, -1, a_, lda_, x.data(), n, 1, r.data(), n, exact);
     return r;
   }
+  void solve(std::vector<dd>& r) const override { factors_.solve(nrhs, r); }
 
-  double largest(const std::vector<dd>& x, std::int64_t column) const {
-    double most = 0;
-    for (std::int64_t i = 0; i < n_; ++i) {
-      const double size = magnitude(x[static_cast<std::size_t>(i + column * n_)]);
-      if (!(size <= most)) most = size;  // NaN shows
-    }
-    return most;
+ private:
+  double norm_of_a() const {
+    std::vector<double> sums(static_cast<std::size_t>(n), 0);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] += std::fabs(leading(a_[i + j * lda_]));
+    const double norm = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+    return std::min(norm, largest_double) * (1 - static_cast<double>(n) * 0x1p-52);
   }
 
-  double backward_error(const std::vector<dd>& x, const std::vector<dd>& r) const {
-    double worst = 0;
-    for (std::int64_t c = 0; c < nrhs_; ++c) {
-      double size_b = 0;
-      for (std::int64_t i = 0; i < n_; ++i) size_b = std::max(size_b, std::fabs(leading(b_[i + c * ldb_])));
-      const double size = std::min(norm_a_ * largest(x, c) + size_b, largest_double),  // at most the divisor
-          error = size == 0 ? 0 : largest(r, c) / size * (1 + 0x1p-45);
-      if (!(error <= worst)) worst = error;
-    }
-    return worst;
-  }
-
-  // The largest quotient of a correction and its solution.
-  double relative_size(const std::vector<dd>& d, const std::vector<dd>& x) const {
-    double worst = 0;
-    for (std::int64_t c = 0; c < nrhs_; ++c) {
-      const double size = largest(x, c), own = largest(d, c), quotient = size == 0 ? (own == 0 ? 0 : 1) : own / size;
-      if (!(quotient <= worst)) worst = quotient;
-    }
-    return worst;
-  }
-
-  std::vector<dd> refine(const QuadFactors& factors) {
-    std::vector<dd> x(static_cast<std::size_t>(n_ * nrhs_)), best;
-    double last = 1, best_error = std::numeric_limits<double>::infinity();
-    report_.ok = false, report_.corrections = 0;
-    for (;; ++report_.corrections) {
-      std::vector<dd> d = residual(x);
-      const double error = backward_error(x, d);
-      if (error < best_error || best.empty()) best = x, best_error = error;
-      factors.solve(nrhs_, d);
-      std::vector<dd> next = x;
-      for (std::size_t e = 0; e < next.size(); ++e) next[e] = next[e] + d[e];
-      const double size = relative_size(d, next);
-      // What is left of the error after a correction is some `gain` of it.
-      const double gain = report_.corrections == 0 ? least_gain : std::min(least_gain, size / last);
-      const bool shrinks = report_.corrections == 0 || size <= least_gain * last;
-      if (report_.corrections > 0) report_.forward_error = size / (1 - gain);
-      constexpr double unit = 0x1p-105;
-      if (size <= unit || !shrinks || report_.corrections == most_corrections) {
-        if (shrinks || size <= 8 * unit) best = x, best_error = error;
-        break;
-      }
-      x = std::move(next);
-      last = size;
-    }
-    report_.backward_error = best_error;
-    report_.ok = best_error <= report_.tolerance && report_.forward_error < least_gain;
-    return best;
-  }
-
-  const std::int64_t n_, nrhs_;
   const TA* a_;
   const std::int64_t lda_;
   const TB* b_;
   const std::int64_t ldb_;
   const QuadOptions& options_;
   QuadSolveReport& report_;
-  double norm_a_ = 0;
+  QuadFactors factors_;
 };
 
 double times_power(double x, int exponent) { return std::ldexp(x, exponent); }

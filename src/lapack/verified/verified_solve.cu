@@ -5,9 +5,9 @@
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/verified/enclose.hpp"
-#include "lapack/verified/interval_elements.cuh"
 #include "lapack/verified/interval_products.hpp"
-#include "lapack/verified/magnitude_kernels.cuh"
+#include "lapack/verified/inverse_kernels.cuh"
+#include "lapack/verified/magnitudes.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/operand_blocks.hpp"
 #include "vernier/cuda_lapack.hpp"
@@ -154,18 +154,6 @@ class VerifiedOnDevice final : public ProvedSystem {
   DeviceWorkspace memory_;
 };
 
-void check_finite_matrix(const char* name, const double* x, std::int64_t n, std::int64_t columns, std::int64_t ld,
-                         cudaStream_t stream) {
-  const DeviceWorkspace memory(sizeof(IntervalFacts), stream);
-  auto* const facts = reinterpret_cast<IntervalFacts*>(memory.data());
-  to_device(facts, std::vector<IntervalFacts>{{~0ull, 0}}, stream);
-  launch_elements("find_bad", find_nonfinite, n, columns, stream, Elements<const double>{x, ld}, facts);
-  const unsigned long long bad = on_host(facts, 1, stream)[0].bad;
-  if (bad == ~0ull) return;
-  const std::int64_t i = static_cast<std::int64_t>(bad) % n, j = static_cast<std::int64_t>(bad) / n;
-  check_finite_entry("verified_solve", name, on_host(x + i + j * ld, 1, stream)[0], i, j);
-}
-
 void check_call(const DeviceSystem& s, const double* Xlow, const double* Xhigh, std::int64_t ldx,
                 const Options& options) {
   constexpr const char* routine = "verified_solve";
@@ -180,8 +168,8 @@ void check_call(const DeviceSystem& s, const double* Xlow, const double* Xhigh, 
   check_pointer(routine, "Xhigh", s.n > 0 && s.nrhs > 0, Xhigh);
   check_leading(routine, "ldx", ldx, s.n);
   check_device<double>(routine, s.n);
-  check_finite_matrix("A", s.A, s.n, s.n, s.lda, stream_of(options));
-  check_finite_matrix("B", s.B, s.n, s.nrhs, s.ldb, stream_of(options));
+  check_finite_matrix(routine, "A", s.A, s.n, s.n, s.lda, stream_of(options));
+  check_finite_matrix(routine, "B", s.B, s.n, s.nrhs, s.ldb, stream_of(options));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Enclosures in device memory, in a build without CUDA.
 #include "base/stub.hpp"
 #include "lapack/verified/interval_products.hpp"
+#include "vernier/quad.hpp"
 
 #if !VERNIER_HAS_CUDA
 
@@ -15,6 +16,16 @@ VerifiedReport verified_solve(std::int64_t, std::int64_t, const double*, std::in
                               double*, double*, std::int64_t, const Options&) {
   fail_without_cuda();
 }
+
+template <class TB>
+QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const TB*, std::int64_t, dd*,
+                           std::int64_t, const QuadOptions&) {
+  fail_without_cuda();
+}
+template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
+                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
+template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
+                                    dd*, std::int64_t, const QuadOptions&);
 
 VERNIER_INTERVAL_PRODUCTS(double)
 VERNIER_INTERVAL_PRODUCTS(std::complex<double>)

@@ -64,7 +64,8 @@ __device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first
 // A block has a part of k of 16 vectors, a warp two of them.
 template <int Parts, int Words>
 __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_constant__ QuadConversion<Words> task) {
-  __shared__ TurnedPiece<Parts> turned;
+  constexpr bool turns = Parts < 3;  // binary128 was split along k
+  __shared__ TurnedPiece<turns ? Parts : 1> turned;
   __shared__ ReductionTable<Words> table;
   const QuadView& x = task.x;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
@@ -84,7 +85,8 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
   std::uint8_t* to = task.planes + (first + warp) * task.pitch + fragment_modulus(lane) * plane + fragment_byte(lane);
   for (std::int64_t l0 = begin; l0 < end; l0 += quad_piece) {
     __syncthreads();
-    if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, turned);
+    if constexpr (turns)
+      if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, turned);
     __syncthreads();
     std::uint32_t words[2][4][Words];
 #pragma unroll
@@ -94,9 +96,9 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
         const int v = warp + measure_warps * g;
         const std::int64_t l = l0 + 4 * chunk + e;
         double parts[Parts] = {};
-        if (!x.k_contiguous()) {
+        if (turns && !x.k_contiguous()) {
 #pragma unroll
-          for (int p = 0; p < Parts; ++p) parts[p] = turned[p][v][chunk + 32 * e];
+          for (int p = 0; p < Parts; ++p) parts[p] = turned[turns ? p : 0][v][chunk + 32 * e];
         } else if (wanted[g] && l < x.k) {
           load_parts<Parts>(x.at(first + v, l), parts);
         }

@@ -101,14 +101,13 @@ VERNIER_HD inline DdOfSums dd_in_direction(const CrtSums<Limbs>& c, Rounding rou
 
 // A row's or column's share in what becomes of an entry.
 struct alignas(16) DdVector {
-  double rounding = 0, half_norm = 0, largest = 0;
-  int exponent = 0;  // of one unit of the scaled elements
-  int special = 0;   // it has a NaN or an infinity
+  double rounded = 0, half_norm = 0, floor = 0;  // QuadError
+  int exponent = 0;                              // of one unit of the scaled elements
+  int special = 0;                               // it has a NaN or an infinity
 };
 
 VERNIER_HD inline double dd_error(const DdVector& row, const DdVector& column) {
-  return entry_error(VectorError{row.rounding, row.half_norm, row.largest},
-                     VectorError{column.rounding, column.half_norm, column.largest});
+  return quad_error({row.rounded, row.half_norm, row.floor}, {column.rounded, column.half_norm, column.floor});
 }
 
 // What becomes of an entry: known, T is in hi and lo; doubtful: its integer has to decide; open: its bound has to.
@@ -155,7 +154,8 @@ VERNIER_HD inline DdEntry dd_entry(const CrtSums<Limbs>& reduced, const DdVector
   if (row.special + column.special != 0) return {0, 0, DdState::special};
   const DdOfSums x = dd_of_sums(reduced);
   const double error = dd_error(row, column);
-  if (!(error <= rule.share * (fabs(x.hi) * (1 - 0x1p-40) - 2 * error))) return {0, 0, DdState::open};
+  const double size = fmax(fabs(x.hi) * (1 - 0x1p-40) - 2 * error, row.floor * column.floor);  // at most |A||B|
+  if (!(error <= rule.share * size)) return {0, 0, DdState::open};
   return scaled_entry(x, row, column, rule);
 }
 

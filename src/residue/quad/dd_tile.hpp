@@ -12,13 +12,13 @@ namespace vernier {
 // What the entries of a block need of its 32 rows, or columns.
 struct TileVectors {
   alignas(64) std::array<int, strip_size> exponent{};  // of one unit of the scaled elements
-  // VectorError; infinite where the vector has a NaN or an infinity, so that its entries stay open.
-  alignas(64) std::array<double, strip_size> rounding{}, half_norm{}, largest{};
+  // QuadError; infinite where the vector has a NaN or an infinity, so that its entries stay open.
+  alignas(64) std::array<double, strip_size> rounded{}, half_norm{}, floor{};
 };
 
 struct DdTask {
   const TileVectors &rows, &columns;
-  double share = 0;  // an entry stands if its error is at most this share of it (docs/accuracy.md, theorem 13)
+  double share = 0;  // an entry stands if its error is at most this share of |A||B| (docs/accuracy.md, theorem 13)
   int exponent = 0;  // T is multiplied by 2^exponent,
   double sign = 1;   // and by this: 1 or -1
 };

@@ -2,14 +2,19 @@
 
 #include <omp.h>
 
+#include <bit>
+
 #include "base/environment.hpp"
 #include "residue/quad/quad_writer.hpp"
 
 namespace vernier {
-LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
-                               std::vector<LeftEntry>& entries, int threads) {
+namespace {
+
+template <class TC>
+LeftCounts decide_entries_of(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
+                             std::vector<LeftEntry>& entries, int threads) {
   const RecombineTables tables(residue_system(problem.moduli));
-  const QuadProblem<dd> product{problem.a, problem.b, problem.alpha,  problem.beta,
+  const QuadProblem<TC> product{problem.a, problem.b, problem.alpha,  problem.beta,
                                 nullptr,   0,         {problem.bits}, problem.rounding};
   const QuadState state{problem.rows, problem.columns, tables, 1};
   const std::int64_t k = problem.a.k;
@@ -23,16 +28,28 @@ LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std:
       memory.row.part[p] = vectors.data() + ((omp_get_thread_num() * most_parts + p) * 2) * k;
       memory.column.part[p] = memory.row.part[p] + k;
     }
-    QuadWriter<dd> writer(product, state);
+    QuadWriter<TC> writer(product, state);
 #pragma omp for schedule(dynamic, 16)
     for (std::size_t e = 0; e < entries.size(); ++e) {
       LeftEntry& x = entries[e];
       const WideNumber leading = leading_bits_of(recombine_entry(tables, x.residues, 1), 0);
-      writer.write(i0 + x.row, j0 + x.column, leading, x.residues, x.c, memory);
+      auto c = std::bit_cast<TC>(x.c);
+      writer.write(i0 + x.row, j0 + x.column, leading, x.residues, c, memory);
+      x.c = std::bit_cast<dd>(c);
     }
     looked_at += memory.looked_at, summed += memory.summed;
   }
   return {looked_at, summed};
+}
+
+}  // namespace
+
+LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
+                               std::vector<LeftEntry>& entries, int threads) {
+#if defined(__SIZEOF_FLOAT128__)
+  if (problem.binary128) return decide_entries_of<binary128>(problem, i0, j0, entries, threads);
+#endif
+  return decide_entries_of<dd>(problem, i0, j0, entries, threads);
 }
 
 }  // namespace vernier

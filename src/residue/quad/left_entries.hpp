@@ -11,7 +11,7 @@ namespace vernier {
 
 struct LeftEntry {
   std::int32_t row, column;  // of its block
-  dd c;                      // before, where beta is not 0; after
+  dd c;                      // before, where beta is not 0; after, perhaps the bits of a binary128
   std::int8_t residues[52];
 };
 
@@ -25,6 +25,7 @@ struct LeftProblem {
   double alpha, beta;
   int bits, moduli;  // bits = 0: rounded once, in this direction
   Rounding rounding = Rounding::nearest;
+  bool binary128 = false;  // only rounded
 };
 
 struct LeftCounts {

@@ -10,24 +10,28 @@ unsigned blocks_of(std::int64_t count, int of_a_block) {
 }  // namespace
 
 void measure_quad_on_device(const DeviceQuadSide& side, cudaStream_t stream) {
-  const LaunchShape shape{.grid = dim3(blocks_of(side.x.vectors, measure_vectors)), .block = dim3(measure_threads)};
-  launch("measure_quad", side.x.parts == 1 ? measure_quad<1> : measure_quad<2>, shape, stream, side);
+  const LaunchShape shape{.grid = dim3(blocks_of(side.x.vectors, held_vectors)), .block = dim3(measure_threads)};
+  launch("measure_quad",
+         side.x.parts == 1   ? measure_quad<1>
+         : side.x.parts == 2 ? measure_quad<2>
+                             : measure_quad<3>,
+         shape, stream, side);
 }
 
 void sample_quad_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts,
                            cudaStream_t stream) {
-  check(cudaMemsetAsync(facts, 0, sizeof(DeviceQuadFacts), stream), "sample");
+  check(cudaMemsetAsync(facts->samples, 0, sizeof(facts->samples), stream), "sample");
   launch("sample_quad", sample_quad, {.grid = dim3(quad_samples * quad_samples), .block = dim3(32)}, stream, a, b,
          facts);
+  launch("sample_errors", sample_errors, {.grid = dim3(1), .block = dim3(64)}, stream, a, b, facts);
 }
 
-void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, int bits, DeviceQuadFacts* facts,
-                               cudaStream_t stream) {
+void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSize& size,
+                               DeviceQuadFacts* facts, cudaStream_t stream) {
   check(cudaMemsetAsync(&facts->maxima, 0, sizeof(QuadMaxima), stream), "scales");
   launch("set_quad_scales", set_quad_scales,
          {.grid = dim3(blocks_of(a.x.vectors + b.x.vectors, scale_threads)), .block = dim3(scale_threads)}, stream, a,
-         b, bits, facts);
-  launch("sample_errors", sample_errors, {.grid = dim3(1), .block = dim3(64)}, stream, a, b, facts);
+         b, size, facts);
 }
 
 }  // namespace vernier::cuda

@@ -12,8 +12,9 @@ namespace vernier::cuda {
 template <int Parts>
 struct QuadExtremes {
   unsigned long long largest[Parts] = {};  // bits
-  int lowest = no_lowest_bit, nonfinite = 0;
+  int depth[Parts] = {}, nonfinite = 0;    // depth: how far the lowest bit is below no_lowest_bit
 
+  __device__ int lowest_bit(int part) const { return no_lowest_bit - depth[part]; }
   __device__ void add(const double (&x)[Parts], const QuantumScale*) {
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
@@ -21,20 +22,24 @@ struct QuadExtremes {
       if (bits >= infinity_bits<double>) nonfinite = 1;
       if (bits == 0 || bits >= infinity_bits<double>) continue;
       largest[p] = max(largest[p], static_cast<unsigned long long>(bits));
-      lowest = min(lowest, lowest_bit_of(bits));
+      depth[p] = max(depth[p], no_lowest_bit - lowest_bit_of(bits));
     }
   }
   __device__ void merge(const QuadExtremes& other) {
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) largest[p] = max(largest[p], other.largest[p]);
-    lowest = min(lowest, other.lowest);
+    for (int p = 0; p < Parts; ++p) {
+      largest[p] = max(largest[p], other.largest[p]);
+      depth[p] = max(depth[p], other.depth[p]);
+    }
     nonfinite |= other.nonfinite;
   }
   __device__ QuadExtremes from_lane(int distance) const {
     QuadExtremes other;
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) other.largest[p] = __shfl_xor_sync(~0u, largest[p], distance);
-    other.lowest = __shfl_xor_sync(~0u, lowest, distance);
+    for (int p = 0; p < Parts; ++p) {
+      other.largest[p] = __shfl_xor_sync(~0u, largest[p], distance);
+      other.depth[p] = __shfl_xor_sync(~0u, depth[p], distance);
+    }
     other.nonfinite = __shfl_xor_sync(~0u, nonfinite, distance);
     return other;
   }
@@ -42,20 +47,29 @@ struct QuadExtremes {
 
 template <int Parts>
 struct QuadSums {
+  static constexpr int depths = static_cast<int>(shallow_depths.size());
   unsigned long long sum[Parts] = {}, squares[Parts] = {};
+  unsigned clipped[depths] = {};  // of the leading part; of a slice, so that 32 bits hold them
 
   __device__ void add(const double (&x)[Parts], const QuantumScale* scale) {
+    constexpr auto thresholds = shallow_depths;
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
       if (!is_finite(x[p])) continue;
       const auto v = static_cast<unsigned>(ceil(fabs(x[p]) * scale[p].first * scale[p].second));
       sum[p] += v;
       squares[p] += static_cast<unsigned long long>(v) * v;
+      if (p > 0) continue;
+#pragma unroll
+      for (int d = 0; d < depths; ++d)
+        clipped[d] += min(v, 1u << (quantum_bits - thresholds[static_cast<std::size_t>(d)]));
     }
   }
   __device__ void merge(const QuadSums& other) {
 #pragma unroll
     for (int p = 0; p < Parts; ++p) sum[p] += other.sum[p], squares[p] += other.squares[p];
+#pragma unroll
+    for (int d = 0; d < depths; ++d) clipped[d] += other.clipped[d];
   }
   __device__ QuadSums from_lane(int distance) const {
     QuadSums other;
@@ -64,84 +78,103 @@ struct QuadSums {
       other.sum[p] = __shfl_xor_sync(~0u, sum[p], distance);
       other.squares[p] = __shfl_xor_sync(~0u, squares[p], distance);
     }
+#pragma unroll
+    for (int d = 0; d < depths; ++d) other.clipped[d] = __shfl_xor_sync(~0u, clipped[d], distance);
     return other;
+  }
+  __device__ VectorSums leading() const {
+    VectorSums s{squares[0], sum[0], {}};
+    for (int d = 0; d < depths; ++d) s.clipped[static_cast<std::size_t>(d)] = clipped[d];
+    return s;
   }
 };
 
-// A block's sums over a slice of 16 vectors; found[warp][vector] has them, of which those of a vector are to be merged.
-template <int Parts, class Sums>
-__device__ __forceinline__ void sweep_slice(const QuadView& x, std::int64_t first, std::int64_t begin, std::int64_t end,
-                                            const QuantumScale (*scales)[Parts],
-                                            Sums (&found)[measure_warps][measure_vectors]) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  double parts[Parts];
-  if (x.k_contiguous()) {
+// A block holds a slice of four vectors in registers, 16 elements a thread: memory is read once.
+inline constexpr int held_vectors = 4, held_elements = longest_slice * held_vectors / measure_threads;
+
+template <int Parts>
+class HeldSlice {
+ public:
+  // Behind the vectors and behind `end` there are zeros.
+  __device__ HeldSlice(const QuadView& x, std::int64_t first, std::int64_t begin, std::int64_t end)
+      : contiguous_(x.k_contiguous()) {
+    constexpr int warps_of_a_vector = measure_warps / held_vectors;
+    const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+    vector_ = contiguous_ ? warp / warps_of_a_vector : thread % held_vectors;
+    const int from = contiguous_ ? warp % warps_of_a_vector * 32 + thread % 32 : thread / held_vectors;
 #pragma unroll
-    for (int g = 0; g < measure_vectors / measure_warps; ++g) {
-      const int v = warp + g * measure_warps;
-      Sums sums;
-      for (std::int64_t l = begin + lane; first + v < x.vectors && l < end; l += 32) {
-        load_parts<Parts>(x.at(first + v, l), parts);
-        sums.add(parts, scales[v]);
-      }
+    for (int e = 0; e < held_elements; ++e) {
+      const std::int64_t l = begin + from + e * (measure_threads / held_vectors);
 #pragma unroll
-      for (int d = 16; d > 0; d /= 2) sums.merge(sums.from_lane(d));
-      if (lane < measure_warps) found[lane][v] = lane == warp ? sums : Sums{};
+      for (int p = 0; p < Parts; ++p) x_[e][p] = 0;
+      if (first + vector_ < x.vectors && l < end) load_parts<Parts>(x.at(first + vector_, l), x_[e]);
     }
-  } else {
-    const int v = static_cast<int>(threadIdx.x) % measure_vectors;
-    Sums sums;
-    for (std::int64_t l = begin + threadIdx.x / measure_vectors; first + v < x.vectors && l < end;
-         l += measure_threads / measure_vectors) {
-      load_parts<Parts>(x.at(first + v, l), parts);
-      sums.add(parts, scales[v]);
-    }
-    sums.merge(sums.from_lane(16));
-    if (lane < 16) found[warp][v] = sums;
   }
-}
+
+  // found[warp][vector] has the sums of which those of a vector are to be merged.
+  template <class Sums>
+  __device__ __forceinline__ void sum(const QuantumScale (*scales)[Parts],
+                                      Sums (&found)[measure_warps][held_vectors]) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    Sums sums;
+#pragma unroll
+    for (int e = 0; e < held_elements; ++e) sums.add(x_[e], scales[vector_]);
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2)
+      if (contiguous_ || d >= held_vectors) sums.merge(sums.from_lane(d));
+    if (lane < held_vectors) found[warp][lane] = contiguous_ && lane != vector_ ? Sums{} : sums;
+  }
+
+ private:
+  double x_[held_elements][Parts];
+  const bool contiguous_;
+  int vector_;
+};
 
 template <class Sums>
-__device__ __forceinline__ Sums merged(const Sums (&found)[measure_warps][measure_vectors], int v) {
+__device__ __forceinline__ Sums merged(const Sums (&found)[measure_warps][held_vectors], int v) {
   Sums all = found[0][v];
   for (int w = 1; w < measure_warps; ++w) all.merge(found[w][v]);
   return all;
 }
 
-// A block has 16 vectors and all of their k, slice by slice, each read twice: the exponents, and what is measured by
-// them.
+// A block has four vectors and all of their k, slice by slice: the exponents, and what is measured by them.
 template <int Parts>
-__global__ void __launch_bounds__(measure_threads) measure_quad(const __grid_constant__ DeviceQuadSide side) {
-  __shared__ QuadExtremes<Parts> extremes[measure_warps][measure_vectors];
-  __shared__ QuadSums<Parts> sums[measure_warps][measure_vectors];
-  __shared__ QuantumScale scales[measure_vectors][Parts];
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * measure_vectors;
+__global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_constant__ DeviceQuadSide side) {
+  __shared__ QuadExtremes<Parts> extremes[measure_warps][held_vectors];
+  __shared__ QuadSums<Parts> sums[measure_warps][held_vectors];
+  __shared__ QuantumScale scales[held_vectors][Parts];
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * held_vectors;
   const int v = static_cast<int>(threadIdx.x);
   QuadVector all;
+  if (side.exponents != nullptr && v < held_vectors && first + v < side.x.vectors)
+    all.shift = side.exponents[first + v].shift();
   for (std::int64_t begin = 0; begin < side.x.k; begin += longest_slice) {
     const std::int64_t end = min(begin + longest_slice, side.x.k);
-    sweep_slice<Parts>(side.x, first, begin, end, scales, extremes);
+    const HeldSlice<Parts> slice(side.x, first, begin, end);
+    slice.sum(scales, extremes);
     __syncthreads();
-    QuadExtremes<Parts> found;
-    int exponent[Parts] = {};
-    if (v < measure_vectors) {
-      found = merged(extremes, v);
+    PartFacts parts[Parts];
+    if (v < held_vectors) {
+      const QuadExtremes<Parts> found = merged(extremes, v);
+      all.nonfinite = all.nonfinite || found.nonfinite != 0;
       for (int p = 0; p < Parts; ++p) {
-        if (found.largest[p] != 0) exponent[p] = exponent_of<double>(found.largest[p]);
-        scales[v][p] = quantum_scale(exponent[p]);
+        if (found.largest[p] != 0) parts[p].exponent = exponent_of<double>(found.largest[p]);
+        parts[p].lowest_bit = found.lowest_bit(p);
+        scales[v][p] = quantum_scale(parts[p].exponent);
       }
     }
     __syncthreads();
-    sweep_slice<Parts>(side.x, first, begin, end, scales, sums);
+    slice.sum(scales, sums);
     __syncthreads();
-    if (v < measure_vectors) {
-      const QuadSums<Parts> s = merged(sums, v);
-      all.nonfinite = all.nonfinite || found.nonfinite != 0;
-      for (int p = 0; p < Parts; ++p) add_part({exponent[p], found.lowest, s.sum[p], s.squares[p]}, p == 0, all);
+    if (v < held_vectors) {
+      const QuadSums<Parts> found = merged(sums, v);
+      for (int p = 0; p < Parts; ++p) parts[p].sum = found.sum[p], parts[p].squares = found.squares[p];
+      parts[0].flatness = shallow_flatness(found.leading(), end - begin);
+      add_slice(parts, Parts, begin, end - begin, all);
     }
-    __syncthreads();
   }
-  if (v < measure_vectors && first + v < side.x.vectors) side.vectors[first + v] = all;
+  if (v < held_vectors && first + v < side.x.vectors) side.vectors[first + v] = all;
 }
 
 // ---- scales --------------------------------------------------------------------------------------------------------
@@ -150,7 +183,7 @@ inline constexpr int scale_threads = 256;
 
 // Vectors of A, then those of B.
 __global__ void __launch_bounds__(scale_threads)
-    set_quad_scales(const __grid_constant__ DeviceQuadSide a, const __grid_constant__ DeviceQuadSide b, int bits,
+    set_quad_scales(const __grid_constant__ DeviceQuadSide a, const __grid_constant__ DeviceQuadSide b, QuadSize size,
                     DeviceQuadFacts* facts) {
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x;
   if (index >= a.x.vectors + b.x.vectors) return;
@@ -159,14 +192,18 @@ __global__ void __launch_bounds__(scale_threads)
   const std::int64_t v = which == 0 ? index : index - a.x.vectors;
   const QuadVector& x = side.vectors[v];
   QuadScale s;
-  const double norm =
-      set_quad_scale(x, {side.x.k, bits, side.x.parts, which == 0 ? b.x.parts : a.x.parts, which == 0}, s);
+  const double norm = set_quad_scale(x, {side.x.k, side.x.parts, size, which == 0}, s);
   side.scales[v] = s;
-  side.dd[v] = {s.error.rounding, s.error.half_norm, s.error.largest, -s.scale, x.nonfinite ? 1 : 0};
+  side.dd[v] = {s.error.rounded, s.error.half_norm, s.error.floor, x.shift - s.scale, x.nonfinite ? 1 : 0};
   QuadMaxima& maxima = facts->maxima;
-  atomicMax(&maxima.norm_2[which], static_cast<unsigned long long>(magnitude_bits(norm)));
+  const auto raise = [](unsigned long long& most, double number) {
+    atomicMax(&most, static_cast<unsigned long long>(magnitude_bits(number)));
+  };
+  raise(maxima.norm_2[which], norm);
+  raise(maxima.rounded[which], by_floor(s.error.rounded, s.error.floor));
+  raise(maxima.half_norm[which], by_floor(s.error.half_norm, s.error.floor));
   atomicMax(&maxima.exponent[which], static_cast<unsigned>(s.exponent + 1));
-  if (s.error.rounding != 0) atomicMax(&maxima.inexact, 1u);
+  if (s.error.rounded != 0) atomicMax(&maxima.inexact, 1u);
   if (x.nonfinite) atomicMax(&maxima.special, 1u);
 }
 
@@ -189,7 +226,7 @@ __global__ void __launch_bounds__(64) sample_errors(const __grid_constant__ Devi
   if (threadIdx.x >= quad_samples * quad_samples || facts->samples[threadIdx.x].exists == 0) return;
   const QuadScale &row = a.scales[sampled_vector(threadIdx.x / quad_samples, a.x.vectors)],
                   &column = b.scales[sampled_vector(threadIdx.x % quad_samples, b.x.vectors)];
-  facts->samples[threadIdx.x].error = entry_error(row.error, column.error);
+  facts->samples[threadIdx.x].error = quad_error(row.error, column.error);
   facts->samples[threadIdx.x].exponent = row.exponent + column.exponent;
 }
 

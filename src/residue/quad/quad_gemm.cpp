@@ -49,7 +49,8 @@ class QuadRun {
         backend_(backend_of<double>(machine.engine)),
         a_(measure_side(problem.a, backend_, machine.threads)),
         b_(measure_side(problem.b, backend_, machine.threads)),
-        plan_(plan_quad(a_, b_, problem.a.k, problem.goal, sample_product(problem.a, a_, problem.b, b_))),
+        plan_(
+            plan_quad(a_, b_, problem.a.k, problem.goal, [&] { return sample_product(problem.a, a_, problem.b, b_); })),
         tables_(residue_system(plan_.moduli)),
         a_tiles_(tiles_of(a_)),
         b_tiles_(tiles_of(b_)),

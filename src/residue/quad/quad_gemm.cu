@@ -25,27 +25,30 @@ class ScalesOnDevice final : public QuadScales {
   ScalesOnDevice(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts, cudaStream_t stream)
       : a_(a), b_(b), facts_(facts), stream_(stream) {}
 
-  QuadNorms set(int bits) override {
-    set_quad_scales_on_device(a_, b_, bits, facts_, stream_);
-    static thread_local const PinnedMemory memory(sizeof(DeviceQuadFacts));
-    check(cudaMemcpyAsync(memory.data(), facts_, sizeof(DeviceQuadFacts), cudaMemcpyDeviceToHost, stream_), "scales");
+  QuadExtents set(const QuadSize& size) override {
+    set_quad_scales_on_device(a_, b_, size, facts_, stream_);
+    static thread_local const PinnedMemory memory(sizeof(QuadMaxima));
+    check(cudaMemcpyAsync(memory.data(), &facts_->maxima, sizeof(QuadMaxima), cudaMemcpyDeviceToHost, stream_),
+          "scales");
     check(cudaStreamSynchronize(stream_), "scales");
-    known_ = *static_cast<const DeviceQuadFacts*>(memory.data());
-    return {std::bit_cast<double>(known_.maxima.norm_2[0]), std::bit_cast<double>(known_.maxima.norm_2[1])};
+    maxima_ = *static_cast<const QuadMaxima*>(memory.data());
+    return maxima_.extents();
   }
-  std::vector<QuadSampleError> samples() const override {
+  std::vector<QuadSampleError> samples() override {
+    sample_quad_on_device(a_, b_, facts_, stream_);
+    const DeviceQuadFacts known = on_host(facts_, 1, stream_)[0];
     std::vector<QuadSampleError> list;
-    for (const DeviceQuadFacts::Sample& s : known_.samples)
+    for (const DeviceQuadFacts::Sample& s : known.samples)
       if (s.exists != 0) list.push_back({s.magnitude, s.error, s.exponent});
     return list;
   }
-  const QuadMaxima& maxima() const { return known_.maxima; }
+  const QuadMaxima& maxima() const { return maxima_; }
 
  private:
   const DeviceQuadSide &a_, &b_;
   DeviceQuadFacts* facts_;
   cudaStream_t stream_;
-  DeviceQuadFacts known_{};
+  QuadMaxima maxima_{};
 };
 
 DeviceQuadSide part_of(const DeviceQuadSide& side, Range vectors) {
@@ -62,38 +65,16 @@ QuadView part_of(const QuadView& x, Range vectors, Range ks) {
   return part;
 }
 
-// An operand and what is known of it, copied to the host for the entries that are left to it.
-template <class T>
-struct HostSide {
-  std::vector<T> elements;
-  Operand<T> operand;
-  QuadSide side;
-
-  HostSide(const Operand<T>& x, const DeviceQuadSide& device, cudaStream_t stream) {
-    const std::int64_t lines = x.k_contiguous ? x.vectors : x.k, length = x.k_contiguous ? x.k : x.vectors;
-    elements.resize(static_cast<std::size_t>(lines * length));
-    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
-    check(cudaMemcpy2DAsync(elements.data(), bytes(length), x.data, bytes(x.ld), bytes(length),
-                            static_cast<std::size_t>(lines), cudaMemcpyDeviceToHost, stream),
-          "copy to the host");
-    operand = {elements.data(), x.vectors, x.k, length, x.k_contiguous};
-    side.vectors = on_host(device.vectors, x.vectors, stream);
-    side.scales = on_host(device.scales, x.vectors, stream);
-    side.parts = device.x.parts;
-  }
-};
-
-template <class TA, class TB>
 class QuadRunOnDevice {
  public:
-  QuadRunOnDevice(const DeviceQuadProblem<TA, TB>& problem, const DeviceInt8Engine& engine, const QuadOptions& options,
+  QuadRunOnDevice(const DeviceQuadProblem& problem, const DeviceInt8Engine& engine, const QuadOptions& options,
                   QuadReport& report)
       : p_(problem),
         engine_(engine),
         options_(options),
         report_(report),
         stream_(static_cast<cudaStream_t>(options.stream)),
-        shape_{problem.a.vectors, problem.b.vectors, problem.a.k},
+        shape_{problem.a.x.vectors, problem.b.x.vectors, problem.a.x.k},
         vectors_(carve_vectors(Arena{}).used(), stream_) {
     Arena arena = vectors_.arena();
     carve_vectors(arena);
@@ -102,7 +83,6 @@ class QuadRunOnDevice {
   void run() {
     measure_quad_on_device(a_, stream_);
     measure_quad_on_device(b_, stream_);
-    sample_quad_on_device(a_, b_, facts_, stream_);
     ScalesOnDevice scales(a_, b_, facts_, stream_);
     const QuadPlan plan = choose_bits(scales, shape_.k, {p_.bits});
     describe(plan, scales.maxima());
@@ -122,7 +102,8 @@ class QuadRunOnDevice {
   static constexpr PassForm form{.exact = true};
 
   Arena carve_vectors(Arena arena) {
-    a_.x = view_of(p_.a), b_.x = view_of(p_.b);
+    a_.x = p_.a.x, a_.exponents = p_.a.exponents;
+    b_.x = p_.b.x, b_.exponents = p_.b.exponents;
     for (DeviceQuadSide* side : {&a_, &b_}) {
       const auto count = static_cast<std::size_t>(side->x.vectors);
       side->vectors = arena.take<QuadVector>(count);
@@ -197,6 +178,7 @@ class QuadRunOnDevice {
                               .alpha = p_.alpha,
                               .beta = p_.beta,
                               .only_rounded = turned,
+                              .binary128 = p_.binary128,
                               .c = p_.c + rows.begin + columns.begin * p_.ldc,
                               .ldc = p_.ldc,
                               .open = buffers.open,
@@ -213,11 +195,10 @@ class QuadRunOnDevice {
   }
 
   LeftCounts decide_left(const DeviceDdBlock& block, std::int64_t i0, std::int64_t j0, std::int64_t count) {
-    const HostSide<TA> a(p_.a, a_, stream_);
-    const HostSide<TB> b(p_.b, b_, stream_);
-    const QuadOperandOf<TA> rows(a.operand);
-    const QuadOperandOf<TB> columns(b.operand);
-    const LeftProblem problem{rows, columns, a.side, b.side, p_.alpha, p_.beta, p_.bits, report_.moduli, p_.rounding};
+    const auto rows = p_.a.on_host(stream_), columns = p_.b.on_host(stream_);
+    const QuadSide row_side = side_on_host(a_), column_side = side_on_host(b_);
+    const LeftProblem problem{*rows,   *columns, row_side,       column_side, p_.alpha,
+                              p_.beta, p_.bits,  report_.moduli, p_.rounding, p_.binary128};
     LeftCounts all;
     for (std::int64_t first = 0; first < count; first += left_at_once) {
       const std::int64_t some = std::min(left_at_once, count - first);
@@ -232,7 +213,15 @@ class QuadRunOnDevice {
     return all;
   }
 
-  const DeviceQuadProblem<TA, TB>& p_;
+  QuadSide side_on_host(const DeviceQuadSide& side) const {
+    QuadSide known;
+    known.vectors = on_host(side.vectors, side.x.vectors, stream_);
+    known.scales = on_host(side.scales, side.x.vectors, stream_);
+    known.parts = side.x.parts;
+    return known;
+  }
+
+  const DeviceQuadProblem& p_;
   const DeviceInt8Engine& engine_;
   const QuadOptions& options_;
   QuadReport& report_;
@@ -248,19 +237,9 @@ class QuadRunOnDevice {
 
 }  // namespace
 
-template <class TA, class TB>
-void quad_product_on_device(const DeviceQuadProblem<TA, TB>& problem, const DeviceInt8Engine& engine,
+void quad_product_on_device(const DeviceQuadProblem& problem, const DeviceInt8Engine& engine,
                             const QuadOptions& options, QuadReport& report) {
-  QuadRunOnDevice<TA, TB>(problem, engine, options, report).run();
+  QuadRunOnDevice(problem, engine, options, report).run();
 }
-
-template void quad_product_on_device(const DeviceQuadProblem<double, double>&, const DeviceInt8Engine&,
-                                     const QuadOptions&, QuadReport&);
-template void quad_product_on_device(const DeviceQuadProblem<dd, double>&, const DeviceInt8Engine&, const QuadOptions&,
-                                     QuadReport&);
-template void quad_product_on_device(const DeviceQuadProblem<double, dd>&, const DeviceInt8Engine&, const QuadOptions&,
-                                     QuadReport&);
-template void quad_product_on_device(const DeviceQuadProblem<dd, dd>&, const DeviceInt8Engine&, const QuadOptions&,
-                                     QuadReport&);
 
 }  // namespace vernier::cuda

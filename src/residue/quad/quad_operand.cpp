@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "product/strip.hpp"
+#include "residue/binary128/bits.hpp"
 
 namespace vernier {
 namespace {
@@ -17,40 +18,7 @@ void split(const dd& x, int, double* out) {
 }
 
 #if defined(__SIZEOF_FLOAT128__)
-// Exponent field and fraction of a binary128.
-struct QuadBits {
-  int field;
-  Uint128 fraction;
-  bool negative;
-  explicit QuadBits(binary128 x) {
-    const auto bits = std::bit_cast<Uint128>(x);
-    field = static_cast<int>(static_cast<std::uint64_t>(bits >> 112) & 0x7fff);
-    fraction = bits & ((Uint128{1} << 112) - 1);
-    negative = (bits >> 127) != 0;
-  }
-  bool finite() const { return field != 0x7fff; }
-  bool zero() const { return field == 0 && fraction == 0; }
-  Uint128 significand() const { return field == 0 ? fraction : fraction | Uint128{1} << 112; }
-  int unit() const { return std::max(field, 1) - 16383 - 112; }  // of the last bit
-  int exponent() const { return unit() + bit_width_of(significand()) - 1; }
-};
-
-// Three doubles of 38, 38 and 37 bits: exact, whatever lies between.
-void split(binary128 x, int shift, double* out) {
-  const QuadBits bits(x);
-  if (!bits.finite()) {
-    out[0] = bits.fraction != 0 ? std::nan("") : bits.negative ? -INFINITY : INFINITY;
-    out[1] = out[2] = 0;
-    return;
-  }
-  constexpr int width = 38;
-  const Uint128 significand = bits.significand();
-  for (int p = 0; p < 3; ++p) {
-    const auto digit = static_cast<std::uint64_t>(significand >> (width * (2 - p))) & ((std::uint64_t{1} << width) - 1);
-    const double value = std::ldexp(static_cast<double>(digit), bits.unit() - shift + width * (2 - p));
-    out[p] = bits.negative ? -value : value;
-  }
-}
+void split(binary128 x, int shift, double* out) { split_binary128(QuadBits(std::bit_cast<Uint128>(x)), shift, out); }
 #endif
 
 // Elements side by side in memory: part p of element e to out[p * part_stride + e]. shifts: of the first element's
@@ -85,7 +53,7 @@ void QuadOperandOf<T>::find_shifts(std::int64_t first, std::int64_t count, QuadV
     bool any[strip_size] = {};
     for (std::int64_t l = 0; l < k; ++l)
       for (std::int64_t v = 0; v < count; ++v) {
-        const QuadBits bits(*x_.at(first + v, l));
+        const QuadBits bits(std::bit_cast<Uint128>(*x_.at(first + v, l)));
         if (!bits.finite() || bits.zero()) continue;
         const int exponent = bits.exponent();
         out[v].shift = any[v] ? std::max(out[v].shift, exponent) : exponent;

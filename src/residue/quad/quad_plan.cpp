@@ -19,30 +19,33 @@ int first_bits(std::int64_t k, QuadGoal goal) {
   return std::clamp(goal.bits + spare_bits - gained, goal.bits + 6, most_bits);
 }
 
-double set_scales(QuadSide& side, const QuadScaling& rule) {
+QuadExtent set_scales(QuadSide& side, const QuadScaling& rule) {
   side.scales.assign(side.vectors.size(), {});
-  double norm_2 = 0;
-  for (std::size_t v = 0; v < side.vectors.size(); ++v)
-    norm_2 = std::max(norm_2, set_quad_scale(side.vectors[v], rule, side.scales[v]));
-  return norm_2;
+  QuadExtent all;
+  for (std::size_t v = 0; v < side.vectors.size(); ++v) {
+    QuadScale& s = side.scales[v];
+    all.norm_2 = std::max(all.norm_2, set_quad_scale(side.vectors[v], rule, s));
+    all.rounded = std::max(all.rounded, by_floor(s.error.rounded, s.error.floor));
+    all.half_norm = std::max(all.half_norm, by_floor(s.error.half_norm, s.error.floor));
+  }
+  return all;
 }
 
 // Scales of both sides in host memory.
 class HostScales final : public QuadScales {
  public:
-  HostScales(QuadSide& a, QuadSide& b, std::int64_t k, const std::vector<QuadSample>& samples)
-      : a_(a), b_(b), k_(k), samples_(samples) {}
+  HostScales(QuadSide& a, QuadSide& b, std::int64_t k, const std::function<std::vector<QuadSample>()>& sample)
+      : a_(a), b_(b), k_(k), sample_(sample) {}
 
-  QuadNorms set(int bits) override {
-    return {set_scales(a_, {k_, bits, a_.parts, b_.parts, true}),
-            set_scales(b_, {k_, bits, b_.parts, a_.parts, false})};
+  QuadExtents set(const QuadSize& size) override {
+    return {set_scales(a_, {k_, a_.parts, size, true}), set_scales(b_, {k_, b_.parts, size, false})};
   }
-  std::vector<QuadSampleError> samples() const override {
+  std::vector<QuadSampleError> samples() override {
     std::vector<QuadSampleError> list;
-    for (const QuadSample& s : samples_) {
+    for (const QuadSample& s : sample_()) {
       const QuadScale &row = a_.scales[static_cast<std::size_t>(s.row)],
                       &column = b_.scales[static_cast<std::size_t>(s.column)];
-      list.push_back({s.magnitude, quad_error(row, column), row.exponent + column.exponent});
+      list.push_back({s.magnitude, quad_error(row.error, column.error), row.exponent + column.exponent});
     }
     return list;
   }
@@ -50,13 +53,39 @@ class HostScales final : public QuadScales {
  private:
   QuadSide &a_, &b_;
   const std::int64_t k_;
-  const std::vector<QuadSample>& samples_;
+  const std::function<std::vector<QuadSample>()>& sample_;
 };
 
-int moduli_at(QuadScales& scales, int bits) {
-  const QuadNorms norms = scales.set(bits);
+int moduli_of(const QuadExtents& extents) {
   const auto log2_of = [](double norm) { return norm == 0 ? 0 : std::log2(norm) + 1e-9; };
-  return moduli_for(std::max(1.0, std::max(0.0, log2_of(norms.a)) + std::max(0.0, log2_of(norms.b))));
+  return moduli_for(std::max(1.0, std::max(0.0, log2_of(extents.a.norm_2)) + std::max(0.0, log2_of(extents.b.norm_2))));
+}
+int moduli_at(QuadScales& scales, int bits) { return moduli_of(scales.set({bits})); }
+
+// A 2-norm of both sides that so many moduli hold: cut to 20 bits, so that no library's last bits decide scales.
+double norm_held_by(int moduli) {
+  const double log2_norm = log2_bound_of(moduli) / 2, whole = std::floor(log2_norm);
+  return std::ldexp(std::floor(std::ldexp(std::exp2(log2_norm - whole) * (1 - 0x1p-18), 20)),
+                    static_cast<int>(whole) - 20);
+}
+
+// As few moduli as vectors prove to be enough for every entry; 0: they do not.
+int proved_moduli(QuadScales& scales, std::int64_t k, QuadGoal goal) {
+  const double target = std::ldexp(static_cast<double>(k), -goal.bits) * (1 - 0x1p-20);
+  double bound = 2.0 * goal.bits;  // log2 of what the moduli are to hold
+  int least = 0;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const int moduli = std::max(moduli_for(std::max(bound, 1.0)), least);
+    if (moduli == 0 || moduli > max_moduli) return 0;
+    const QuadExtents extents = scales.set({most_bits, norm_held_by(moduli)});
+    const double share = extents.share();
+    if (!std::isfinite(share)) return 0;
+    if (share == 0) return moduli_of(extents);
+    bound = log2_bound_of(moduli) + 2 * std::log2(share / target);
+    if (share <= target && (attempt > 0 || moduli_for(std::max(bound, 1.0)) >= moduli)) return moduli_of(extents);
+    least = share <= target ? 0 : moduli + 1;
+  }
+  return 0;
 }
 
 // How many bits more the sampled entries ask for.
@@ -75,23 +104,25 @@ int missing_bits(const std::vector<QuadSampleError>& samples, std::int64_t k, Qu
 
 QuadPlan choose_bits(QuadScales& scales, std::int64_t k, QuadGoal goal) {
   QuadPlan plan;
-  plan.bits = first_bits(k, goal);
-  plan.moduli = moduli_at(scales, plan.bits);
+  if (!goal.exact() && (plan.moduli = proved_moduli(scales, k, goal)) != 0) return plan;
+  int bits = first_bits(k, goal);
+  plan.moduli = moduli_at(scales, bits);
   if (!goal.exact() && plan.moduli != 0)
     if (const int missing = missing_bits(scales.samples(), k, goal); missing > 0) {
-      plan.bits = std::min(plan.bits + missing, most_bits);
-      plan.moduli = moduli_at(scales, plan.bits);
+      bits = std::min(bits + missing, most_bits);
+      plan.moduli = moduli_at(scales, bits);
     }
-  while (plan.moduli == 0) plan.moduli = moduli_at(scales, --plan.bits);
+  while (plan.moduli == 0) plan.moduli = moduli_at(scales, --bits);
   return plan;
 }
 
-QuadPlan plan_quad(QuadSide& a, QuadSide& b, std::int64_t k, QuadGoal goal, const std::vector<QuadSample>& samples) {
-  HostScales scales(a, b, k, samples);
+QuadPlan plan_quad(QuadSide& a, QuadSide& b, std::int64_t k, QuadGoal goal,
+                   const std::function<std::vector<QuadSample>()>& sample) {
+  HostScales scales(a, b, k, sample);
   QuadPlan plan = choose_bits(scales, k, goal);
   plan.integers = true;
   for (const QuadSide* side : {&a, &b})
-    for (const QuadScale& s : side->scales) plan.integers = plan.integers && s.error.rounding == 0;
+    for (const QuadScale& s : side->scales) plan.integers = plan.integers && s.error.rounded == 0;
   return plan;
 }
 

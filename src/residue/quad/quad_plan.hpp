@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "residue/quad/quad_operand.hpp"
@@ -29,7 +30,6 @@ struct QuadSide {
 
 struct QuadPlan {
   int moduli = 0;
-  int bits = 0;           // elements of any vector are scaled to this many bits at most
   bool integers = false;  // scaling makes integers of all elements
 };
 
@@ -46,26 +46,36 @@ struct QuadSampleError {
   int exponent;
 };
 
-// At least the 2-norms of the longest scaled vectors.
-struct QuadNorms {
-  double a, b;
+// Maxima over the scaled vectors of a side: of bounds of their 2-norms; of the other members of QuadError, divided by
+// the floor: infinite where that is zero.
+struct QuadExtent {
+  double norm_2 = 0, rounded = 0, half_norm = 0;
+};
+VERNIER_HD inline double by_floor(double x, double floor) { return x == 0 ? 0 : x / floor; }
+
+struct QuadExtents {
+  QuadExtent a, b;
+
+  // At least what an entry's error is of its |A||B|.
+  double share() const { return product(a.rounded, b.half_norm) + product(b.rounded, a.half_norm); }
+
+ private:
+  static double product(double x, double y) { return x == 0 || y == 0 ? 0 : x * y * (1 + 0x1p-40); }
 };
 
 // The scales of both sides, wherever they lie.
 class QuadScales {
  public:
   virtual ~QuadScales() = default;
-  virtual QuadNorms set(int bits) = 0;
-  virtual std::vector<QuadSampleError> samples() const = 0;
+  virtual QuadExtents set(const QuadSize& size) = 0;
+  virtual std::vector<QuadSampleError> samples() = 0;  // at the scales that are set
 };
 
 // Sets the scales; plan.integers is left to the caller.
 QuadPlan choose_bits(QuadScales& scales, std::int64_t k, QuadGoal goal);
 
-// Of sides in host memory.
-QuadPlan plan_quad(QuadSide& a, QuadSide& b, std::int64_t k, QuadGoal goal, const std::vector<QuadSample>& samples);
-
-// At least |sum x y - Ct| for a row and a column at their scales.
-inline double quad_error(const QuadScale& row, const QuadScale& column) { return entry_error(row.error, column.error); }
+// Of sides in host memory. sample: called where vectors do not prove |A||B|.
+QuadPlan plan_quad(QuadSide& a, QuadSide& b, std::int64_t k, QuadGoal goal,
+                   const std::function<std::vector<QuadSample>()>& sample);
 
 }  // namespace vernier

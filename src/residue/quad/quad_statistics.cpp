@@ -16,19 +16,23 @@ namespace {
 constexpr std::int64_t sampled = 6;  // rows and columns
 constexpr int most_span = 900;       // of binary128: parts stay normal doubles
 
-void measure_slice(const PartStrip& strip, const SchemeBackend<double>& backend, QuadVector* out) {
+// A slice that begins at this k.
+void measure_slice(const PartStrip& strip, std::int64_t begin, const SchemeBackend<double>& backend, QuadVector* out) {
   VectorStatistics statistics[strip_size];
   LowestBits lowest[strip_size];
+  PartFacts parts[strip_size][most_parts];
   const int scales[strip_size] = {};
+  const std::int64_t vectors = strip.part[0].vectors;
   for (int p = 0; p < strip.parts; ++p) {
-    backend.statistics(strip.part[p], 0, strip.part[p].vectors, statistics);
+    backend.statistics(strip.part[p], 0, vectors, statistics);
     backend.lowest_bits(strip.part[p], scales, lowest);
-    for (std::int64_t v = 0; v < strip.part[p].vectors; ++v) {
-      out[v].nonfinite = out[v].nonfinite || statistics[v].nonfinite;
+    for (std::int64_t v = 0; v < vectors; ++v) {
       const VectorStatistics& s = statistics[v];
-      add_part({s.exponent, lowest[v].exponent, s.sum, s.squares}, p == 0, out[v]);
+      out[v].nonfinite = out[v].nonfinite || s.nonfinite;
+      parts[v][p] = {s.exponent, lowest[v].exponent, s.sum, s.squares, s.flatness};
     }
   }
+  for (std::int64_t v = 0; v < vectors; ++v) add_slice(parts[v], strip.parts, begin, strip.part[0].k, out[v]);
 }
 
 }  // namespace
@@ -51,7 +55,7 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
     x.find_shifts(first, count, out);
     for (std::int64_t v = 0; v < count; ++v) too_wide = too_wide || out[v].span > most_span;
     for (std::int64_t l = 0; l < x.k; l += longest_slice)
-      measure_slice(x.strip(first, l, std::min(longest_slice, x.k - l), out, buffer), backend, out);
+      measure_slice(x.strip(first, l, std::min(longest_slice, x.k - l), out, buffer), l, backend, out);
   }
   if (too_wide)
     fail(Status::unsupported,
@@ -82,13 +86,13 @@ std::vector<TileVectors> tiles_of(const QuadSide& side) {
   for (std::size_t v = 0; v < side.vectors.size(); ++v) {
     TileVectors& t = tiles[v / strip_size];
     const std::size_t i = v % strip_size;
-    const VectorError& error = side.scales[v].error;
+    const QuadError& error = side.scales[v].error;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const bool special = side.vectors[v].nonfinite;
     t.exponent[i] = side.vectors[v].shift - side.scales[v].scale;
-    t.rounding[i] = special ? infinity : error.rounding;
+    t.rounded[i] = special ? infinity : error.rounded;
     t.half_norm[i] = special ? infinity : error.half_norm;
-    t.largest[i] = special ? infinity : error.largest;
+    t.floor[i] = error.floor;
   }
   return tiles;
 }

@@ -6,12 +6,14 @@
 #include <cstdint>
 
 #include "product/operand.hpp"
+#include "residue/binary128/split.hpp"
 #include "residue/quad/crt_dd.hpp"
 #include "residue/quad/left_entries.hpp"
+#include "residue/quad/quad_plan.hpp"
 
 namespace vernier::cuda {
 
-// Elements of one double, or two: parts side by side.
+// Elements of one double, two or three: parts side by side.
 struct QuadView {
   const double* data = nullptr;
   std::int64_t vectors = 0, k = 0, vector_stride = 0, k_stride = 0;  // strides in doubles
@@ -33,16 +35,25 @@ QuadView view_of(const Operand<T>& x) {
 // Vectors of one side. All pointers are to device memory.
 struct DeviceQuadSide {
   QuadView x;
+  const VectorExponents* exponents = nullptr;  // of binary128: vectors are shifted by them
   QuadVector* vectors = nullptr;
   QuadScale* scales = nullptr;
   DdVector* dd = nullptr;
 };
 
-// Maxima over the vectors of A and of B: of set_quad_scale's norms, as bits; of exponents and 1; whether some vector
-// is no vector of integers, or has a NaN or an infinity.
+// Maxima over the vectors of A and of B: of QuadExtent's members, as bits; of exponents and 1; whether some vector is
+// no vector of integers, or has a NaN or an infinity.
 struct QuadMaxima {
-  unsigned long long norm_2[2];
+  unsigned long long norm_2[2], rounded[2], half_norm[2];
   unsigned exponent[2], inexact, special;
+
+  QuadExtents extents() const { return {extent(0), extent(1)}; }
+
+ private:
+  QuadExtent extent(int side) const {
+    const auto number = [](unsigned long long bits) { return std::bit_cast<double>(bits); };
+    return {number(norm_2[side]), number(rounded[side]), number(half_norm[side])};
+  }
 };
 
 inline constexpr int quad_samples = 6;  // rows and columns
@@ -67,6 +78,7 @@ struct DeviceDdBlock {
   DdRule rule{};
   double alpha = 1, beta = 0;
   bool only_rounded = true;  // rule has alpha, and beta is 0
+  bool binary128 = false;    // C is that, only rounded; all open entries are left to the host
   dd* c = nullptr;
   std::int64_t ldc = 0;
   std::uint32_t* open = nullptr;  // room for m n: entries that are open from the front, those left to the host behind
@@ -76,21 +88,23 @@ struct DeviceDdBlock {
 
   // Where more than half are open the host has all of them, from the front of the list.
   constexpr bool settles(unsigned long long count) const {
-    return 2 * count <= static_cast<unsigned long long>(m) * static_cast<unsigned long long>(n);
+    return !binary128 && 2 * count <= static_cast<unsigned long long>(m) * static_cast<unsigned long long>(n);
   }
 };
 
 void measure_quad_on_device(const DeviceQuadSide& side, cudaStream_t stream);
+// Sets all scales, and the maxima.
+void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSize& size,
+                               DeviceQuadFacts* facts, cudaStream_t stream);
+// The samples, at the scales that are there.
 void sample_quad_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts,
                            cudaStream_t stream);
-// Scales of `bits` bits, and all of facts but the samples' magnitudes.
-void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, int bits, DeviceQuadFacts* facts,
-                               cudaStream_t stream);
 // Residues of elements of 4 or 6 words at the scales that are there; planes[modulus][vector][pitch].
 void convert_quad_on_device(const QuadView& x, const QuadScale* scales, int words, int moduli, std::uint8_t* planes,
                             cudaStream_t stream);
 // Entries that are decided go to C, the others to the list.
 void round_dd_on_device(const DeviceDdBlock& block, cudaStream_t stream);
+void round_binary128_on_device(const DeviceDdBlock& block, cudaStream_t stream);
 void round_exact_dd_on_device(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream);
 // Entries `first` to `first + count` of those that are left; and back.
 void gather_left_entries(const DeviceDdBlock& block, std::int64_t first, std::int64_t count, LeftEntry* out,

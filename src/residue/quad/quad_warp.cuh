@@ -14,12 +14,15 @@ template <int Parts>
 __device__ __forceinline__ void load_parts(const double* p, double (&x)[Parts]) {
   x[0] = p[0];
   if constexpr (Parts == 2) x[1] = is_finite(x[0]) ? p[1] : 0;
+  if constexpr (Parts == 3) x[1] = p[1], x[2] = p[2];
 }
 
 __device__ __forceinline__ double magnitude_at(const QuadView& x, std::int64_t v, std::int64_t l,
                                                const TwoFactors& unit) {
   const double* p = x.at(v, l);
-  return part_magnitude(x.parts == 2 ? p[0] + p[1] : p[0], unit);
+  double sum = p[0];
+  for (int part = 1; part < x.parts; ++part) sum += p[part];
+  return part_magnitude(sum, unit);
 }
 
 // Of row i and column j, by a warp: as magnitude_product() has it for the first `count` elements. Both are finite.

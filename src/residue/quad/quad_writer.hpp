@@ -90,11 +90,11 @@ class QuadWriter {
     }
     const QuadScale &r = s_.a.scales[static_cast<std::size_t>(i)], &s = s_.b.scales[static_cast<std::size_t>(j)];
     const int exponent = row(i).shift + column(j).shift - r.scale - s.scale;  // of Ct's unit
-    const double error = quad_error(r, s);
+    const double error = quad_error(r.error, s.error);
     if (p_.goal.exact() && !update_.only_rounded)
       return write_exactly(exact_product_of(i, j, error, residues, exponent, memory), c);
     std::optional<TC> t;
-    if (p_.goal.exact() ? error == 0 : error == 0 || holds(leading, error))
+    if (p_.goal.exact() ? error == 0 : error == 0 || holds(leading, error, r.error.floor * s.error.floor))
       t = rounded_leading(leading, residues, exponent);
     else if (p_.goal.exact())
       t = rounded_interval_of(leading, error, exponent);
@@ -131,10 +131,10 @@ class QuadWriter {
   static TC* type() { return nullptr; }
   Rounding direction() const { return p_.goal.exact() ? p_.rounding : Rounding::nearest; }
 
-  // |Ct| error is within what the contract allows of |Ct| itself.
-  bool holds(const WideNumber& x, double error) const {
+  // The error is within what the contract allows of |Ct| itself, or of the floor under |A||B|.
+  bool holds(const WideNumber& x, double error, double floor) const {
     const double size = std::fabs(round_wide<double>(x.value, x.exponent));
-    return error <= allowed_share() * (size * (1 - 0x1p-40) - 2 * error);
+    return error <= allowed_share() * std::max(size * (1 - 0x1p-40) - 2 * error, floor);
   }
   bool holds_by_magnitude(std::int64_t i, std::int64_t j, double error, const QuadScale& r, const QuadScale& s,
                           EntryMemory& memory) {

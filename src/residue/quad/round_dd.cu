@@ -8,10 +8,12 @@ namespace vernier::cuda {
 
 void round_dd_on_device(const DeviceDdBlock& block, cudaStream_t stream) {
   check(cudaMemsetAsync(block.counts, 0, sizeof(*block.counts), stream), "open entries");
+  if (block.binary128) return round_binary128_on_device(block, stream);
   const auto settlers = static_cast<unsigned>(4 * current_device().multiprocessors);
   if (block.rule.exact) return round_exact_dd_on_device(block, settlers, stream);
-  if (block.moduli == 31 || block.moduli == 32) return launch_round_dd<8, 16>(block, settlers, stream);
+  if (block.moduli == 27 || block.moduli == 28) return launch_round_dd<7, 14>(block, settlers, stream);
   if (block.moduli <= 26) return launch_round_dd<6, 0>(block, settlers, stream);
+  if (block.moduli <= 30) return launch_round_dd<7, 0>(block, settlers, stream);
   if (block.moduli <= 33) return launch_round_dd<8, 0>(block, settlers, stream);
   launch_round_dd<11, 0>(block, settlers, stream);
 }

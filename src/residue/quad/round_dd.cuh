@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/panel_cuda.hpp"
+#include "residue/binary128/entry.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 #include "residue/quad/quad_update.hpp"
 #include "residue/quad/quad_warp.cuh"
@@ -23,17 +24,22 @@ __device__ __forceinline__ void store_dd(const DeviceDdBlock& task, std::int64_t
     update_quad({task.alpha, task.beta, false}, t, *c);
 }
 
-template <bool Exact, int Limbs>
+// T of the nearest numbers that the contract allows, or rounded once; in binary128.
+enum class EntryForm { dd, exact_dd, binary128 };
+
+template <EntryForm Form, int Limbs>
 __device__ __forceinline__ DdEntry entry_of(const DeviceDdBlock& task, const CrtSums<Limbs>& sums, const DdVector& row,
                                             const DdVector& column) {
-  if constexpr (Exact)
+  if constexpr (Form == EntryForm::binary128)
+    return binary128_entry(sums, row, column, task.rule);
+  else if constexpr (Form == EntryForm::exact_dd)
     return exact_dd_entry(sums, row, column, task.rule);
   else
     return dd_entry(sums, row, column, task.rule);
 }
 
-// Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number. Exact: T is rounded once.
-template <int Limbs, int Pairs, bool Exact>
+// Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number.
+template <int Limbs, int Pairs, EntryForm Form>
 __global__ void __launch_bounds__(round_dd_threads, 3)
     round_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
              ProductUnits units) {
@@ -60,7 +66,7 @@ __global__ void __launch_bounds__(round_dd_threads, 3)
       const std::int64_t i = i0 + 8 * w + e % 2, j = j0 + e / 2 * 8;
       if (i >= task.m || j >= task.n) continue;
       sums[e].reduce(tables);
-      const DdEntry x = entry_of<Exact>(task, sums[e], task.a.dd[i], task.b.dd[j]);
+      const DdEntry x = entry_of<Form>(task, sums[e], task.a.dd[i], task.b.dd[j]);
       if (x.state == DdState::known)
         store_dd(task, i, j, x);
       else
@@ -94,7 +100,7 @@ __device__ __forceinline__ CrtSums<Limbs> sums_by_warp(const DeviceDdBlock& task
 }
 
 // Open entries: |A||B| tells most of them; the others are left to the host, at the end of the list.
-template <int Limbs, bool Exact>
+template <int Limbs, EntryForm Form>
 __global__ void __launch_bounds__(settle_threads)
     settle_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
               ProductUnits units) {
@@ -108,7 +114,7 @@ __global__ void __launch_bounds__(settle_threads)
     const DdVector &row = task.a.dd[i], &column = task.b.dd[j];
     const CrtSums<Limbs> sums =
         sums_by_warp(task, tables, task.residues + residue_place(units, i, j), units.plane_bytes());
-    DdEntry x = entry_of<Exact>(task, sums, row, column);
+    DdEntry x = entry_of<Form>(task, sums, row, column);
     if (x.state == DdState::open) {
       if (lane == 0) atomicAdd(&task.counts->looked_at, 1ull);
       const double error = dd_error(row, column);
@@ -129,16 +135,20 @@ __global__ void __launch_bounds__(settle_threads)
   }
 }
 
-template <int Limbs, int Pairs, bool Exact = false>
-void launch_round_dd(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream) {
+template <int Limbs, int Pairs, EntryForm Form>
+void launch_round(const DeviceDdBlock& block, cudaStream_t stream) {
   const ProductUnits units = product_units(block.m, block.n);
-  const CrtTables<Limbs> tables(residue_system(block.moduli));
-  launch("round_dd", round_dd<Limbs, Pairs, Exact>,
+  launch("round_dd", round_dd<Limbs, Pairs, Form>,
          {.grid = dim3(static_cast<unsigned>(units.plane_bytes() / (round_dd_threads * round_dd_entries))),
           .block = dim3(round_dd_threads)},
-         stream, block, tables, units);
-  launch("settle_dd", settle_dd<Limbs, Exact>, {.grid = dim3(settle_blocks), .block = dim3(settle_threads)}, stream,
-         block, tables, units);
+         stream, block, CrtTables<Limbs>(residue_system(block.moduli)), units);
+}
+
+template <int Limbs, int Pairs, EntryForm Form = EntryForm::dd>
+void launch_round_dd(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream) {
+  launch_round<Limbs, Pairs, Form>(block, stream);
+  launch("settle_dd", settle_dd<Limbs, Form>, {.grid = dim3(settle_blocks), .block = dim3(settle_threads)}, stream,
+         block, CrtTables<Limbs>(residue_system(block.moduli)), product_units(block.m, block.n));
 }
 
 }  // namespace vernier::cuda

@@ -35,16 +35,16 @@ inline DdOfInteger dd_of_integer(std::uint64_t high, std::uint64_t low) {
   return {hi, r + rest, doubt};
 }
 
-inline double smaller(double x, double y) { return x < y ? x : y; }
+inline double larger(double x, double y) { return x < y ? y : x; }
 
 // One column of a block, by pointers that the loop holds in registers.
 struct DdColumn {
   const std::int64_t* high;
   const std::uint64_t* low;
   const int *unit, *row_exponent;
-  const double *row_rounding, *row_half_norm, *row_largest;
+  const double *row_rounded, *row_half_norm, *row_floor;
   double *hi, *lo;
-  double rounding, half_norm, largest;  // of the column
+  double rounded, half_norm, floor;  // of the column
   double share, sign;
   int exponent;
 
@@ -53,14 +53,14 @@ struct DdColumn {
         low(tile.low.data() + column * strip_size),
         unit(tile.exponent.data() + column * strip_size),
         row_exponent(task.rows.exponent.data()),
-        row_rounding(task.rows.rounding.data()),
+        row_rounded(task.rows.rounded.data()),
         row_half_norm(task.rows.half_norm.data()),
-        row_largest(task.rows.largest.data()),
+        row_floor(task.rows.floor.data()),
         hi(out.hi.data() + column * strip_size),
         lo(out.lo.data() + column * strip_size),
-        rounding(task.columns.rounding[column]),
+        rounded(task.columns.rounded[column]),
         half_norm(task.columns.half_norm[column]),
-        largest(task.columns.largest[column]),
+        floor(task.columns.floor[column]),
         share(task.share),
         sign(task.sign),
         exponent(task.columns.exponent[column] + task.exponent) {}
@@ -73,10 +73,9 @@ inline std::uint64_t round_entry(const DdColumn& c, std::size_t i) {
   // Bits that were cut off could decide lo where it has few itself (round_to_dd).
   const std::uint64_t cut = ((unit > 0) & (std::fabs(x.lo) < 0x1p56)) != 0 ? c.low[i] & 1 : 0;
   const bool far = (power < -900) | (power > 890);  // T or lo might leave the normal numbers
-  const double error =
-      smaller(c.row_rounding[i] * c.largest, c.half_norm) + smaller(c.rounding * c.row_largest[i], c.row_half_norm[i]);
+  const double error = c.row_rounded[i] * c.half_norm + c.rounded * c.row_half_norm[i];
   const double size = std::fabs(x.hi) * power_of_two(unit);
-  const bool stands = error <= c.share * (size * (1 - 0x1p-40) - 2 * error);
+  const bool stands = error <= c.share * larger(size * (1 - 0x1p-40) - 2 * error, c.row_floor[i] * c.floor);
   const double factor = power_of_two(power) * c.sign;
   c.hi[i] = x.hi * factor + 0.0;  // a zero is +0
   c.lo[i] = x.lo * factor + 0.0;

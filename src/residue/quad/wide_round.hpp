@@ -4,18 +4,11 @@
 #include <cmath>
 #include <optional>
 
-#include "number/bracket.hpp"
+#include "residue/binary128/bits.hpp"
 #include "residue/recombine/recombine.hpp"
 #include "vernier/quad.hpp"
 
 namespace vernier {
-
-// value 2^exponent; cut: value's last bit stands for bits below it that are not all zero.
-struct WideNumber {
-  Int128 value = 0;  // magnitude below 2^127
-  int exponent = 0;
-  bool cut = false;
-};
 
 inline bool same_bits(const dd& x, const dd& y) {
   const auto bits = [](double a) { return std::bit_cast<std::uint64_t>(a); };
@@ -48,26 +41,8 @@ inline bool same_bits(const binary128& x, const binary128& y) {
   return std::bit_cast<Uint128>(x) == std::bit_cast<Uint128>(y);
 }
 
-// As round_scaled does it for the smaller types. WideNumbers have bits enough, cut or not.
 inline binary128 round_to_binary128(const WideNumber& x, Rounding rounding) {
-  constexpr int precision = 113, least = -16382, most = 16383;
-  const bool negative = x.value < 0, away = rounds_away(rounding, negative);
-  const Uint128 sign = static_cast<Uint128>(negative ? 1 : 0) << 127, one = 1;
-  Uint128 significand = magnitude_of(x.value);
-  if (significand == 0) return std::bit_cast<binary128>(sign);
-  const int zeros = 128 - bit_width_of(significand);
-  significand <<= zeros;
-  const int exponent = x.exponent - zeros, leading = exponent + 127;
-  const Uint128 infinity = static_cast<Uint128>(0x7fff) << (precision - 1);
-  if (leading > most)
-    return std::bit_cast<binary128>(sign | (infinity - (rounding == Rounding::nearest || away ? 0 : 1)));
-  const int drop = std::max(leading, least) - (precision - 1) - exponent;
-  if (drop > 128) return std::bit_cast<binary128>(sign | (away ? 1 : 0));
-  Uint128 kept = drop == 128 ? 0 : significand >> drop;
-  const Uint128 half = one << (drop - 1), rest = drop == 128 ? significand : significand & ((half << 1) - 1);
-  if (rounding == Rounding::nearest ? rest > half || (rest == half && (kept & 1) != 0) : away && rest != 0) ++kept;
-  const Uint128 field = leading < least ? 0 : static_cast<Uint128>(leading - least);
-  return std::bit_cast<binary128>(sign | ((field << (precision - 1)) + kept));
+  return std::bit_cast<binary128>(binary128_bits(x, rounding));
 }
 #endif
 

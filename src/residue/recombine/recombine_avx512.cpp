@@ -310,7 +310,7 @@ auto choose_form(const RecombineTables& tables) {
       if (tables.groups == 8 && tables.factor_limbs <= 3) return recombine<Form<4, 3, 8>, Block>;  // 22 to 24
       return loop_form<Block, 4>(tables);
     case 5:
-      if (tables.groups == 11 && tables.factor_limbs <= 4) return recombine<Form<5, 4, 11>, Block>;  // 31, 32: dd
+      if (tables.groups == 10 && tables.factor_limbs <= 4) return recombine<Form<5, 4, 10>, Block>;  // 28 to 30: dd
       return loop_form<Block, 5>(tables);
     case 6:
       return loop_form<Block, 6>(tables);

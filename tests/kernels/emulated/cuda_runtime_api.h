@@ -7,3 +7,7 @@ struct dim3 {
   unsigned x, y, z;
   dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
+
+struct ulonglong2 {
+  unsigned long long x, y;
+};

@@ -1,0 +1,56 @@
+// A polynomial with six roots that lie 2^-12 apart, at many points between them: sums of terms that cancel but for
+// their last 70 bits. Prints x, its values as double computes them and as double-double does, and the number of sign
+// changes: there are six.
+#include <cmath>
+#include <cstdio>
+#include <vector>
+#include <vernier/quad.hpp>
+#include <vernier/vernier.hpp>
+
+namespace {
+
+using vernier::dd;
+using vernier::Op;
+__extension__ typedef __int128 Integer;
+constexpr std::int64_t degree = 6, points = 50, one = 1 << 16;  // x = X / 2^16
+
+dd to_dd(Integer x) {
+  const auto hi = static_cast<double>(x);
+  return {hi, static_cast<double>(x - static_cast<Integer>(hi))};
+}
+
+int sign_changes(const std::vector<double>& p) {
+  int changes = 0;
+  for (std::size_t i = 1; i < p.size(); ++i) changes += std::signbit(p[i]) != std::signbit(p[i - 1]);
+  return changes;
+}
+
+}  // namespace
+
+int main() {
+  std::vector<Integer> coefficients = {1};  // of (X - R_1) ... (X - R_6), R_m = 2^16 + 16 m + 8
+  for (std::int64_t m = 0; m < degree; ++m) {
+    coefficients.insert(coefficients.begin(), 0);
+    for (std::size_t j = 0; j + 1 < coefficients.size(); ++j)
+      coefficients[j] -= coefficients[j + 1] * (one + 16 * m + 8);
+  }
+  std::vector<dd> powers(points * (degree + 1)), c, p(points);
+  for (const Integer x : coefficients) c.push_back(to_dd(x));
+  for (std::int64_t i = 0; i < points; ++i) {
+    Integer power = 1;
+    for (std::int64_t j = 0; j <= degree; ++j, power *= one + 2 * i - 1) powers[i + j * points] = to_dd(power);
+  }
+  vernier::quad_gemm(Op::none, Op::none, points, 1, degree + 1, std::ldexp(1.0, -16 * degree), powers.data(), points,
+                     c.data(), degree + 1, 0.0, p.data(), points);
+
+  std::vector<double> short_powers, short_c, by_double(points), by_dd;
+  for (const dd& x : powers) short_powers.push_back(x.hi);
+  for (const dd& x : c) short_c.push_back(x.hi);
+  for (const dd& x : p) by_dd.push_back(x.hi);
+  vernier::gemm<double>(Op::none, Op::none, points, 1, degree + 1, std::ldexp(1.0, -16 * degree), short_powers.data(),
+                        points, short_c.data(), degree + 1, 0, by_double.data(), points);
+  for (std::int64_t i = 0; i < points; ++i)
+    std::printf("%.17g %.6e %.6e\n", 1 + std::ldexp(2 * i - 1, -16), by_double[i], by_dd[i]);
+  std::printf("sign changes: %d in double, %d in double-double\n", sign_changes(by_double), sign_changes(by_dd));
+  return sign_changes(by_dd) == degree ? 0 : 1;
+}

@@ -1,0 +1,28 @@
+#include "lapack/verified/interval_products.hpp"
+#include "lapack/verified/magnitude_kernels.cuh"
+#include "product/device_memory.hpp"
+#include "product/operand_blocks.hpp"
+
+namespace vernier::cuda {
+
+void multiply_magnitudes(std::int64_t n, const double* m, std::int64_t ld, const double* x, double* partial, double* y,
+                         cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((n + magnitude_threads - 1) / magnitude_threads);
+  launch("slice_magnitudes", slice_magnitudes,
+         {.grid = dim3(blocks, magnitude_slices), .block = dim3(magnitude_threads)}, stream, n, m, ld, x, partial);
+  launch("add_slices", add_slices, {.grid = dim3(blocks), .block = dim3(magnitude_threads)}, stream, n, partial, y);
+}
+
+void check_finite_matrix(const char* routine, const char* name, const double* x, std::int64_t rows,
+                         std::int64_t columns, std::int64_t ld, cudaStream_t stream) {
+  const DeviceWorkspace memory(sizeof(IntervalFacts), stream);
+  auto* const facts = reinterpret_cast<IntervalFacts*>(memory.data());
+  to_device(facts, std::vector<IntervalFacts>{{~0ull, 0}}, stream);
+  launch_elements("find_bad", find_nonfinite, rows, columns, stream, Elements<const double>{x, ld}, facts);
+  const unsigned long long bad = on_host(facts, 1, stream)[0].bad;
+  if (bad == ~0ull) return;
+  const std::int64_t i = static_cast<std::int64_t>(bad) % rows, j = static_cast<std::int64_t>(bad) / rows;
+  check_finite_entry(routine, name, on_host(x + i + j * ld, 1, stream)[0], i, j);
+}
+
+}  // namespace vernier::cuda
