@@ -163,7 +163,7 @@ def solve(a: Any, b: Any, *, threads: int = 0, report: bool = False) -> Any:
     if isinstance(a, DD) and not isinstance(b, DD):
         b = DD(b)
     x = space.empty_like((b.shape[1], a.shape[0], 2), _real(_data(a)))
-    told = _vernier.quad_solve(_data(_transposed(a)), _data(_transposed(b)), x, isinstance(a, DD), isinstance(b, DD), threads)
+    told = _vernier.quad_solve(_columns(a), _columns(b), x, isinstance(a, DD), isinstance(b, DD), threads)
     if told.info > 0:
         raise ValueError(f"beyond.solve: the matrix is singular: pivot {told.info} is zero")
     if not told.ok and not report:
@@ -298,6 +298,11 @@ def _rows(x):
     """x by rows, copied only where it does not lie so."""
     down, along = adapter(x).element_strides(x)
     return x if along == 1 and down == max(1, x.shape[1]) else adapter(x).contiguous(x)
+
+
+def _columns(x):
+    """x by columns: its transpose by rows."""
+    return _data(x.T) if isinstance(x, DD) else _rows(_transposed(x))
 
 
 def _data(x):

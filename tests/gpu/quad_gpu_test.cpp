@@ -173,7 +173,8 @@ TEST(QuadOnGpu, MultipliesComplexMatrices) {
 #if defined(__SIZEOF_FLOAT128__)
 template <class TA, class TB>
 void expect_binary128_of_the_cpu(const Case& t, double phi) {
-  const std::int64_t lda = t.opa == Op::none ? t.m : t.k, ldb = t.opb == Op::none ? t.k : t.n, ldc = t.m + 3;
+  const std::int64_t lda = t.opa == Op::none ? t.m : std::max<std::int64_t>(1, t.k),
+                     ldb = t.opb == Op::none ? std::max<std::int64_t>(1, t.k) : t.n, ldc = t.m + 3;
   const std::vector<TA> a = elements<TA>(t.m * t.k, phi, 41);
   const std::vector<TB> b = elements<TB>(t.k * t.n, phi, 42);
   std::vector<binary128> expected = elements<binary128>(ldc * t.n, 0.5, 43);

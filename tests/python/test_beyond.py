@@ -90,6 +90,17 @@ def test_solutions_have_the_digits_of_dd(dd):
     assert beyond.solve(np.eye(3) * 4, np.ones(3))[2, 0] == Fraction(1, 4)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dd", [False, True])
+def test_matrices_that_are_not_symmetric_are_solved_in_either_order(order, dd):
+    a, b = (np.asarray(x, order=order) for x in (spread(6, 6) + 4 * np.eye(6), spread(6, 2, seed=2)))
+    x = beyond.solve(beyond.DD(a) if dd else a, b)
+    for i in range(6):
+        for j in range(2):
+            residual = sum(Fraction(a[i, k]) * x[k, j] for k in range(6)) - Fraction(b[i, j])
+            assert abs(residual) < Fraction(1, 2**90)
+
+
 def test_ends_and_discs_hold_the_exact_product():
     a, b, rad = spread(4, 7), spread(7, 3, seed=2), np.full((4, 7), 1e-3)
     exact, size = product(a, b)
