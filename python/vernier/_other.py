@@ -5,12 +5,12 @@ from . import _namespace, _refuse, _vernier
 
 def matmul(a, b, contract, out, report, engine, threads, progress):
     given = [(a, "a"), (b, "b")] + ([] if out is None else [(out, "out")])
-    for x, name in given:
-        _refuse.array(x, name)
-    _refuse.dtypes(a, b)
     options = (contract, report, engine, threads, progress)
     if all(_namespace.is_jax(x) for x, _ in given):
         return _jax(a, b, out, *options)
+    for x, name in given:
+        _refuse.array(x, name)
+    _refuse.dtypes(a, b)
     _refuse.pair(a, b)
     if all(_namespace.is_torch(x) for x, _ in given):
         return _torch(a, b, out, *options)

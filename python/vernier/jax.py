@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _cuda, _vernier
+from . import _cuda, _refuse, _vernier
 
 __all__ = ["matmul"]
 
@@ -37,6 +37,8 @@ _primitive = Primitive("vernier_matmul")
 
 
 def _product(a, b, contract):
+    if not isinstance(a, jax.core.Tracer) and not isinstance(b, jax.core.Tracer):
+        return _alone(a, b, contract)  # what binding comes to, sooner
     return _primitive.bind(a, b, contract=contract)
 
 
@@ -87,26 +89,35 @@ mlir.register_lowering(_primitive, mlir.lower_fun(_call, multiple_results=False)
 def matmul(a: Any, b: Any, contract: str | None = None) -> Any:
     """a @ b under a contract, with the shapes and the broadcasting of jax.numpy.matmul; a and b have one dtype."""
     _register()
-    a, b = jnp.asarray(a), jnp.asarray(b)
+    a, b = (x if isinstance(x, jax.Array) else jnp.asarray(x) for x in (a, b))
     _check(a, b)
     a, b = _varying_alike(a, b)
     contract = _vernier.check_contract(contract) if contract else ""
+    if a.ndim == b.ndim == 2:
+        return _product(a, b, contract)
     left = a[None, :] if a.ndim == 1 else a
     right = b[:, None] if b.ndim == 1 else b
-    batch = jnp.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    batch = left.shape[:-2]
+    if batch != right.shape[:-2]:
+        batch = jnp.broadcast_shapes(batch, right.shape[:-2])
     if right.ndim == 2 and left.ndim > 2 and _rows_may_join(contract):  # the rows of one product
         result = _product(left.reshape(-1, left.shape[-1]), right, contract).reshape(*batch, left.shape[-2], right.shape[-1])
     else:
-        result = _product(jnp.broadcast_to(left, batch + left.shape[-2:]), jnp.broadcast_to(right, batch + right.shape[-2:]),
-                          contract)
+        result = _product(*(_of_batch(x, batch) for x in (left, right)), contract)
     rows = () if a.ndim == 1 else (left.shape[-2],)
     columns = () if b.ndim == 1 else (right.shape[-1],)
-    return result.reshape(*batch, *rows, *columns)
+    shape = (*batch, *rows, *columns)
+    return result if result.shape == shape else result.reshape(shape)
+
+
+def _of_batch(x, batch):
+    # Outside of jit each operation of JAX takes tens of microseconds, also one that changes nothing.
+    return x if x.shape[:-2] == batch else jnp.broadcast_to(x, batch + x.shape[-2:])
 
 
 def _varying_alike(a, b):
     """Inside shard_map: both vary over the axes of either, as the operands of JAX's own products come to."""
-    if not hasattr(jax.lax, "pcast"):
+    if not hasattr(jax.lax, "pcast") or not (isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer)):
         return a, b
     of_a, of_b = _varying(a), _varying(b)
     return tuple(x if own >= other else jax.lax.pcast(x, tuple(other - own), to="varying")
@@ -122,7 +133,7 @@ def _varying(x):
 def _check(a, b):
     if a.dtype != b.dtype:
         raise TypeError(f"matmul: a is {a.dtype} and b is {b.dtype}; convert one: a.astype(b.dtype)")
-    if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
+    if _refuse.dtype_name(a) not in _refuse.KINDS:
         raise TypeError(f"matmul: a has dtype {a.dtype}; expected float32, float64, complex64 or complex128")
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("matmul: a scalar; one dimension at least is expected; use * to scale")
