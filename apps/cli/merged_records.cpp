@@ -40,12 +40,19 @@ void add_slowest(Json& to, const Json& from) {
   });
 }
 
+// Of two bounds; null is none, of a process without a call that has one.
+Json weaker(const Json& x, const Json& y) {
+  if (x.is_null() || y.is_null()) return x.is_null() ? y : x;
+  return std::max(x.get<double>(), y.get<double>());
+}
+
 void add(Json& to, const Json& from) {
   to["processes"] = to.value("processes", 1) + 1;
   for (const char* key : {"taken", "fallbacks"})
     to[key] = to[key].get<std::uint64_t>() + from[key].get<std::uint64_t>();
   for (const char* key : {"seconds", "seconds_passed_on"}) to[key] = to[key].get<double>() + from[key].get<double>();
-  for (const char* key : {"elapsed", "log2_bound"}) to[key] = std::max(to[key].get<double>(), from[key].get<double>());
+  to["elapsed"] = std::max(to["elapsed"].get<double>(), from["elapsed"].get<double>());
+  to["log2_bound"] = weaker(to["log2_bound"], from["log2_bound"]);
   for (const char* key : {"threads", "largest_span"}) to[key] = std::max(to[key].get<int>(), from[key].get<int>());
   if (to["engine"] == "") to["engine"] = from["engine"];
   add_counts(to["passed_on"], from["passed_on"]);

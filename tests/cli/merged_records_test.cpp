@@ -56,6 +56,17 @@ TEST(MergedRecords, AddUpTheProcessesOfAProgram) {
   EXPECT_FALSE(merged[1].contains("processes")) << "one process is shown as it is";
 }
 
+TEST(MergedRecords, ABoundIsThatOfTheProcessesThatHaveOne) {
+  const auto with_bound = [](int pid, const Json& bound) {
+    Json r = record("vernier_blas", pid, 1, 1.0, 1, 8);
+    r["log2_bound"] = bound;
+    return r;
+  };
+  EXPECT_EQ(merged_records({with_bound(1, nullptr), with_bound(2, -41.0)})[0]["log2_bound"], -41.0);
+  EXPECT_EQ(merged_records({with_bound(1, -41.0), with_bound(2, nullptr)})[0]["log2_bound"], -41.0);
+  EXPECT_TRUE(merged_records({with_bound(1, nullptr), with_bound(2, nullptr)})[0]["log2_bound"].is_null());
+}
+
 TEST(MergedRecords, KeepProgramsAndContractsApart) {
   Json other = record("vernier_blas", 2, 1, 1.0, 1, 8), exact = other;
   other["program"] = "another";

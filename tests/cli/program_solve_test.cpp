@@ -68,6 +68,15 @@ TEST_F(ProgramSolve, SolvesOnAGpuOrSaysThatThereIsNone) {
   }
 }
 
+TEST_F(ProgramSolve, SolvesInQuadOnAGpuOrSaysThatThereIsNone) {
+  const Outcome outcome = run("solve S.npy b.npy --precision quad --device cuda -o X.npy");
+  EXPECT_EQ(std::filesystem::exists(folder / "X.npy"), outcome.code == 0) << outcome.err;
+  if (outcome.code != 0) {
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.err.find("CUDA"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(ProgramSolve, TransposesAndOrdersOfStorage) {
   folder.write("U_columns.npy", npy(dictionary("<f8", "(2, 2)", true), raw<double>({2, 0, 1, 4})));
   folder.write("c.npy", npy(dictionary("<f8", "(2, 1)"), raw<double>({2, 9})));  // U^T (1, 2)
@@ -136,7 +145,6 @@ TEST_F(ProgramSolve, WhatCannotBeSolvedGetsAMessageAndNoFile) {
   refuses(2, "solve S.npy b.npy -o X.npy --engine abacus", "abacus");
   refuses(2, "solve S.npy b.npy -o X.npy --contract fp65", "fp65");
   refuses(2, "solve S.npy b.npy -o X.npy --device tpu", "tpu");
-  refuses(2, "solve S.npy b.npy -o X.npy --precision quad --device cuda", "--device");
   EXPECT_FALSE(std::filesystem::exists(folder / "X.npy"));
 }
 

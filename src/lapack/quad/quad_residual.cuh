@@ -32,14 +32,8 @@ struct TripleSum {
   }
   // hi and lo rounded, their sum within 2^-104 of it.
   VERNIER_HD dd rounded() const {
-    double hi = s[0], middle = s[1];
-    const double first = two_sum(hi, middle);
-    double low = s[2];
-    const double second = two_sum(middle, first);
-    low += second;
-    const double third = two_sum(hi, middle), lo = middle + low;
-    double sum = hi, rest = lo + third;
-    const double last = two_sum(sum, rest);
+    double sum = s[0], middle = two_sum(sum, s[1]);
+    const double low = two_sum(middle, s[2]), rest = two_sum(sum, middle) + low, last = two_sum(sum, rest);
     return {sum, last};
   }
 

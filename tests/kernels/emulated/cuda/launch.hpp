@@ -19,10 +19,12 @@ template <class... Parameters, class... Arguments>
 void launch(const char*, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t,
             const Arguments&... arguments) {
   gridDim = {shape.grid.x, shape.grid.y, shape.grid.z};
-  for (unsigned b = 0; b < shape.grid.x; ++b) {
-    blockIdx.x = b;
-    emulated::Block(static_cast<int>(shape.block.x), [&] { kernel(static_cast<Parameters>(arguments)...); });
-  }
+  for (unsigned z = 0; z < shape.grid.z; ++z)
+    for (unsigned y = 0; y < shape.grid.y; ++y)
+      for (unsigned x = 0; x < shape.grid.x; ++x) {
+        blockIdx = {x, y, z};
+        emulated::Block(static_cast<int>(shape.block.x), [&] { kernel(static_cast<Parameters>(arguments)...); });
+      }
 }
 
 }  // namespace vernier::cuda
