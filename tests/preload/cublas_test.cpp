@@ -85,7 +85,8 @@ TEST_F(CublasPreload, ProductsAreLeftOutOfTheCommandBuffersOfXla) {
   EXPECT_EQ(flags("", ""), "none");
   EXPECT_EQ(flags(VERNIER_PRELOAD, ""), kept_out);
   EXPECT_EQ(flags(VERNIER_PRELOAD, "XLA_FLAGS=--xla_dump_to=x "), "--xla_dump_to=x " + kept_out);
-  for (const std::string said : {"--xla_gpu_enable_command_buffer=", "--xla_gpu_enable_command_buffer=CUBLAS", "a/file"})
+  for (const std::string said :
+       {"--xla_gpu_enable_command_buffer=", "--xla_gpu_enable_command_buffer=CUBLAS", "a/file"})
     EXPECT_EQ(flags(VERNIER_PRELOAD, "XLA_FLAGS=" + said + " "), said);
   EXPECT_EQ(flags(VERNIER_PRELOAD, "VERNIER_CUDA_ENGINE=native "), "none");
 }
