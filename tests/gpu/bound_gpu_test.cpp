@@ -1,4 +1,4 @@
-// Scales from the product of |A| and |B| on Hopper: every kernel against its twin on the host, and products by them.
+// Scales from the product of |A| and |B| on Hopper: every kernel against its twin on the host.
 #include "engine/bound/bound_engine_cuda.hpp"
 #include "gpu/fixture.hpp"
 #include "product/arguments.hpp"
@@ -365,76 +365,6 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
         << family;
   }
   EXPECT_GT(coarser, 0);
-}
-
-// Forced to residues: data that statistics leave irregular take their scales from the product.
-TEST(BoundOnGpu, ProductsKeepTheirBound) {
-  int bounded = 0;
-  for (const std::string& family : operand_families())
-    for (const Contract& contract : {Contract::fp64(), Contract::fp32(), Contract::bits(40), Contract::bits(60)})
-      for (const std::int64_t k : {1, 77, 1500}) {
-        const auto [a, b] = make_operands<double>(family, 70, 45, k, 91);
-        const Call<double> call{.a = a, .b = b};
-        const auto out = multiply_on_gpu(call, {.contract = contract, .engine = "sm90_int8"});
-        EXPECT_EQ(broken_bound(contract, a, b, out.c), "") << family << ", " << contract.text() << ", k = " << k;
-        bounded += out.report.bounded ? 1 : 0;
-      }
-  EXPECT_GT(bounded, 20);
-}
-
-// After an irregular product the next one is expected to be such, and all of it is queued at once.
-TEST(BoundOnGpu, IrregularProductsInARowKeepTheirBound) {
-  for (const char* engine : {"sm90_int8", "cublas_int8"})
-    for (const std::int64_t k : {1500, 5000, 9000})
-      for (const char* family : {"random_phi_4", "random_phi_1", "random_phi_4", "random_phi_0_5", "random_phi_4"}) {
-        const auto [a, b] = make_operands<double>(family, 40, 50, k, 17);
-        const auto out =
-            multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = engine});
-        EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << family << ", " << engine << ", k = " << k;
-      }
-}
-
-// Residues by guessed scales, which a part of the product then judges: data for which they serve, for which they do
-// not, and ordinary ones in between; and data whose large elements lie where the part does not look.
-TEST(BoundOnGpu, GuessedScalesAreJudged) {
-  int fewest = 99, most = 0;
-  for (const char* family :
-       {"random_phi_1", "random_phi_1", "random_phi_1", "random_phi_4", "random_phi_1", "random_phi_1",
-        "random_phi_0_5", "random_phi_0_5", "random_phi_1", "zero_lines", "random_phi_1", "sparse", "odd_places",
-        "random_phi_1", "odd_places", "random_phi_2", "random_phi_2", "random_phi_2"}) {
-    const bool odd = std::string(family) == "odd_places";
-    auto [a, b] = make_operands<double>(odd ? "random_phi_1" : family, 130, 90, 2100, 23);
-    if (odd)
-      for (std::int64_t l = 0; l < 2100; l += 2) {
-        for (std::int64_t i = 0; i < 130; ++i) a(i, l) *= 0x1p-30;
-        for (std::int64_t j = 0; j < 90; ++j) b(l, j) *= 0x1p-30;
-      }
-    const auto out =
-        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = "sm90_int8"});
-    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << family;
-    if (!out.report.bounded) continue;
-    fewest = std::min(fewest, out.report.plan.moduli);
-    most = std::max(most, out.report.plan.moduli);
-  }
-  EXPECT_LE(fewest, 15);
-  EXPECT_GE(most, 16);
-}
-
-// From few to all words of an element, with spare bits between.
-TEST(BoundOnGpu, DecayingProductsKeepTheirBound) {
-  int bounded = 0;
-  for (int step = 1; step <= 60; ++step) {
-    const double rate = 0.01 * step;
-    const auto decay = [&](std::int64_t i, std::int64_t j) {
-      return std::exp(-rate * std::abs(static_cast<double>(i - j)));
-    };
-    const Matrix<double> a = Matrix<double>::of(60, 90, decay), b = Matrix<double>::of(90, 50, decay);
-    const auto out =
-        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = "sm90_int8"});
-    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << rate << ", " << out.report.plan.moduli << " moduli";
-    bounded += out.report.bounded ? 1 : 0;
-  }
-  EXPECT_GT(bounded, 20);
 }
 
 }  // namespace

@@ -31,14 +31,6 @@ class OnDevice {
   cuda::DeviceBuffer<T> memory_;
 };
 
-template <class T>
-std::vector<T> elements(std::int64_t count, double phi, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<T> x(static_cast<std::size_t>(count));
-  for (T& e : x) e = random_quad(random, phi, static_cast<const T*>(nullptr));
-  return x;
-}
-
 struct Case {
   Op opa = Op::none, opb = Op::none;
   std::int64_t m = 0, n = 0, k = 0;
@@ -51,7 +43,7 @@ template <class TA, class TB>
 QuadReport expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std::vector<TB>& b) {
   const std::int64_t lda = t.opa == Op::none ? t.m : t.k,
                      ldb = std::max<std::int64_t>(1, t.opb == Op::none ? t.k : t.n), ldc = t.m + 3;
-  std::vector<dd> expected = elements<dd>(ldc * t.n, 0.5, 77);  // around C, too
+  std::vector<dd> expected = random_quads<dd>(ldc * t.n, 0.5, 77);  // around C, too
   const OnDevice<TA> device_a(a);
   const OnDevice<TB> device_b(b);
   const OnDevice<dd> device_c(expected);
@@ -85,7 +77,7 @@ QuadReport expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const
 
 template <class TA, class TB>
 void expect_bits_of_random_data(const Case& t, double phi) {
-  expect_bits_of_the_cpu(t, elements<TA>(t.m * t.k, phi, 1), elements<TB>(t.k * t.n, phi, 2));
+  expect_bits_of_the_cpu(t, random_quads<TA>(t.m * t.k, phi, 1), random_quads<TB>(t.k * t.n, phi, 2));
 }
 
 TEST(QuadOnGpu, HasTheBitsOfTheCpu) {
@@ -108,7 +100,7 @@ TEST(QuadOnGpu, GoesBlockByBlock) {
 
 TEST(QuadOnGpu, SettlesSmallEntriesAndSpecialOnes) {
   Case t{.m = 300, .n = 200, .k = 400, .alpha = 2, .beta = 0.5};
-  std::vector<dd> a = elements<dd>(t.m * t.k, 4, 3), b = elements<dd>(t.k * t.n, 4, 4);  // not flat
+  std::vector<dd> a = random_quads<dd>(t.m * t.k, 4, 3), b = random_quads<dd>(t.k * t.n, 4, 4);  // not flat
   const auto at = [](std::vector<dd>& x, std::int64_t e) -> dd& { return x[static_cast<std::size_t>(e)]; };
   for (std::int64_t l = 1; l < t.k; l += 2) {
     for (std::int64_t i = 0; i < t.m; i += 2) at(a, i + l * t.m) = at(a, i + (l - 1) * t.m);
@@ -148,7 +140,7 @@ TEST(QuadOnGpu, RoundsOnceInAllDirections) {
 template <class R, class Z>
 void expect_bits_of_complex_data(Op opa, Op opb, const char* contract) {
   const std::int64_t m = 70, n = 45, k = 90, lda = opa == Op::none ? m : k, ldb = opb == Op::none ? k : n;
-  const std::vector<R> a = elements<R>(2 * m * k, 0.5, 8), b = elements<R>(2 * k * n, 0.5, 9);
+  const std::vector<R> a = random_quads<R>(2 * m * k, 0.5, 8), b = random_quads<R>(2 * k * n, 0.5, 9);
   std::vector<dd> expected(static_cast<std::size_t>(2 * m * n), dd(7));
   const OnDevice<R> device_a(a), device_b(b);
   const OnDevice<dd> device_c(expected);
@@ -175,9 +167,9 @@ template <class TA, class TB>
 void expect_binary128_of_the_cpu(const Case& t, double phi) {
   const std::int64_t lda = t.opa == Op::none ? t.m : std::max<std::int64_t>(1, t.k),
                      ldb = t.opb == Op::none ? std::max<std::int64_t>(1, t.k) : t.n, ldc = t.m + 3;
-  const std::vector<TA> a = elements<TA>(t.m * t.k, phi, 41);
-  const std::vector<TB> b = elements<TB>(t.k * t.n, phi, 42);
-  std::vector<binary128> expected = elements<binary128>(ldc * t.n, 0.5, 43);
+  const std::vector<TA> a = random_quads<TA>(t.m * t.k, phi, 41);
+  const std::vector<TB> b = random_quads<TB>(t.k * t.n, phi, 42);
+  std::vector<binary128> expected = random_quads<binary128>(ldc * t.n, 0.5, 43);
   const OnDevice<TA> device_a(a);
   const OnDevice<TB> device_b(b);
   const OnDevice<binary128> device_c(expected);
@@ -213,7 +205,7 @@ TEST(QuadOnGpu, MultipliesBinary128) {
 #endif
 
 void expect_same_solution(std::int64_t n, std::int64_t nrhs, const std::vector<double>& a, const char* factors) {
-  const std::vector<dd> b = elements<dd>(n * nrhs, 0.5, 52);
+  const std::vector<dd> b = random_quads<dd>(n * nrhs, 0.5, 52);
   std::vector<dd> x(b.size());
   const QuadSolveReport host = quad_solve(n, nrhs, a.data(), n, b.data(), n, x.data(), n);
   const OnDevice<double> device_a(a);
@@ -235,8 +227,9 @@ void expect_same_solution(std::int64_t n, std::int64_t nrhs, const std::vector<d
 }
 
 TEST(QuadOnGpu, SolvesToThirtyDigits) {
-  for (const std::int64_t n : {1, 60, 700, 1300}) expect_same_solution(n, 3, elements<double>(n * n, 0.5, 51), "fp64");
-  expect_same_solution(100, 70, elements<double>(100 * 100, 0.5, 53), "fp64");
+  for (const std::int64_t n : {1, 60, 700, 1300})
+    expect_same_solution(n, 3, random_quads<double>(n * n, 0.5, 51), "fp64");
+  expect_same_solution(100, 70, random_quads<double>(100 * 100, 0.5, 53), "fp64");
   std::vector<double> hilbert;  // of integers: condition 1e18
   for (int j = 0; j < 14; ++j)
     for (int i = 0; i < 14; ++i) hilbert.push_back(80313433200.0 / (i + j + 1));
@@ -244,7 +237,7 @@ TEST(QuadOnGpu, SolvesToThirtyDigits) {
 }
 
 TEST(QuadOnGpu, SaysWhatItDoesNotSolve) {
-  std::vector<double> a = elements<double>(16, 0.5, 55);
+  std::vector<double> a = random_quads<double>(16, 0.5, 55);
   std::fill_n(a.begin() + 4, 4, 0.0);
   const OnDevice<double> singular(a), b(std::vector<double>(4, 1));
   const OnDevice<dd> x(std::vector<dd>(4, dd(7)));

@@ -11,24 +11,14 @@
 namespace vernier::cuda {
 namespace {
 
-using test::Random;
-
 std::size_t size(std::int64_t x) { return static_cast<std::size_t>(x); }
-
-template <class T>
-std::vector<T> elements(std::int64_t count, double phi, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<T> x(size(count));
-  for (T& e : x) e = test::random_quad(random, phi, static_cast<const T*>(nullptr));
-  return x;
-}
 
 // What is left of the exact residual beside r, and the sum of magnitudes.
 void expect_residual(std::int64_t n, std::int64_t columns, std::int64_t slices, double phi) {
   const std::int64_t lda = n + 2;
-  const std::vector<double> a = elements<double>(lda * n, phi, 1);
-  const std::vector<dd> x = elements<dd>(n * columns, phi, 2);
-  std::vector<dd> b = elements<dd>(n * columns, phi, 3);
+  const std::vector<double> a = test::random_quads<double>(lda * n, phi, 1);
+  const std::vector<dd> x = test::random_quads<dd>(n * columns, phi, 2);
+  std::vector<dd> b = test::random_quads<dd>(n * columns, phi, 3);
   for (std::int64_t i = 0; i < n; ++i) {  // the first row cancels in double
     const dd e = x[size(i)];
     if (i == 0) b[0] = dd(0);

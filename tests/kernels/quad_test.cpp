@@ -252,17 +252,10 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
   return {report.looked_at, count, settled};
 }
 
-template <class T>
-std::vector<T> elements(std::int64_t count, double phi, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<T> x(size(count));
-  for (T& e : x) e = test::random_quad(random, phi, static_cast<const T*>(nullptr));
-  return x;
-}
-
 template <class TA, class TB>
 void expect_bits_of_random_data(const Case& t, std::uint64_t seed) {
-  expect_bits_of_the_cpu(t, elements<TA>(t.m * t.k, 0.5, seed), elements<TB>(t.k * t.n, 0.5, seed + 1));
+  expect_bits_of_the_cpu(t, test::random_quads<TA>(t.m * t.k, 0.5, seed),
+                         test::random_quads<TB>(t.k * t.n, 0.5, seed + 1));
 }
 
 TEST(QuadKernels, HaveTheBitsOfTheCpu) {
@@ -276,12 +269,12 @@ TEST(QuadKernels, HaveTheBitsOfTheCpu) {
 #if defined(__SIZEOF_FLOAT128__)
 TEST(QuadKernels, RoundToBinary128) {
   const auto data = [](std::int64_t count, double phi, std::uint64_t seed) {
-    return elements<binary128>(count, phi, seed);
+    return test::random_quads<binary128>(count, phi, seed);
   };
   const Case ordinary{.m = 17, .n = 20, .k = 60, .alpha = -0.5, .bits = 113};
   expect_bits_of_the_cpu<binary128>(ordinary, data(17 * 60, 0.5, 31), data(60 * 20, 0.5, 32));
   const Case turned{.opa = Op::transpose, .opb = Op::transpose, .m = 5, .n = 9, .k = 300, .bits = 113};
-  expect_bits_of_the_cpu<binary128>(turned, data(5 * 300, 0.5, 33), elements<double>(300 * 9, 0.5, 34));
+  expect_bits_of_the_cpu<binary128>(turned, data(5 * 300, 0.5, 33), test::random_quads<double>(300 * 9, 0.5, 34));
   // Far beyond double's range, and entries that bounds have to decide.
   const Case wide{.m = 16, .n = 10, .k = 64, .bits = 113};
   std::vector<binary128> a = data(16 * 64, 5, 35), b = data(64 * 10, 5, 36);
@@ -299,14 +292,14 @@ constexpr Rounding directions[] = {Rounding::nearest, Rounding::down, Rounding::
 TEST(QuadKernels, RoundOnceInAllDirections) {
   for (const Rounding rounding : directions) {
     const Case ordinary{.m = 17, .n = 10, .k = 40, .alpha = -0.5, .bits = 0, .rounding = rounding};
-    EXPECT_EQ(expect_bits_of_the_cpu(ordinary, elements<double>(ordinary.m * ordinary.k, 0.5, 15),
-                                     elements<double>(ordinary.k * ordinary.n, 0.5, 16))
+    EXPECT_EQ(expect_bits_of_the_cpu(ordinary, test::random_quads<double>(ordinary.m * ordinary.k, 0.5, 15),
+                                     test::random_quads<double>(ordinary.k * ordinary.n, 0.5, 16))
                   .left,
               0);
     // No integers: intervals decide most entries.
     const Case wide{.m = 12, .n = 17, .k = 40, .bits = 0, .rounding = rounding};
-    const Counts counts =
-        expect_bits_of_the_cpu(wide, elements<dd>(wide.m * wide.k, 9, 19), elements<dd>(wide.k * wide.n, 9, 20));
+    const Counts counts = expect_bits_of_the_cpu(wide, test::random_quads<dd>(wide.m * wide.k, 9, 19),
+                                                 test::random_quads<dd>(wide.k * wide.n, 9, 20));
     EXPECT_LT(counts.left, wide.m * wide.n / 4);
   }
   expect_bits_of_random_data<dd, dd>({.m = 10, .n = 17, .k = 30, .bits = 0, .rounding = Rounding::down}, 17);
@@ -330,14 +323,16 @@ TEST(QuadKernels, RoundTiesAndExactSums) {
 
 TEST(QuadKernels, TakeManyBits) {
   const Case many{.m = 20, .n = 33, .k = 60, .bits = 150};
-  expect_bits_of_the_cpu(many, elements<dd>(many.m * many.k, 3, 9), elements<dd>(many.k * many.n, 3, 10));
+  expect_bits_of_the_cpu(many, test::random_quads<dd>(many.m * many.k, 3, 9),
+                         test::random_quads<dd>(many.k * many.n, 3, 10));
 }
 
 // Columns x and -x side by side, of rows that are alike there: what is left is small beside |A||B|.
 struct Cancelling {
   std::vector<dd> a, b;
 
-  Cancelling(const Case& t, double phi) : a(elements<dd>(t.m * t.k, phi, 11)), b(elements<dd>(t.k * t.n, phi, 12)) {
+  Cancelling(const Case& t, double phi)
+      : a(test::random_quads<dd>(t.m * t.k, phi, 11)), b(test::random_quads<dd>(t.k * t.n, phi, 12)) {
     for (std::int64_t j = 0; j < t.n; ++j)
       for (std::int64_t l = 1; l < t.k; l += 2) {
         const dd x = b[size(l - 1 + j * t.k)];
@@ -365,7 +360,7 @@ TEST(QuadKernels, SettleSmallEntries) {
 
 TEST(QuadKernels, PassNanAndInfinity) {
   const Case t{.m = 20, .n = 20, .k = 40, .beta = 1};
-  std::vector<dd> a = elements<dd>(t.m * t.k, 0.5, 13), b = elements<dd>(t.k * t.n, 0.5, 14);
+  std::vector<dd> a = test::random_quads<dd>(t.m * t.k, 0.5, 13), b = test::random_quads<dd>(t.k * t.n, 0.5, 14);
   a[5].hi = std::numeric_limits<double>::infinity();
   b[7].hi = std::numeric_limits<double>::quiet_NaN();
   b[90] = dd(0);

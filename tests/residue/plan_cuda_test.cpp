@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/sm90_tiles.hpp"
-#include "engine/summed_planes.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
 
@@ -243,16 +241,6 @@ TEST(GpuModel, IsFiniteWhereTheDriverTellsNoRates) {
   EXPECT_LT(seconds, device_native_seconds({4096, 4096, 4096}, false, integrated));
 }
 
-// A block at the edge of C is smaller, and then sums of more planes go together.
-TEST(SummedPlanes, FitWhatLargerBlocksHaveRoomFor) {
-  for (const std::int64_t planes : {1, 14, 54, 3000})
-    for (const std::int64_t m : {1, 7, 64, 700, 2050, 9000})
-      for (const std::int64_t n : {1, 64, 2100, 30000})
-        for (const auto& [less_m, less_n] : {std::pair{m, n}, {divide_up(m, 2), n}, {m, divide_up(n, 3)}, {1, 1}})
-          EXPECT_LE(summed_planes(less_m, less_n, planes) * sums_of_plane(less_m, less_n), sums_count(m, n, planes))
-              << planes << " planes, " << less_m << " x " << less_n << " of " << m << " x " << n;
-}
-
 // Engine mma_int8 on an H100, whose own model is not asked: 0.109, 0.516, 3.12 and 24.2 ms measured.
 TEST(GpuModel, DerivesWhatWasMeasuredToAQuarter) {
   const GpuModel derived = derived_gpu_model({90, 132, 1.98e9, 3.35e12});
@@ -347,31 +335,6 @@ TEST(DevicePlan, LargeProductsTakeOneLevelOfStrassen) {
                                                                   .workspace_limit = std::size_t{1} << 40,
                                                                   .strassen_levels = 1})
                      .ordinary.form.strassen);
-}
-
-// Long in time and along k: about 40 ms at n = 16384, which is where pace was measured to pay.
-static_assert(pace_pays(625, 64) && !pace_pays(624, 64) && !pace_pays(1000, 63));
-
-TEST(Sm90Tiles, KeepPaceInLongProducts) {
-  const auto paced = [](std::int64_t n, std::int64_t k, int planes) {
-    return cuda::sm90_keeps_pace(cuda::sm90_tiles[cuda::cooperative_128x256], n, n, k, planes, 66);
-  };
-  EXPECT_TRUE(paced(8192, 8192, 98));
-  EXPECT_FALSE(paced(8192, 8192, 14));
-  EXPECT_FALSE(paced(16384, 4096, 14));
-}
-
-// The choices that measurements on an H200 bear out.
-TEST(Sm90Tiles, FollowTheShape) {
-  constexpr int clusters = 66;
-  EXPECT_EQ(cuda::choose_sm90_tile(1024, 1024, 1024, 15, clusters), cuda::alternating_128x128);
-  EXPECT_EQ(cuda::choose_sm90_tile(4096, 4096, 4096, 14, clusters), cuda::alternating_128x192);
-  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 14, clusters), cuda::alternating_128x192);
-  // Strassen-Winograd at n = 16384 and 32768: seven products a modulus.
-  EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 98, clusters), cuda::cooperative_128x256);
-  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 98, clusters), cuda::cooperative_256x192);
-  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
-  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::alternating_128x192);
 }
 
 TEST(DevicePlan, ComplexProductsTakeModuliWithARootUnlessBitsArePromised) {

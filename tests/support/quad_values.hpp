@@ -5,6 +5,8 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "support/exact.hpp"
 #include "support/random.hpp"
@@ -71,5 +73,13 @@ inline binary128 random_quad(Random& r, double phi, const binary128*) {
   return static_cast<binary128>(r.scattered(phi)) * (1 + static_cast<binary128>(r.uniform()) * 0x1p-20);
 }
 #endif
+
+template <class T>
+std::vector<T> random_quads(std::int64_t count, double phi, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<T> x(static_cast<std::size_t>(count));
+  for (T& e : x) e = random_quad(random, phi, static_cast<const T*>(nullptr));
+  return x;
+}
 
 }  // namespace vernier::test
