@@ -17,7 +17,7 @@
 
 namespace vernier::test::refused_on_gpu {
 
-inline constexpr std::int64_t n = 640, few = 5, area = n * n;
+inline constexpr std::int64_t n = 512, few = 5, area = n * n;
 inline constexpr Op none = Op::none;
 inline constexpr auto most_bytes = static_cast<std::size_t>(area) * 2 * sizeof(double);  // complex numbers, or dd
 
