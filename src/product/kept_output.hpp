@@ -1,6 +1,7 @@
 // A copy of an output in device memory, for routines that may fail once the output is written to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/device.hpp"
@@ -22,8 +23,7 @@ class KeptOutput {
         memory_(width_ * columns_, stream) {
     begin_.record(stream);
     check(cudaStreamWaitEvent(beside_, begin_, 0), "cudaStreamWaitEvent");
-    check(cudaMemcpy2DAsync(memory_.data(), width_, c, pitch_, width_, columns_, cudaMemcpyDeviceToDevice, beside_),
-          "C");
+    check(copy(memory_.data(), width_, c_, pitch_, beside_), "C");
     end_.record(beside_);
   }
   ~KeptOutput() { (void)cudaStreamWaitEvent(stream_, end_, 0); }  // the memory goes back in the order of the stream
@@ -36,11 +36,24 @@ class KeptOutput {
   // The output as it was. An error of the device that keeps it from this is told by the caller's own.
   void restore() const noexcept {
     (void)cudaStreamWaitEvent(stream_, end_, 0);
-    (void)cudaMemcpy2DAsync(c_, pitch_, memory_.data(), width_, width_, columns_, cudaMemcpyDeviceToDevice, stream_);
+    (void)copy(c_, pitch_, memory_.data(), width_, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
 
  private:
+  cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                   cudaStream_t stream) const {
+    constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such columns fit any memory
+    if (pitch_ <= longest_pitch)
+      return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width_, columns_, cudaMemcpyDeviceToDevice, stream);
+    cudaError_t code = cudaSuccess;
+    for (std::size_t j = 0; j < columns_ && code == cudaSuccess; ++j)
+      code = cudaMemcpyAsync(static_cast<std::byte*>(to) + j * to_pitch,
+                             static_cast<const std::byte*>(from) + j * from_pitch, width_, cudaMemcpyDeviceToDevice,
+                             stream);
+    return code;
+  }
+
   std::size_t width_, columns_;
   T* c_;
   std::size_t pitch_;

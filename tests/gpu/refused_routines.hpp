@@ -148,14 +148,14 @@ std::vector<Routine<T>> batches_and_prepared() {
 
 template <class T>
 std::vector<Routine<T>> slices() {
-  const auto by = [](const char* engine, SliceMode mode) {
+  const auto by = [](const char* engine, SliceMode mode, std::int64_t block) {
     return [=](const Memory<T>& x, const cuda::Options& o) {
-      (void)cuda::gemm_by_slices<T>(none, none, n, n, n, T(2), x.a, n, x.b, n, T(3), x.c, n,
-                                    {.mode = mode, .engine = engine}, o.stream);
+      (void)cuda::gemm_by_slices<T>(none, none, n, n, n, 2, x.a, n, x.b, n, 3, x.c, n,
+                                    {.mode = mode, .engine = engine, .block = block}, o.stream);
     };
   };
-  return {{"slices of fp16", by("cublas-fp16", SliceMode::working_precision)},
-          {"slices of int8, rounded once", by("cublas-int8", SliceMode::correctly_rounded)}};
+  return {{"slices of fp16", by("cublas-fp16", SliceMode::working_precision, 0)},
+          {"slices of int8, rounded once, in blocks", by("cublas-int8", SliceMode::correctly_rounded, n / 2)}};
 }
 
 template <class T>
