@@ -18,6 +18,11 @@ VerifiedReport verified_solve(std::int64_t, std::int64_t, const double*, std::in
   fail_without_cuda();
 }
 
+VerifiedReport verified_inverse(std::int64_t, const double*, std::int64_t, double*, double*, std::int64_t,
+                                const Options&) {
+  fail_without_cuda();
+}
+
 template <class TB>
 QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const TB*, std::int64_t, dd*,
                            std::int64_t, const QuadOptions&) {
