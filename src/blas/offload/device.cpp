@@ -103,6 +103,14 @@ double gpu_seconds(const ProductShape& shape, const Options& options) {
   return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
 }
 
+// What one core does while the first piece goes up: nothing is estimated for these.
+template <class T>
+bool is_brief(const ProductShape& shape) {
+  constexpr double most = 4e6;
+  const ProductShape s = real_shape<T>(shape);
+  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) < most;
+}
+
 bool is_worth_asking(double cpu_seconds) {
   static std::atomic<bool> asked = false;
   static std::atomic<double> so_far = 0;
@@ -191,6 +199,7 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
                                              const Estimate& estimate) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   most_gpu_memory();  // a wrong value is told before any work
+  if (leaves_the_choice(options) && is_brief<T>(shape)) return {};
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (leaves_the_choice(options) && !is_worth_asking(on_cpu)) return {};
   const HostLink& link = measured_link();
