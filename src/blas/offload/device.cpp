@@ -103,14 +103,6 @@ double gpu_seconds(const ProductShape& shape, const Options& options) {
   return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
 }
 
-// What one core does while the first piece goes up: nothing is estimated for these.
-template <class T>
-bool is_brief(const ProductShape& shape) {
-  constexpr double most = 4e6;
-  const ProductShape s = real_shape<T>(shape);
-  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) < most;
-}
-
 bool is_worth_asking(double cpu_seconds) {
   static std::atomic<bool> asked = false;
   static std::atomic<double> so_far = 0;
@@ -134,6 +126,14 @@ bool asks_for_a_gpu(const Options& options) {
 
 bool leaves_the_choice(const Options& options) {
   return asked_device(options) == Device::automatic && may_leave_the_cpu(options);
+}
+
+template <class T>
+bool stays_on_the_cpu(const ProductShape& shape, const Options& options) {
+  constexpr double most = 4e6;
+  const ProductShape s = real_shape<T>(shape);
+  const bool brief = static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) < most;
+  return brief && leaves_the_choice(options);
 }
 
 HostLink host_link() { return measured_link(); }
@@ -200,7 +200,7 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
                                              const Estimate& estimate) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   most_gpu_memory();  // a wrong value is told before any work
-  if (leaves_the_choice(options) && is_brief<T>(shape)) return {};
+  if (stays_on_the_cpu<T>(shape, options)) return {};
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (leaves_the_choice(options) && !is_worth_asking(on_cpu)) return {};
   const HostLink& link = measured_link();
@@ -262,6 +262,7 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
 }
 
 #define VERNIER_INSTANTIATE(T)                                                    \
+  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);         \
   template Placement place_product<T>(const ProductShape&, bool, const Options&); \
   template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
