@@ -5,7 +5,7 @@
 #include <complex>
 #include <vector>
 
-#include "cuda/device.hpp"
+#include "on_device.hpp"
 #include "support/random.hpp"
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
@@ -14,23 +14,6 @@ namespace vernier::test {
 namespace {
 
 using Complex = std::complex<double>;
-
-template <class T>
-class OnDevice {
- public:
-  explicit OnDevice(const std::vector<T>& x) : memory_(x.size()) {
-    cuda::copy_to_device(memory_.data(), x.data(), x.size() * sizeof(T));
-  }
-  T* data() const { return memory_.data(); }
-  std::vector<T> read() const {
-    std::vector<T> x(memory_.size());
-    cuda::check(cudaMemcpy(x.data(), memory_.data(), memory_.bytes(), cudaMemcpyDeviceToHost), "to the host");
-    return x;
-  }
-
- private:
-  cuda::DeviceBuffer<T> memory_;
-};
 
 void fill(Random& r, double& x) { x = r.scattered(0.5); }
 void fill(Random& r, Complex& x) { x = {r.scattered(0.5), r.scattered(0.5)}; }
