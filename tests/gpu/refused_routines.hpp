@@ -184,6 +184,17 @@ inline std::vector<Routine<double>> beyond_double() {
   };
   return {{"quad_gemm", [=](M x, O o) { quad(x, o, "dd"); }},
           {"quad_gemm, exact", [=](M x, O o) { quad(x, o, "exact"); }},
+          {"quad_gesv",
+           [](M x, O o) {
+             constexpr std::int64_t order = 128;
+             (void)cuda::quad_gesv<dd>(order, few, reinterpret_cast<dd*>(x.c), order, x.pivots,
+                                       reinterpret_cast<dd*>(x.d), order, {.stream = o.stream});
+           }},
+          {"quad_potrf",
+           [](M x, O o) {
+             constexpr std::int64_t order = 128;
+             (void)cuda::quad_potrf<dd>(Uplo::lower, order, reinterpret_cast<dd*>(x.c), order, {.stream = o.stream});
+           }},
           {"quad_solve",
            [](M x, O o) {
              (void)cuda::quad_solve<double>(n, few, x.a, n, x.b, n, reinterpret_cast<dd*>(x.c), n,
