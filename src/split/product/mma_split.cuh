@@ -9,49 +9,11 @@
 // two parts a run is a step, so that its registers serve one 16 columns after another.
 #pragma once
 
-#include "cuda/matrix_fragments.cuh"
-#include "cuda/ptx.cuh"
-#include "cuda/staged_rows.cuh"
 #include "number/two_sum.hpp"
+#include "split/product/mma_split_stages.cuh"
 #include "split/product/sm90_split.hpp"
 
 namespace vernier::cuda {
-
-// RunHalves: halves of a step that a run has.
-template <FloatWord Word_, int RunHalves_ = 2>
-struct MmaSplitConfig {
-  static constexpr FloatWord Word = Word_;
-  static constexpr int parts = Word == FloatWord::bf16 ? 3 : 2, RunHalves = RunHalves_;
-  static constexpr int warps_across = 2, warps_down = 4, threads = 32 * warps_across * warps_down;
-  static constexpr int warp_tiles = parts == 3 ? 2 : 4;  // of 16 columns
-  static constexpr int warp_columns = 16 * warp_tiles, warp_rows = 32;
-  static constexpr int columns = warps_across * warp_columns, rows = warps_down * warp_rows;
-  static constexpr int x_bytes = columns * staged_row, y_bytes = rows * staged_row;  // of a part
-  static constexpr int stage_bytes = parts * (x_bytes + y_bytes), stages = parts == 3 ? 2 : 3;
-  static constexpr int shared_bytes = stages * stage_bytes;
-  static_assert(shared_bytes + 4 * (columns + rows) + 1024 <= 100 * 1024);  // of GPUs of 8.6, 8.9 and 12.0
-};
-
-// The lines of one operand.
-struct MmaSplitVectors {
-  const std::byte* lines;
-  int count, pitch;  // vectors; bytes of each
-};
-
-// One thread's share of the copies of a step of a tile's vectors, from vector `first` on. Those beyond the matrix are
-// its last one: what becomes of them nobody stores. All addresses are computed anew: registers are for sums.
-template <class Config, int Vectors>
-__device__ __forceinline__ void copy_step(const MmaSplitVectors& x, int first, int step, std::uint32_t to) {
-  constexpr int chunks = Config::parts * staged_row / 16, copies = Vectors * chunks / Config::threads;
-  static_assert(Vectors * chunks % Config::threads == 0);
-#pragma unroll
-  for (int i = 0; i < copies; ++i) {
-    const int at = threadIdx.x + i * Config::threads, vector = at / chunks, chunk = at % chunks;
-    copy_16_bytes(to + chunk / 4 * (Vectors * staged_row) + staged_byte(vector, chunk % 4),
-                  x.lines + static_cast<std::int64_t>(min(first + vector, x.count - 1)) * x.pitch +
-                      step * (Config::parts * staged_row) + chunk * 16);
-  }
-}
 
 // Sums of a warp: [16 columns][8 rows][as mma_floats() leaves them].
 template <class Config>
@@ -104,6 +66,9 @@ struct MmaSplitSums {
       half(corrections[t], x, y, 1, 0, h);
     }
     product(corrections[t], x, y, 0, 1, 0, 2);
+    add_run(t, run);
+  }
+  __device__ __forceinline__ void add_run(int t, const Tile& run) {
 #pragma unroll
     for (int i = 0; i < 16; ++i) sum[t][i / 4][i % 4] = __fadd_rn(sum[t][i / 4][i % 4], run[i / 4][i % 4]);
   }
@@ -135,31 +100,59 @@ struct MmaSplitSums {
       for (int h = 0; h < 2; ++h) load_matrices(x[p][h], from + p * Config::x_bytes + staged_x(h));
   }
 
-  // x, y: where the warp's vectors lie in the stage.
-  __device__ __forceinline__ void add_step(std::uint32_t x_part, std::uint32_t y_part) {
-    Y y;
+  // Of the 32 rows of part p.
+  __device__ __forceinline__ static void load(Y& y, int p, int h, std::uint32_t y_part) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+      load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
+  }
+  __device__ __forceinline__ static void load(Y& y, std::uint32_t y_part) {
 #pragma unroll
     for (int p = 0; p < parts; ++p)
 #pragma unroll
-      for (int h = 0; h < 2; ++h)
-#pragma unroll
-        for (int r = 0; r < 2; ++r)
-          load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
-    X x[2];  // of two parts the next 16 columns are on their way; three leave no registers for them
-    load(x[0], x_part);
+      for (int h = 0; h < 2; ++h) load(y, p, h, y_part);
+  }
+
+  // Three parts: a step whose vectors of the warp lie at x and y in the stage. No registers are left for fragments
+  // ahead.
+  __device__ __forceinline__ void add_step(std::uint32_t x_part, std::uint32_t y_part) {
+    Y y;
+    load(y, y_part);
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
-      const auto load_next = [&] {
-        if (t + 1 < tiles) load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
-      };
-      if constexpr (parts == 3) {
-        compensated(t, x[t % 2], y);
-        load_next();
-      } else {
-        load_next();
-        separate(t, x[t % 2], y);
-      }
+      X x;
+      load(x, x_part + t * 16 * staged_row);
+      compensated(t, x, y);
     }
+  }
+
+  // Two parts: all of a step but the last 16 columns, whose x comes last; x[0] and y are there.
+  __device__ __forceinline__ void add_first(X (&x)[2], const Y& y, std::uint32_t x_part) {
+#pragma unroll
+    for (int t = 0; t + 1 < tiles; ++t) {
+      load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
+      separate(t, x[t % 2], y);
+    }
+  }
+
+  // The last 16 columns, while fragments of the next step come to where those of this one are not needed any more.
+  __device__ __forceinline__ void add_last(X (&x)[2], Y& y, std::uint32_t next_x, std::uint32_t next_y) {
+    constexpr int t = tiles - 1;
+    static_assert(tiles % 2 == 0);
+    Tile run;
+    load(x[0], next_x);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      half(run, x[1], y, 0, 0, h, h == 0);
+      half(corrections[t], x[1], y, 1, 0, h);
+      load(y, 1, h, next_y);
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      half(corrections[t], x[1], y, 0, 1, h);
+      load(y, 0, h, next_y);
+    }
+    add_run(t, run);
   }
 
   // Everything in `sum`.
@@ -178,36 +171,50 @@ struct MmaSplitSums {
   }
 };
 
+// Two parts: a warp takes the last 16 columns of a step along, and multiplies them while it reads the next one.
+template <class Config>
+__device__ __forceinline__ void multiply_steps_ahead(MmaSplitStages<Config>& at, int steps,
+                                                     MmaSplitSums<Config>& sums) {
+  typename MmaSplitSums<Config>::X x[2];
+  typename MmaSplitSums<Config>::Y y;
+  if (steps == 0) return;
+  at.wait();
+  sums.load(x[0], at.x_part());
+  sums.load(y, at.y_part());
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    at.fill();
+    sums.add_first(x, y, at.x_part());
+    at.leave();
+    if (step + 1 < steps) at.wait();
+    sums.add_last(x, y, at.x_part(), at.y_part());
+  }
+}
+
+template <class Config>
+__device__ __forceinline__ void multiply_steps(MmaSplitStages<Config>& at, int steps, MmaSplitSums<Config>& sums) {
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    at.wait();
+    at.fill();
+    sums.add_step(at.x_part(), at.y_part());
+    at.leave();
+  }
+}
+
 // The sums of tile (x, y), by all threads of a block. stages: in shared memory, Config::shared_bytes.
 template <class Config>
 __device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const MmaSplitVectors& columns, int x,
                                                     const MmaSplitVectors& rows, int y, int steps,
                                                     MmaSplitSums<Config>& sums) {
-  const int warp = threadIdx.x / 32, across = warp % Config::warps_across, down = warp / Config::warps_across;
-  const std::uint32_t x_part = stages + across * Config::warp_columns * staged_row,
-                      y_part = stages + Config::parts * Config::x_bytes + down * Config::warp_rows * staged_row;
-  const auto fill = [&](int step, int stage) {
-    const std::uint32_t to = stages + stage * Config::stage_bytes;
-    if (step < steps) {
-      copy_step<Config, Config::columns>(columns, x * Config::columns, step, to);
-      copy_step<Config, Config::rows>(rows, y * Config::rows, step, to + Config::parts * Config::x_bytes);
-    }
-    close_copies();
-  };
+  MmaSplitStages<Config> at(stages, columns, x, rows, y, steps);
   sums.clear();
-#pragma unroll 1
-  for (int s = 0; s + 1 < Config::stages; ++s) fill(s, s);
-  int used = 0;
-#pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
-    wait_for_copies_but<Config::stages - 2>();
-    __syncthreads();  // the step is here, and nobody reads the stage of the last one any more
-    fill(step + Config::stages - 1, used == 0 ? Config::stages - 1 : used - 1);
-    sums.add_step(x_part + used * Config::stage_bytes, y_part + used * Config::stage_bytes);
-    if (++used == Config::stages) used = 0;
-  }
+  if constexpr (Config::parts == 3)
+    multiply_steps(at, steps, sums);
+  else
+    multiply_steps_ahead(at, steps, sums);
   sums.join();
-  __syncthreads();  // nobody reads a stage any more
+  at.end();
 }
 
 }  // namespace vernier::cuda
