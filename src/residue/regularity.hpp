@@ -23,7 +23,7 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan);
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;
-  NumberedGuess guess;   // residues that may serve such a product (residue/bound/guess.hpp)
+  int guess = 0;         // residues that may serve such a product (residue/bound/guess.hpp); 0: none
   int failed_guess = 0;  // the last that did not
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);

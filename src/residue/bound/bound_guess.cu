@@ -6,16 +6,14 @@ namespace {
 
 constexpr int threads = bound_vector_threads;
 
-constexpr int much_too_coarse = 1 << 20;
-
-// Bits by which the scale that a vector has is too coarse for what the product asks.
-__device__ __forceinline__ int too_coarse(const BoundTask& task, const VectorPlace& place) {
+// Is the scale that a vector has too coarse for what the product asks?
+__device__ __forceinline__ bool too_coarse(const BoundTask& task, const VectorPlace& place) {
   const BoundOperand& x = task.operand[place.side];
   const VectorStatistics s = x.statistics[place.vector];
-  if (s.nonfinite) return much_too_coarse;
-  if (s.zero()) return 0;
+  if (s.nonfinite) return true;
+  if (s.zero()) return false;
   const int asked = bound_exponent(rule_of(task), task.product, task.k, s, minimum_of(x, place.vector));
-  return asked - task.guesses.chooser[task.judged][place.side].ordinary_exponent(s);
+  return task.guesses.chooser[task.judged][place.side].ordinary_exponent(s) < asked;
 }
 
 __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ BoundTask task) {
@@ -23,9 +21,7 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
-  const int coarse = place.there ? max(too_coarse(task, place), 0) : 0;
-  bool fails = coarse > 0;
-  if (fails) atomicMax(&task.guess->coarse, coarse);
+  bool fails = place.there && too_coarse(task, place);
   if (blockIdx.x == gridDim.x - 1) {  // which has no vectors
     const unsigned allowed = allowed_guesses(task);
     if (threadIdx.x == 0) task.guess->allowed = allowed;

@@ -48,12 +48,12 @@ class DeviceBoundRun {
 
   // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. verdict: null, or the
   // host's word.
-  void judge(const NumberedGuess& guess, const Gate& gate, unsigned* verdict) const {
+  void judge(int guess, const Gate& gate, unsigned* verdict) const {
     BoundTask task = task_of(gate);
-    const std::int64_t part = divide_up(task.k, k_step(guess));
+    const std::int64_t part = divide_up(task.k, k_step());
     task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);
     task.product = fp8_part_product();
-    task.judged = guess.number - 1;
+    task.judged = guess - 1;
     task.verdict = verdict;
     if (task.rule.rms > 0) sample_beside_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
@@ -61,7 +61,7 @@ class DeviceBoundRun {
     judge_guess_on_device(task, stream_);
   }
 
-  int k_step(const NumberedGuess& guess) const { return bound_k_step(plan_.shape.k, guess.finer); }
+  int k_step() const { return bound_k_step(plan_.shape.k); }
 
   // Of a guess that nothing was found out about, as a closed gate leaves it.
   void clear_guess() const { check(cudaMemsetAsync(guess_, 0, sizeof(GuessFindings), stream_), "guess"); }

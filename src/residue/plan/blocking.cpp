@@ -17,7 +17,7 @@ constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t items_per_thread = 4;
 
 // So many threads have the third level and memory for a limit: blocks of C are square, for fewer bytes that few
-// threads read, and stay in the second level from slice to slice (docs/decisions.md).
+// threads read, and stay in the second level from slice to slice (bench/results/README.md).
 constexpr int many_threads = 5;
 constexpr std::int64_t many_threads_bytes = row_block_bytes / 2, many_threads_columns = 32, many_threads_items = 3;
 
