@@ -38,7 +38,6 @@ PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::i
   template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
                                std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier::cuda
 

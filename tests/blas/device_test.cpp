@@ -11,7 +11,7 @@
 #include "slow_native.hpp"
 #include "support/error_message.hpp"
 
-namespace vernier::test {
+namespace vernier::test::device_test {
 namespace {
 
 TEST(DeviceChoice, ReadsThreeNames) {
@@ -103,4 +103,4 @@ TEST(DeviceChoice, EstimatesCopiesAndProductsSideBySide) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::device_test

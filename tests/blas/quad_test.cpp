@@ -12,7 +12,7 @@
 #include "fixture.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_test {
 namespace {
 
 constexpr Rounding directions[] = {Rounding::nearest, Rounding::down, Rounding::up, Rounding::toward_zero};
@@ -303,4 +303,4 @@ TEST(QuadProducts, RefuseWhatTheyCannotKeep) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_test

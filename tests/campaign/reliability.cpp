@@ -29,7 +29,7 @@
 
 #if VERNIER_REFUSES_MEMORY
 
-namespace vernier::test {
+namespace vernier::test::reliability {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -279,7 +279,7 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::reliability
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
 

@@ -9,7 +9,7 @@
 #include "residue/plan/bounds.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bound_gpu_test {
 namespace {
 
 template <class V>
@@ -368,4 +368,4 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bound_gpu_test

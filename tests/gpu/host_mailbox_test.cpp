@@ -7,7 +7,7 @@
 
 #include "cuda/device.hpp"
 
-namespace vernier::test {
+namespace vernier::test::host_mailbox_test {
 namespace {
 
 using cuda::HostMailbox;
@@ -58,4 +58,4 @@ TEST(HostMailbox, NobodyAsksForAWhileAfterQuestionsInVain) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::host_mailbox_test

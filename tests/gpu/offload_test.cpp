@@ -13,7 +13,7 @@
 #include "vernier/level3.hpp"
 #include "vernier/offload.hpp"
 
-namespace vernier::test {
+namespace vernier::test::offload_test {
 namespace {
 
 template <class T>
@@ -349,4 +349,4 @@ TEST(OffloadOnGpu, IsChosenByTheEstimate) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::offload_test

@@ -10,7 +10,7 @@
 #include "cuda/device.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::panel_test {
 namespace {
 
 using namespace cuda;
@@ -72,4 +72,4 @@ TYPED_TEST(PanelOnGpu, HasTheSameBitsByAClusterAndInMemory) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::panel_test

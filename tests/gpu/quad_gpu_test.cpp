@@ -11,7 +11,7 @@
 #include "cuda/device.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_gpu_test {
 namespace {
 
 template <class T>
@@ -260,4 +260,4 @@ TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_gpu_test

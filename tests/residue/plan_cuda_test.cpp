@@ -6,7 +6,7 @@
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
 
-namespace vernier {
+namespace vernier::plan_cuda_test {
 namespace {
 
 constexpr DeviceLimits limits;
@@ -386,4 +386,4 @@ TEST(DeviceBoundPlan, GuessesWhatIsFasterThanCublas) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::plan_cuda_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier::test {
+namespace vernier::test::product_items_test {
 namespace {
 
 TEST(ProductItems, TakeEachStripOfEachPlaneOnceAndInOrder) {
@@ -36,4 +36,4 @@ TEST(ProductItems, TheLastOnesAreQuarters) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::product_items_test

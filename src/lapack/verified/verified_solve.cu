@@ -5,8 +5,8 @@
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/verified/enclose.hpp"
+#include "lapack/verified/interval_elements.cuh"
 #include "lapack/verified/interval_products.hpp"
-#include "lapack/verified/inverse_kernels.cuh"
 #include "lapack/verified/magnitudes.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/operand_blocks.hpp"
@@ -14,6 +14,22 @@
 #include "vernier/cuda_level3.hpp"
 
 namespace vernier::cuda {
+
+// Kernels of an approximate inverse.
+
+__global__ void __launch_bounds__(interval_threads)
+    set_identity_kernel(std::int64_t rows, std::int64_t columns, double* x) {
+  const IntervalElement e(rows, columns);
+  if (e.exists) x[e.at] = e.i == e.j ? 1 : 0;
+}
+
+// Column i goes to column `to[i]`.
+__global__ void __launch_bounds__(interval_threads)
+    scatter_columns(std::int64_t rows, std::int64_t columns, const double* x, const std::int64_t* to, double* out) {
+  const IntervalElement e(rows, columns);
+  if (e.exists) out[e.i + to[e.j] * rows] = x[e.at];
+}
+
 namespace {
 
 using Vectors = ProvedSystem::Vectors;

@@ -11,7 +11,7 @@ namespace {
 
 // One operand: what its vectors need together. What one needs is computed anew where it is asked
 // for: there is no memory for all.
-struct Side {
+struct ScaledSide {
   std::span<const VectorStatistics> statistics;
   std::span<VectorProof> scales;
   BlockCosts costs;
@@ -21,7 +21,7 @@ struct Side {
   double wide_log2 = 0;                           // largest 2-norm in wide entries
   std::int64_t wide_vectors = 0;                  // without any ordinary entry
 
-  Side(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c)
+  ScaledSide(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c)
       : statistics(s), scales(out), costs(c) {
     for (std::size_t i = 0; i < s.size(); ++i) {
       if (s[i].zero()) continue;
@@ -36,7 +36,7 @@ struct Side {
     return chooser.needs(statistics[i], costs.empty() ? no_cost : costs[i]);
   }
 
-  void prove(const ScaleChooser& chooser, const Side& other) {
+  void prove(const ScaleChooser& chooser, const ScaledSide& other) {
     for (std::size_t i = 0; i < scales.size(); ++i) {
       scales[i] = {.proofs = proof_sets - 1};  // a zero has exact products with everything
       if (statistics[i].zero()) continue;
@@ -61,10 +61,10 @@ struct Side {
     count_proofs();
   }
 
-  void set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& other, Scaling& result);
+  void set_scales(const ScaleChooser& chooser, std::int64_t k, const ScaledSide& other, Scaling& result);
 };
 
-void Side::set_scales(const ScaleChooser& chooser, std::int64_t k, const Side& other, Scaling& result) {
+void ScaledSide::set_scales(const ScaleChooser& chooser, std::int64_t k, const ScaledSide& other, Scaling& result) {
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const VectorStatistics& v = statistics[i];
     if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
@@ -86,18 +86,18 @@ Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const V
                       std::span<const VectorStatistics> b, std::span<VectorProof> a_proofs,
                       std::span<VectorProof> b_proofs, BlockCosts a_costs, BlockCosts b_costs) {
   const ScaleChooser chooser(rule, k);
-  Side rows(chooser, a, a_proofs, a_costs), columns(chooser, b, b_proofs, b_costs);
+  ScaledSide rows(chooser, a, a_proofs, a_costs), columns(chooser, b, b_proofs, b_costs);
   const auto each = [&](const auto& take) { take(rows, columns), take(columns, rows); };
-  each([&](Side& own, const Side& other) { own.prove(chooser, other); });
+  each([&](ScaledSide& own, const ScaledSide& other) { own.prove(chooser, other); });
   double wide = wide_entries(rows.kinds, columns.kinds);
   if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
-    each([](Side& own, const Side&) { own.withdraw_proofs(); });
+    each([](ScaledSide& own, const ScaledSide&) { own.withdraw_proofs(); });
     wide = 1;
   }
   Scaling result;
   result.any_ordinary = (rows.all_proofs & columns.all_proofs) != 0;
   result.any_wide = wide > 0;
-  each([&](Side& own, const Side& other) { own.set_scales(chooser, k, other, result); });
+  each([&](ScaledSide& own, const ScaledSide& other) { own.set_scales(chooser, k, other, result); });
   result.wide_rows = rows.wide_vectors, result.wide_columns = columns.wide_vectors;
   result.wide_log2 = rows.wide_log2 + columns.wide_log2;
   return result;
