@@ -99,7 +99,7 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   if (capturing(stream))
     fail(Status::unsupported, "gemm_batched: the addresses are not known in a stream that is being captured");
   std::vector<const T*> a(static_cast<std::size_t>(count)), b = a;
-  if (read) a = addresses_on_host(A, count, stream), b = on_host(B, count, stream);
+  if (read) a = addresses_on_host(A, count, stream), b = addresses_on_host(B, count, stream);
   const std::vector<T*> c = addresses_on_host(C, count, stream);
   check(cudaStreamSynchronize(stream), "addresses of a batch");
   for (std::size_t i = 0; i < c.size(); ++i)

@@ -58,7 +58,8 @@ class DeviceRun {
 
   // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
   // if that part finds their scales fine enough, or if the product is regular.
-  void start_by_guess(Regularity regularity, int moduli, unsigned* verdict, const DeviceRoutePlan* route = nullptr) {
+  void start_by_guess(Regularity regularity, int moduli, const HostAnswer& serves,
+                      const DeviceRoutePlan* route = nullptr) {
     const DeviceBoundRun<T> bounds = bound(moduli, route);
     ChainPass p = pass_of(guessed_device_pass(plan_, moduli));
     p.products = p.recombination = bounds.guess_gate(true);
@@ -71,7 +72,7 @@ class DeviceRun {
     regularity.by_own_rule = true;
     regularity.rule = plan_.rule;
     measure_on_device<T>(x.a, x.b, guess_rule(plan_, moduli), measured, regularity, stream_);
-    bounds.judge(moduli, {regularity.is_irregular, 1}, verdict);
+    bounds.judge(moduli, {regularity.is_irregular, 1}, serves);
     chain_.run(p);
   }
 

@@ -47,13 +47,13 @@ class DeviceBoundRun {
   }
 
   // Do residues by so many moduli serve, made by the rule of a guess? From bytes of every k that k_step() divides.
-  // verdict: null, or the host's word.
-  void judge(int moduli, const Gate& gate, unsigned* verdict) const {
+  // serves: where the kernel answers the host, if anywhere.
+  void judge(int moduli, const Gate& gate, const HostAnswer& serves) const {
     BoundTask task = task_of(gate);
     task.rule.part = static_cast<double>(part_of_k()) / static_cast<double>(task.k);
     task.product = fp8_part_product();
     task.judged = moduli - task.guesses.least;
-    task.verdict = verdict;
+    task.serves = serves;
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
     multiply(part_of_k(), nullptr, gate);
