@@ -35,7 +35,7 @@ void multiply(const LocalProduct& p) {
   const DistributedCall& c = *running.call;
   const auto size = static_cast<std::int64_t>(element_size(c.type));
   if (p.rows == 0 || p.columns == 0 || running.status != VERNIER_SUCCESS) return;
-  const Call call{.routine = Routine::panel_gemm,
+  const Call call{.routine = Routine::gemm,
                   .type = c.type,
                   .opa = p.opa,
                   .opb = p.opb,
