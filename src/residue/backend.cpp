@@ -1,4 +1,3 @@
-// The scheme's inner loops with AVX2, as their twins are documented where the portable ones stand.
 #include "residue/backend.hpp"
 
 #include "product/statistics.hpp"
@@ -10,38 +9,47 @@
 
 namespace vernier {
 
+// As their portable twins are documented.
+#define VERNIER_DECLARE(set)                                                                                          \
+  template <class T>                                                                                                  \
+  void statistics_##set(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out);    \
+  template <class T>                                                                                                  \
+  Operand<T> measured_strip_##set(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,                \
+                                  std::int64_t k_count, T* buffer, VectorStatistics* out);                            \
+  template <class T>                                                                                                  \
+  void decompose_##set(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);                \
+  void decompose_sum_##set(const Operand<double>* terms, int count, const DigitTables& tables,                        \
+                           const DecomposeTask& task);                                                                \
+  template <class T>                                                                                                  \
+  void decompose_complex_##set(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,    \
+                               std::size_t part_bytes);                                                               \
+  template <class T>                                                                                                  \
+  void recombine_##set(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,           \
+                       const int* row_scales, const int* column_scales, T* tile);                                     \
+  bool recombine_speculative_##set(const RecombineTables& tables, const std::int8_t* residues,                        \
+                                   std::size_t plane_bytes, const int* row_scales, const int* column_scales,          \
+                                   const SpeculativeTile& speculative, double* tile);                                 \
+  template <class T>                                                                                                  \
+  void recombine_complex_##set(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales, \
+                               const int* column_scales, T* real, T* imaginary);                                      \
+  void recombine_leading_##set(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,   \
+                               LeadingTile& out);                                                                     \
+  template <class T>                                                                                                  \
+  void update_##set(const TileUpdate<T>& update, const T* tile);                                                      \
+  template <class T>                                                                                                  \
+  void find_lowest_bits_##set(const Operand<T>& view, const int* scales, LowestBits* out);                            \
+  template <class T>                                                                                                  \
+  RoundingResidual residual_##set(const VectorPair<T>& pair);                                                         \
+  template <class T>                                                                                                  \
+  void block_deficits_##set(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics,              \
+                            std::uint8_t* out, std::int64_t stride);                                                  \
+  void span_costs_##set(const SpanCosts& costs, std::int64_t first);
+VERNIER_DECLARE(avx2)
+VERNIER_DECLARE(avx512)
+#undef VERNIER_DECLARE
+void publish_avx512();
 template <class T>
-void statistics_avx2(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out);
-template <class T>
-Operand<T> measured_strip_avx2(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
-                               std::int64_t k_count, T* buffer, VectorStatistics* out);
-template <class T>
-void decompose_avx2(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
-void decompose_sum_avx2(const Operand<double>* terms, int count, const DigitTables& tables, const DecomposeTask& task);
-template <class T>
-void decompose_complex_avx2(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
-                            std::size_t part_bytes);
-template <class T>
-void recombine_avx2(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                    const int* row_scales, const int* column_scales, T* tile);
-bool recombine_speculative_avx2(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                                const int* row_scales, const int* column_scales, const SpeculativeTile& speculative,
-                                double* tile);
-template <class T>
-void recombine_complex_avx2(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
-                            const int* column_scales, T* real, T* imaginary);
-void recombine_leading_avx2(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                            LeadingTile& out);
-template <class T>
-void update_avx2(const TileUpdate<T>& update, const T* tile);
-template <class T>
-void find_lowest_bits_avx2(const Operand<T>& view, const int* scales, LowestBits* out);
-template <class T>
-RoundingResidual residual_avx2(const VectorPair<T>& pair);
-template <class T>
-void block_deficits_avx2(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics, std::uint8_t* out,
-                         std::int64_t stride);
-void span_costs_avx2(const SpanCosts& costs, std::int64_t first);
+void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
 
 // The loops of one set of instructions; two that not every set has are named.
 #define VERNIER_LOOPS(set, publish, round_tile)                                                               \
