@@ -90,6 +90,12 @@ std::optional<To> exactly(From value) {
 
 template <class From, class To>
 void append(const std::string& path, const char* raw, std::size_t count, bool swapped, std::vector<To>& out) {
+  if (std::is_same_v<From, To> && !swapped) {  // as they are: files may be larger than a GPU's memory
+    const std::size_t before = out.size();
+    out.resize(before + count);
+    std::memcpy(out.data() + before, raw, count * sizeof(To));
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     std::array<char, sizeof(From)> bytes;
     std::memcpy(bytes.data(), raw + i * sizeof(From), sizeof(From));

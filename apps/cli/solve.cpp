@@ -8,6 +8,7 @@
 #include <optional>
 #include <vernier/cuda.hpp>
 #include <vernier/cuda_lapack.hpp>
+#include <vernier/offload.hpp>
 
 #include "device.hpp"
 #include "input_file.hpp"
@@ -94,6 +95,13 @@ SolveOptions options_of(const SolveArguments& arguments) {
   return options;
 }
 
+// In the GPU's memory, with factors of it in two types and copies that the solver makes.
+template <class T>
+bool fits_on_gpu(const std::vector<T>& a, const std::vector<T>& b) {
+  constexpr std::size_t copies = 5;
+  return copies * sizeof(T) * (a.size() + b.size()) <= host_link().free_bytes;
+}
+
 // x, of as many numbers as b, is written as the solver does.
 template <class T>
 SolveReport solve_on_gpu(Op op, std::int64_t n, std::int64_t nrhs, const std::vector<T>& a, std::int64_t ld,
@@ -119,8 +127,13 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
   const bool on_gpu = arguments.device == "cuda";
   Progress progress(console, "solve");
   options.products.progress = progress.callback();
-  const SolveReport report = on_gpu ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
-                                    : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
+  if (on_gpu) {
+    cuda::device_name();  // throws where there is none
+    options.products.device = Device::cuda;
+  }
+  const SolveReport report = on_gpu && fits_on_gpu(a, b)
+                                 ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
+                                 : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
   if (file && is_solved(report))
     write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x), problem.b.vector},
                  Order::column_major);

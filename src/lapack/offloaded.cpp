@@ -22,11 +22,11 @@ ProductShape factored_shape(std::int64_t m, std::int64_t n) {
   return {m, n, std::max<std::int64_t>(1, std::min(m, n) / 3)};
 }
 
-// CUDA is not asked for anything where nobody asks for a GPU.
-template <class T>
-bool may_leave(const Options& options, std::int64_t rows) {
-  return !options.contract.reproducible && asks_for_a_gpu(options) && cuda::has_factors<T>(rows);
-}
+// CUDA is not asked for anything where nobody asks for a GPU, or the CPU is faster by estimate.
+bool may_leave(const Options& options) { return !options.contract.reproducible && asks_for_a_gpu(options); }
+
+// Seconds of so many columns, in panels one after another, measured on an H100.
+double panel_seconds(double of_each, std::int64_t columns) { return of_each * static_cast<double>(columns); }
 
 // LAPACK's routines call nobody while they work.
 Options quiet(const Options& options) {
@@ -43,8 +43,12 @@ std::optional<std::int64_t> offloaded_getrf(std::int64_t m, std::int64_t n, T* a
   if constexpr (is_complex<T>) {
     return {};
   } else {
-    const ProductShape shape = factored_shape(m, n);
-    const auto describe = [&] { return HostRoutine<T>{"getrf", shape, {}, {}, {a, m, n, lda}, true}; };
+    const auto describe = [&] {
+      HostRoutine<T> r{"getrf", factored_shape(m, n), {}, {}, {a, m, n, lda}, true};
+      r.panels = panel_seconds(3.3e-6, std::min(m, n));
+      r.available = cuda::has_factors<T>;
+      return r;
+    };
     const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
       PivotedFactors factors;
       factors.info = cuda::factor_for_the_host<T>(m, n, x.c, x.ldc, factors.pivots,
@@ -56,8 +60,8 @@ std::optional<std::int64_t> offloaded_getrf(std::int64_t m, std::int64_t n, T* a
       factors.info = getrf<T>(m, n, a, lda, factors.pivots.data(), o);
       return factors;
     };
-    if (!may_leave<T>(options, m)) return {};
-    const auto done = offloaded_routine<T>(shape, true, quiet(options), describe, on_device, on_cpu);
+    if (!may_leave(options)) return {};
+    const auto done = offloaded_routine<T>(quiet(options), describe, on_device, on_cpu);
     if (!done) return {};
     std::copy(done->pivots.begin(), done->pivots.end(), pivots);
     return done->info;
@@ -69,14 +73,19 @@ std::optional<std::int64_t> offloaded_potrf(Uplo uplo, std::int64_t n, T* a, std
   if constexpr (is_complex<T>) {
     return {};
   } else {
-    const ProductShape shape = factored_shape(n, n);
-    const auto describe = [&] { return HostRoutine<T>{"potrf", shape, {}, {}, {a, n, n, lda}, true, uplo}; };
+    const auto describe = [&] {
+      HostRoutine<T> r{"potrf", factored_shape(n, n), {}, {}, {a, n, n, lda}, true, uplo};
+      r.share = 0.5;
+      r.panels = panel_seconds(2.5e-6, n);
+      r.available = cuda::has_factors<T>;
+      return r;
+    };
     const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
       return cuda::potrf<T>(uplo, n, x.c, x.ldc, {.contract = options.contract, .stream = stream});
     };
     const auto on_cpu = [&](const Options& o) { return potrf<T>(uplo, n, a, lda, o); };
-    if (!may_leave<T>(options, n)) return {};
-    return offloaded_routine<T>(shape, true, quiet(options), describe, on_device, on_cpu);
+    if (!may_leave(options)) return {};
+    return offloaded_routine<T>(quiet(options), describe, on_device, on_cpu);
   }
 }
 
@@ -87,11 +96,16 @@ std::optional<SolveReport> offloaded_solve(const SystemCall<T>& s, const SolveOp
   } else {
     Options products = options.products;
     products.contract = options.contract.value_or(default_contract<T>());
-    const ProductShape shape = factored_shape(s.n, s.n);
     const auto describe = [&] {  // X comes up too: a singular A leaves it as it is
-      HostRoutine<T> r{"solve", shape, {s.a, s.n, s.n, s.lda}, {s.b, s.n, s.nrhs, s.ldb}, {s.x, s.n, s.nrhs, s.ldx},
+      HostRoutine<T> r{"solve",
+                       factored_shape(s.n, s.n),
+                       {s.a, s.n, s.n, s.lda},
+                       {s.b, s.n, s.nrhs, s.ldb},
+                       {s.x, s.n, s.nrhs, s.ldx},
                        true};
       r.copies = 3;  // the system, factors of fp32 and of fp64
+      r.panels = 8e-3 + panel_seconds(6.5e-6, s.n);
+      r.available = cuda::has_factors<double>;  // they may be wanted in the end
       return r;
     };
     const auto on_device = [&](const RoutineOperands<T>& on, void* stream) {
@@ -102,8 +116,8 @@ std::optional<SolveReport> offloaded_solve(const SystemCall<T>& s, const SolveOp
       o.products.device = left.device;
       return solve<T>(s.op, s.n, s.nrhs, s.a, s.lda, s.b, s.ldb, s.x, s.ldx, o);
     };
-    if (!may_leave<double>(products, s.n)) return {};  // factors of fp64 may be wanted in the end
-    return offloaded_routine<T>(shape, true, products, describe, on_device, on_cpu);
+    if (!may_leave(products)) return {};
+    return offloaded_routine<T>(products, describe, on_device, on_cpu);
   }
 }
 

@@ -36,6 +36,7 @@ class Mark {
 struct Kept {
   cuda::Stream streams[3];
   std::vector<Mark> marks;
+  cuda::PinnedMemory witness{sizeof(double)};  // of the context: gone with it where the program resets the device
 };
 
 struct Spare {
@@ -70,6 +71,8 @@ class CudaLink final : public Link {
         spare().links.erase(found);
       }
     }
+    if (kept_ != nullptr && !kept_->witness.lives())
+      (void)kept_.release();  // handles without a context: not to be used
     if (kept_ == nullptr) kept_ = std::make_unique<Kept>();
     kept_->marks.reserve(static_cast<std::size_t>(marks));
     while (kept_->marks.size() < static_cast<std::size_t>(marks)) kept_->marks.emplace_back();

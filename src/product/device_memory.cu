@@ -56,7 +56,16 @@ PinnedMemory::PinnedMemory(std::size_t bytes) {
   check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "cudaHostAlloc");
 }
 
-PinnedMemory::~PinnedMemory() { (void)cudaFreeHost(data_); }
+PinnedMemory::~PinnedMemory() {
+  if (lives()) (void)cudaFreeHost(data_);
+}
+
+bool PinnedMemory::lives() const {
+  cudaPointerAttributes attributes{};
+  const bool known = cudaPointerGetAttributes(&attributes, data_) == cudaSuccess;
+  if (!known) (void)cudaGetLastError();
+  return known && attributes.type == cudaMemoryTypeHost;
+}
 
 void release_device_memory() {
   check(cudaMemPoolTrimTo(pool_of_current_device(), 0), "cudaMemPoolTrimTo");

@@ -37,6 +37,7 @@ class PinnedMemory {
   PinnedMemory& operator=(const PinnedMemory&) = delete;
 
   void* data() const { return data_; }
+  bool lives() const;  // false: the program has reset the device, and the memory is gone
 
  private:
   void* data_ = nullptr;

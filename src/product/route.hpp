@@ -25,9 +25,10 @@ struct DeviceRoute {
 
 // What is found out about such residues, in device memory; zeros before.
 struct GuessFindings {
-  int fails;        // 1: they do not serve; 0 also where nobody asked
-  int next_guess;   // moduli of the first guess whose errors of a sample are small enough; 0: none
-  unsigned judged;  // blocks of the kernel that judges
+  int fails;          // 1: they do not serve; 0 also where nobody asked
+  int next_guess;     // the first whose errors of a sample are small enough; 0: none
+  unsigned judged;    // blocks of the kernel that judges
+  unsigned gathered;  // vectors of the sample that are there
 };
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.

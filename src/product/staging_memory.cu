@@ -59,6 +59,7 @@ StagingMemory::StagingMemory(std::size_t bytes) : bytes_(std::max<std::size_t>(b
       spare().pieces.erase(piece);
     }
   }
+  if (memory_ != nullptr && !memory_->lives()) memory_.reset();
   if (memory_ == nullptr) memory_ = std::make_unique<PinnedMemory>(bytes_);
 }
 

@@ -63,7 +63,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   memory.failed_guess = std::max(memory.failed_guess, guess);
   report.fallback = plan.most_bound_moduli == 0;
   if (report.fallback) {
-    expect(plan, guess > 0 ? bound.next_guess() : plan.least_guess, 0, memory);
+    expect(plan, guess > 0 ? bound.next_guess() : 1, 0, memory);
     return false;
   }
   const auto start = Clock::now();
@@ -75,8 +75,8 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
-  const bool any = found.next_guess > 0 && plan.least_guess + found.coarse <= plan.most_guess;
-  expect(plan, any ? std::max(found.next_guess, plan.least_guess + found.coarse) : 0, found.moduli, memory);
+  const bool any = found.next_guess > 0 && found.coarse < plan.guesses();
+  expect(plan, any ? std::max(found.next_guess, found.coarse + 1) : 0, found.moduli, memory);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
@@ -119,7 +119,7 @@ FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& mem
 // Where no host waits, what is known of earlier products whose host did.
 int guess_without_host(const DeviceProductPlan& plan) {
   const ProductMemory memory = remembered_of_any_stream(plan);
-  return memory.irregular && memory.guess <= plan.most_guess ? memory.guess : 0;
+  return memory.irregular && memory.guess <= plan.guesses() ? memory.guess : 0;
 }
 
 // The first kernel and what follows from it; true: nothing remains to be done.
@@ -139,7 +139,7 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
     serves = first == FirstKernel::guess && memory.irregular && words.wait_for_guess();
   }
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
-    set_moduli(report.plan, memory.guess);
+    set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
     report.bounded = serves;
     if (!memory.irregular) memory = {};
     return true;
@@ -162,7 +162,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {
       const int guess = guess_without_host(plan);
-      if (guess > 0) set_moduli(report.plan, guess);
+      if (guess > 0) set_moduli(report.plan, guess_of(plan.least_guess, guess).moduli);
       run.run_without_host(options.outcome, guess);
       return true;
     }
@@ -172,7 +172,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   ProductMemory memory = remembered(stream, plan);
-  if (memory.guess > plan.most_guess) memory.guess = 0;  // by a smaller workspace
+  if (memory.guess > plan.guesses()) memory.guess = 0;  // by a smaller workspace
   const FirstKernel first = first_kernel<T>(plan, memory);
   bool done = start_on_device(plan, run, first, stream, memory, report);
   if (!done && plan.bound) {

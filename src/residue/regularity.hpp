@@ -21,8 +21,8 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;
-  int guess = 0;         // moduli of residues that may serve such a product (guess_rule); 0: none
-  int failed_guess = 0;  // the most that did not
+  int guess = 0;         // residues that may serve such a product (residue/bound/guess.hpp); 0: none
+  int failed_guess = 0;  // the last that did not
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
 ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture

@@ -1,6 +1,7 @@
 // One product by residues on a workspace and a stream: what is decided, by the device or the host, and what follows.
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -58,10 +59,11 @@ class DeviceRun {
 
   // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
   // if that part finds their scales fine enough, or if the product is regular.
-  void start_by_guess(Regularity regularity, int moduli, const HostAnswer& serves,
+  void start_by_guess(Regularity regularity, int number, const HostAnswer& serves,
                       const DeviceRoutePlan* route = nullptr) {
-    const DeviceBoundRun<T> bounds = bound(moduli, route);
-    ChainPass p = pass_of(guessed_device_pass(plan_, moduli));
+    const Guess guess = guess_of(plan_.least_guess, number);
+    const DeviceBoundRun<T> bounds = bound(number, route);
+    ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
     p.products = p.recombination = bounds.guess_gate(true);
     p.converted = true;
     Sides<DeviceOperand<T>> x = chain_.operands(planes_of(p));
@@ -69,10 +71,13 @@ class DeviceRun {
     bounds.clear_guess();
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
+    x.a.norm_share_32 = guess.share_32;
+    x.b.norm_share_32 = -guess.share_32;
     regularity.by_own_rule = true;
     regularity.rule = plan_.rule;
-    measure_on_device<T>(x.a, x.b, guess_rule(plan_, moduli), measured, regularity, stream_);
-    bounds.judge(moduli, {regularity.is_irregular, 1}, serves);
+    regularity.rule.twice_norm_bits_16 -= std::abs(guess.share_32);  // no scale is coarser than by this
+    measure_on_device<T>(x.a, x.b, guess_rule(plan_, guess.moduli), measured, regularity, stream_);
+    bounds.judge(number, {regularity.is_irregular, 1}, serves);
     chain_.run(p);
   }
 
@@ -81,16 +86,18 @@ class DeviceRun {
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
   // these data need. outcome: null, or where the route is left.
-  // guess: 0, or moduli of residues that may serve.
+  // guess: 0, or of residues that may serve.
   void run_without_host(Outcome* outcome, int guess);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);
 
-  // Scales of irregular products from the product of |A| and |B|. guess: 0, or the moduli of planes that lie beside it.
+  // Scales of irregular products from the product of |A| and |B|. guess: 0, or that of planes which lie beside it.
   DeviceBoundRun<T> bound(int guess = 0, const DeviceRoutePlan* route = nullptr) const {
     Arena arena = arena_;
-    if (guess > 0) carve_device_pass(arena, guessed_device_pass(plan_, guess).blocking, plan_.limits);
+    if (guess > 0)
+      carve_device_pass(arena, guessed_device_pass(plan_, guess_of(plan_.least_guess, guess).moduli).blocking,
+                        plan_.limits);
     return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route};
   }
 

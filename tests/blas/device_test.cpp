@@ -10,6 +10,7 @@
 #include "offload/cuda_link.hpp"
 #include "slow_native.hpp"
 #include "support/error_message.hpp"
+#include "vernier/level3.hpp"
 
 namespace vernier::test::device_test {
 namespace {
@@ -87,6 +88,49 @@ TEST(DeviceChoice, FollowsWhatProductsTookOnBothSides) {
   EXPECT_TRUE(gpu_is_faster(near, product));
   const ProductClass other{element_type<double>, {1500, 1500, 1500}, 2, ProductForm::placed, 1};
   EXPECT_FALSE(gpu_is_faster(near, other));
+}
+
+// Where bytes decide, a time says little about another shape of its class: it counts beside the estimate.
+TEST(DeviceChoice, TakesTimesBesideTheEstimates) {
+  const SlowNative measured(1, 15, 1500, 2);
+  const auto product = [](double on_cpu, double on_gpu) {
+    return ProductClass{element_type<double>, {1500, 1500, 60}, 2, ProductForm::placed, 0, on_cpu, on_gpu};
+  };
+  for (int i = 0; i < 2; ++i) {
+    observe(product(10e-3, 20e-3), Method::cpu, 12e-3);
+    observe(product(10e-3, 20e-3), Method::gpu, 10e-3);
+  }
+  EXPECT_DOUBLE_EQ(observed_seconds(product(5e-3, 4e-3), Method::cpu), static_cast<float>(1.2) * 5e-3);
+  EXPECT_DOUBLE_EQ(observed_seconds(product(5e-3, 4e-3), Method::gpu), 2e-3);
+  EXPECT_TRUE(gpu_is_faster({.gpu = 20e-3, .cpu = 10e-3}, product(10e-3, 20e-3)));
+  EXPECT_FALSE(gpu_is_faster({.gpu = 30e-3, .cpu = 10e-3}, product(10e-3, 30e-3)));
+}
+
+// A routine that auto leaves to the CPU goes as device = cpu has it.
+TEST(DeviceChoice, LeavesTheCpuItsOwnChoice) {
+  const SlowNative measured(1.2, 15, 1500, 2);  // residues for a square, the BLAS for a triangle
+  constexpr std::int64_t n = 700;
+  const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1);
+  const auto reason = [&](Device device) {
+    forget_observations();  // or the second call has a look at the other way
+    Matrix<double> c(n, n);
+    const Options options{.threads = 2, .device = device};
+    return syrk<double>(Uplo::lower, Op::none, n, n, 1, a.data(), n, 0, c.data(), n, options).plan.reason;
+  };
+  EXPECT_NE(reason(Device::cpu).find("of a triangle the BLAS underneath does half"), std::string::npos);
+  EXPECT_EQ(reason(Device::automatic), reason(Device::cpu));
+}
+
+// A routine goes up, is made and comes down one after the other.
+TEST(DeviceChoice, EstimatesWholeRoutinesByTheirBytes) {
+  const HostLink link{.devices = 1, .up = 20e9, .down = 10e9};
+  const RoutineWork half{"syrk", {1000, 1000, 1000}, 0.5, 1e-3, 200000000, 100000000};
+  const OffloadEstimate e = estimate_routine(half, 4e-3, 8e-3, link);
+  EXPECT_DOUBLE_EQ(e.up, 10e-3);
+  EXPECT_DOUBLE_EQ(e.down, 20e-3);
+  EXPECT_DOUBLE_EQ(e.product, 3e-3);
+  EXPECT_DOUBLE_EQ(e.cpu, 4e-3);
+  EXPECT_GT(e.gpu, e.up + e.down + e.product);
 }
 
 // A link of 20 GB/s: 8192 x 8192 doubles are 27 ms each.

@@ -68,6 +68,13 @@ TEST_F(ProgramSolve, SolvesOnAGpuOrSaysThatThereIsNone) {
   }
 }
 
+// A system that the GPU's memory does not hold is solved in pieces.
+TEST_F(ProgramSolve, SolvesBeyondTheMemoryOfAGpu) {
+  const Outcome outcome = run("solve S.npy b.npy --json --device cuda -o X.npy", "VERNIER_GPU_MEMORY=64");
+  EXPECT_EQ(std::filesystem::exists(folder / "X.npy"), outcome.code == 0) << outcome.err;
+  if (outcome.code == 0) near(solution("X.npy"), {1, 2, 3, -1}, 1e-14);
+}
+
 TEST_F(ProgramSolve, SolvesInQuadOnAGpuOrSaysThatThereIsNone) {
   const Outcome outcome = run("solve S.npy b.npy --precision quad --device cuda -o X.npy");
   EXPECT_EQ(std::filesystem::exists(folder / "X.npy"), outcome.code == 0) << outcome.err;

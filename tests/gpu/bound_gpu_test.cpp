@@ -1,4 +1,6 @@
 // Scales from the product of |A| and |B| on Hopper: every kernel against its twin on the host.
+#include <cstring>
+
 #include "engine/bound/bound_engine_cuda.hpp"
 #include "gpu/fixture.hpp"
 #include "product/arguments.hpp"
@@ -243,7 +245,7 @@ struct JudgedCase : BoundCase<double> {
   }
   // Of a guess by this rule.
   bool serves(const ScalingRule& rule) {
-    task.guesses.chooser[0] = ScaleChooser(rule, task.k);
+    task.guesses.chooser[0][0] = task.guesses.chooser[0][1] = ScaleChooser(rule, task.k);
     cuda::check(cudaMemset(guess.data(), 0, guess.bytes()), "guess");
     judge_guess_on_device(task, nullptr);
     return fetched(guess.data(), 1)[0].fails == 0;
@@ -314,6 +316,24 @@ TEST(BoundOnGpu, SamplesAreThoseOfTheHost) {
     };
     EXPECT_EQ(slack[0], least(x.rows)) << family;
     EXPECT_EQ(slack[1], least(x.columns)) << family;
+  }
+}
+
+// In one launch beside the kernel that measures, by exponents of its own.
+TEST(BoundOnGpu, SamplesOfGuessesAreTheSame) {
+  for (const std::string& family : operand_families()) {
+    BoundCase<double> x(family, 130, 61, 700);
+    const cuda::DeviceBuffer<cuda::GuessFindings> guess{1};
+    cuda::check(cudaMemset(guess.data(), 0, guess.bytes()), "guess");
+    x.task.guess = guess.data();
+    x.measure();
+    cuda::sample_beside_on_device(x.operand_a().x, x.operand_b().x, x.task, nullptr);
+    const auto beside = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
+    const unsigned largest = fetched(x.buffers.sample.native_largest, 1)[0];
+    x.sample();
+    const auto after = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
+    EXPECT_EQ(std::memcmp(beside.data(), after.data(), beside.size() * sizeof(BoundSampleEntry)), 0) << family;
+    EXPECT_EQ(largest, fetched(x.buffers.sample.native_largest, 1)[0]) << family;
   }
 }
 

@@ -160,6 +160,24 @@ TEST(GpuFaults, MemoryThatCannotBeHadLeavesCAsItWasOrComplete) {
          status == Status::ok ? "multiplied in the new context" : message);
 }
 
+// What is kept for the next product of matrices of the host, pinned memory and streams, goes with the context.
+[[noreturn]] void reset_the_device_between_offloaded_products() {
+  const std::vector<double> a = integers(1), b = integers(2), before = integers(3);
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  options.device = Device::cuda;
+  bool right = true;
+  std::string reasons;
+  for (int call = 0; call < 4; ++call) {
+    if (call > 1 && cudaDeviceReset() != cudaSuccess) report(false, "cudaDeviceReset");
+    std::vector<double> c = before;
+    const Report made = gemm(Op::none, Op::none, n, n, n, 1.0, a.data(), n, b.data(), n, 1.0, c.data(), n, options);
+    right = right && c == expected(before);
+    reasons += made.plan.reason + '\n';
+  }
+  report(right && reasons.find("matrices of the host") != std::string::npos, reasons);
+}
+
 // No device at first: products go to the CPU. Whether CUDA sees one that appears later is CUDA's; nothing may break.
 [[noreturn]] void find_a_device_later() {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
@@ -190,6 +208,10 @@ TEST_F(GpuFaultsOfAProcess, AnErrorOfTheProgramsOwnKernelIsTold) {
 
 TEST_F(GpuFaultsOfAProcess, ADestroyedContextIsToldOrReplaced) {
   EXPECT_EXIT(destroy_the_context(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(GpuFaultsOfAProcess, AResetBetweenOffloadedProductsLeavesCRight) {
+  EXPECT_EXIT(reset_the_device_between_offloaded_products(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(GpuFaultsOfAProcess, ADeviceThatAppearsLaterHarmsNothing) {

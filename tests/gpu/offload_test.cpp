@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -54,6 +55,23 @@ class Pinned {
 
  private:
   void* data_;
+};
+
+// A copy in managed memory.
+class Managed {
+ public:
+  explicit Managed(const Matrix<double>& x) {
+    const std::size_t bytes = static_cast<std::size_t>(x.ld() * x.columns()) * sizeof(double);
+    cuda::check(cudaMallocManaged(reinterpret_cast<void**>(&data_), bytes), "cudaMallocManaged");
+    std::memcpy(data_, x.data(), bytes);
+  }
+  ~Managed() { (void)cudaFree(data_); }
+  Managed(const Managed&) = delete;
+  Managed& operator=(const Managed&) = delete;
+  double* data() const { return data_; }
+
+ private:
+  double* data_ = nullptr;
 };
 
 template <class T>
@@ -204,6 +222,28 @@ TEST(OffloadOnGpu, UsesDeviceMemoryWhereItIsAndRefusesAMixture) {
   call.b = b.data(), call.c = c.data();
   offloaded_gemm<double>(call, options, cuda_target<double>(options));
   c.read(h.c);
+  EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+}
+
+// Both sides reach managed memory: it may be mixed with the host's.
+TEST(OffloadOnGpu, TakesManagedMemoryAloneOrBesideTheHosts) {
+  Random random(8);
+  HostCall<double> h = random_call<double>(random, 2, 200);
+  h.beta = 0;
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  HostCall<double> cpu = h;
+  const GemmCall<double> x = cpu.call();
+  gemm<double>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+  const Managed a(h.a), b(h.b), c(h.c);
+  GemmCall<double> call = h.call();
+  call.a = a.data();
+  offloaded_gemm<double>(call, options, cuda_target<double>(options));
+  EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+  call.b = b.data(), call.c = c.data();
+  offloaded_gemm<double>(call, options, cuda_target<double>(options));
+  for (std::int64_t j = 0; j < h.n; ++j)
+    for (std::int64_t i = 0; i < h.m; ++i) h.c(i, j) = c.data()[i + j * h.c.ld()];
   EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
 }
 

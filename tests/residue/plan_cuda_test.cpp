@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
 
@@ -372,17 +375,32 @@ TEST(DeviceBoundPlan, GuessesWhatIsFasterThanCublas) {
   }
   EXPECT_EQ(guess_rule(whole, 14).twice_norm_bits_16, whole.rule.twice_norm_bits_16);
   EXPECT_EQ(guess_rule(whole, 15).twice_norm_bits_16, whole.contract_rule.twice_norm_bits_16);
-  EXPECT_EQ(guess_worth_making(whole, 15, 15), 15);
-  EXPECT_EQ(guess_worth_making(whole, 12, 15), 14) << "none is smaller";
-  EXPECT_EQ(guess_worth_making(whole, 17, 12), 0);
-  EXPECT_EQ(guess_worth_making(whole, 19, 0), 0);
-  EXPECT_EQ(guess_worth_making(whole, 17, 0), 17) << "faster than cuBLAS";
+  EXPECT_EQ(whole.guesses(), 7) << "four with 14 moduli";
+  EXPECT_EQ(guess_worth_making(whole, 5, 15), 5) << "15 moduli";
+  EXPECT_EQ(guess_worth_making(whole, 7, 12), 0);
+  EXPECT_EQ(guess_worth_making(whole, 8, 0), 0);
+  EXPECT_EQ(guess_worth_making(whole, 7, 0), 7) << "faster than cuBLAS";
   EXPECT_EQ(guess_worth_making(whole, 0, 16), 0);
   const DeviceProductPlan small = plan(4096, 4096);
   EXPECT_GE(small.most_guess, 15);
   EXPECT_EQ(plan(3072, 3072).most_guess, 15) << "16 moduli are slower than cuBLAS";
   EXPECT_EQ(plan(3072, 3072, "sm90_int8").most_guess, 17) << "asked for";
   EXPECT_EQ(plan(2304, 2304).most_guess, 0);
+  EXPECT_EQ(plan(2304, 2304).guesses(), 0);
+}
+
+// What rows have beyond an equal share, columns have less, so that the moduli hold all products of two norms.
+TEST(DeviceBoundPlan, SharesOfAGuessAreWithinItsModuli) {
+  for (int number = 1; number <= cuda::most_guesses; ++number) {
+    const cuda::Guess guess = cuda::guess_of(14, number);
+    EXPECT_EQ(guess.moduli, number <= cuda::guess_shares ? 14 : 14 + number - cuda::guess_shares);
+    EXPECT_LE(std::abs(guess.share_32), cuda::largest_share_32);
+    DeviceProductPlan plan;
+    plan.shape = {4096, 4096, 1 << 20};
+    const double half = guess_rule(plan, guess.moduli).twice_norm_bits_16 / 32.0, share = guess.share_32 / 32.0;
+    EXPECT_LE(std::log2(std::exp2(half + share) + 512) + std::log2(std::exp2(half - share) + 512),
+              log2_bound_of(guess.moduli));
+  }
 }
 
 }  // namespace

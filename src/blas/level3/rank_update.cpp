@@ -74,13 +74,14 @@ std::optional<Report> offloaded_update(const TriangleUpdate<T>& p, const Options
   const auto describe = [&] {
     HostRoutine<T> r{p.routine, shape, stored_operand(p.opa, p.a, p.n, p.k, p.lda), {}, {p.c, p.n, p.n, p.ldc},
                      reads_c,   p.uplo};
+    r.share = p.both ? 1 : 0.5;
     if (p.of_two) r.b = stored_operand(p.opb, p.b, p.k, p.n, p.ldb);
     return r;
   };
   const auto on_stream = [&](const RoutineOperands<T>& x, void* stream) {
     return on_device(x, cuda::Options{.contract = options.contract, .stream = stream});
   };
-  return offloaded_routine<T>(shape, reads_c, options, describe, on_stream, on_cpu);
+  return offloaded_routine<T>(options, describe, on_stream, on_cpu);
 }
 
 template <class T>

@@ -44,7 +44,7 @@ std::optional<Report> offloaded_symmetric(const SymmetricProduct<T>& p, const Op
                                                          p.beta, x.c, x.ldc,
                                                          {.contract = options.contract, .stream = stream});
   };
-  return offloaded_routine<T>(p.shape(), reads_c, options, describe, on_device, on_cpu);
+  return offloaded_routine<T>(options, describe, on_device, on_cpu);
 }
 
 template <class T>

@@ -189,7 +189,10 @@ std::optional<Report> offloaded_triangular(const Problem<T>& p) {
   if (p.alpha == T{0} || p.options.contract.reproducible) return {};
   const ProductShape shape{p.m, p.n, p.order()};
   const auto describe = [&] {
-    return HostRoutine<T>{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
+    HostRoutine<T> r{p.routine, shape, {p.a, p.order(), p.order(), p.lda}, {}, {p.c, p.m, p.n, p.ldc}, true};
+    r.share = 0.5;
+    r.panels = 1.2e-6 * static_cast<double>(p.order());  // cuBLAS's blocks on the diagonal, H100
+    return r;
   };
   const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
     const cuda::Options o{.contract = p.options.contract, .stream = stream};
@@ -198,7 +201,7 @@ std::optional<Report> offloaded_triangular(const Problem<T>& p) {
                : cuda::trmm<T>(p.side, p.uplo, p.opa, p.diag, p.m, p.n, p.alpha, x.a, x.lda, x.c, x.ldc, x.c, x.ldc, o);
   };
   const auto on_cpu = [&](const Options& o) { return triangular<T>({p, o}); };
-  return offloaded_routine<T>(shape, true, p.options, describe, on_device, on_cpu);
+  return offloaded_routine<T>(p.options, describe, on_device, on_cpu);
 }
 
 template <class T>

@@ -1,10 +1,13 @@
 #include "blas/offload/device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -21,8 +24,8 @@
 namespace vernier {
 namespace {
 
-// Below that the first call of CUDA, some tenths of a second, is not worth asking for.
-constexpr double least_cpu_seconds = 5e-3;
+// The first call of CUDA takes some tenths of a second: a product, or all so far together, must be worth it.
+constexpr double worth_alone = 5e-3, worth_together = 0.5;
 
 // The first piece up and the last one down, which nothing overlaps, with the threads' start.
 constexpr double start_seconds = 4e-4;
@@ -100,6 +103,15 @@ double gpu_seconds(const ProductShape& shape, const Options& options) {
   return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
 }
 
+bool is_worth_asking(double cpu_seconds) {
+  static std::atomic<bool> asked = false;
+  static std::atomic<double> so_far = 0;
+  if (asked) return cpu_seconds > start_seconds;
+  if (cpu_seconds < worth_alone && so_far.fetch_add(cpu_seconds) + cpu_seconds < worth_together) return false;
+  asked = true;
+  return true;
+}
+
 bool may_leave_the_cpu(const Options& options) {
   return options.workspace == nullptr && requested_engine(options.engine).empty();
 }
@@ -110,6 +122,10 @@ std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", secon
 
 bool asks_for_a_gpu(const Options& options) {
   return asked_device(options) != Device::cpu && may_leave_the_cpu(options);
+}
+
+bool leaves_the_choice(const Options& options) {
+  return asked_device(options) == Device::automatic && may_leave_the_cpu(options);
 }
 
 HostLink host_link() { return measured_link(); }
@@ -130,6 +146,17 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
   return e;
 }
 
+OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds, double cpu_seconds,
+                                 const HostLink& link) {
+  OffloadEstimate e;
+  e.up = static_cast<double>(work.up) / link.up;
+  e.down = 2 * static_cast<double>(work.down) / link.down;  // and to the output, once all of it has come
+  e.product = work.share * product_seconds + work.panels;
+  e.cpu = work.share * cpu_seconds;
+  e.gpu = e.up + e.product + e.down + start_seconds;
+  return e;
+}
+
 bool gpu_is_faster(const OffloadEstimate& e, const ProductClass& product) {
   const Rival rivals[] = {{Method::gpu, e.gpu / margin}, {Method::cpu, e.cpu}};
   return choose_method(product, rivals) == Method::gpu;
@@ -144,24 +171,31 @@ void Placement::took(double seconds) const noexcept {
 
 namespace {
 
-// Products under one contract are told apart from those under another.
+constexpr std::string_view routines[] = {"gemm",  "gemmt", "symm", "hemm",  "syrk",  "herk", "syr2k",
+                                         "her2k", "trmm",  "trsm", "getrf", "potrf", "solve"};
+
+// Routines are told apart, and products under one contract from those under another.
 template <class T>
-ProductClass placed_class(const ProductShape& shape, const Options& options) {
+ProductClass placed_class(const char* routine, const ProductShape& shape, const OffloadEstimate& e,
+                          const Options& options) {
   const Contract& c = options.contract;
-  return {element_type<T>, shape, usable_threads(options.threads), ProductForm::placed,
-          static_cast<int>(c.kind) * 2 + (c.reproducible ? 1 : 0)};
+  const auto number = static_cast<int>(std::find(std::begin(routines), std::end(routines), routine) - routines);
+  const int contract = static_cast<int>(c.kind) * 2 + (c.reproducible ? 1 : 0);
+  return {element_type<T>, shape, usable_threads(options.threads), ProductForm::placed, number * 64 + contract,
+          e.cpu,           e.gpu};
 }
 
-// What the CPU and a GPU would take; nothing where there is no GPU to be taken.
-template <class T>
-std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, bool reads_c, const Options& options) {
+// What the CPU and a GPU would take, by estimate(product, cpu, link); nothing where there is no GPU to be taken.
+template <class T, class Estimate>
+std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Options& options,
+                                             const Estimate& estimate) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   most_gpu_memory();  // a wrong value is told before any work
   const double on_cpu = cpu_seconds<T>(shape, options);
-  if (asked_device(options) == Device::automatic && on_cpu < least_cpu_seconds) return {};
+  if (leaves_the_choice(options) && !is_worth_asking(on_cpu)) return {};
   const HostLink& link = measured_link();
   if (link.devices == 0) return {};
-  return estimate_offload(shape, sizeof(T), reads_c, gpu_seconds<T>(shape, options), on_cpu, link);
+  return estimate(gpu_seconds<T>(shape, options), on_cpu, link);
 }
 
 // Nothing where the GPU at hand does not have this contract.
@@ -180,25 +214,34 @@ std::optional<Plan> describe_offload(const ProductShape& shape, const OffloadEst
   return plan;
 }
 
+template <class T>
+Placement place(const char* routine, const ProductShape& shape, const std::optional<OffloadEstimate>& e,
+                const Options& options) {
+  Placement placement;
+  if (!e) return placement;
+  const bool free = leaves_the_choice(options);
+  const ProductClass product = placed_class<T>(routine, shape, *e, options);
+  if (!free || gpu_is_faster(*e, product)) placement.on_gpu = describe_offload<T>(shape, *e, options);
+  if (free) placement.chosen = product;
+  return placement;
+}
+
 }  // namespace
 
 template <class T>
-std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options) {
-  const std::optional<OffloadEstimate> e = estimate_both<T>(shape, reads_c, options);
-  if (!e || (asked_device(options) == Device::automatic && e->gpu > margin * e->cpu)) return {};
-  return describe_offload<T>(shape, *e, options);
+Placement place_product(const ProductShape& shape, bool reads_c, const Options& options) {
+  const auto estimate = [&](double product, double cpu, const HostLink& link) {
+    return estimate_offload(shape, sizeof(T), reads_c, product, cpu, link);
+  };
+  return place<T>("gemm", shape, estimate_both<T>(shape, options, estimate), options);
 }
 
 template <class T>
-Placement place_product(const ProductShape& shape, bool reads_c, const Options& options) {
-  Placement place;
-  const std::optional<OffloadEstimate> e = estimate_both<T>(shape, reads_c, options);
-  if (!e) return place;
-  const bool free = asked_device(options) == Device::automatic;
-  const ProductClass product = placed_class<T>(shape, options);
-  if (!free || gpu_is_faster(*e, product)) place.on_gpu = describe_offload<T>(shape, *e, options);
-  if (free) place.chosen = product;
-  return place;
+Placement place_routine(const RoutineWork& work, const Options& options) {
+  const auto estimate = [&](double product, double cpu, const HostLink& link) {
+    return estimate_routine(work, product, cpu, link);
+  };
+  return place<T>(work.name, work.shape, estimate_both<T>(work.shape, options, estimate), options);
 }
 
 std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) {
@@ -208,9 +251,9 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                             \
-  template std::optional<Plan> offload_plan<T>(const ProductShape&, bool, const Options&); \
-  template Placement place_product<T>(const ProductShape&, bool, const Options&);
+#define VERNIER_INSTANTIATE(T)                                                    \
+  template Placement place_product<T>(const ProductShape&, bool, const Options&); \
+  template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

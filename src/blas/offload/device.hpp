@@ -19,23 +19,35 @@ OffloadEstimate estimate_offload(const ProductShape& shape, std::size_t element,
 
 // Do the options, or the thread, name a GPU or leave the choice? CUDA is not asked.
 bool asks_for_a_gpu(const Options& options);
-
-// The plan where a GPU is to be taken, by estimates alone; reads_c: beta is not 0.
-template <class T>
-std::optional<Plan> offload_plan(const ProductShape& shape, bool reads_c, const Options& options);
+bool leaves_the_choice(const Options& options);
 
 // Is a GPU faster by a fifth or more? By what such products took here, on the CPU and on the GPU, or as estimated.
 bool gpu_is_faster(const OffloadEstimate& estimate, const ProductClass& product);
 
-// Where gemm multiplies; where the choice is free, later ones follow what it took.
+// Where a product or a routine is made; where the choice is free, later ones follow what it took.
 struct Placement {
   std::optional<Plan> on_gpu;
   std::optional<ProductClass> chosen;  // by gpu_is_faster()
 
   void took(double seconds) const noexcept;
 };
+
+// reads_c: beta is not 0.
 template <class T>
 Placement place_product(const ProductShape& shape, bool reads_c, const Options& options);
+
+// A routine whose operands go up once, and whose output comes down once.
+struct RoutineWork {
+  const char* name;
+  ProductShape shape;            // of the product that it amounts to
+  double share = 1;              // of that product's operations
+  double panels = 0;             // seconds on a GPU of what is no product
+  std::size_t up = 0, down = 0;  // bytes
+};
+OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds, double cpu_seconds,
+                                 const HostLink& link);
+template <class T>
+Placement place_routine(const RoutineWork& work, const Options& options);
 
 // Words for the report of a product that was asked of a GPU and has no such plan; "" of others.
 std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options);

@@ -51,8 +51,16 @@ struct HostRoutine {
   HostOperand<T> a, b;  // read
   HostOperand<T> c;     // written
   bool reads_c = false;
-  std::optional<Uplo> triangle{};  // of C: all that is written
-  int copies = 1;                  // of the largest matrix, that the routine makes on the device
+  std::optional<Uplo> triangle{};                       // of C: all that is written
+  int copies = 1;                                       // of the largest matrix, that the routine makes on the device
+  double share = 1;                                     // of the product's operations
+  double panels = 0;                                    // seconds on a GPU of what is no product
+  bool (*available)(std::int64_t rows_of_c) = nullptr;  // does the GPU have the routine?
+
+  RoutineWork work() const {
+    const auto bytes = [](const HostOperand<T>& x) { return static_cast<std::size_t>(x.rows * x.columns) * sizeof(T); };
+    return {name, shape, share, panels, bytes(a) + bytes(b) + (reads_c ? bytes(c) : 0), bytes(c)};
+  }
 };
 
 struct RoutineOutcome {
@@ -109,14 +117,29 @@ auto offloaded_routine(const HostRoutine<T>& routine, const Options& options, co
   return result;
 }
 
-// The same with CUDA's devices. Nothing, and describe() is not asked for the routine, but where the options or the
-// thread ask for a GPU and the estimate is for it.
+// The same with CUDA's devices, where the options or the thread ask for a GPU. Where they leave the choice, the faster
+// takes all of it: the CPU's pieces stay on the CPU. Nothing where no GPU is asked for, or can be had: describe() is
+// not asked for the routine, or the device does not have it, or its memory does not hold it.
 template <class T, class Describe, class OnDevice, class OnCpu>
-auto offloaded_routine(const ProductShape& shape, bool reads_c, const Options& options, const Describe& describe,
-                       const OnDevice& on_device, const OnCpu& on_cpu) -> std::optional<decltype(on_cpu(options))> {
-  if (shape.empty() || !offload_plan<T>(shape, reads_c, options)) return {};
-  return offloaded_routine<T>(describe(), options, cuda_target<T>(options), {.threads = offload_threads(options)},
-                              on_device, on_cpu);
+auto offloaded_routine(const Options& options, const Describe& describe, const OnDevice& on_device, const OnCpu& on_cpu)
+    -> std::optional<decltype(on_cpu(options))> {
+  if (!asks_for_a_gpu(options)) return {};
+  const auto start = std::chrono::steady_clock::now();
+  const HostRoutine<T> routine = describe();
+  if (routine.shape.empty()) return {};
+  const Placement place = place_routine<T>(routine.work(), options);
+  std::optional<decltype(on_cpu(options))> result;
+  if (place.on_gpu) {
+    if (routine.available == nullptr || routine.available(routine.c.rows))
+      result = offloaded_routine<T>(routine, options, cuda_target<T>(options), {.threads = offload_threads(options)},
+                                    on_device, on_cpu);
+  } else if (leaves_the_choice(options)) {
+    Options left = options;
+    left.device = Device::cpu;
+    result = on_cpu(left);
+  }
+  if (result) place.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return result;
 }
 
 }  // namespace vernier

@@ -19,7 +19,7 @@ constexpr std::uint32_t enough = 32;
 constexpr double least_pause = 64, longest_pause = 32768;  // calls
 constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
-// Times of one method, per multiplication but for `elapsed`.
+// Times of one method, in units of unit_of() but for `elapsed`.
 struct History {
   std::array<float, kept> last{};
   std::uint32_t count = 0;
@@ -97,6 +97,12 @@ double multiplications(const ProductShape& s) {
   return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
 }
 
+// What a time is divided by, to serve other shapes of its class.
+double unit_of(const ProductClass& p, Method method) {
+  const double estimate = method == Method::cpu ? p.on_cpu : method == Method::gpu ? p.on_gpu : 0;
+  return estimate > 0 ? estimate : multiplications(p.shape);
+}
+
 History& of(Entry& entry, Method method) { return entry.methods[static_cast<std::size_t>(method)]; }
 
 }  // namespace
@@ -108,19 +114,21 @@ bool observes() {
 }
 
 void observe(const ProductClass& product, Method method, double seconds) {
-  Table::instance().with(product,
-                         [&](Entry& entry) { of(entry, method).add(seconds, multiplications(product.shape)); });
+  Table::instance().with(product, [&](Entry& entry) { of(entry, method).add(seconds, unit_of(product, method)); });
 }
 
 double observed_seconds(const ProductClass& product, Method method) {
   return Table::instance().with(product, [&](Entry& entry) { return of(entry, method).least(); }) *
-         multiplications(product.shape);
+         unit_of(product, method);
 }
 
 void note_choice(const ProductClass& product, Method chosen) {
   Table::instance().with(product, [&](Entry& entry) {
-    for (int i = 0; i < method_count; ++i)
-      if (i != static_cast<int>(chosen)) entry.methods[static_cast<std::size_t>(i)].pass_by(of(entry, chosen).least());
+    const double best = of(entry, chosen).least() * unit_of(product, chosen);
+    for (int i = 0; i < method_count; ++i) {
+      const auto method = static_cast<Method>(i);
+      if (method != chosen) of(entry, method).pass_by(best / unit_of(product, method));
+    }
     of(entry, chosen).left = 0;
   });
 }
@@ -128,10 +136,11 @@ void note_choice(const ProductClass& product, Method chosen) {
 Method choose_method(const ProductClass& product, std::span<const Rival> rivals) {
   constexpr double brief = 0.02;  // seconds up to which a look costs little, and estimates err most
   constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
-  const double unit = multiplications(product.shape);
   const bool seen = observes();
   return Table::instance().with(product, [&](Entry& entry) {
-    const auto known = [&](const Rival& r) { return seen ? of(entry, r.method).least() * unit : 0; };
+    const auto known = [&](const Rival& r) {
+      return seen ? of(entry, r.method).least() * unit_of(product, r.method) : 0;
+    };
     const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
                                           [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });

@@ -2,11 +2,11 @@
 // left for another one. Never asked for products of a contract that promises bits, but where these are the same on CPU
 // and GPU, nor of an engine that was named.
 //
-// Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
-// method is known by the least of its last three times, once it has had ten milliseconds and two calls, or 32: the
-// first ones pay for memory, and for threads of the method before that spin still. One that was left is forgotten after
-// a pause, so that a busy moment does not last: the more it lost, the longer, so that looking again takes a fiftieth of
-// the time at most.
+// Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication, or
+// beside the estimate where bytes decide as well. A method is known by the least of its last three times, once it has
+// had ten milliseconds and two calls, or 32: the first ones pay for memory, and for threads of the method before that
+// spin still. One that was left is forgotten after a pause, so that a busy moment does not last: the more it lost, the
+// longer, so that looking again takes a fiftieth of the time at most.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,8 @@ struct ProductClass {
   ProductShape shape;
   int threads;
   ProductForm form = ProductForm::whole;
-  int contract = 0;  // a number for what else decides about times
+  int contract = 0;               // a number for what else decides about times
+  double on_cpu = 0, on_gpu = 0;  // estimates of what is placed, in seconds: times count beside these
 };
 
 // False: VERNIER_RATES is "none", so that estimates are those of the table alone.

@@ -12,6 +12,7 @@
 #include "product/sides.hpp"
 #include "residue/bound/bound_sample.hpp"
 #include "residue/bound/bound_scales.hpp"
+#include "residue/bound/guess.hpp"
 #include "residue/scale/vector_needs.hpp"
 
 namespace vernier::cuda {
@@ -35,11 +36,10 @@ struct BoundFindings {
   int next_guess;     // as in GuessFindings
 };
 
-// Scales that residues may have before the product is known: those of the norms of vectors, by `least` moduli and more.
-inline constexpr int most_guesses = 5;
+// The guesses that may be made, the first of number 1.
 struct BoundGuesses {
-  int least = 0, count = 0;
-  std::array<ScaleChooser, most_guesses> chooser{};
+  int least = 0, count = 0;  // moduli of the first; guesses
+  ScaleChooser chooser[most_guesses][2];
 };
 
 // Numbers of moduli that may be taken, and what they hold; less than nothing for those between that may not.

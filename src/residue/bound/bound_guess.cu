@@ -13,7 +13,7 @@ __device__ __forceinline__ bool too_coarse(const BoundTask& task, const VectorPl
   if (s.nonfinite) return true;
   if (s.zero()) return false;
   const int asked = bound_exponent(rule_of(task), task.product, task.k, s, minimum_of(x, place.vector));
-  return task.guesses.chooser[static_cast<std::size_t>(task.judged)].ordinary_exponent(s) < asked;
+  return task.guesses.chooser[task.judged][place.side].ordinary_exponent(s) < asked;
 }
 
 __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ BoundTask task) {
@@ -22,10 +22,10 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   allow_next_kernel();
   if (task.gate.closed()) return;
   bool fails = place.there && too_coarse(task, place);
-  if (blockIdx.x == 0) {
+  if (blockIdx.x == gridDim.x - 1) {  // which has no vectors
     const int next = first_allowed_guess(task);
     if (threadIdx.x == 0) task.guess->next_guess = next;
-    fails = fails || next == 0 || next > task.guesses.least + task.judged;
+    fails = fails || next == 0 || next > task.judged + 1;
   }
   if (fails) task.guess->fails = 1;
   __threadfence();
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   if (threadIdx.x != 0 || atomicAdd(&task.guess->judged, 1u) + 1 != gridDim.x) return;
   __threadfence();
   const bool failed = *static_cast<volatile int*>(&task.guess->fails) != 0;
-  if (task.route != nullptr && !failed) task.route->guessed = task.guesses.least + task.judged;
+  if (task.route != nullptr && !failed) task.route->guessed = guess_of(task.guesses.least, task.judged + 1).moduli;
   if (task.serves.word == nullptr) return;
   __threadfence_system();
   task.serves.give(!failed);
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
 }  // namespace
 
 void judge_guess_on_device(const BoundTask& task, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(divide_up(task.operand[0].vectors + task.operand[1].vectors, threads));
+  const auto blocks = static_cast<unsigned>(1 + divide_up(task.operand[0].vectors + task.operand[1].vectors, threads));
   launch("judge_guess", judge_guess, {.grid = dim3(blocks), .block = dim3(threads), .overlap_previous = true}, stream,
          task);
 }

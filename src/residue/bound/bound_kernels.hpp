@@ -43,6 +43,10 @@ struct BoundTask {
 // moduli, and what these leave for the scales.
 template <class T>
 void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
+// The errors alone, behind no gate, from A and B alone, and so beside the kernel that measures them; counts in the
+// findings of the guess, which are zeros before.
+template <class T>
+void sample_beside_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
 void weigh_on_device(const BoundTask& task, cudaStream_t stream);
 void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream);
 void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream);

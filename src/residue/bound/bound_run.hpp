@@ -46,15 +46,15 @@ class DeviceBoundRun {
     set_bound_exponents_on_device(task, stream_);
   }
 
-  // Do residues by so many moduli serve, made by the rule of a guess? From bytes of every k that k_step() divides.
-  // serves: where the kernel answers the host, if anywhere.
-  void judge(int moduli, const Gate& gate, const HostAnswer& serves) const {
+  // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
+  // answers.
+  void judge(int guess, const Gate& gate, const HostAnswer& serves) const {
     BoundTask task = task_of(gate);
     task.rule.part = static_cast<double>(part_of_k()) / static_cast<double>(task.k);
     task.product = fp8_part_product();
-    task.judged = moduli - task.guesses.least;
+    task.judged = guess - 1;
     task.serves = serves;
-    if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
+    if (task.rule.rms > 0) sample_beside_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
     multiply(part_of_k(), nullptr, gate);
     judge_guess_on_device(task, stream_);
@@ -102,9 +102,15 @@ class DeviceBoundRun {
   }
 
   BoundGuesses guesses() const {
-    BoundGuesses all{.least = plan_.least_guess, .count = 0};
-    for (int moduli = plan_.least_guess; moduli > 0 && moduli <= plan_.most_guess; ++moduli)
-      all.chooser[static_cast<std::size_t>(all.count++)] = ScaleChooser(guess_rule(plan_, moduli), plan_.shape.k);
+    BoundGuesses all{.least = plan_.least_guess, .count = plan_.guesses()};
+    for (int g = 0; g < all.count; ++g) {
+      const Guess guess = guess_of(all.least, g + 1);
+      for (const int side : {0, 1}) {
+        ScalingRule rule = guess_rule(plan_, guess.moduli);
+        rule.twice_norm_bits_16 += side == 0 ? guess.share_32 : -guess.share_32;
+        all.chooser[g][side] = ScaleChooser(rule, plan_.shape.k);
+      }
+    }
     return all;
   }
 

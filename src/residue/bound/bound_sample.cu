@@ -88,13 +88,9 @@ __device__ __forceinline__ void find_slack(const BoundTask& task) {
 }
 
 // A warp has an entry.
-__global__ void __launch_bounds__(sample_threads) multiply_sample(const __grid_constant__ BoundTask task) {
+__device__ __forceinline__ void find_entry(const BoundTask& task) {
   const BoundSampleOnDevice& sample = task.sample;
   const int entry = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  find_slack(task);
   const auto vector = [&](int side, int t) {
     return reinterpret_cast<const float4*>(sample.vectors[side] + t * sample.pitch);
   };
@@ -107,8 +103,8 @@ __global__ void __launch_bounds__(sample_threads) multiply_sample(const __grid_c
     for (int i = 0; i < each; ++i) {
       const std::int64_t at = (l + lane * lane_terms) / 4 + i;
       const bool there = 4 * at < sample.pitch;
-      x[i] = there ? row[at] : make_float4(0, 0, 0, 0);
-      y[i] = there ? column[at] : make_float4(0, 0, 0, 0);
+      x[i] = there ? __ldcg(row + at) : make_float4(0, 0, 0, 0);
+      y[i] = there ? __ldcg(column + at) : make_float4(0, 0, 0, 0);
     }
     add_terms(sums, x, y, lane);
   }
@@ -119,6 +115,66 @@ __global__ void __launch_bounds__(sample_threads) multiply_sample(const __grid_c
   atomicMax(sample.native_largest, __float_as_uint(found.native));
 }
 
+__global__ void __launch_bounds__(sample_threads) multiply_sample(const __grid_constant__ BoundTask task) {
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  find_slack(task);
+  find_entry(task);
+}
+
+// A block: one sampled vector, by the exponent of its largest element.
+template <class T>
+__device__ __forceinline__ void gather_vector(const BoundTask& task, const Operand<T>& x, int side, int t) {
+  __shared__ unsigned long long largest;
+  const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
+  const auto element = [&](std::int64_t l) {
+    const double e = l < x.k ? static_cast<double>(*x.at(v, l)) : 0.0;
+    return isfinite(e) ? e : 0.0;
+  };
+  if (threadIdx.x == 0) largest = 0;
+  __syncthreads();
+  double own = 0;
+#pragma unroll 8
+  for (std::int64_t l = threadIdx.x; l < x.k; l += sample_threads) own = fmax(own, fabs(element(l)));
+  atomicMax(&largest, static_cast<unsigned long long>(__double_as_longlong(own)));
+  __syncthreads();
+  int exponent = 0;
+  frexp(__longlong_as_double(static_cast<long long>(largest)), &exponent);
+  float* out = task.sample.vectors[side] + t * task.sample.pitch;
+#pragma unroll 8
+  for (std::int64_t l = threadIdx.x; l < task.sample.pitch; l += sample_threads)
+    out[l] = static_cast<float>(ldexp(element(l), 1 - exponent));
+}
+
+// The whole sample in one launch, which runs beside the end of the kernel before it, since it reads nothing of that:
+// the first blocks gather a vector each, and all wait for these. Its last step waits for that kernel, so that the next
+// one need not.
+template <class T>
+__global__ void __launch_bounds__(sample_threads)
+    sample_beside(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
+  constexpr int gathered = 2 * bound_sampled;
+  const int block = static_cast<int>(blockIdx.x);
+  if (block < gathered) {
+    if (block == 0 && threadIdx.x == 0) *task.sample.native_largest = 0;
+    const int side = block / bound_sampled;
+    gather_vector(task, operands.x[side], side, block % bound_sampled);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(&task.guess->gathered, 1u);
+  }
+  if (threadIdx.x == 0)
+    while (*static_cast<volatile unsigned*>(&task.guess->gathered) < gathered) __nanosleep(200);
+  __syncthreads();
+  __threadfence();
+  find_entry(task);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+}
+
+constexpr unsigned entry_blocks = bound_sampled * bound_sampled / warps;
+static_assert(entry_blocks >= 2 * bound_sampled);
+
 }  // namespace
 
 template <class T>
@@ -128,11 +184,19 @@ void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask&
          {.grid = dim3(blocks, 2), .block = dim3(sample_threads), .overlap_previous = true}, stream,
          SampledOperands<T>{{a, b}}, task);
   launch("multiply_sample", multiply_sample,
-         {.grid = dim3(bound_sampled * bound_sampled / warps), .block = dim3(sample_threads), .overlap_previous = true},
-         stream, task);
+         {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream, task);
+}
+
+template <class T>
+void sample_beside_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
+  launch("sample_beside", sample_beside<T>,
+         {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream,
+         SampledOperands<T>{{a, b}}, task);
 }
 
 template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
 template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
+template void sample_beside_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
+template void sample_beside_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
 
 }  // namespace vernier::cuda

@@ -41,8 +41,9 @@ __device__ __forceinline__ int exponent_of(const BoundTask& task, const BoundOpe
 }
 
 // Of the guesses, the first so many: a guess may have the errors of judging_rule(), as far as the bound lets it.
-__device__ __forceinline__ int guesses_too_coarse(const BoundTask& task, const BoundOperand& x, std::int64_t vector,
+__device__ __forceinline__ int guesses_too_coarse(const BoundTask& task, int side, std::int64_t vector,
                                                   const VectorStatistics& s) {
+  const BoundOperand& x = task.operand[side];
   int slack = 0;
   if (task.sample.entries != nullptr && task.rule.rms > 0) {
     const BoundRule rule = judging_rule(task.rule, __uint_as_float(*task.sample.native_largest));
@@ -50,14 +51,12 @@ __device__ __forceinline__ int guesses_too_coarse(const BoundTask& task, const B
   }
   const int asked = exponent_of(task, x, vector, s, slack);
   int coarse = 0;
-  while (coarse < task.guesses.count &&
-         task.guesses.chooser[static_cast<std::size_t>(coarse)].ordinary_exponent(s) < asked)
-    ++coarse;
+  while (coarse < task.guesses.count && task.guesses.chooser[coarse][side].ordinary_exponent(s) < asked) ++coarse;
   return coarse;
 }
 
 struct SharedSample {
-  BoundSampleEntry entries[bound_sampled * bound_sampled];
+  SharedEntries entries;
   BoundSampleSide sides[2][bound_sampled];
   int chosen;
 };
@@ -70,7 +69,7 @@ __device__ bool sample_allows(const BoundTask& task, const SharedSample& sample,
   static_assert(bound_sampled == 32);
   BoundSampleErrors errors;
   for (int t = 0; t < bound_sampled; ++t) {
-    const BoundSampleEntry& e = sample.entries[t * bound_sampled + lane];
+    const BoundSampleEntry& e = sample.entries.of[t * bound_sampled + lane];
     if (e.magnitude == 0) continue;
     errors.add(bound_sample_error(e, sample.sides[0][t], sample.sides[1][lane], rows_coarser, columns_coarser),
                e.native);
@@ -82,9 +81,7 @@ __device__ bool sample_allows(const BoundTask& task, const SharedSample& sample,
 __device__ int choose_slack(const BoundTask& task) {
   __shared__ SharedSample sample;
   if (task.sample.entries == nullptr || task.rule.rms == 0) return 0;
-  constexpr int words = sizeof sample.entries / sizeof(float);
-  for (int i = threadIdx.x; i < words; i += scale_threads)
-    reinterpret_cast<float*>(sample.entries)[i] = reinterpret_cast<const float*>(task.sample.entries)[i];
+  fetch_entries(task, sample.entries);
   if (threadIdx.x == 0) sample.chosen = 0;
   if (threadIdx.x < 2 * bound_sampled) {
     const int side = threadIdx.x / bound_sampled, t = threadIdx.x % bound_sampled;
@@ -114,7 +111,7 @@ __device__ __forceinline__ void set_exponent(const BoundTask& task, const Vector
   const int em = exponent_of(task, x, place.vector, s, place.side == 0 ? rows_slack(slack) : columns_slack(slack));
   x.scales[place.vector] = em - s.exponent;
   x.bounds.tops[place.vector] = static_cast<int>(ceil(16 * bound_top(s, task.k, em)));
-  raise(task.found->coarse, guesses_too_coarse(task, x, place.vector, s));
+  raise(task.found->coarse, guesses_too_coarse(task, place.side, place.vector, s));
   raise(task.found->exponent, em);
   raise(task.found->span[place.side], s.span());
 }
@@ -126,7 +123,7 @@ __global__ void __launch_bounds__(scale_threads) set_exponents(const __grid_cons
   if (task.gate.closed()) return;
   const int slack = choose_slack(task);
   if (place.there) set_exponent(task, place, slack);
-  if (blockIdx.x != 0) return;
+  if (blockIdx.x != gridDim.x - 1) return;  // which has no vectors
   const int next = first_allowed_guess(task);
   if (threadIdx.x != 0) return;
   task.found->slack = slack;
@@ -251,7 +248,7 @@ void weigh_on_device(const BoundTask& task, cudaStream_t stream) {
 }
 
 void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream) {
-  launch("set_exponents", set_exponents, shape_of(blocks_for(task, false)), stream, task);
+  launch("set_exponents", set_exponents, shape_of(1 + blocks_for(task, false)), stream, task);
 }
 
 void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream) {

@@ -45,39 +45,53 @@ __device__ __forceinline__ BoundSampleErrors over_lanes(BoundSampleErrors errors
   return errors;
 }
 
-// A warp: with these scales, is our mean error of the sample smaller than the native product's?
-__device__ inline bool sample_allows_guess(const BoundTask& task, const ScaleChooser& chooser) {
+struct SharedEntries {
+  BoundSampleEntry of[bound_sampled * bound_sampled];
+};
+
+// By a block.
+__device__ __forceinline__ void fetch_entries(const BoundTask& task, SharedEntries& entries) {
+  constexpr int words = sizeof entries.of / sizeof(float);
+#pragma unroll 4
+  for (int i = threadIdx.x; i < words; i += bound_vector_threads)
+    reinterpret_cast<float*>(entries.of)[i] = reinterpret_cast<const float*>(task.sample.entries)[i];
+}
+
+// A warp: with the scales of a guess, is our mean error of the sample smaller than the native product's?
+__device__ inline bool sample_allows_guess(const BoundTask& task, const SharedEntries& entries, int guess) {
   static_assert(bound_sampled == 32);
   const int lane = threadIdx.x % 32;
   const auto side = [&](int s) {
     const VectorStatistics v = task.operand[s].statistics[bound_sampled_vector(s, lane, task.operand[s].vectors)];
-    return bound_sample_side(task.rule, v, v.zero() ? 0 : chooser.ordinary_exponent(v));
+    return bound_sample_side(task.rule, v, v.zero() ? 0 : task.guesses.chooser[guess][s].ordinary_exponent(v));
   };
   const BoundSampleSide row = side(0), column = side(1);
   BoundSampleErrors errors;
 #pragma unroll 8
   for (int t = 0; t < bound_sampled; ++t) {
     const BoundSampleSide r{__shfl_sync(~0u, row.step, t), __shfl_sync(~0u, row.norm, t)};
-    const BoundSampleEntry e = task.sample.entries[t * bound_sampled + lane];
+    const BoundSampleEntry e = entries.of[t * bound_sampled + lane];
     if (e.magnitude != 0) errors.add(bound_sample_error(e, r, column, 1, 1), e.native);
   }
   return over_lanes(errors).our_mean_is_smaller();
 }
 
-// Moduli of the first guess whose errors of the sample are small enough; 0: none. By a block.
+// The first guess whose errors of the sample are small enough; 0: none. By a block.
 __device__ inline int first_allowed_guess(const BoundTask& task) {
   static_assert(most_guesses <= bound_vector_threads / 32);
+  __shared__ SharedEntries entries;
   __shared__ int first;
+  const bool sampled = task.sample.entries != nullptr && task.rule.rms > 0;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (threadIdx.x == 0) first = most_guesses;
+  if (sampled) fetch_entries(task, entries);
   __syncthreads();
   if (warp < task.guesses.count) {
-    const bool sampled = task.sample.entries != nullptr && task.rule.rms > 0;
-    const bool allowed = !sampled || sample_allows_guess(task, task.guesses.chooser[static_cast<std::size_t>(warp)]);
+    const bool allowed = !sampled || sample_allows_guess(task, entries, warp);
     if (allowed && threadIdx.x % 32 == 0) atomicMin(&first, warp);
   }
   __syncthreads();
-  return first < task.guesses.count ? task.guesses.least + first : 0;
+  return first < task.guesses.count ? first + 1 : 0;
 }
 
 }  // namespace vernier::cuda

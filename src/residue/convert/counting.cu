@@ -68,7 +68,7 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                             .chunk = chunk,
                             .measure = false,
                             .deep = false,
-                            .chooser = ScaleChooser(ScalingRule{}, a.x.k),
+                            .chooser = {},
                             .judge = ScaleChooser(ScalingRule{}, a.x.k),
                             .regularity = {},
                             .moduli = form.moduli,

@@ -212,7 +212,7 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
     const VectorStatistics st = strip_statistics(meeting, v, strip.operand->x.k);
     deep = task.deep && !st.zero() && st.flatness == not_flat;
     result.statistics[v] = st;
-    result.scale[v] = st.zero() ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+    result.scale[v] = st.zero() ? 0 : task.chooser[strip.side].ordinary_exponent(st) - st.exponent;
   }
   return __any_sync(~0u, deep);
 }
@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vecto
     st.exponent = range[g].largest;
     st.lowest = range[g].lowest;
     st.squares = strip_squares(meeting, warp + convert_warps * g, lane);
-    scale[g] = st.squares == 0 ? 0 : task.chooser.ordinary_exponent(st) - st.exponent;
+    scale[g] = st.squares == 0 ? 0 : task.chooser[strip.side].ordinary_exponent(st) - st.exponent;
   }
   if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, meeting, result);
   meeting.leave();

@@ -208,8 +208,8 @@ __device__ __forceinline__ void find_extremes(const StripPart<T>& s, StripFindin
 }
 
 template <class T, class Blocks>
-__device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTask<T>& task, StripFindings& mine,
-                                          StripResult& result, const Blocks& blocks) {
+__device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTask<T>& task, int side,
+                                          StripFindings& mine, StripResult& result, const Blocks& blocks) {
   StripPart<T> piece = s;
   for (; piece.begin < s.end; piece.begin = piece.end) {
     piece.end = min(s.end, piece.begin + longest_summed);
@@ -238,7 +238,7 @@ __device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTa
     if (!st.zero()) {
       st.flatness = shallow_flatness(sums, task.operand[0].x.k);
       if (task.deep && st.flatness == not_flat) result.deep = true;
-      result.scale[v] = task.chooser.needs(st).ordinary - st.exponent;
+      result.scale[v] = task.chooser[side].ordinary_exponent(st) - st.exponent;
     } else {
       result.scale[v] = 0;
     }
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(convert_threads, 3)
   __syncthreads();
   if (task.measure) {
     find_extremes(part, findings, result, blocks);
-    find_sums(part, task, findings, result, blocks);
+    find_sums(part, task, strip.side, findings, result, blocks);
     blocks.sync();  // nobody asks for the findings any more
     if (result.deep) find_deep_flatness(part, x.k, buffer.depths, result.statistics, blocks);
     if (strip.rank == 0 && threadIdx.x < 32)

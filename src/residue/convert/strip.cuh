@@ -26,7 +26,8 @@ struct ConvertTask {
   int blocks = 0;      // of a product, which fewer of a launch may take in turns (grid_in_turns)
   std::int64_t chunk;  // elements of k that each takes, a multiple of convert_k
   bool measure, deep;
-  ScaleChooser chooser, judge;  // of scales; of regularity
+  ScaleChooser chooser[2];  // of each operand's scales
+  ScaleChooser judge;       // of regularity
   Regularity regularity;
   int moduli;
   Gate gate;

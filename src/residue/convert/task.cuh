@@ -48,6 +48,12 @@ struct Conversion {
   Regularity regularity{};
   Gate gate{};
 
+  ScaleChooser chooser_of(const DeviceOperand<T>& x) const {
+    ScalingRule own = rule;
+    own.twice_norm_bits_16 += x.norm_share_32;
+    return {own, x.x.k};
+  }
+
   ConvertTask<T> task() const {
     return {.operand = {a, b},
             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
@@ -58,7 +64,7 @@ struct Conversion {
             .chunk = 0,
             .measure = measure,
             .deep = form.deep,
-            .chooser = ScaleChooser(rule, a.x.k),
+            .chooser = {chooser_of(a), chooser_of(b)},
             .judge = ScaleChooser(regularity.by_own_rule ? regularity.rule : rule, a.x.k),
             .regularity = regularity,
             .moduli = form.moduli,

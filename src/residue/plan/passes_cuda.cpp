@@ -18,23 +18,27 @@ DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
 
 ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli) {
   ScalingRule rule = plan.contract_rule;
-  const double norm = std::exp2(log2_bound_of(moduli) / 2) - std::sqrt(static_cast<double>(plan.shape.k)) / 2;
+  // By unequal shares one side's rounding to integers is larger beside its norm.
+  const double rounding = std::exp2(cuda::largest_share_32 / 32.0) * std::sqrt(static_cast<double>(plan.shape.k)) / 2;
+  const double norm = std::exp2(log2_bound_of(moduli) / 2) - rounding;
   rule.twice_norm_bits_16 = static_cast<int>(std::floor(32 * std::log2(norm) - 1e-6));
   return rule;
 }
 
 DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
+  ScalingRule rule = guess_rule(plan, moduli);
+  rule.twice_norm_bits_16 += cuda::largest_share_32;
   return {.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes),
-          .words = ordinary_words(guess_rule(plan, moduli))};
+          .words = ordinary_words(rule)};
 }
 
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
-  if (plan.least_guess == 0 || next == 0 || next > plan.most_guess) return 0;
-  const int moduli = std::max(next, plan.least_guess);
+  if (next == 0 || next > plan.guesses()) return 0;
+  const int moduli = cuda::guess_of(plan.least_guess, next).moduli;
   const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
                                   : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);
   const bool allowed = bound != 0 || plan.native == NativeUse::for_speed;
-  return !allowed || device_guess_seconds(plan.shape, moduli, plan.gpu) < rival ? moduli : 0;
+  return !allowed || device_guess_seconds(plan.shape, moduli, plan.gpu) < rival ? next : 0;
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {

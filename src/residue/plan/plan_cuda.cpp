@@ -199,7 +199,8 @@ void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
   };
   const int least = plan.ordinary.moduli;
   int most = least;
-  while (most < least + cuda::most_guesses && most <= max_moduli && serves(most)) ++most;
+  constexpr int numbers = 1 + cuda::most_guesses - cuda::guess_shares;  // of moduli
+  while (most < least + numbers && most <= max_moduli && serves(most)) ++most;
   if (most == least) return;
   plan.least_guess = least;
   plan.most_guess = most - 1;

@@ -13,6 +13,7 @@
 #include "product/route.hpp"
 #include "product/sides.hpp"
 #include "residue/bound/bound_scales.hpp"
+#include "residue/bound/guess.hpp"
 #include "residue/exact/sample.hpp"
 #include "residue/plan/common_plan.hpp"
 #include "residue/plan/cost_cuda.hpp"
@@ -114,6 +115,7 @@ struct DeviceProductPlan : CommonPlan {
   // Where set, residues may be made beside the statistics, by guess_rule() and so many moduli, before a part of that
   // product tells whether their scales serve.
   int least_guess = 0, most_guess = 0;
+  int guesses() const { return least_guess == 0 ? 0 : most_guess - least_guess + cuda::guess_shares; }
   DeviceBlocking ordinary;
 };
 
@@ -208,7 +210,7 @@ DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 // Scales by the norms of vectors alone, as much as so many moduli hold (theorem 3).
 ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli);
 DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli);
-// Of guesses from `next` moduli on, the first, if it is faster than what it saves: a pass of `bound` moduli by the
+// Of guesses from number `next` on, the first, if it is faster than what it saves: a pass of `bound` moduli by the
 // right scales, or for 0 the native product. 0: none.
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact

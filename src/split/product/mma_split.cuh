@@ -104,6 +104,9 @@ struct MmaSplitSums {
       half(corrections[t], x, y, 1, 0, h);
     }
     product(corrections[t], x, y, 0, 1, 0, 2);
+    add_run(t, run);
+  }
+  __device__ __forceinline__ void add_run(int t, const Tile& run) {
 #pragma unroll
     for (int i = 0; i < 16; ++i) sum[t][i / 4][i % 4] = __fadd_rn(sum[t][i / 4][i % 4], run[i / 4][i % 4]);
   }
@@ -135,31 +138,59 @@ struct MmaSplitSums {
       for (int h = 0; h < 2; ++h) load_matrices(x[p][h], from + p * Config::x_bytes + staged_x(h));
   }
 
-  // x, y: where the warp's vectors lie in the stage.
-  __device__ __forceinline__ void add_step(std::uint32_t x_part, std::uint32_t y_part) {
-    Y y;
+  // Of the 32 rows of part p.
+  __device__ __forceinline__ static void load(Y& y, int p, int h, std::uint32_t y_part) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+      load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
+  }
+  __device__ __forceinline__ static void load(Y& y, std::uint32_t y_part) {
 #pragma unroll
     for (int p = 0; p < parts; ++p)
 #pragma unroll
-      for (int h = 0; h < 2; ++h)
-#pragma unroll
-        for (int r = 0; r < 2; ++r)
-          load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
-    X x[2];  // of two parts the next 16 columns are on their way; three leave no registers for them
-    load(x[0], x_part);
+      for (int h = 0; h < 2; ++h) load(y, p, h, y_part);
+  }
+
+  // Three parts: a step whose vectors of the warp lie at x and y in the stage. No registers are left for fragments
+  // ahead.
+  __device__ __forceinline__ void add_step(std::uint32_t x_part, std::uint32_t y_part) {
+    Y y;
+    load(y, y_part);
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
-      const auto load_next = [&] {
-        if (t + 1 < tiles) load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
-      };
-      if constexpr (parts == 3) {
-        compensated(t, x[t % 2], y);
-        load_next();
-      } else {
-        load_next();
-        separate(t, x[t % 2], y);
-      }
+      X x;
+      load(x, x_part + t * 16 * staged_row);
+      compensated(t, x, y);
     }
+  }
+
+  // Two parts: all of a step but the last 16 columns, whose x comes last; x[0] and y are there.
+  __device__ __forceinline__ void add_first(X (&x)[2], const Y& y, std::uint32_t x_part) {
+#pragma unroll
+    for (int t = 0; t + 1 < tiles; ++t) {
+      load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
+      separate(t, x[t % 2], y);
+    }
+  }
+
+  // The last 16 columns, while fragments of the next step come to where those of this one are not needed any more.
+  __device__ __forceinline__ void add_last(X (&x)[2], Y& y, std::uint32_t next_x, std::uint32_t next_y) {
+    constexpr int t = tiles - 1;
+    static_assert(tiles % 2 == 0);
+    Tile run;
+    load(x[0], next_x);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      half(run, x[1], y, 0, 0, h, h == 0);
+      half(corrections[t], x[1], y, 1, 0, h);
+      load(y, 1, h, next_y);
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      half(corrections[t], x[1], y, 0, 1, h);
+      load(y, 0, h, next_y);
+    }
+    add_run(t, run);
   }
 
   // Everything in `sum`.
@@ -178,34 +209,82 @@ struct MmaSplitSums {
   }
 };
 
-// The sums of tile (x, y), by all threads of a block. stages: in shared memory, Config::shared_bytes.
+// The operands of tile (x, y) in their stages, and where a warp finds its own.
 template <class Config>
-__device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const MmaSplitVectors& columns, int x,
-                                                    const MmaSplitVectors& rows, int y, int steps,
-                                                    MmaSplitSums<Config>& sums) {
-  const int warp = threadIdx.x / 32, across = warp % Config::warps_across, down = warp / Config::warps_across;
-  const std::uint32_t x_part = stages + across * Config::warp_columns * staged_row,
-                      y_part = stages + Config::parts * Config::x_bytes + down * Config::warp_rows * staged_row;
-  const auto fill = [&](int step, int stage) {
+struct MmaSplitStages {
+  const MmaSplitVectors &columns, &rows;
+  int x, y, steps;
+  std::uint32_t stages;
+
+  __device__ __forceinline__ std::uint32_t x_part(int stage) const {
+    const int across = threadIdx.x / 32 % Config::warps_across;
+    return stages + stage * Config::stage_bytes + across * Config::warp_columns * staged_row;
+  }
+  __device__ __forceinline__ std::uint32_t y_part(int stage) const {
+    const int down = threadIdx.x / 32 / Config::warps_across;
+    return stages + stage * Config::stage_bytes + Config::parts * Config::x_bytes +
+           down * Config::warp_rows * staged_row;
+  }
+  __device__ __forceinline__ void fill(int step, int stage) const {
     const std::uint32_t to = stages + stage * Config::stage_bytes;
     if (step < steps) {
       copy_step<Config, Config::columns>(columns, x * Config::columns, step, to);
       copy_step<Config, Config::rows>(rows, y * Config::rows, step, to + Config::parts * Config::x_bytes);
     }
     close_copies();
-  };
-  sums.clear();
+  }
+};
+
+// Two parts: a warp passes the barrier with 16 columns of the step in registers, and multiplies them while all read the
+// next stage.
+template <class Config>
+__device__ __forceinline__ void multiply_steps_ahead(const MmaSplitStages<Config>& at, MmaSplitSums<Config>& sums) {
+  typename MmaSplitSums<Config>::X x[2];
+  typename MmaSplitSums<Config>::Y y;
 #pragma unroll 1
-  for (int s = 0; s + 1 < Config::stages; ++s) fill(s, s);
+  for (int s = 0; s < Config::stages; ++s) at.fill(s, s);
+  wait_for_copies_but<Config::stages - 1>();
+  __syncthreads();
+  sums.load(x[0], at.x_part(0));
+  sums.load(y, at.y_part(0));
   int used = 0;
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < at.steps; ++step) {
+    sums.add_first(x, y, at.x_part(used));
+    wait_for_copies_but<Config::stages - 2>();
+    __syncthreads();  // the next step is here, and nobody reads this one's stage any more
+    at.fill(step + Config::stages, used);
+    if (++used == Config::stages) used = 0;
+    sums.add_last(x, y, at.x_part(used), at.y_part(used));
+  }
+}
+
+template <class Config>
+__device__ __forceinline__ void multiply_steps(const MmaSplitStages<Config>& at, MmaSplitSums<Config>& sums) {
+#pragma unroll 1
+  for (int s = 0; s + 1 < Config::stages; ++s) at.fill(s, s);
+  int used = 0;
+#pragma unroll 1
+  for (int step = 0; step < at.steps; ++step) {
     wait_for_copies_but<Config::stages - 2>();
     __syncthreads();  // the step is here, and nobody reads the stage of the last one any more
-    fill(step + Config::stages - 1, used == 0 ? Config::stages - 1 : used - 1);
-    sums.add_step(x_part + used * Config::stage_bytes, y_part + used * Config::stage_bytes);
+    at.fill(step + Config::stages - 1, used == 0 ? Config::stages - 1 : used - 1);
+    sums.add_step(at.x_part(used), at.y_part(used));
     if (++used == Config::stages) used = 0;
   }
+}
+
+// The sums of tile (x, y), by all threads of a block. stages: in shared memory, Config::shared_bytes.
+template <class Config>
+__device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const MmaSplitVectors& columns, int x,
+                                                    const MmaSplitVectors& rows, int y, int steps,
+                                                    MmaSplitSums<Config>& sums) {
+  const MmaSplitStages<Config> at{columns, rows, x, y, steps, stages};
+  sums.clear();
+  if constexpr (Config::parts == 3)
+    multiply_steps(at, sums);
+  else
+    multiply_steps_ahead(at, sums);
   sums.join();
   __syncthreads();  // nobody reads a stage any more
 }
