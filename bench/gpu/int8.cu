@@ -34,21 +34,27 @@ __global__ void fill_bytes(std::uint8_t* x, std::size_t count, std::uint64_t see
     x[i] = static_cast<std::uint8_t>(vernier::bench::mixed(seed * 0x100000001ull + i) >> 56);
 }
 
-constexpr int register_warps = 8, register_sums = 16;
+constexpr int register_warps = 8, register_x = 4, register_y = 8;
 
 // What the tensor cores do where operands never leave registers: random ones, since the power limit counts their bits.
+// Several of both, as a kernel has them: with one of each the units wait for registers (904 for 1324 TOP/s).
 __global__ void __launch_bounds__(32 * register_warps, 1) multiply_registers(int rounds, int* out) {
-  std::uint32_t x[4], y[2];
-  for (int i = 0; i < 6; ++i)
-    (i < 4 ? x[i] : y[i - 4]) =
-        static_cast<std::uint32_t>(vernier::bench::mixed(i + 6ull * (blockIdx.x * blockDim.x + threadIdx.x)));
-  int sums[register_sums][4] = {};
+  std::uint32_t x[register_x][4], y[register_y][2];
+  const std::uint64_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = 0; i < 4 * register_x; ++i)
+    x[i / 4][i % 4] = static_cast<std::uint32_t>(vernier::bench::mixed(i + 64 * thread));
+  for (int i = 0; i < 2 * register_y; ++i)
+    y[i / 2][i % 2] = static_cast<std::uint32_t>(vernier::bench::mixed(32 + i + 64 * thread));
+  int sums[register_x][register_y][4] = {};
   for (int r = 0; r < rounds; ++r)
 #pragma unroll
-    for (auto& sum : sums) cuda::mma_unsigned_bytes(sum, x, y[0], y[1]);
+    for (int i = 0; i < register_x; ++i)
+#pragma unroll
+      for (int j = 0; j < register_y; ++j) cuda::mma_unsigned_bytes(sums[i][j], x[i], y[j][0], y[j][1]);
   int all = 0;
-  for (const auto& sum : sums)
-    for (const int s : sum) all ^= s;
+  for (const auto& row : sums)
+    for (const auto& sum : row)
+      for (const int s : sum) all ^= s;
   if (all == 1) *out = all;
 }
 
@@ -123,7 +129,7 @@ void run(std::int64_t n, const Settings& settings) {
              [&] { cuda::multiply_mma(static_cast<cuda::MmaVariant>(v), product, nullptr); }},
             settings);
   const int multiprocessors = cuda::current_device().multiprocessors;
-  const double round = 16.0 * 8 * 32 * register_sums * register_warps * multiprocessors;
+  const double round = 16.0 * 8 * 32 * register_x * register_y * register_warps * multiprocessors;
   const double multiplications =
       static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) * settings.moduli;
   measure(n,

@@ -1,5 +1,5 @@
 // One instruction, one small function: how operands come from memory to mma.sync on every GPU from compute capability
-// 8.0 on. PTX ISA 7.0, sections 9.7.8 (cp.async) and 9.7.13 (ldmatrix, mma).
+// 8.0 on. PTX ISA 7.1, sections 9.7.8 (cp.async), 9.7.12 (mbarrier) and 9.7.13 (ldmatrix, mma).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,31 @@ namespace vernier::cuda {
 // 16 bytes to shared memory, without the first-level cache.
 __device__ __forceinline__ void copy_16_bytes(std::uint32_t to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+// ---- barriers in shared memory, by address: who arrives need not wait ----------------------------------------------
+
+__device__ __forceinline__ void begin_barrier(std::uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void end_barrier(std::uint32_t barrier) {
+  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void arrive_at(std::uint32_t barrier) {
+  asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
+}
+// As soon as the thread's copies so far are there.
+__device__ __forceinline__ void arrive_with_copies(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+// Until the phase of that parity has ended. Before the first one, that of parity 1 has.
+__device__ __forceinline__ void wait_at(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n .reg .pred done;\n"
+      "again: mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n"
+      " @!done bra again;\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
 }
 
 // Four matrices of 8 rows of 16 bytes: lanes 8 i .. 8 i + 7 give the addresses of the rows of matrix i. A lane receives

@@ -62,7 +62,7 @@ TEST_P(SameBitsOnGpu, ForRandomShapesTransposesAndFactors) {
     return std::min(most, pick < 16 ? near[pick] : random.integer(1, most));
   };
   const std::vector<std::string>& families = operand_families();
-  const int cases = GetParam().starts_with("sm90_int8") ? 3000 : 300;
+  const int cases = GetParam().starts_with("sm90_int8") || GetParam() == "mma_int8" ? 3000 : 300;
   for (int i = 0; i < cases && !HasFailure(); ++i) {
     const std::int64_t m = size(300), n = size(300), k = size(500);
     const Op opa = all_ops[random.integer(0, 1)], opb = all_ops[random.integer(0, 1)];

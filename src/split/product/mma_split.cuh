@@ -9,49 +9,11 @@
 // two parts a run is a step, so that its registers serve one 16 columns after another.
 #pragma once
 
-#include "cuda/matrix_fragments.cuh"
-#include "cuda/ptx.cuh"
-#include "cuda/staged_rows.cuh"
 #include "number/two_sum.hpp"
+#include "split/product/mma_split_stages.cuh"
 #include "split/product/sm90_split.hpp"
 
 namespace vernier::cuda {
-
-// RunHalves: halves of a step that a run has.
-template <FloatWord Word_, int RunHalves_ = 2>
-struct MmaSplitConfig {
-  static constexpr FloatWord Word = Word_;
-  static constexpr int parts = Word == FloatWord::bf16 ? 3 : 2, RunHalves = RunHalves_;
-  static constexpr int warps_across = 2, warps_down = 4, threads = 32 * warps_across * warps_down;
-  static constexpr int warp_tiles = parts == 3 ? 2 : 4;  // of 16 columns
-  static constexpr int warp_columns = 16 * warp_tiles, warp_rows = 32;
-  static constexpr int columns = warps_across * warp_columns, rows = warps_down * warp_rows;
-  static constexpr int x_bytes = columns * staged_row, y_bytes = rows * staged_row;  // of a part
-  static constexpr int stage_bytes = parts * (x_bytes + y_bytes), stages = parts == 3 ? 2 : 3;
-  static constexpr int shared_bytes = stages * stage_bytes;
-  static_assert(shared_bytes + 4 * (columns + rows) + 1024 <= 100 * 1024);  // of GPUs of 8.6, 8.9 and 12.0
-};
-
-// The lines of one operand.
-struct MmaSplitVectors {
-  const std::byte* lines;
-  int count, pitch;  // vectors; bytes of each
-};
-
-// One thread's share of the copies of a step of a tile's vectors, from vector `first` on. Those beyond the matrix are
-// its last one: what becomes of them nobody stores. All addresses are computed anew: registers are for sums.
-template <class Config, int Vectors>
-__device__ __forceinline__ void copy_step(const MmaSplitVectors& x, int first, int step, std::uint32_t to) {
-  constexpr int chunks = Config::parts * staged_row / 16, copies = Vectors * chunks / Config::threads;
-  static_assert(Vectors * chunks % Config::threads == 0);
-#pragma unroll
-  for (int i = 0; i < copies; ++i) {
-    const int at = threadIdx.x + i * Config::threads, vector = at / chunks, chunk = at % chunks;
-    copy_16_bytes(to + chunk / 4 * (Vectors * staged_row) + staged_byte(vector, chunk % 4),
-                  x.lines + static_cast<std::int64_t>(min(first + vector, x.count - 1)) * x.pitch +
-                      step * (Config::parts * staged_row) + chunk * 16);
-  }
-}
 
 // Sums of a warp: [16 columns][8 rows][as mma_floats() leaves them].
 template <class Config>
@@ -209,68 +171,34 @@ struct MmaSplitSums {
   }
 };
 
-// The operands of tile (x, y) in their stages, and where a warp finds its own.
+// Two parts: a warp takes the last 16 columns of a step along, and multiplies them while it reads the next one.
 template <class Config>
-struct MmaSplitStages {
-  const MmaSplitVectors &columns, &rows;
-  int x, y, steps;
-  std::uint32_t stages;
-
-  __device__ __forceinline__ std::uint32_t x_part(int stage) const {
-    const int across = threadIdx.x / 32 % Config::warps_across;
-    return stages + stage * Config::stage_bytes + across * Config::warp_columns * staged_row;
-  }
-  __device__ __forceinline__ std::uint32_t y_part(int stage) const {
-    const int down = threadIdx.x / 32 / Config::warps_across;
-    return stages + stage * Config::stage_bytes + Config::parts * Config::x_bytes +
-           down * Config::warp_rows * staged_row;
-  }
-  __device__ __forceinline__ void fill(int step, int stage) const {
-    const std::uint32_t to = stages + stage * Config::stage_bytes;
-    if (step < steps) {
-      copy_step<Config, Config::columns>(columns, x * Config::columns, step, to);
-      copy_step<Config, Config::rows>(rows, y * Config::rows, step, to + Config::parts * Config::x_bytes);
-    }
-    close_copies();
-  }
-};
-
-// Two parts: a warp passes the barrier with 16 columns of the step in registers, and multiplies them while all read the
-// next stage.
-template <class Config>
-__device__ __forceinline__ void multiply_steps_ahead(const MmaSplitStages<Config>& at, MmaSplitSums<Config>& sums) {
+__device__ __forceinline__ void multiply_steps_ahead(MmaSplitStages<Config>& at, int steps,
+                                                     MmaSplitSums<Config>& sums) {
   typename MmaSplitSums<Config>::X x[2];
   typename MmaSplitSums<Config>::Y y;
+  if (steps == 0) return;
+  at.wait();
+  sums.load(x[0], at.x_part());
+  sums.load(y, at.y_part());
 #pragma unroll 1
-  for (int s = 0; s < Config::stages; ++s) at.fill(s, s);
-  wait_for_copies_but<Config::stages - 1>();
-  __syncthreads();
-  sums.load(x[0], at.x_part(0));
-  sums.load(y, at.y_part(0));
-  int used = 0;
-#pragma unroll 1
-  for (int step = 0; step < at.steps; ++step) {
-    sums.add_first(x, y, at.x_part(used));
-    wait_for_copies_but<Config::stages - 2>();
-    __syncthreads();  // the next step is here, and nobody reads this one's stage any more
-    at.fill(step + Config::stages, used);
-    if (++used == Config::stages) used = 0;
-    sums.add_last(x, y, at.x_part(used), at.y_part(used));
+  for (int step = 0; step < steps; ++step) {
+    at.fill();
+    sums.add_first(x, y, at.x_part());
+    at.leave();
+    if (step + 1 < steps) at.wait();
+    sums.add_last(x, y, at.x_part(), at.y_part());
   }
 }
 
 template <class Config>
-__device__ __forceinline__ void multiply_steps(const MmaSplitStages<Config>& at, MmaSplitSums<Config>& sums) {
+__device__ __forceinline__ void multiply_steps(MmaSplitStages<Config>& at, int steps, MmaSplitSums<Config>& sums) {
 #pragma unroll 1
-  for (int s = 0; s + 1 < Config::stages; ++s) at.fill(s, s);
-  int used = 0;
-#pragma unroll 1
-  for (int step = 0; step < at.steps; ++step) {
-    wait_for_copies_but<Config::stages - 2>();
-    __syncthreads();  // the step is here, and nobody reads the stage of the last one any more
-    at.fill(step + Config::stages - 1, used == 0 ? Config::stages - 1 : used - 1);
-    sums.add_step(at.x_part(used), at.y_part(used));
-    if (++used == Config::stages) used = 0;
+  for (int step = 0; step < steps; ++step) {
+    at.wait();
+    at.fill();
+    sums.add_step(at.x_part(), at.y_part());
+    at.leave();
   }
 }
 
@@ -279,14 +207,14 @@ template <class Config>
 __device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const MmaSplitVectors& columns, int x,
                                                     const MmaSplitVectors& rows, int y, int steps,
                                                     MmaSplitSums<Config>& sums) {
-  const MmaSplitStages<Config> at{columns, rows, x, y, steps, stages};
+  MmaSplitStages<Config> at(stages, columns, x, rows, y, steps);
   sums.clear();
   if constexpr (Config::parts == 3)
-    multiply_steps(at, sums);
+    multiply_steps(at, steps, sums);
   else
-    multiply_steps_ahead(at, sums);
+    multiply_steps_ahead(at, steps, sums);
   sums.join();
-  __syncthreads();  // nobody reads a stage any more
+  at.end();
 }
 
 }  // namespace vernier::cuda

@@ -10,6 +10,29 @@ inline std::uint8_t* shared_memory = nullptr;
 
 inline void copy_16_bytes(std::uint32_t to, const void* from) { std::memcpy(shared_memory + to, from, 16); }
 
+struct EmulatedBarrier {
+  std::uint16_t arrivals, left;
+  std::uint32_t phase;
+};
+inline EmulatedBarrier& barrier_at(std::uint32_t place) {
+  return *reinterpret_cast<EmulatedBarrier*>(shared_memory + place);
+}
+inline void begin_barrier(std::uint32_t barrier, int arrivals) {
+  const auto count = static_cast<std::uint16_t>(arrivals);
+  barrier_at(barrier) = {count, count, 0};
+}
+inline void end_barrier(std::uint32_t barrier) { barrier_at(barrier) = {}; }
+inline void arrive_at(std::uint32_t barrier) {
+  EmulatedBarrier& b = barrier_at(barrier);
+  if (--b.left > 0) return;
+  b.left = b.arrivals;
+  ++b.phase;
+}
+inline void arrive_with_copies(std::uint32_t barrier) { arrive_at(barrier); }
+inline void wait_at(std::uint32_t barrier, std::uint32_t parity) {
+  while (barrier_at(barrier).phase % 2 == parity) emulated::Block::pause();
+}
+
 inline void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
   static std::uint32_t rows[32][32];  // [warp][lane]
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;

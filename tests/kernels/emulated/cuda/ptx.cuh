@@ -124,6 +124,7 @@ class Block {
   }
 
   static void wait_for_all() { running_->wait(running_->all_); }
+  static void pause() { swapcontext(&running_->fibers_[threadIdx.x].context, &running_->scheduler_); }
   static void wait_for_warp() { running_->wait(running_->warps_[threadIdx.x / warp]); }
 
  private:
