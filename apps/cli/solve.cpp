@@ -127,23 +127,24 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
   const bool on_gpu = arguments.device == "cuda";
   Progress progress(console, "solve");
   options.products.progress = progress.callback();
-  if (on_gpu) {
-    cuda::device_name();  // throws where there is none
+  std::string device = on_gpu ? cuda::device_name() : "cpu";  // throws where there is none
+  const bool whole = on_gpu && fits_on_gpu(a, b);
+  if (on_gpu && !whole) {
     options.products.device = Device::cuda;
+    device += ", in pieces: its memory does not hold the system";
   }
-  const SolveReport report = on_gpu && fits_on_gpu(a, b)
-                                 ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
-                                 : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
+  const SolveReport report = whole ? solve_on_gpu(op, n, nrhs, a, ld, b, x, options)
+                                   : solve<T>(op, n, nrhs, a.data(), ld, b.data(), ld, x.data(), ld, options);
   if (file && is_solved(report))
     write_matrix(*file, format, Matrix{n, nrhs, Order::column_major, std::move(x), problem.b.vector},
                  Order::column_major);
   if (console.json) {
     Json json = Json::parse(report.json());
-    json["device"] = on_gpu ? cuda::device_name() : "cpu";
+    json["device"] = device;
     json["output"] = arguments.output.empty() || !is_solved(report) ? Json() : Json(arguments.output);
     print_json(json);
   } else {
-    const std::string text = report.text() + (on_gpu ? "  device     " + cuda::device_name() : "");
+    const std::string text = report.text() + (on_gpu ? "  device     " + device : "");
     is_solved(report) ? console.report(text, arguments.output) : console.note(text);
   }
   judge(report, arguments, console);

@@ -24,7 +24,7 @@ struct Decision {
   bool by_scheme = false;
   int pause = 0,
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
-  int passed = 0;
+  int passed = 0, vain = 0;
   double lost = 0, spent = 0;  // seconds of that one, and of those since, where calls are timed
 };
 
@@ -71,9 +71,19 @@ Decision& decision_about(const Call& call) {
   return d = {call.type, m, n, k, by_scheme};
 }
 
+bool gpu_may_take_it() {
+  static const bool may = [] {
+    const std::string device = variable("VERNIER_DEVICE");
+    return device == "auto" || device == "cuda";
+  }();
+  return may;
+}
+
 // A product whose data turn out too wide has cost the look at them in vain. Where one did, the next will.
-void learn(Decision& d, bool fell_back, double seconds) {
-  d.pause = fell_back ? std::clamp(4 * d.pause, shortest_pause, longest_pause) : 0;
+void learn(Decision& d, bool in_vain, double seconds) {
+  d.vain = in_vain ? d.vain + 1 : 0;
+  const bool pauses_now = passes_on_next(d.vain, gpu_may_take_it());
+  d.pause = pauses_now ? std::clamp(4 * d.pause, shortest_pause, longest_pause) : 0;
   d.left = d.pause;
   d.passed = 0;
   d.spent = 0;

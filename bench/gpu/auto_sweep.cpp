@@ -199,12 +199,15 @@ void measure(const std::string& routine, const std::string& kind, const std::str
     first.push_back(timed(Device::automatic));
   constexpr Device ways[] = {Device::cpu, Device::automatic, Device::cpu};
   std::vector<double> seconds[3];
-  bool on_gpu = false;
+  int on_gpu = 0;
+  std::string reason;  // of auto
   for (int turn = 0; turn < sweep.turns && (turn < 3 || since(begin) < sweep.case_seconds); ++turn)
     for (int i = 0; i < 3; ++i) {
       const int way = (i + turn) % 3;
       seconds[way].push_back(timed(ways[way]));
-      if (ways[way] == Device::automatic) on_gpu = where.find("matrices of the host") != std::string::npos;
+      if (ways[way] != Device::automatic) continue;
+      reason = where;
+      on_gpu += where.find("matrices of the host") != std::string::npos;
     }
   timed(Device::automatic);
   const double apart = difference(expected, x.c);
@@ -227,7 +230,8 @@ void measure(const std::string& routine, const std::string& kind, const std::str
                                       {"first_calls", first.size()},
                                       {"first_call", first[0]},
                                       {"first_seconds", all},
-                                      {"difference", apart}}
+                                      {"difference", apart},
+                                      {"reason", reason}}
                    .dump()
             << std::endl;
 }

@@ -274,11 +274,14 @@ void measure_link(int threads) {
   const double eight = rate([&] { copy(8, pinned.data(), pageable.data()); });
   const double all = rate([&] { copy(threads, pinned.data(), pageable.data()); });
   const double back = rate([&] { copy(threads, pageable.data(), pinned.data()); });
+  // What a product does at once: memory serves the threads and the link.
+  const double all_sending = rate([&] { send(other.data()), copy(threads, pinned.data(), pageable.data()); });
+  const double back_fetching = rate([&] { fetch(other.data()), copy(threads, pageable.data(), pinned.data()); });
   std::printf(
       "{\"link\": {\"pinned_up\": %.4g, \"pinned_down\": %.4g, \"both\": %.4g, \"pageable_up\": %.4g, "
       "\"pageable_down\": %.4g, \"copy_1\": %.4g, \"copy_8\": %.4g, \"copy_all\": %.4g, \"copy_back_all\": %.4g, "
-      "\"threads\": %d}}\n",
-      pinned_up, pinned_down, both, plain_up, plain_down, one, eight, all, back, threads);
+      "\"copy_all_while_sending\": %.4g, \"copy_back_all_while_fetching\": %.4g, \"threads\": %d}}\n",
+      pinned_up, pinned_down, both, plain_up, plain_down, one, eight, all, back, all_sending, back_fetching, threads);
   std::fflush(stdout);
   (void)cudaFree(device);
   (void)cudaFree(second);

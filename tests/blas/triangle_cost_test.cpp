@@ -34,7 +34,11 @@ TYPED_TEST(TriangleCost, IsAboveHalfOfTheSquares) {
 TYPED_TEST(TriangleCost, IsNotAskedForWhereNothingElseMayBeTaken) {
   using T = TypeParam;
   Options options{.contract = default_contract<T>()};
-  EXPECT_TRUE(chooses_by_estimate<T>(options));
+  EXPECT_TRUE((chooses_by_estimate<T>({300, 300, 300}, options)));
+  options.device = Device::automatic;
+  EXPECT_TRUE((chooses_by_estimate<T>({50, 50, 50}, options)));
+  EXPECT_FALSE((chooses_by_estimate<T>({300, 300, 300}, options)));
+  options.device.reset();
   options.engine = "portable";
   EXPECT_TRUE(update_method<T>(10, 10, options).residues());
   EXPECT_TRUE(factor_method<T>(10, 10, options).residues());

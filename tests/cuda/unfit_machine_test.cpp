@@ -100,6 +100,29 @@ TEST(UnfitMachine, WithoutADriverOrAGpuIsToldWhatItLacks) {
   expect_message({.count_status = cudaErrorNoDevice}, "exact", "", "no CUDA device: ");
 }
 
+// Matrices of the host are multiplied on the CPU there, and the report says why.
+TEST(UnfitMachine, WithoutADriverMultipliesMatricesOfTheHostOnTheCpu) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Machine machines[] = {{.count_status = cudaErrorInsufficientDriver, .driver = 0},
+                              {.count_status = cudaErrorInsufficientDriver, .driver = 11040},
+                              {.count_status = cudaErrorNoDevice}};
+  const char* reasons[] = {"there is no NVIDIA driver", "the driver is made for CUDA 11.4; [0-9.]+ is needed",
+                           "no CUDA device: "};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EXIT(
+        {
+          machine = machines[i];
+          constexpr std::int64_t n = 100;
+          const std::vector<double> a(n * n, 3.0);
+          std::vector<double> c(n * n, 7.0);
+          const Report made = gemm<double>(Op::none, Op::none, n, n, n, 1, a.data(), n, a.data(), n, 0, c.data(), n,
+                                           {.device = Device::cuda});
+          std::fprintf(stderr, "%s\n", made.plan.reason.c_str());
+          std::exit(c == std::vector<double>(n * n, 900.0) ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), std::string("on the CPU: .*") + reasons[i]);
+}
+
 TEST(UnfitMachine, WithoutCublasIsToldWhichNamesTheLoaderTried) {
   expect_message({}, "fp64", "",
                  "no cuBLAS: the loader finds none of libcublas.so.13, .so.12, .so.11; expected one in a folder of "

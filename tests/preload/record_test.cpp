@@ -93,5 +93,13 @@ TEST(Outcome, WhatAGpuMultipliesNativelyWasNotTriedInVain) {
   EXPECT_FALSE(tried_in_vain(true, "cublas"));
 }
 
+// Auto looks at the CPU twice before it goes back to the GPU: what follows is still its to place.
+TEST(Outcome, TheCpusTurnsLeaveTheNextCallsToAGpu) {
+  EXPECT_FALSE(passes_on_next(0, false));
+  EXPECT_TRUE(passes_on_next(1, false));
+  EXPECT_FALSE(passes_on_next(2, true));
+  EXPECT_TRUE(passes_on_next(3, true));
+}
+
 }  // namespace
 }  // namespace vernier::interpose::record_test

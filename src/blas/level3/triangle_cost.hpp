@@ -23,9 +23,9 @@ constexpr TriangleCut cpu_cut(int threads) { return threads <= 4 ? common_cut : 
 
 // Not of pieces that may go to a GPU.
 template <class T>
-bool chooses_by_estimate(const Options& options) {
+bool chooses_by_estimate(const ProductShape& shape, const Options& options) {
   return native_use<T>(options.contract) != NativeUse::never && requested_engine(options.engine).empty() &&
-         !asks_for_a_gpu(options);
+         (!asks_for_a_gpu(options) || stays_on_the_cpu<T>(shape, options));
 }
 
 // Which way the triangle of one call goes, and what it took: estimates give way to what calls like it took before
@@ -57,7 +57,7 @@ class TriangleMethod {
 // A triangle of a product, n x n x k.
 template <class T>
 TriangleMethod update_method(std::int64_t n, std::int64_t k, const Options& options) {
-  if (!chooses_by_estimate<T>(options)) return {};
+  if (!chooses_by_estimate<T>({n, n, k}, options)) return {};
   const int threads = usable_threads(options.threads);
   double pieces = 0;
   cut_triangle(Uplo::lower, cpu_cut(threads), 0, n,
@@ -72,7 +72,7 @@ TriangleMethod update_method(std::int64_t n, std::int64_t k, const Options& opti
 // A triangular factor of that order, and as many vectors that it multiplies or solves.
 template <class T>
 TriangleMethod factor_method(std::int64_t order, std::int64_t vectors, const Options& options) {
-  if (!chooses_by_estimate<T>(options)) return {};
+  if (!chooses_by_estimate<T>({order, vectors, order}, options)) return {};
   const int threads = usable_threads(options.threads);
   const auto native = [&](std::int64_t size) { return cpu_native_seconds<T>({size, vectors, size}, threads) / 2; };
   const TriangleCut cut = cpu_cut(threads);

@@ -128,6 +128,14 @@ bool leaves_the_choice(const Options& options) {
   return asked_device(options) == Device::automatic && may_leave_the_cpu(options);
 }
 
+template <class T>
+bool stays_on_the_cpu(const ProductShape& shape, const Options& options) {
+  constexpr double most = 4e6;
+  const ProductShape s = real_shape<T>(shape);
+  const bool brief = static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) < most;
+  return brief && leaves_the_choice(options);
+}
+
 HostLink host_link() { return measured_link(); }
 
 OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, bool reads_c, double product_seconds,
@@ -164,8 +172,9 @@ bool gpu_is_faster(const OffloadEstimate& e, const ProductClass& product) {
 
 void Placement::took(double seconds) const noexcept {
   if (!chosen || !observes()) return;
+  constexpr double tie = 1.1;  // goes to the CPU: the least of a few times says little about the next one
   const Method method = on_gpu ? Method::gpu : Method::cpu;
-  observe(*chosen, method, seconds);
+  observe(*chosen, method, on_gpu ? tie * seconds : seconds);
   note_choice(*chosen, method);
 }
 
@@ -191,6 +200,7 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
                                              const Estimate& estimate) {
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   most_gpu_memory();  // a wrong value is told before any work
+  if (stays_on_the_cpu<T>(shape, options)) return {};
   const double on_cpu = cpu_seconds<T>(shape, options);
   if (leaves_the_choice(options) && !is_worth_asking(on_cpu)) return {};
   const HostLink& link = measured_link();
@@ -252,6 +262,7 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
 }
 
 #define VERNIER_INSTANTIATE(T)                                                    \
+  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);         \
   template Placement place_product<T>(const ProductShape&, bool, const Options&); \
   template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)

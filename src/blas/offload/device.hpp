@@ -21,6 +21,10 @@ OffloadEstimate estimate_offload(const ProductShape& shape, std::size_t element,
 bool asks_for_a_gpu(const Options& options);
 bool leaves_the_choice(const Options& options);
 
+// The choice is free, and one core is done while the first piece goes up: nothing is estimated.
+template <class T>
+bool stays_on_the_cpu(const ProductShape& shape, const Options& options);
+
 // Is a GPU faster by a fifth or more? By what such products took here, on the CPU and on the GPU, or as estimated.
 bool gpu_is_faster(const OffloadEstimate& estimate, const ProductClass& product);
 

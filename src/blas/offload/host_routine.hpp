@@ -118,15 +118,15 @@ auto offloaded_routine(const HostRoutine<T>& routine, const Options& options, co
 }
 
 // The same with CUDA's devices, where the options or the thread ask for a GPU. Where they leave the choice, the faster
-// takes all of it: the CPU's pieces stay on the CPU. Nothing where no GPU is asked for, or can be had: describe() is
-// not asked for the routine, or the device does not have it, or its memory does not hold it.
+// takes all of it: the CPU's pieces stay on the CPU. Nothing where no GPU is asked for or can be had (the device does
+// not have the routine, or its memory does not hold it), nor of brief ones.
 template <class T, class Describe, class OnDevice, class OnCpu>
 auto offloaded_routine(const Options& options, const Describe& describe, const OnDevice& on_device, const OnCpu& on_cpu)
     -> std::optional<decltype(on_cpu(options))> {
   if (!asks_for_a_gpu(options)) return {};
   const auto start = std::chrono::steady_clock::now();
   const HostRoutine<T> routine = describe();
-  if (routine.shape.empty()) return {};
+  if (routine.shape.empty() || stays_on_the_cpu<T>(routine.shape, options)) return {};
   const Placement place = place_routine<T>(routine.work(), options);
   std::optional<decltype(on_cpu(options))> result;
   if (place.on_gpu) {
