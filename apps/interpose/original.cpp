@@ -40,6 +40,8 @@ Dlsym dlsym_of_libc() {
 struct Place {
   const void* base = nullptr;
   std::string path;
+
+  bool is_trampoline() const { return path.find("libblastrampoline") != std::string::npos; }
 };
 
 Place place_of(const void* address) {
@@ -115,9 +117,10 @@ void* own_function(const char* name) {
 bool is_underneath(const void* function) {
   if (function == nullptr) return false;
   const Place place = place_of(function);
-  return place.base != this_preload().base && place.path.find("libblastrampoline") == std::string::npos &&
-         !is_another_preload(place);
+  return place.base != this_preload().base && !place.is_trampoline() && !is_another_preload(place);
 }
+
+bool is_of_trampoline(const void* code) { return place_of(code).is_trampoline(); }
 
 void* look_up(void* library, const char* name) { return dlsym_of_libc()(library, name); }
 

@@ -21,4 +21,7 @@ void* original(const char* name);
 // of ours are passed on to that one, else null. One name in two libraries stays with the one that was first.
 void* replacement(const char* name, void* found);
 
+// Is this the code of libblastrampoline, Julia's switch between BLAS libraries?
+bool is_of_trampoline(const void* code);
+
 }  // namespace vernier::interpose

@@ -1,5 +1,5 @@
-// The three functions by which libblastrampoline, Julia's switch between BLAS libraries, tells what a library is, so
-// that BLAS.lbt_forward takes this one: names that end in 64_, integers of 64 bits, complex results by value. They are
+// The functions by which libblastrampoline, Julia's switch between BLAS libraries, tells what a library is, so that
+// BLAS.lbt_forward takes this one: names that end in 64_, integers of 64 bits, complex results by value. They are
 // handed on; only where no library underneath has them, as while nothing else is loaded, they are computed here.
 #include <cmath>
 #include <complex>
@@ -12,8 +12,9 @@ namespace {
 
 using Int = std::int64_t;
 
-struct Pair {  // returned as a double complex is
-  double re, im;
+template <class T>
+struct Pair {  // returned as a complex number of T is
+  T re, im;
 };
 
 // The first of n elements, as BLAS counts them where the step is negative.
@@ -42,6 +43,19 @@ Function underneath(const char* name) {
   return reinterpret_cast<Function>(original(name));
 }
 
+// A library that returns complex numbers by an argument before these, as MKL does, has six: all are handed on.
+template <class T>
+Pair<T> conjugated(const char* name, const Int* n, const std::complex<T>* x, const Int* step_x,
+                   const std::complex<T>* y, const Int* step_y, const void* sixth) {
+  using Dotc =
+      Pair<T> (*)(const Int*, const std::complex<T>*, const Int*, const std::complex<T>*, const Int*, const void*);
+  static const auto real = underneath<Dotc>(name);
+  if (real != nullptr) return real(n, x, step_x, y, step_y, sixth);
+  const std::complex<T> total =
+      sum(*n, x, *step_x, y, *step_y, [](const auto& a, const auto& b) { return std::conj(a) * b; });
+  return {total.real(), total.imag()};
+}
+
 }  // namespace
 }  // namespace vernier::interpose
 
@@ -61,12 +75,12 @@ VERNIER_ENTRY float sdot_64_(const Int* n, const float* x, const Int* step_x, co
   return sum(*n, x, *step_x, y, *step_y, [](float a, float b) { return a * b; });
 }
 
-VERNIER_ENTRY Pair zdotc_64_(const Int* n, const std::complex<double>* x, const Int* step_x,
-                             const std::complex<double>* y, const Int* step_y) {
-  using Zdotc = Pair (*)(const Int*, const std::complex<double>*, const Int*, const std::complex<double>*, const Int*);
-  static const auto real = underneath<Zdotc>("zdotc_64_");
-  if (real != nullptr) return real(n, x, step_x, y, step_y);
-  const std::complex<double> total =
-      sum(*n, x, *step_x, y, *step_y, [](const auto& a, const auto& b) { return std::conj(a) * b; });
-  return {total.real(), total.imag()};
+VERNIER_ENTRY Pair<float> cdotc_64_(const Int* n, const std::complex<float>* x, const Int* step_x,
+                                    const std::complex<float>* y, const Int* step_y, const void* sixth) {
+  return conjugated("cdotc_64_", n, x, step_x, y, step_y, sixth);
+}
+
+VERNIER_ENTRY Pair<double> zdotc_64_(const Int* n, const std::complex<double>* x, const Int* step_x,
+                                     const std::complex<double>* y, const Int* step_y, const void* sixth) {
+  return conjugated("zdotc_64_", n, x, step_x, y, step_y, sixth);
 }

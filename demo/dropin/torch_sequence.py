@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One dtype after another in one PyTorch process, a captured product, and steps of a training. Arguments choose parts.
+"""One dtype after another in one PyTorch process, captured products, and steps of a training. Arguments choose parts.
 
 Under `vernier run` each part should take what it takes in a process of its own: `torch_sequence.py complex128`."""
 import statistics
@@ -38,8 +38,8 @@ def product(name, dtype, n):
     tell(f"sequence: {name} {n}", seconds=median_seconds(lambda: torch.matmul(a, b, out=c)), error=error_of(a, b, c))
 
 
-def captured(n):
-    a, b = (torch.rand(n, n, dtype=torch.float64, device="cuda") - 0.5 for _ in range(2))
+def captured(dtype, n):
+    a, b = (torch.randn(n, n, dtype=dtype, device="cuda") for _ in range(2))
     c = torch.empty_like(a)
     torch.matmul(a, b, out=c)
     torch.cuda.synchronize()
@@ -47,7 +47,7 @@ def captured(n):
     with torch.cuda.graph(graph):
         torch.matmul(a, b, out=c)
     seconds = median_seconds(graph.replay)
-    tell(f"sequence: captured float64 {n}", seconds=seconds, error=error_of(a, b, c))
+    tell(f"sequence: captured {dtype} {n}".replace("torch.", ""), seconds=seconds, error=error_of(a, b, c))
 
 
 def training(steps=7, width=4096, batch=2048):
@@ -78,7 +78,8 @@ for part in sys.argv[1:] or PARTS:
     if part == "warm":
         product("float32", torch.float32, 1024)
     elif part == "captured":
-        captured(4096)
+        for dtype in (torch.float64, torch.float32, torch.complex128, torch.complex64):
+            captured(dtype, 4096)
     elif part == "training":
         training()
     else:

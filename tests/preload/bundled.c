@@ -13,6 +13,8 @@ int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* step);
 float sdot_64_(const int64_t* n, const float* x, const int64_t* step_x, const float* y, const int64_t* step_y);
 double complex zdotc_64_(const int64_t* n, const double complex* x, const int64_t* step_x, const double complex* y,
                          const int64_t* step_y);
+float complex cdotc_64_(const int64_t* n, const float complex* x, const int64_t* step_x, const float complex* y,
+                        const int64_t* step_y);
 
 static void multiply(int64_t m, int64_t n, int64_t k, double alpha, const double* a, int64_t lda, const double* b,
                      int64_t ldb, double beta, double* c, int64_t ldc) {
@@ -58,5 +60,12 @@ double complex zdotc_64_(const int64_t* n, const double complex* x, const int64_
   double complex sum = 0;
   int64_t i;
   for (i = 0; i < *n; ++i) sum += conj(x[i * *step_x]) * y[i * *step_y];
+  return sum;
+}
+float complex cdotc_64_(const int64_t* n, const float complex* x, const int64_t* step_x, const float complex* y,
+                        const int64_t* step_y) {
+  float complex sum = 0;
+  int64_t i;
+  for (i = 0; i < *n; ++i) sum += conjf(x[i * *step_x]) * y[i * *step_y];
   return sum;
 }

@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
+#include <mutex>
 
 #include "original.hpp"
 #include "preload.hpp"
@@ -15,16 +17,41 @@
 extern "C" __attribute__((visibility("hidden"))) void* vernier_next_dlsym;
 void* vernier_next_dlsym = nullptr;
 
+// 128 entries that jump to where these point.
+extern "C" __attribute__((visibility("hidden"))) void* vernier_second_targets[128];
+void* vernier_second_targets[128] = {};
+extern "C" __attribute__((visibility("hidden"))) const char vernier_second_entries[128][16];
+
+namespace {
+
+// libblastrampoline forwards to nothing that it takes for itself: to what its own names are bound to, which with this
+// preload are our functions. It gets other addresses for them.
+void* second_entry(void* function) {
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  for (std::size_t i = 0; i < std::size(vernier_second_targets); ++i) {
+    void*& target = vernier_second_targets[i];
+    if (target == nullptr) target = function;
+    if (target == function) return const_cast<char*>(vernier_second_entries[i]);
+  }
+  return function;
+}
+
+}  // namespace
+
 // Null: to be passed on. Runs before anything else of this preload may have run.
-extern "C" __attribute__((visibility("hidden"), used)) void* vernier_replaced_symbol(void* library, const char* name) {
+extern "C" __attribute__((visibility("hidden"), used)) void* vernier_replaced_symbol(void* library, const char* name,
+                                                                                     const void* caller) {
   using namespace vernier::interpose;
   if (vernier_next_dlsym == nullptr) vernier_next_dlsym = look_up(RTLD_NEXT, "dlsym");
   if (library == RTLD_NEXT || library == RTLD_DEFAULT || name == nullptr) return nullptr;
   if (preload.awaited != nullptr && std::strcmp(name, preload.awaited) == 0) preload.prepare();
   bool level3 = false;  // could it be? all others cost no second look
   for (const char* part : {"mm", "rk", "r2k", "rsm", "cublas"}) level3 = level3 || std::strstr(name, part) != nullptr;
-  return level3 ? replacement(name, reinterpret_cast<void* (*)(void*, const char*)>(vernier_next_dlsym)(library, name))
-                : nullptr;
+  if (!level3) return nullptr;
+  void* const ours =
+      replacement(name, reinterpret_cast<void* (*)(void*, const char*)>(vernier_next_dlsym)(library, name));
+  return ours != nullptr && is_of_trampoline(caller) ? second_entry(ours) : ours;
 }
 
 // For libvernier, whose own calls of cuBLAS come from threads of its own too: what no preload has replaced.
@@ -45,6 +72,7 @@ dlsym:
   .cfi_adjust_cfa_offset 8
   subq $8, %rsp
   .cfi_adjust_cfa_offset 8
+  movq 24(%rsp), %rdx
   call vernier_replaced_symbol
   addq $8, %rsp
   .cfi_adjust_cfa_offset -8
@@ -59,6 +87,19 @@ dlsym:
   ret
   .cfi_endproc
   .size dlsym, . - dlsym
+
+  .hidden vernier_second_entries
+  .globl vernier_second_entries
+  .p2align 4
+vernier_second_entries:
+  .set vernier_entry, 0
+  .rept 128
+  .p2align 4
+  endbr64
+  jmpq *vernier_second_targets + 8 * vernier_entry(%rip)
+  .set vernier_entry, vernier_entry + 1
+  .endr
+  .size vernier_second_entries, . - vernier_second_entries
 )");
 
 #endif
