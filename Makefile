@@ -10,6 +10,7 @@ DEMO := $(if $(BARE),cpu,$(PRESET))
 TEST := $(if $(and $(BARE),$(filter default,$(PRESET)),$(or $(CUDACXX),$(shell command -v nvcc))),test,$(PRESET))
 DEMO_BUILD := $(if $(filter cpu,$(DEMO)),build-cpu,$(BUILD))
 CMAKE_BUILD := cmake --build --preset $(PRESET) -j $(JOBS)
+INSTALLED := vernier vernier_cli vernier_manual vernier_blas_preload vernier_cublas_preload vernier_scalapack_preload
 CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
 SOURCES = find include src apps python tests bench demo examples tools -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
 
@@ -22,6 +23,12 @@ demo:  ## multiply a real matrix: fp64 accuracy out of int8 products, beside Ope
 	@$(DEMO_BUILD)/bin/vernier-demo
 	@ls $(DEMO_BUILD)/wheel/*.whl >/dev/null 2>&1 || { echo "demo: now the Python package, a minute; Ctrl-C leaves it out" >&2; \
 	  tools/wheel $(DEMO_BUILD) >&2 || echo "demo: no Python package: it needs pip and its index; make wheel tries again" >&2; }
+
+install:  ## library, headers and the program vernier into PREFIX, out of what the demonstration built
+	@$(MAKE) --no-print-directory configure PRESET=$(DEMO)
+	@cmake --build --preset $(DEMO) -j $(JOBS) --target $(INSTALLED) >&2
+	@cmake --install $(DEMO_BUILD) $(if $(PREFIX),--prefix $(PREFIX)) >/dev/null
+	@echo "install: $(or $(PREFIX),/usr/local)/bin/vernier"
 
 test:  ## build everything and run every test but those that need a GPU
 	@$(MAKE) --no-print-directory build PRESET=$(TEST)
@@ -72,4 +79,4 @@ clang-format:
 gpu:
 	@nvidia-smi -L 2>/dev/null || { echo "$(MAKECMDGOALS): there is no NVIDIA GPU on this machine" >&2; exit 1; }
 
-.PHONY: help demo test wheel bench gpu-test gpu-bench docs format check-format clean configure build clang-format gpu
+.PHONY: help demo install test wheel bench gpu-test gpu-bench docs format check-format clean configure build clang-format gpu

@@ -155,7 +155,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
     cublas.set_stream(stream);
     cublas.set_pointer_mode(host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE);
     cublas.gemm(p);
-    return report;
+    return std::move(report);  // C is written: nothing may fail any more
   };
   if (report.plan.scheme == "native") return native();
   if (report.plan.scheme == "residues") check_without_host<R>(options);  // before copies are queued

@@ -190,6 +190,8 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
   PreparedReport report;
   Options own = options;
   own.engine = (a.prepared != nullptr ? a.prepared : b.prepared)->engine;
+  // Before C is written: nothing may fail then.
+  std::string reason = prepared_reason(a.prepared != nullptr, b.prepared != nullptr, own.engine);
   if (reads) {
     check_operands("gemm", true, a.x.data, b.x.data);
     check_pointer("gemm", "C", true, C);
@@ -207,7 +209,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
                                            std::max<std::int64_t>(s.m, 1), nullptr, 1, beta, C, ldc, own);
     report.plan.k = s.k;
   }
-  report.plan.reason = prepared_reason(a.prepared != nullptr, b.prepared != nullptr, own.engine);
+  report.plan.reason = std::move(reason);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -98,8 +99,11 @@ Cublas& thread_cublas() {
   struct Mine {
     std::map<int, std::unique_ptr<Cublas>> handles;
     ~Mine() {
-      const std::lock_guard lock(idle.mutex);
-      for (auto& [device, handle] : handles) idle.of_device[device].push_back(std::move(handle));
+      try {
+        const std::lock_guard lock(idle.mutex);
+        for (auto& [device, handle] : handles) idle.of_device[device].push_back(std::move(handle));
+      } catch (const std::bad_alloc&) {  // those that are left are destroyed
+      }
     }
   };
   thread_local Mine mine;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace vernier::cuda {
@@ -16,7 +17,14 @@ bool grant(const char* name, const void* kernel, const LaunchShape& shape) {
   int device = 0;
   check(cudaGetDevice(&device), name);
   std::unique_lock lock(mutex);
-  Limits& limits = granted[{kernel, device}];  // stays where it is when others are added
+  Limits unknown;
+  Limits& limits = [&]() -> Limits& {
+    try {
+      return granted[{kernel, device}];  // stays where it is when others are added
+    } catch (const std::bad_alloc&) {    // an earlier kernel may have written the output: this one is asked about again
+      return unknown;
+    }
+  }();
   const auto set = [&](cudaFuncAttribute attribute, std::size_t value) {
     check(cudaFuncSetAttribute(kernel, attribute, static_cast<int>(value)), name);
   };

@@ -9,6 +9,7 @@
 #include "lapack/cholesky/cholesky.hpp"
 #include "lapack/solve/factors_cuda.hpp"
 #include "lapack/solve/vectors.hpp"
+#include "lapack/triangle/column_solves.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -21,29 +22,18 @@ void check_call(const char* routine, Uplo uplo, const SystemCall<T>& system, con
   check_device<T>(routine, system.n);
 }
 
+// Waits: 0, or the order of a leading block that is not positive definite.
 template <class T>
-std::int64_t factor(DeviceLu<T>& factors, Uplo uplo, T* A, std::int64_t lda, const Options& options) {
+std::int64_t factor(DeviceLu<T>& factors, Uplo uplo, const T* A, std::int64_t lda, const Options& options) {
   load_triangle(factors, uplo, A, lda, stream_of(options));
   factor_cholesky_on_device(factors, options.contract, stream_of(options));
-  store_triangle(factors, uplo, A, lda, stream_of(options));
   return read_info(factors, stream_of(options));
 }
 
-// B becomes X.
+// For ColumnSolves.
 template <class T>
-void solve_columns(const DeviceLu<T>& factors, std::int64_t nrhs, T* B, std::int64_t ldb, cudaStream_t stream) {
-  constexpr std::int64_t together = 64;
-  const DeviceTriangles<T> triangles(factors.a, factors.rows, stream);
-  const std::int64_t size = std::min(nrhs, together) * factors.rows;
-  const DeviceWorkspace memory(static_cast<std::size_t>(3 * size) * sizeof(double), stream);
-  auto* x = reinterpret_cast<double*>(memory.data());
-  for (std::int64_t c = 0; c < nrhs; c += together) {
-    const std::int64_t count = std::min(together, nrhs - c);
-    widen_vectors(B + c * ldb, ldb, factors.n, factors.rows, count, x, stream);
-    solve_with_device_cholesky(triangles, count, x, x + size, x + 2 * size);
-    narrow_vectors(x + size, factors.n, factors.rows, count, B + c * ldb, ldb, stream);
-  }
-  check(cudaStreamSynchronize(stream), "triangular solves on the GPU");
+void with_cholesky(const DeviceTriangles<T>& triangles, std::int64_t count, double* in, double* out, double* scratch) {
+  solve_with_device_cholesky(triangles, count, in, out, scratch);
 }
 
 }  // namespace
@@ -53,7 +43,10 @@ std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Opti
   check_call<T>("potrf", uplo, {Op::none, n, 0, A, lda, nullptr, std::max<std::int64_t>(n, 1)}, options);
   if (n == 0) return 0;
   DeviceLu<T> factors(n, n, stream_of(options));
-  return factor(factors, uplo, A, lda, options);
+  const std::int64_t info = factor(factors, uplo, A, lda, options);
+  store_triangle(factors, uplo, A, lda, stream_of(options));
+  check(cudaStreamSynchronize(stream_of(options)), "potrf");
+  return info;
 }
 
 template <class T>
@@ -63,7 +56,8 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
   if (n == 0 || nrhs == 0) return;
   DeviceLu<T> factors(n, n, stream_of(options));
   load_triangle(factors, uplo, A, lda, stream_of(options));
-  solve_columns(factors, nrhs, B, ldb, stream_of(options));
+  ColumnSolves<T>(factors, nrhs, stream_of(options)).run(B, ldb, with_cholesky<T>);
+  check(cudaStreamSynchronize(stream_of(options)), "potrs");
 }
 
 template <class T>
@@ -73,7 +67,11 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   if (n == 0) return 0;
   DeviceLu<T> factors(n, n, stream_of(options));
   const std::int64_t info = factor(factors, uplo, A, lda, options);
-  if (info == 0 && nrhs > 0) solve_columns(factors, nrhs, B, ldb, stream_of(options));
+  std::optional<ColumnSolves<T>> solves;
+  if (info == 0 && nrhs > 0) solves.emplace(factors, nrhs, stream_of(options));
+  store_triangle(factors, uplo, A, lda, stream_of(options));
+  if (solves) solves->run(B, ldb, with_cholesky<T>);
+  check(cudaStreamSynchronize(stream_of(options)), "posv");
   return info;
 }
 

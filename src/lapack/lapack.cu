@@ -10,25 +10,18 @@
 #include "lapack/solve/factors_cuda.hpp"
 #include "lapack/solve/solver.hpp"
 #include "lapack/solve/vectors.hpp"
+#include "lapack/triangle/column_solves.hpp"
 #include "vernier/cuda_lapack.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-// B becomes X.
+// For ColumnSolves.
 template <class T>
-void solve_columns(const DeviceLu<T>& lu, Op op, std::int64_t nrhs, T* B, std::int64_t ldb, cudaStream_t stream) {
-  constexpr std::int64_t together = 64;
-  const DeviceTriangles<T> triangles(lu.a, lu.rows, stream);
-  const std::int64_t most = std::min(nrhs, together), size = most * lu.rows;
-  const DeviceWorkspace memory(static_cast<std::size_t>(3 * size) * sizeof(double), stream);
-  auto* x = reinterpret_cast<double*>(memory.data());
-  for (std::int64_t c = 0; c < nrhs; c += together) {
-    const std::int64_t count = std::min(together, nrhs - c);
-    widen_vectors(B + c * ldb, ldb, lu.n, lu.rows, count, x, stream);
-    solve_with_device_lu(lu, triangles, op, count, x, x + size, x + 2 * size, stream);
-    narrow_vectors(x + size, lu.n, lu.rows, count, B + c * ldb, ldb, stream);
-  }
+auto with_lu(const DeviceLu<T>& lu, Op op, cudaStream_t stream) {
+  return
+      [&lu, op, stream](const DeviceTriangles<T>& triangles, std::int64_t count, double* in, double* out,
+                        double* scratch) { solve_with_device_lu(lu, triangles, op, count, in, out, scratch, stream); };
 }
 
 // The row of A that each row of PA is.
@@ -76,7 +69,7 @@ void getrs(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t ld
                         stream_of(options)),
         "cudaMemcpyAsync");
   load_columns(lu, A, lda, stream_of(options));
-  solve_columns(lu, op, nrhs, B, ldb, stream_of(options));
+  ColumnSolves<T>(lu, nrhs, stream_of(options)).run(B, ldb, with_lu(lu, op, stream_of(options)));
   check(cudaStreamSynchronize(stream_of(options)), "getrs");
 }
 
@@ -90,10 +83,12 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
   DeviceLu<T> lu(n, n, stream_of(options));
   load_columns(lu, A, lda, stream_of(options));
   factor_on_device(lu, options.contract, stream_of(options));
+  const std::int64_t info = read_info(lu, stream_of(options));
+  std::optional<ColumnSolves<T>> solves;
+  if (info == 0 && nrhs > 0) solves.emplace(lu, nrhs, stream_of(options));
   store_columns(lu, A, lda, stream_of(options));
   store_pivots(lu, pivots, stream_of(options));
-  const std::int64_t info = read_info(lu, stream_of(options));
-  if (info == 0 && nrhs > 0) solve_columns(lu, Op::none, nrhs, B, ldb, stream_of(options));
+  if (solves) solves->run(B, ldb, with_lu(lu, Op::none, stream_of(options)));
   check(cudaStreamSynchronize(stream_of(options)), "gesv");
   return info;
 }

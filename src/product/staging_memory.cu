@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace vernier::cuda {
@@ -65,9 +66,12 @@ StagingMemory::StagingMemory(std::size_t bytes) : bytes_(std::max<std::size_t>(b
 
 StagingMemory::~StagingMemory() {
   if (bytes_ > largest_kept) return;
-  const std::lock_guard lock(spare().mutex);
-  spare().pieces.emplace(bytes_, std::move(memory_));
-  if (spare().pieces.size() > most_pieces) spare().pieces.erase(spare().pieces.begin());
+  try {
+    const std::lock_guard lock(spare().mutex);
+    spare().pieces.emplace(bytes_, std::move(memory_));
+    if (spare().pieces.size() > most_pieces) spare().pieces.erase(spare().pieces.begin());
+  } catch (const std::bad_alloc&) {  // it is not kept
+  }
 }
 
 void release_staging_memory() {

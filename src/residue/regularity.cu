@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -47,6 +48,15 @@ Memories& memories() {
   return all;
 }
 
+// The product may be queued: nothing may fail any more, and what there is no memory for is forgotten.
+template <class Body>
+void if_memory_serves(Body body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 }  // namespace
 
 void fail_words(const char* kernel, int words) {
@@ -58,7 +68,7 @@ bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
 }
 
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
-  memories().with(id_of(stream), plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
+  if_memory_serves([&] { memories().with(id_of(stream), plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); }); });
 }
 
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -70,8 +80,10 @@ ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan) {
 }
 
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory) {
-  for (const auto key : {id_of(stream), Memories::any_stream})
-    memories().with(key, plan, [&](Memories::Memory& m) { m.product = memory; });
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [&](Memories::Memory& m) { m.product = memory; });
+  });
 }
 
 struct RegularityQuestion::Words {

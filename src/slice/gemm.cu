@@ -10,6 +10,7 @@
 #include "number/ieee754.hpp"
 #include "product/call.hpp"
 #include "product/device_memory.hpp"
+#include "product/kept_output.hpp"
 #include "product/operand_blocks.hpp"
 #include "product/scale.hpp"
 #include "product/sides.hpp"
@@ -62,6 +63,28 @@ class DeviceSliceRun {
     SliceTerm* terms = memory_.template take<SliceTerm>(static_cast<std::int64_t>(plan_.terms.size()));
     to_device(terms, plan_.terms, stream_);
     const Sides<const int*> exponents{sliced_.a.exponents(count_.a), sliced_.b.exponents(count_.b)};
+    run_blocks(terms, exponents);
+    clock_.finish();
+    report_.workspace = memory_.bytes();
+    return report_;
+  }
+
+ private:
+  // A later block may fail: its events and cuBLAS take memory.
+  void run_blocks(const SliceTerm* terms, const Sides<const int*>& exponents) {
+    const std::int64_t m = operands_.a.vectors, n = operands_.b.vectors;
+    if (m <= m_block_ && n <= n_block_) return run_each_block(terms, exponents);
+    const KeptOutput<T> kept(m, n, block_.to.c, block_.to.ldc, stream_);
+    kept.wait();
+    try {
+      run_each_block(terms, exponents);
+    } catch (...) {
+      kept.restore();
+      throw;
+    }
+  }
+
+  void run_each_block(const SliceTerm* terms, const Sides<const int*>& exponents) {
     const std::int64_t m = operands_.a.vectors, n = operands_.b.vectors;
     for (std::int64_t i = 0; i < m; i += m_block_)
       for (std::int64_t j = 0; j < n; j += n_block_) {
@@ -69,12 +92,8 @@ class DeviceSliceRun {
         clock_.run(report_.seconds_products, [&] { multiply(rows, columns); });
         clock_.run(report_.seconds_sum, [&] { add(rows, columns, terms, {exponents.a + i, exponents.b + j}); });
       }
-    clock_.finish();
-    report_.workspace = memory_.bytes();
-    return report_;
   }
 
- private:
   std::int64_t product_bytes() const { return engine_.format == SliceFormat::fp64 ? 8 : 4; }
 
   std::int64_t k() const { return operands_.a.k; }

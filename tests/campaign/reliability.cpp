@@ -2,8 +2,8 @@
 //
 //   reliability [--seconds S] [--forks N]
 //
-// 1. C interface: memory is refused at every site of every routine and type. The output is as it was with an error, or
-//    complete with success.
+// 1. Memory is refused at every site of every routine and type of the C interface, and of what C++ has beyond it. The
+//    output is as it was with an error, or complete with success.
 // 2. Eight threads multiply for S seconds: one hash.
 // 3. Meanwhile the process forks N times, at moments that nothing chooses; each child multiplies: the same hash.
 //
@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "refused_calls.hpp"
 #include "support/refused_memory.hpp"
 #include "vernier/vernier.h"
 
@@ -158,8 +159,55 @@ void refuse_in(const Routine& routine, vernier_type type, Failures& counts) {
   vernier_destroy(handle);
 }
 
+// Which of the parts of an output are neither as they were nor complete.
+std::int64_t wrong_parts(const std::vector<double>& out, const std::vector<double>& before,
+                         const std::vector<double>& complete, std::size_t parts) {
+  const std::size_t bytes = out.size() / parts * sizeof(double);
+  std::int64_t wrong = 0;
+  for (std::size_t p = 0; p < parts; ++p) {
+    const std::size_t first = p * out.size() / parts;
+    const auto same = [&](const std::vector<double>& x) { return std::memcmp(&out[first], &x[first], bytes) == 0; };
+    wrong += same(before) || same(complete) ? 0 : 1;
+  }
+  return wrong;
+}
+
+void refuse_in(const RefusedCall& call, Failures& counts) {
+  const Bytes integers = matrix_of(VERNIER_D, 3);
+  std::vector<double> before(refused_doubles);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    std::memcpy(&before[i], integers.data() + i % (order * order) * sizeof(double), sizeof(double));
+  for (std::int64_t i = 0; i < order; ++i) before[static_cast<std::size_t>(2 * i * (order + 1))] = 4096;
+  std::vector<double> out = before, complete = before;
+  vernier_handle handle = nullptr;
+  if (vernier_create(&handle) != VERNIER_SUCCESS || vernier_set_threads(handle, 2) != VERNIER_SUCCESS ||
+      vernier_set_contract(handle, "fp64+reproducible") != VERNIER_SUCCESS)
+    throw std::runtime_error("no handle");
+  if (call.run(handle, complete.data()) != VERNIER_SUCCESS)
+    throw std::runtime_error(std::string(call.name) + ": " + vernier_last_error(handle));
+  const std::int64_t wrong_before = counts.wrong;
+  const auto body = [&] {
+    const vernier_status status = call.run(handle, out.data());
+    if (status == VERNIER_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (status != VERNIER_SUCCESS) ++counts.wrong;
+  };
+  const auto judge = [&](bool done) {
+    ++(done ? counts.complete : counts.untouched);
+    const bool good = done ? wrong_parts(out, complete, complete, 1) == 0
+                           : wrong_parts(out, before, call.parts == 1 ? before : complete, call.parts) == 0;
+    counts.wrong += good ? 0 : 1;
+  };
+  const int sites = refuse_every_site([&] { out = before; }, body, judge);
+  counts.refused += sites;
+  if (counts.wrong > wrong_before)
+    std::fprintf(stderr, "reliability: %s: %lld of %d refusals left something between\n", call.name,
+                 static_cast<long long>(counts.wrong - wrong_before), sites);
+  vernier_destroy(handle);
+}
+
 Json allocation_failures() {
   Failures counts;
+  for (const RefusedCall& call : refused_calls()) refuse_in(call, counts);
   for (const vernier_type type : {VERNIER_S, VERNIER_D, VERNIER_C, VERNIER_Z})
     for (const Routine& routine : routines()) refuse_in(routine, type, counts);
   return {{"refused", counts.refused},

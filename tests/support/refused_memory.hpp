@@ -1,5 +1,5 @@
-// Memory that is refused at a site of the test's choice: operator new, aligned or not, and the maps of workspaces. For
-// one source of a program, since it replaces the operators of all of it.
+// Memory that is refused at a site of the test's choice: operator new, aligned or not, and the maps of workspaces, but
+// for VERNIER_GRANTS_MAPS. For one source of a program, since it replaces the operators of all of it.
 #pragma once
 
 #include <sys/mman.h>
@@ -48,6 +48,7 @@ constexpr std::size_t huge_page = std::size_t{2} << 20, largest_refused_map = st
 [[gnu::noinline]] void operator delete(void* piece, std::align_val_t) noexcept { std::free(piece); }
 [[gnu::noinline]] void operator delete(void* piece, std::size_t, std::align_val_t) noexcept { std::free(piece); }
 
+#if !defined(VERNIER_GRANTS_MAPS)
 extern "C" [[gnu::noinline]] void* mmap(void* address, std::size_t bytes, int protection, int flags, int file,
                                         off_t offset) noexcept {
   using namespace vernier::test;
@@ -58,6 +59,7 @@ extern "C" [[gnu::noinline]] void* mmap(void* address, std::size_t bytes, int pr
   }
   return reinterpret_cast<void*>(syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
 }
+#endif
 
 namespace vernier::test {
 

@@ -5,6 +5,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "engine/int8_engine.hpp"
+#include "lapack/kept.hpp"
 #include "lapack/quad/quad_elements.hpp"
 #include "product/arguments.hpp"
 #include "product/call.hpp"
@@ -162,76 +163,66 @@ std::vector<T> transposed(std::int64_t rows, std::int64_t columns, const T* x, s
   return y;
 }
 
-}  // namespace
-
+// The triangle of alpha op(A) op(A)^T + beta C.
 template <class T>
-void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const T* A, std::int64_t lda,
-               double beta, T* C, std::int64_t ldc, const QuadOptions& options) {
-  constexpr const char* routine = "quad_syrk";
-  check_shape(routine, op, op, n, n, k);
-  check_leading(routine, "lda", lda, op == Op::none ? n : k);
-  check_leading(routine, "ldc", ldc, n);
-  check_pointer(routine, "A", alpha != 0 && n > 0 && k > 0, A);
-  check_pointer(routine, "C", n > 0, C);
-  check<T>(routine, options);
-  const Op other = op == Op::none ? Op::transpose : Op::none;
-  const auto rows = [&](std::int64_t i) { return op == Op::none ? A + i : A + i * lda; };
-  std::vector<T> diagonal(static_cast<std::size_t>(std::min(n, syrk_block) * std::min(n, syrk_block)));
-  for (std::int64_t j = 0; j < n; j += syrk_block) {
-    const std::int64_t count = std::min(syrk_block, n - j), begin = uplo == Uplo::lower ? j + count : 0,
-                       end = uplo == Uplo::lower ? n : j;
-    quad_gemm(op, other, count, count, k, alpha, rows(j), lda, rows(j), lda, 0, diagonal.data(), count, options);
+void update_triangle(Uplo uplo, const GemmCall<T, double>& p, const QuadOptions& options) {
+  const Op other = p.opa == Op::none ? Op::transpose : Op::none;
+  const auto rows = [&](std::int64_t i) { return p.opa == Op::none ? p.a + i : p.a + i * p.lda; };
+  std::vector<T> diagonal(static_cast<std::size_t>(std::min(p.n, syrk_block) * std::min(p.n, syrk_block)));
+  for (std::int64_t j = 0; j < p.n; j += syrk_block) {
+    const std::int64_t count = std::min(syrk_block, p.n - j), begin = uplo == Uplo::lower ? j + count : 0,
+                       end = uplo == Uplo::lower ? p.n : j;
+    quad_gemm(p.opa, other, count, count, p.k, p.alpha, rows(j), p.lda, rows(j), p.lda, 0, diagonal.data(), count,
+              options);
     for (std::int64_t l = 0; l < count; ++l)
       for (std::int64_t i = uplo == Uplo::lower ? l : 0; i < (uplo == Uplo::lower ? count : l + 1); ++i) {
-        T& c = C[j + i + (j + l) * ldc];
+        T& c = p.c[j + i + (j + l) * p.ldc];
         const T product = diagonal[static_cast<std::size_t>(i + l * count)];
-        c = beta == 0 ? product : product + normalised(c) * beta;
+        c = p.beta == 0 ? product : product + normalised(c) * p.beta;
       }
-    quad_gemm(op, other, end - begin, count, k, alpha, rows(begin), lda, rows(j), lda, beta, C + begin + j * ldc, ldc,
-              options);
+    quad_gemm(p.opa, other, end - begin, count, p.k, p.alpha, rows(begin), p.lda, rows(j), p.lda, p.beta,
+              p.c + begin + j * p.ldc, p.ldc, options);
   }
 }
 
+// Arguments of quad_trsm.
 template <class T>
-void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha, const T* A,
-               std::int64_t lda, T* B, std::int64_t ldb, const QuadOptions& options) {
-  constexpr const char* routine = "quad_trsm";
-  check_shape(routine, op, Op::none, m, n, 0);
-  check_area(routine, side == Side::left ? m : n, side == Side::left ? m : n);
-  check_leading(routine, "lda", lda, side == Side::left ? m : n);
-  check_leading(routine, "ldb", ldb, m);
-  check_pointer(routine, "A", m > 0 && n > 0, A);
-  check_pointer(routine, "B", m > 0 && n > 0, B);
-  check<T>(routine, options);
-  const FloatingEnvironment environment;
+struct TriangularSolve {
+  Side side;
+  Uplo uplo;
+  Op op;
+  Diag diag;
+  std::int64_t m, n;
+  double alpha;
+  const T* a;
+  std::int64_t lda;
+  T* b;
+  std::int64_t ldb;
+};
+
+template <class T>
+void solve_triangle(const TriangularSolve<T>& p, const QuadOptions& options) {
   std::vector<T> turned;
-  if (side == Side::right) turned = transposed(m, n, B, ldb);  // X op(A) = B is op(A)^T X^T = B^T
-  T* x = side == Side::left ? B : turned.data();
-  const std::int64_t rows = side == Side::left ? m : n, columns = side == Side::left ? n : m,
-                     ld = side == Side::left ? ldb : std::max<std::int64_t>(1, n);
+  if (p.side == Side::right) turned = transposed(p.m, p.n, p.b, p.ldb);  // X op(A) = B is op(A)^T X^T = B^T
+  T* x = p.side == Side::left ? p.b : turned.data();
+  const std::int64_t rows = p.side == Side::left ? p.m : p.n, columns = p.side == Side::left ? p.n : p.m,
+                     ld = p.side == Side::left ? p.ldb : std::max<std::int64_t>(1, p.n);
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < rows; ++i) {
       T& e = x[i + j * ld];
-      e = alpha == 0 ? T(0.0) : alpha == 1 ? normalised(e) : normalised(e) * alpha;
+      e = p.alpha == 0 ? T(0.0) : p.alpha == 1 ? normalised(e) : normalised(e) * p.alpha;
     }
-  const bool transpose = (op != Op::none) != (side == Side::right);
-  const Triangle<T> triangle{A, lda, (uplo == Uplo::lower) != transpose, transpose, diag == Diag::unit};
+  const bool transpose = (p.op != Op::none) != (p.side == Side::right);
+  const Triangle<T> triangle{p.a, p.lda, (p.uplo == Uplo::lower) != transpose, transpose, p.diag == Diag::unit};
   solve_left(triangle, rows, columns, x, ld, options);
-  if (side == Side::right)
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < m; ++i) B[i + j * ldb] = turned[static_cast<std::size_t>(j + i * n)];
+  if (p.side == Side::right)
+    for (std::int64_t j = 0; j < p.n; ++j)
+      for (std::int64_t i = 0; i < p.m; ++i) p.b[i + j * p.ldb] = turned[static_cast<std::size_t>(j + i * p.n)];
 }
 
 template <class T>
-std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
-                        const QuadOptions& options) {
-  constexpr const char* routine = "quad_getrf";
-  check_shape(routine, Op::none, Op::none, m, n, 0);
-  check_leading(routine, "lda", lda, m);
-  check_pointer(routine, "A", m > 0 && n > 0, A);
-  check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
-  check<T>(routine, options);
-  const FloatingEnvironment environment;
+std::int64_t factor_lu(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
+                       const QuadOptions& options) {
   normalise(m, n, A, lda, 0);
   const std::int64_t size = std::min(m, n);
   std::int64_t info = 0;
@@ -257,6 +248,75 @@ std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, 
   return info;
 }
 
+// The lower triangle.
+template <class T>
+std::int64_t factor_cholesky(std::int64_t n, T* A, std::int64_t lda, const QuadOptions& options) {
+  normalise(n, n, A, lda, 1);
+  for (std::int64_t j = 0; j < n; j += block) {
+    const std::int64_t count = std::min(block, n - j), end = j + count, rest = n - end;
+    if (const std::int64_t info = factor_diagonal(count, A + j + j * lda, lda, j); info != 0) return info;
+    if (rest == 0) continue;
+    T* const below = A + end + j * lda;
+    solve_triangle<T>(
+        {Side::right, Uplo::lower, Op::transpose, Diag::non_unit, rest, count, 1, A + j + j * lda, lda, below, lda},
+        options);
+    update_triangle<T>(Uplo::lower,
+                       {Op::none, Op::none, rest, rest, count, -1, below, lda, below, lda, 1, A + end + end * lda, lda},
+                       options);
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <class T>
+void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const T* A, std::int64_t lda,
+               double beta, T* C, std::int64_t ldc, const QuadOptions& options) {
+  constexpr const char* routine = "quad_syrk";
+  check_shape(routine, op, op, n, n, k);
+  check_leading(routine, "lda", lda, op == Op::none ? n : k);
+  check_leading(routine, "ldc", ldc, n);
+  check_pointer(routine, "A", alpha != 0 && n > 0 && k > 0, A);
+  check_pointer(routine, "C", n > 0, C);
+  check<T>(routine, options);
+  const Kept<T> kept(true, n, n, C, ldc);
+  all_or_nothing(
+      [&] {
+        update_triangle<T>(uplo, {op, op, n, n, k, alpha, A, lda, A, lda, beta, C, ldc}, options);
+      },
+      kept);
+}
+
+template <class T>
+void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha, const T* A,
+               std::int64_t lda, T* B, std::int64_t ldb, const QuadOptions& options) {
+  constexpr const char* routine = "quad_trsm";
+  check_shape(routine, op, Op::none, m, n, 0);
+  check_area(routine, side == Side::left ? m : n, side == Side::left ? m : n);
+  check_leading(routine, "lda", lda, side == Side::left ? m : n);
+  check_leading(routine, "ldb", ldb, m);
+  check_pointer(routine, "A", m > 0 && n > 0, A);
+  check_pointer(routine, "B", m > 0 && n > 0, B);
+  check<T>(routine, options);
+  const FloatingEnvironment environment;
+  const Kept<T> kept(true, m, n, B, ldb);
+  all_or_nothing([&] { solve_triangle<T>({side, uplo, op, diag, m, n, alpha, A, lda, B, ldb}, options); }, kept);
+}
+
+template <class T>
+std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
+                        const QuadOptions& options) {
+  constexpr const char* routine = "quad_getrf";
+  check_shape(routine, Op::none, Op::none, m, n, 0);
+  check_leading(routine, "lda", lda, m);
+  check_pointer(routine, "A", m > 0 && n > 0, A);
+  check_pointer(routine, "pivots", m > 0 && n > 0, pivots);
+  check<T>(routine, options);
+  const FloatingEnvironment environment;
+  const Kept<T> kept(true, m, n, A, lda);
+  return all_or_nothing([&] { return factor_lu(m, n, A, lda, pivots, options); }, kept);
+}
+
 template <class T>
 std::int64_t quad_potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const QuadOptions& options) {
   constexpr const char* routine = "quad_potrf";
@@ -267,21 +327,13 @@ std::int64_t quad_potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const
   const FloatingEnvironment environment;
   if (uplo == Uplo::upper) {  // A = U^T U: the lower factor of the transpose
     std::vector<T> lower = transposed(n, n, A, lda);
-    const std::int64_t info = quad_potrf(Uplo::lower, n, lower.data(), std::max<std::int64_t>(1, n), options);
+    const std::int64_t info = factor_cholesky(n, lower.data(), std::max<std::int64_t>(1, n), options);
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i <= j; ++i) A[i + j * lda] = lower[static_cast<std::size_t>(j + i * n)];
     return info;
   }
-  normalise(n, n, A, lda, 1);
-  for (std::int64_t j = 0; j < n; j += block) {
-    const std::int64_t count = std::min(block, n - j), end = j + count, rest = n - end;
-    if (const std::int64_t info = factor_diagonal(count, A + j + j * lda, lda, j); info != 0) return info;
-    if (rest == 0) continue;
-    quad_trsm(Side::right, Uplo::lower, Op::transpose, Diag::non_unit, rest, count, 1, A + j + j * lda, lda,
-              A + end + j * lda, lda, options);
-    quad_syrk(Uplo::lower, Op::none, rest, count, -1, A + end + j * lda, lda, 1, A + end + end * lda, lda, options);
-  }
-  return 0;
+  const Kept<T> kept(true, n, n, A, lda);
+  return all_or_nothing([&] { return factor_cholesky(n, A, lda, options); }, kept);
 }
 
 template <class T>
@@ -292,12 +344,20 @@ std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda
   check_leading(routine, "lda", lda, n);
   check_leading(routine, "ldb", ldb, n);
   check_pointer(routine, "B", n > 0 && nrhs > 0, B);
-  const std::int64_t info = quad_getrf(n, n, A, lda, pivots, options);
-  if (info != 0) return info;
-  swap_rows(0, nrhs, 0, n, B, ldb, pivots);
-  quad_trsm(Side::left, Uplo::lower, Op::none, Diag::unit, n, nrhs, 1, A, lda, B, ldb, options);
-  quad_trsm(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, nrhs, 1, A, lda, B, ldb, options);
-  return 0;
+  check_pointer(routine, "A", n > 0, A);
+  check_pointer(routine, "pivots", n > 0, pivots);
+  check<T>(routine, options);
+  const FloatingEnvironment environment;
+  const Kept<T> factors(true, n, n, A, lda), vectors(true, n, nrhs, B, ldb);
+  const auto steps = [&] {
+    const std::int64_t info = factor_lu(n, n, A, lda, pivots, options);
+    if (info != 0) return info;
+    swap_rows(0, nrhs, 0, n, B, ldb, pivots);
+    solve_triangle<T>({Side::left, Uplo::lower, Op::none, Diag::unit, n, nrhs, 1, A, lda, B, ldb}, options);
+    solve_triangle<T>({Side::left, Uplo::upper, Op::none, Diag::non_unit, n, nrhs, 1, A, lda, B, ldb}, options);
+    return info;
+  };
+  return all_or_nothing(steps, factors, vectors);
 }
 
 #define VERNIER_QUAD_FACTORS(T)                                                                                      \

@@ -41,7 +41,7 @@ void check_operand(const DistributedState<T>& s, Side side, const MatrixPart<con
 
 template <class T>
 void check_scanning(const DistributedState<T>& s) {
-  require(s.scan.round() != ScanRound::done, "{}: the scan is complete: no round is to come", routine);
+  require(s.scanning(), "{}: the scan is complete: no round is to come", routine);
 }
 
 void check_elements(std::int64_t count, const void* from, const void* to) {
@@ -85,7 +85,7 @@ DistributedProduct<T>& DistributedProduct<T>::operator=(DistributedProduct&&) no
 
 template <class T>
 bool DistributedProduct<T>::scanning() const {
-  return state_->scan.round() != ScanRound::done;
+  return state_->scanning();
 }
 
 template <class T>

@@ -26,9 +26,8 @@ Scan::Scan(std::int64_t m, std::int64_t n, std::int64_t k, bool componentwise, b
 
 std::int64_t Scan::offset_of(Side side) const { return side == Side::left ? 0 : a_.count(); }
 
-// The first word of the maxima says whether a party cannot go on.
+// The first word of the maxima says whether a party cannot go on. Where memory fails, all is as it was.
 void Scan::begin(const ScanStep& step) {
-  step_ = step;
   const std::int64_t vectors = a_.count() + b_.count();
   const auto deep = static_cast<std::int64_t>(a_.deep.size() + b_.deep.size());
   const std::int64_t maxima = 1 + (step.round == ScanRound::extremes ? extreme_words * vectors
@@ -38,8 +37,10 @@ void Scan::begin(const ScanStep& step) {
                             : step.round == ScanRound::depths ? depth_words * deep
                             : step.round == ScanRound::spans  ? span_words(k_) * step.count
                                                               : 0;
-  maxima_.assign(static_cast<std::size_t>(maxima), 0);
-  sums_.assign(static_cast<std::size_t>(sums), 0);
+  std::vector<std::int64_t> new_maxima(static_cast<std::size_t>(maxima)), new_sums(static_cast<std::size_t>(sums));
+  maxima_.swap(new_maxima);
+  sums_.swap(new_sums);
+  step_ = step;
 }
 
 RoundMessage Scan::message(Side side) {
@@ -161,6 +162,7 @@ void Scan::combine() {
       combine_extremes(b_, a_.count());
       return begin({ScanRound::sums});
     case ScanRound::sums:
+      a_.deep.clear(), b_.deep.clear();  // of a call that found no memory
       combine_sums(a_, 0);
       combine_sums(b_, a_.count());
       return begin({a_.deep.empty() && b_.deep.empty() ? ScanRound::done : ScanRound::depths});

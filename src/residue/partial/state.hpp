@@ -84,6 +84,7 @@ struct DistributedState {
   bool exact;
   ScalingRule rule;
   Scan scan;
+  ScanRound to_follow = ScanRound::done;  // the round whose end nothing has followed from yet
   Scaling scaling;
   std::vector<VectorProof> row_proofs, column_proofs;
   IntegerNeeds row_needs, column_needs;  // under exact
@@ -120,23 +121,29 @@ struct DistributedState {
   }
 
   const PassData& pass(int index) const {
-    require(scan.round() == ScanRound::done, "{}: the scan is not complete: call combine() until scanning() is false",
-            distributed_routine);
+    require(!scanning(), "{}: the scan is not complete: call combine() until scanning() is false", distributed_routine);
     require(index >= 0 && static_cast<std::size_t>(index) < passes.size(), "{}: pass = {}: expected 0 to {}",
             distributed_routine, index, passes.size() - 1);
     return passes[static_cast<std::size_t>(index)];
   }
 
+  bool scanning() const { return scan.round() != ScanRound::done || to_follow != ScanRound::done; }
+
+  // A call that finds no memory may be repeated: it goes on where that one stopped.
   void combine() {
-    const ScanRound round = scan.round();
-    scan.combine();
-    if (scan.round() != ScanRound::done) return;
-    if (round == ScanRound::moduli)
+    if (to_follow == ScanRound::done) {
+      const ScanRound round = scan.round();
+      scan.combine();
+      if (scan.round() != ScanRound::done) return;
+      to_follow = round;
+    }
+    if (to_follow == ScanRound::moduli)
       make_passes();
-    else if (round == ScanRound::spans)
+    else if (to_follow == ScanRound::spans)
       choose_with_spans();
     else
       choose();
+    to_follow = ScanRound::done;
   }
 
   // From the statistics alone; where these leave entries wide, spans are asked for, if k allows.
@@ -174,6 +181,7 @@ struct DistributedState {
   }
 
   void make_passes() {
+    passes.clear();
     const auto [ordinary, wide] = scan.agreed();
     if (exact) return make_exact_pass(static_cast<int>(ordinary));
     if (wide == beyond) fail_beyond_scheme(contract, scan.widest_span(Side::left), scan.widest_span(Side::right));

@@ -8,6 +8,7 @@
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
+#include "product/kept_output.hpp"
 #include "product/operand_blocks.hpp"
 #include "residue/choice.hpp"
 #include "residue/quad/quad_plan.hpp"
@@ -86,6 +87,7 @@ class QuadRunOnDevice {
     ScalesOnDevice scales(a_, b_, facts_, stream_);
     const QuadPlan plan = choose_bits(scales, shape_.k, {p_.bits});
     describe(plan, scales.maxima());
+    const KeptOutput<dd> kept(shape_.m, shape_.n, p_.c, p_.ldc, stream_);
     const DeviceLimits limits = limits_of(engine_);
     const Options device_options{.stream = options_.stream, .workspace_limit = options_.workspace_limit};
     const std::size_t limit = workspace_limit(
@@ -95,7 +97,12 @@ class QuadRunOnDevice {
             limit, blocks.bytes);
     const DeviceWorkspace workspace(blocks.bytes, stream_);
     Arena arena = workspace.arena();
-    run_blocks(blocks, carve_device_pass(arena, blocks, limits));
+    try {
+      run_blocks(blocks, carve_device_pass(arena, blocks, limits), kept);
+    } catch (...) {  // entries that the host decides take its memory when others are written
+      kept.restore();
+      throw;
+    }
   }
 
  private:
@@ -126,7 +133,7 @@ class QuadRunOnDevice {
     report_.integers = maxima.inexact == 0;
   }
 
-  void run_blocks(const DeviceBlocking& blocks, const DevicePassBuffers& buffers) {
+  void run_blocks(const DeviceBlocking& blocks, const DevicePassBuffers& buffers, const KeptOutput<dd>& kept) {
     const bool keep_a = shape_.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
     for (std::int64_t i = 0; i < shape_.m; i += blocks.m_block) {
       const Range rows{i, std::min(blocks.m_block, shape_.m - i)};
@@ -138,6 +145,7 @@ class QuadRunOnDevice {
           convert(b_, columns, ks, buffers.b);
           multiply(rows, columns, ks, buffers);
         }
+        if (i == 0 && j == 0) kept.wait();
         round(rows, columns, buffers);
       }
     }

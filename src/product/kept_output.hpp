@@ -1,0 +1,66 @@
+// A copy of an output in device memory, for routines that may fail once the output is written to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/device.hpp"
+#include "cuda/kept_stream.hpp"
+#include "product/device_memory.hpp"
+
+namespace vernier::cuda {
+
+// Made on a stream of its own, beside what the caller's stream computes before the output is written to.
+template <class T>
+class KeptOutput {
+ public:
+  KeptOutput(std::int64_t rows, std::int64_t columns, T* c, std::int64_t ldc, cudaStream_t stream)
+      : width_(static_cast<std::size_t>(rows) * sizeof(T)),
+        columns_(static_cast<std::size_t>(columns)),
+        c_(c),
+        pitch_(static_cast<std::size_t>(ldc) * sizeof(T)),
+        stream_(stream),
+        memory_(width_ * columns_, stream) {
+    begin_.record(stream);
+    check(cudaStreamWaitEvent(beside_, begin_, 0), "cudaStreamWaitEvent");
+    check(copy(memory_.data(), width_, c_, pitch_, beside_), "C");
+    end_.record(beside_);
+  }
+  ~KeptOutput() { (void)cudaStreamWaitEvent(stream_, end_, 0); }  // the memory goes back in the order of the stream
+  KeptOutput(const KeptOutput&) = delete;
+  KeptOutput& operator=(const KeptOutput&) = delete;
+
+  // Before the output is written to: the stream waits for the copy.
+  void wait() const { check(cudaStreamWaitEvent(stream_, end_, 0), "cudaStreamWaitEvent"); }
+
+  // The output as it was. An error of the device that keeps it from this is told by the caller's own.
+  void restore() const noexcept {
+    (void)cudaStreamWaitEvent(stream_, end_, 0);
+    (void)copy(c_, pitch_, memory_.data(), width_, stream_);
+    (void)cudaStreamSynchronize(stream_);
+  }
+
+ private:
+  cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                   cudaStream_t stream) const {
+    constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such columns fit any memory
+    if (pitch_ <= longest_pitch)
+      return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width_, columns_, cudaMemcpyDeviceToDevice, stream);
+    cudaError_t code = cudaSuccess;
+    for (std::size_t j = 0; j < columns_ && code == cudaSuccess; ++j)
+      code = cudaMemcpyAsync(static_cast<std::byte*>(to) + j * to_pitch,
+                             static_cast<const std::byte*>(from) + j * from_pitch, width_, cudaMemcpyDeviceToDevice,
+                             stream);
+    return code;
+  }
+
+  std::size_t width_, columns_;
+  T* c_;
+  std::size_t pitch_;
+  cudaStream_t stream_;
+  DeviceWorkspace memory_;
+  KeptStream beside_;
+  Event begin_, end_;
+};
+
+}  // namespace vernier::cuda
