@@ -369,7 +369,7 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
       ->add_option(
           "--type", arguments->type,
           "dd: C, and A and B where their files have more than doubles, in double-double (a .npy structure of hi "
-          "and lo); contracts dd, bits(n) up to 150, exact")
+          "and lo); contracts dd, bits(n) up to 226, exact")
       ->check(CLI::IsMember({"dd"}));
   command
       ->add_option(

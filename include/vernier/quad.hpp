@@ -23,13 +23,17 @@ struct VERNIER_API complex_dd {
 
 #if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 binary128;  // NumPy's quaddtype stores the same 16 bytes
+
+struct VERNIER_API complex_binary128 {
+  binary128 real, imag;
+};
 #endif
 
 // The promise about every entry of T = op(A) op(B), before alpha and beta:
 //
 //   dd       |T - AB| <= (k + 1) 2^-106 |A||B|
 //   fp128    |T - AB| <= (k + 1) 2^-113 |A||B|            of binary128
-//   bits(n)  |T - AB| <= (k 2^-n + u) |A||B|              4 <= n <= 150; u of the output type
+//   bits(n)  |T - AB| <= (k 2^-n + u) |A||B|              4 <= n <= 226; u of the output type
 //   exact    C = alpha AB + beta C, rounded once: to binary128; to dd: hi = RN(x), lo = x - hi rounded in the direction
 //
 // Of complex matrices it holds for each part, a sum of 2 k products of parts.
@@ -71,11 +75,11 @@ struct VERNIER_API QuadReport {
 };
 
 // C = alpha op(A) op(B) + beta C, shapes as gemm's. TC is dd with TA and TB double or dd; binary128 with TA and TB
-// double or binary128; complex_dd with TA and TB both std::complex<double> or both complex_dd.
+// double or binary128; complex_dd or complex_binary128 with TA and TB both of that type or both std::complex<double>.
 //
 // Unless contract exact rounds once, T is rounded to TC, and alpha T + beta C is computed in TC: within
 // 4 u (|alpha T| + |beta C|). alpha = 0 or k = 0: A and B are not read. beta = 0: C is not read. NaN and infinities go
-// where a product in double sends them. exact with binary128 or complex_dd: beta = 0 and alpha a power of two, or
+// where a product in double sends them. exact with binary128 or complex C: beta = 0 and alpha a power of two, or
 // unsupported; so are rows of A or columns of B in binary128 whose elements lie more than 2^900 apart.
 // Throws Error with C untouched, as gemm.
 template <class TA, class TB, class TC>
@@ -119,6 +123,29 @@ template <class T>
 [[nodiscard]] VERNIER_API std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda,
                                                  std::int64_t* pivots, T* B, std::int64_t ldb,
                                                  const QuadOptions& options = {});
+
+namespace cuda {
+
+// The same with matrices and pivots in device memory: the bits of the CPU's. Products stay there; panels and diagonal
+// blocks the host computes. They return when their results are there.
+template <class T>
+VERNIER_API void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const T* A, std::int64_t lda,
+                           double beta, T* C, std::int64_t ldc, const QuadOptions& options = {});
+template <class T>
+VERNIER_API void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha,
+                           const T* A, std::int64_t lda, T* B, std::int64_t ldb, const QuadOptions& options = {});
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda,
+                                                  std::int64_t* pivots, const QuadOptions& options = {});
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t quad_potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda,
+                                                  const QuadOptions& options = {});
+template <class T>
+[[nodiscard]] VERNIER_API std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda,
+                                                 std::int64_t* pivots, T* B, std::int64_t ldb,
+                                                 const QuadOptions& options = {});
+
+}  // namespace cuda
 
 struct VERNIER_API QuadSolveReport {
   bool ok = false;                         // the backward error of every column is at most the tolerance

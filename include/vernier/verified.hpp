@@ -79,6 +79,9 @@ namespace cuda {
                                                         std::int64_t lda, const double* B, std::int64_t ldb,
                                                         double* Xlow, double* Xhigh, std::int64_t ldx,
                                                         const Options& options = {});
+[[nodiscard]] VERNIER_API VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda,
+                                                          double* low, double* high, std::int64_t ldx,
+                                                          const Options& options = {});
 
 }  // namespace cuda
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "number/ieee754.hpp"
 
@@ -22,6 +23,24 @@ __device__ unsigned special_terms(const T* x, std::int64_t x_stride, const T* y,
     terms |= isnan(term) ? not_a_number : term > 0 ? plus_infinity : minus_infinity;
   }
   return terms;
+}
+
+// Those of row i of A and column j of B, each an operand with its statistics.
+template <class Side>
+__device__ unsigned special_terms(const Side& a, std::int64_t i, const Side& b, std::int64_t j) {
+  unsigned terms = 0;
+  if (a.statistics[i].nonfinite)
+    terms |= special_terms(a.x.at(i, 0), a.x.k_stride(), b.x.at(j, 0), b.x.k_stride(), a.x.k);
+  if (b.statistics[j].nonfinite)
+    terms |= special_terms(b.x.at(j, 0), b.x.k_stride(), a.x.at(i, 0), a.x.k_stride(), a.x.k);
+  return terms;
+}
+
+// Their sum; there are some.
+template <class T>
+__device__ T sum_of_special_terms(unsigned terms) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  return terms == plus_infinity ? infinity : terms == minus_infinity ? -infinity : std::numeric_limits<T>::quiet_NaN();
 }
 
 }  // namespace vernier::cuda

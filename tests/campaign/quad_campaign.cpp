@@ -2,17 +2,16 @@
 // promise, and results that are rounded once. Writes one JSON object; fails where a promise is broken.
 //
 //     quad_campaign --entries 1000000 --threads 16 --output bench/results/quad_campaign.json
-#include <mpfr.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <bit>
+#include <complex>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/cpu_features.hpp"
+#include "mpfr_real.hpp"
 #include "support/quad_values.hpp"
 #include "vernier/vernier.hpp"
 
@@ -21,71 +20,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr mpfr_prec_t exact_bits = 512;  // of sums of products of the data below: nothing is rounded
-
-// A number of that many bits; what is rounded stops the campaign.
-class Real {
- public:
-  Real() { mpfr_init2(x_, exact_bits), mpfr_set_zero(x_, 1); }
-  ~Real() { mpfr_clear(x_); }
-  Real(const Real&) = delete;
-  Real& operator=(const Real&) = delete;
-
-  mpfr_t& get() { return x_; }
-  void set(double x) { mpfr_set_d(x_, x, MPFR_RNDN); }
-  void set(const dd& x) {
-    mpfr_set_d(x_, x.hi, MPFR_RNDN);
-    exactly(mpfr_add_d(x_, x_, x.lo, MPFR_RNDN));
-  }
-#if defined(__SIZEOF_FLOAT128__)
-  void set(binary128 x) {
-    set(0.0);
-    for (int part = 0; part < 3; ++part) {
-      const auto leading = static_cast<double>(x);
-      exactly(mpfr_add_d(x_, x_, leading, MPFR_RNDN));
-      x -= leading;
-    }
-  }
-#endif
-  void add_product(Real& x, Real& y) { exactly(mpfr_fma(x_, x.x_, y.x_, x_, MPFR_RNDN)); }
-  static void exactly(int ternary) {
-    if (ternary != 0) throw std::runtime_error("the reference was rounded");
-  }
-
- private:
-  mpfr_t x_;
-};
-
-mpfr_rnd_t direction_of(Rounding r) {
-  return r == Rounding::down          ? MPFR_RNDD
-         : r == Rounding::up          ? MPFR_RNDU
-         : r == Rounding::toward_zero ? MPFR_RNDZ
-                                      : MPFR_RNDN;
-}
-
-bool same_bits(double x, double y) { return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y); }
-
-bool is_rounded_once(Real& exact, const dd& t, Rounding rounding) {
-  const double hi = mpfr_get_d(exact.get(), MPFR_RNDN);
-  Real rest;
-  Real::exactly(mpfr_sub_d(rest.get(), exact.get(), hi, MPFR_RNDN));
-  return same_bits(t.hi, hi) &&
-         same_bits(t.lo, mpfr_zero_p(rest.get()) ? 0 : mpfr_get_d(rest.get(), direction_of(rounding)));
-}
-#if defined(__SIZEOF_FLOAT128__)
-bool is_rounded_once(Real& exact, binary128 t, Rounding rounding) {
-  Real found;
-  found.set(t);
-  mpfr_prec_round(exact.get(), 113, direction_of(rounding));
-  return mpfr_equal_p(exact.get(), found.get()) != 0;
-}
-#endif
-
 struct Arguments {
   double entries = 1e6;
   int threads = 1;
   std::uint64_t seed = 1;
   std::string engine, output, commit;
+  std::vector<std::string> contracts;  // none: all
+  bool wants(const char* contract) const {
+    return contracts.empty() || std::find(contracts.begin(), contracts.end(), contract) != contracts.end();
+  }
 };
 
 struct Outcome {
@@ -99,20 +42,41 @@ struct Promise {
   int bits, unit;
 };
 
-template <class TC, class TA, class TB>
+template <class T>
+struct ComplexOf {
+  using type = std::complex<double>;
+};
+template <>
+struct ComplexOf<dd> {
+  using type = complex_dd;
+};
+#if defined(__SIZEOF_FLOAT128__)
+template <>
+struct ComplexOf<binary128> {
+  using type = complex_binary128;
+};
+#endif
+
+// Parts = 2: of complex matrices, whose rows of C are looked at part by part.
+template <class TC, class TA, class TB, int Parts>
 class Product {
  public:
   Product(Random& random, const Promise& promise, const std::string& engine) : promise_(promise) {
     k_ = random.integer(0, 3) == 0 ? random.integer(1, 300) : random.integer(1, 60);
-    fill(random, a_, m * k_);
-    fill(random, b_, k_ * n);
+    fill(random, a_, Parts * m * k_);
+    fill(random, b_, Parts * k_ * n);
     if (random.integer(0, 3) == 0) cancel(random);
     QuadOptions options;
     options.contract = QuadContract::parse(promise.contract);
     options.engine = engine;
     options.threads = 1;
-    c_.resize(static_cast<std::size_t>(m * n));
-    quad_gemm(Op::none, Op::none, m, n, k_, 1.0, a_.data(), m, b_.data(), k_, 0.0, c_.data(), m, options);
+    c_.resize(static_cast<std::size_t>(Parts * m * n));
+    if constexpr (Parts == 1)
+      multiply(a_.data(), b_.data(), c_.data(), options);
+    else
+      multiply(reinterpret_cast<const typename ComplexOf<TA>::type*>(a_.data()),
+               reinterpret_cast<const typename ComplexOf<TB>::type*>(b_.data()),
+               reinterpret_cast<typename ComplexOf<TC>::type*>(c_.data()), options);
     rounding_ = options.contract.rounding;
   }
 
@@ -121,20 +85,30 @@ class Product {
     for (std::size_t e = 0; e < a_.size(); ++e) a[e].set(a_[e]);
     for (std::size_t e = 0; e < b_.size(); ++e) b[e].set(b_[e]);
     for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t i = 0; i < Parts * m; ++i) {
         Real sum, magnitude, x, y;
-        for (std::int64_t l = 0; l < k_; ++l) {
-          Real &p = a[static_cast<std::size_t>(i + l * m)], &q = b[static_cast<std::size_t>(l + j * k_)];
-          sum.add_product(p, q);
-          mpfr_abs(x.get(), p.get(), MPFR_RNDN), mpfr_abs(y.get(), q.get(), MPFR_RNDN);
+        for (std::int64_t l = 0; l < Parts * k_; ++l) {
+          // Parts of A and B that meet: real ones, imaginary ones with a minus; for the imaginary part one of each.
+          const std::int64_t own = l % Parts, other = Parts == 2 && i % 2 == 1 ? 1 - own : own;
+          Real &p = a[static_cast<std::size_t>(i / Parts * Parts + own + l / Parts * Parts * m)],
+               &q = b[static_cast<std::size_t>(l / Parts * Parts + other + j * Parts * k_)];
+          mpfr_set(x.get(), p.get(), MPFR_RNDN);
+          if (own == 1 && other == 1) mpfr_neg(x.get(), x.get(), MPFR_RNDN);
+          sum.add_product(x, q);
+          mpfr_abs(x.get(), x.get(), MPFR_RNDN), mpfr_abs(y.get(), q.get(), MPFR_RNDN);
           magnitude.add_product(x, y);
         }
-        judge(sum, magnitude, c_[static_cast<std::size_t>(i + j * m)], outcome);
+        judge(sum, magnitude, c_[static_cast<std::size_t>(i + j * Parts * m)], outcome);
       }
   }
 
  private:
   static constexpr std::int64_t m = 24, n = 24;
+
+  template <class A, class B, class C>
+  void multiply(const A* a, const B* b, C* c, const QuadOptions& options) const {
+    quad_gemm(Op::none, Op::none, m, n, k_, 1.0, a, m, b, k_, 0.0, c, m, options);
+  }
 
   template <class T>
   static void fill(Random& random, std::vector<T>& x, std::int64_t count) {
@@ -146,11 +120,12 @@ class Product {
   // Pairs of terms that cancel, up to a tiny part of some.
   void cancel(Random& random) {
     for (std::int64_t l = 1; l < k_; l += 2) {
-      for (std::int64_t i = 0; i < m; ++i)
-        a_[static_cast<std::size_t>(i + l * m)] = a_[static_cast<std::size_t>(i + (l - 1) * m)];
+      for (std::int64_t i = 0; i < Parts * m; ++i)
+        a_[static_cast<std::size_t>(i + l * Parts * m)] = a_[static_cast<std::size_t>(i + (l - 1) * Parts * m)];
       for (std::int64_t j = 0; j < n; ++j)
-        if (random.integer(0, 20) != 0)
-          negate(b_[static_cast<std::size_t>(l - 1 + j * k_)], b_[static_cast<std::size_t>(l + j * k_)]);
+        for (std::int64_t e = Parts * (l + j * k_); e < Parts * (l + 1 + j * k_); ++e)
+          if (random.integer(0, 20) != 0)
+            negate(b_[static_cast<std::size_t>(e - Parts)], b_[static_cast<std::size_t>(e)]);
     }
   }
   static void negate(const dd& x, dd& y) { y = dd(-x.hi, -x.lo); }
@@ -169,7 +144,7 @@ class Product {
     found.set(t);
     mpfr_sub(found.get(), found.get(), sum.get(), MPFR_RNDN);
     mpfr_abs(found.get(), found.get(), MPFR_RNDN);
-    mpfr_mul_ui(allowed.get(), magnitude.get(), static_cast<unsigned long>(k_), MPFR_RNDN);
+    mpfr_mul_ui(allowed.get(), magnitude.get(), static_cast<unsigned long>(Parts * k_), MPFR_RNDN);
     mpfr_div_2ui(allowed.get(), allowed.get(), static_cast<unsigned long>(promise_.bits), MPFR_RNDN);
     mpfr_div_2ui(part.get(), magnitude.get(), static_cast<unsigned long>(promise_.unit), MPFR_RNDN);
     mpfr_add(allowed.get(), allowed.get(), part.get(), MPFR_RNDN);
@@ -187,17 +162,17 @@ class Product {
   std::vector<TC> c_;
 };
 
-template <class TC, class TA, class TB>
+template <class TC, class TA, class TB, int Parts = 1>
 Json campaign(const char* type, const Promise& promise, const Arguments& arguments) {
   std::int64_t entries = 0, wrong = 0;
   double worst = 0;
-  const auto products = static_cast<std::int64_t>(arguments.entries / (24 * 24)) + 1;
+  const auto products = static_cast<std::int64_t>(arguments.entries / (24 * 24 * Parts)) + 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(arguments.threads) reduction(+ : entries, wrong) \
     reduction(max : worst)
   for (std::int64_t p = 0; p < products; ++p) {
     Random random(arguments.seed * 1000003 + static_cast<std::uint64_t>(p));
     Outcome outcome;
-    Product<TC, TA, TB>(random, promise, arguments.engine).check(outcome);
+    Product<TC, TA, TB, Parts>(random, promise, arguments.engine).check(outcome);
     entries += outcome.entries, wrong += outcome.wrong;
     worst = std::max(worst, outcome.worst);
     mpfr_free_cache();
@@ -213,23 +188,32 @@ Json all_of(const Arguments& arguments) {
   for (const Promise& p : {Promise{"dd", 106, 106},
                            {"bits(40)", 40, 106},
                            {"bits(140)", 140, 106},
+                           {"bits(226)", 226, 106},
                            {"exact", 0, 0},
                            {"exact+down", 0, 0},
                            {"exact+up", 0, 0},
                            {"exact+toward-zero", 0, 0}}) {
+    if (!arguments.wants(p.contract)) continue;
     list.push_back(campaign<dd, double, double>("double x double -> dd", p, arguments));
     list.push_back(campaign<dd, dd, double>("dd x double -> dd", p, arguments));
     list.push_back(campaign<dd, dd, dd>("dd x dd -> dd", p, arguments));
+    list.push_back(campaign<dd, double, double, 2>("complex double -> complex dd", p, arguments));
+    list.push_back(campaign<dd, dd, dd, 2>("complex dd -> complex dd", p, arguments));
   }
 #if defined(__SIZEOF_FLOAT128__)
   for (const Promise& p : {Promise{"fp128", 113, 113},
                            {"bits(60)", 60, 113},
+                           {"bits(226)", 226, 113},
                            {"exact", 0, 0},
                            {"exact+down", 0, 0},
                            {"exact+up", 0, 0},
                            {"exact+toward-zero", 0, 0}}) {
+    if (!arguments.wants(p.contract)) continue;
     list.push_back(campaign<binary128, double, double>("double x double -> binary128", p, arguments));
     list.push_back(campaign<binary128, binary128, binary128>("binary128 x binary128 -> binary128", p, arguments));
+    list.push_back(campaign<binary128, double, double, 2>("complex double -> complex binary128", p, arguments));
+    list.push_back(
+        campaign<binary128, binary128, binary128, 2>("complex binary128 -> complex binary128", p, arguments));
   }
 #endif
   return list;
@@ -242,6 +226,7 @@ int main_of(int count, char** words) {
   app.add_option("--threads", arguments.threads, "products at once")->check(CLI::PositiveNumber);
   app.add_option("--seed", arguments.seed, "of the data");
   app.add_option("--engine", arguments.engine, "an int8 engine; none: the best");
+  app.add_option("--contracts", arguments.contracts, "of these alone")->delimiter(',');
   app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
   app.add_option("--commit", arguments.commit, "written into the JSON");
   CLI11_PARSE(app, count, words);

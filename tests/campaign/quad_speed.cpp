@@ -26,6 +26,7 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   std::vector<std::int64_t> sizes = {256};
   int threads = 1, repetitions = 3;
+  std::size_t megabytes = 0;  // of planes of quadruple products; 0: the default
   std::vector<std::string> only;  // names of calls; none: all
   std::string output, commit;
 };
@@ -71,6 +72,7 @@ Json measure(std::int64_t n, const Arguments& arguments) {
   std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
   QuadOptions quad;
   quad.threads = arguments.threads;
+  quad.workspace_limit = arguments.megabytes << 20;
   const auto product = [&](const char* contract, const char* engine) {
     Options options{.contract = Contract::parse(contract), .engine = engine, .threads = arguments.threads};
     gemm<double>(Op::none, Op::none, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n, options);
@@ -130,6 +132,7 @@ int main_of(int count, char** words) {
   app.add_option("--n", arguments.sizes, "orders of the matrices")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--threads", arguments.threads, "threads")->check(CLI::PositiveNumber);
   app.add_option("--repetitions", arguments.repetitions, "of each call")->check(CLI::PositiveNumber);
+  app.add_option("--megabytes", arguments.megabytes, "of planes of quadruple products");
   app.add_option("--only", arguments.only, "names of calls, as the JSON has them")->delimiter(',');
   app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
   app.add_option("--commit", arguments.commit, "written into the JSON");
@@ -140,6 +143,7 @@ int main_of(int count, char** words) {
                {"version", version()},
                {"commit", arguments.commit},
                {"threads", arguments.threads},
+               {"megabytes_of_planes", arguments.megabytes},
                {"unit", "seconds, medians in turns"}};
   for (const std::int64_t n : arguments.sizes) json["sizes"].push_back(measure(n, arguments));
   if (arguments.output.empty())

@@ -5,7 +5,7 @@
 #include <complex>
 #include <vector>
 
-#include "cuda/device.hpp"
+#include "on_device.hpp"
 #include "support/random.hpp"
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
@@ -14,23 +14,6 @@ namespace vernier::test::interval_gpu_test {
 namespace {
 
 using Complex = std::complex<double>;
-
-template <class T>
-class OnDevice {
- public:
-  explicit OnDevice(const std::vector<T>& x) : memory_(x.size()) {
-    cuda::copy_to_device(memory_.data(), x.data(), x.size() * sizeof(T));
-  }
-  T* data() const { return memory_.data(); }
-  std::vector<T> read() const {
-    std::vector<T> x(memory_.size());
-    cuda::check(cudaMemcpy(x.data(), memory_.data(), memory_.bytes(), cudaMemcpyDeviceToHost), "to the host");
-    return x;
-  }
-
- private:
-  cuda::DeviceBuffer<T> memory_;
-};
 
 void fill(Random& r, double& x) { x = r.scattered(0.5); }
 void fill(Random& r, Complex& x) { x = {r.scattered(0.5), r.scattered(0.5)}; }
@@ -144,6 +127,35 @@ TEST(VerifiedOnGpu, EnclosesTheSolution) {
   std::vector<double> near_singular = random_matrix<double>(300 * 300, 13);
   for (std::size_t i = 0; i < 300; ++i) near_singular[i] = near_singular[i + 300] + std::ldexp(near_singular[i], -28);
   expect_solution_inside(300, 2, near_singular, false);
+}
+
+// The inverse in dd, column by column, lies inside.
+TEST(VerifiedOnGpu, EnclosesTheInverse) {
+  for (const std::int64_t n : {1, 60, 300}) {
+    const std::int64_t ldx = n + 2;
+    const std::vector<double> a = random_matrix<double>(n * n, 15);
+    std::vector<double> identity(a.size(), 0);
+    for (std::int64_t i = 0; i < n; ++i) identity[static_cast<std::size_t>(i * (n + 1))] = 1;
+    std::vector<dd> x(a.size());
+    ASSERT_TRUE(quad_solve(n, n, a.data(), n, identity.data(), n, x.data(), n).ok);
+    const OnDevice<double> device_a(a), low(std::vector<double>(static_cast<std::size_t>(ldx * n), 3)),
+        high(std::vector<double>(static_cast<std::size_t>(ldx * n), -3));
+    const VerifiedReport report = cuda::verified_inverse(n, device_a.data(), n, low.data(), high.data(), ldx);
+    ASSERT_TRUE(report.verified) << report.text();
+    const std::vector<double> l = low.read(), h = high.read();
+    std::int64_t outside = 0;
+    double width = 0, size = 0;
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const dd e = x[static_cast<std::size_t>(i + j * n)];
+        const double from = l[static_cast<std::size_t>(i + j * ldx)], to = h[static_cast<std::size_t>(i + j * ldx)];
+        outside += (from - e.hi) - e.lo > 0 || (to - e.hi) - e.lo < 0;
+        width = std::max(width, to - from), size = std::max(size, std::fabs(e.hi));
+      }
+    EXPECT_EQ(outside, 0);
+    EXPECT_LT(width, 0x1p-20 * size);
+    EXPECT_EQ(l[static_cast<std::size_t>(n)], 3) << "between columns";
+  }
 }
 
 TEST(VerifiedOnGpu, SaysNo) {

@@ -8,28 +8,11 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "cuda/device.hpp"
+#include "on_device.hpp"
 #include "support/quad_values.hpp"
 
 namespace vernier::test::quad_gpu_test {
 namespace {
-
-template <class T>
-class OnDevice {
- public:
-  explicit OnDevice(const std::vector<T>& x) : memory_(x.size()) {
-    cuda::copy_to_device(memory_.data(), x.data(), x.size() * sizeof(T));
-  }
-  T* data() const { return memory_.data(); }
-  std::vector<T> read() const {
-    std::vector<T> x(memory_.size());
-    cuda::check(cudaMemcpy(x.data(), memory_.data(), memory_.bytes(), cudaMemcpyDeviceToHost), "to the host");
-    return x;
-  }
-
- private:
-  cuda::DeviceBuffer<T> memory_;
-};
 
 struct Case {
   Op opa = Op::none, opb = Op::none;
@@ -137,29 +120,49 @@ TEST(QuadOnGpu, RoundsOnceInAllDirections) {
 }
 
 // A complex product is the real one of twice the rows.
-template <class R, class Z>
-void expect_bits_of_complex_data(Op opa, Op opb, const char* contract) {
+template <class T>
+std::int64_t different_entries(const std::vector<T>& x, const std::vector<T>& y) {
+  std::int64_t different = 0;
+  for (std::size_t e = 0; e < x.size(); ++e) different += std::memcmp(&x[e], &y[e], sizeof(T)) != 0;
+  return different;
+}
+
+// R, RC: of the parts of A and B, and of C.
+template <class R, class Z, class RC, class ZC>
+void expect_bits_of_complex_data(Op opa, Op opb, const char* contract, double beta = 0) {
   const std::int64_t m = 70, n = 45, k = 90, lda = opa == Op::none ? m : k, ldb = opb == Op::none ? k : n;
   const std::vector<R> a = random_quads<R>(2 * m * k, 0.5, 8), b = random_quads<R>(2 * k * n, 0.5, 9);
-  std::vector<dd> expected(static_cast<std::size_t>(2 * m * n), dd(7));
+  std::vector<RC> expected(static_cast<std::size_t>(2 * m * n), RC(7));
   const OnDevice<R> device_a(a), device_b(b);
-  const OnDevice<dd> device_c(expected);
+  const OnDevice<RC> device_c(expected);
   QuadOptions options;
   options.contract = QuadContract::parse(contract);
-  quad_gemm(opa, opb, m, n, k, -0.5, reinterpret_cast<const Z*>(a.data()), lda, reinterpret_cast<const Z*>(b.data()),
-            ldb, 0.0, reinterpret_cast<complex_dd*>(expected.data()), m, options);
+  const QuadReport host =
+      quad_gemm(opa, opb, m, n, k, -0.5, reinterpret_cast<const Z*>(a.data()), lda,
+                reinterpret_cast<const Z*>(b.data()), ldb, beta, reinterpret_cast<ZC*>(expected.data()), m, options);
   const QuadReport report = cuda::quad_gemm(opa, opb, m, n, k, -0.5, reinterpret_cast<const Z*>(device_a.data()), lda,
-                                            reinterpret_cast<const Z*>(device_b.data()), ldb, 0.0,
-                                            reinterpret_cast<complex_dd*>(device_c.data()), m, options);
-  EXPECT_EQ(report.type, "complex_dd");
-  EXPECT_TRUE(device_c.read() == expected);
+                                            reinterpret_cast<const Z*>(device_b.data()), ldb, beta,
+                                            reinterpret_cast<ZC*>(device_c.data()), m, options);
+  EXPECT_EQ(report.type, host.type);
+  EXPECT_EQ(different_entries(device_c.read(), expected), 0) << host.type << ' ' << contract;
 }
 
 TEST(QuadOnGpu, MultipliesComplexMatrices) {
-  for (const char* contract : {"dd", "exact+up"}) {
-    expect_bits_of_complex_data<dd, complex_dd>(Op::none, Op::conjugate_transpose, contract);
-    expect_bits_of_complex_data<double, std::complex<double>>(Op::conjugate_transpose, Op::transpose, contract);
+  using Complex = std::complex<double>;
+  for (const char* contract : {"dd", "bits(226)", "exact+up"}) {
+    expect_bits_of_complex_data<dd, complex_dd, dd, complex_dd>(Op::none, Op::conjugate_transpose, contract);
+    expect_bits_of_complex_data<double, Complex, dd, complex_dd>(Op::conjugate_transpose, Op::transpose, contract);
   }
+#if defined(__SIZEOF_FLOAT128__)
+  for (const char* contract : {"fp128", "bits(226)", "exact+up"}) {
+    expect_bits_of_complex_data<binary128, complex_binary128, binary128, complex_binary128>(Op::conjugate_transpose,
+                                                                                            Op::none, contract);
+    expect_bits_of_complex_data<double, Complex, binary128, complex_binary128>(Op::none, Op::conjugate_transpose,
+                                                                               contract);
+  }
+  expect_bits_of_complex_data<binary128, complex_binary128, binary128, complex_binary128>(Op::transpose, Op::none,
+                                                                                          "fp128", 0.3);
+#endif
 }
 
 #if defined(__SIZEOF_FLOAT128__)
@@ -183,11 +186,7 @@ void expect_binary128_of_the_cpu(const Case& t, double phi) {
   EXPECT_EQ(report.moduli, host.moduli);
   EXPECT_EQ(report.looked_at, host.looked_at);
   EXPECT_EQ(report.summed, host.summed);
-  const std::vector<binary128> found = device_c.read();
-  std::int64_t different = 0;
-  for (std::size_t e = 0; e < found.size(); ++e)
-    different += std::memcmp(&found[e], &expected[e], sizeof(binary128)) != 0;
-  EXPECT_EQ(different, 0);
+  EXPECT_EQ(different_entries(device_c.read(), expected), 0);
 }
 
 TEST(QuadOnGpu, MultipliesBinary128) {
@@ -200,6 +199,7 @@ TEST(QuadOnGpu, MultipliesBinary128) {
   expect_binary128_of_the_cpu<double, double>({.m = 90, .n = 40, .k = 333, .contract = "bits(60)"}, 4);
   expect_binary128_of_the_cpu<binary128, binary128>({.m = 40, .n = 30, .k = 100, .contract = "exact+down"}, 0.5);
   expect_binary128_of_the_cpu<binary128, binary128>({.m = 40, .n = 30, .k = 100, .contract = "exact"}, 9);
+  expect_binary128_of_the_cpu<binary128, binary128>({.m = 40, .n = 30, .k = 100, .contract = "bits(226)"}, 9);
   expect_binary128_of_the_cpu<binary128, double>({.m = 20, .n = 30, .k = 0, .beta = 1.5, .contract = ""}, 0.5);
 }
 #endif
@@ -255,6 +255,13 @@ TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {
   EXPECT_THROW(cuda::quad_gemm(Op::none, Op::none, 2, 2, 2, 1.0, x.data(), 2, x.data(), 2, 0.0, x.data(), 2, options),
                Error);
   options.contract = QuadContract::parse("exact");
+#if defined(__SIZEOF_FLOAT128__)
+  const OnDevice<binary128> wide({1, 0x1p-600 * static_cast<binary128>(0x1p-600), 1, 1}),
+      c(std::vector<binary128>(4, 7));
+  EXPECT_THROW(cuda::quad_gemm(Op::none, Op::none, 2, 2, 2, 1.0, wide.data(), 2, wide.data(), 2, 0.0, c.data(), 2),
+               Error);
+  EXPECT_TRUE(c.has(std::vector<binary128>(4, 7)));
+#endif
   auto* const z = reinterpret_cast<complex_dd*>(x.data());
   EXPECT_THROW(cuda::quad_gemm(Op::none, Op::none, 2, 2, 1, 0.3, z, 2, z, 2, 0.0, z, 2, options), Error);
 }

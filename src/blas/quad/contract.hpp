@@ -1,6 +1,7 @@
 // What a contract of quad_gemm asks for C of a type, on CPUs and GPUs.
 #pragma once
 
+#include <complex>
 #include <type_traits>
 
 #include "base/status.hpp"
@@ -10,14 +11,39 @@
 
 namespace vernier {
 
-inline constexpr int least_bits = 4, most_bits = 150;
+inline constexpr int least_bits = 4, most_bits = 226;
+
+// The real type of an entry of A, B or C.
+template <class T>
+struct EntryPart {
+  using type = T;
+};
+template <>
+struct EntryPart<std::complex<double>> {
+  using type = double;
+};
+template <>
+struct EntryPart<complex_dd> {
+  using type = dd;
+};
+#if defined(__SIZEOF_FLOAT128__)
+template <>
+struct EntryPart<complex_binary128> {
+  using type = binary128;
+};
+#endif
+template <class T>
+using PartOf = typename EntryPart<T>::type;
 
 template <class T>
-inline constexpr bool is_complex_entry = sizeof(T) == sizeof(complex_dd);
+inline constexpr bool is_complex_entry = !std::is_same_v<PartOf<T>, T>;
+template <class T>  // of C
+inline constexpr bool has_113_bits = !std::is_same_v<PartOf<T>, dd>;
 
 template <class T>
 const char* type_name() {
-  return is_complex_entry<T> ? "complex_dd" : std::is_same_v<T, dd> ? "dd" : "binary128";
+  if (is_complex_entry<T>) return has_113_bits<T> ? "complex_binary128" : "complex_dd";
+  return has_113_bits<T> ? "binary128" : "dd";
 }
 
 template <class TC>
@@ -28,7 +54,6 @@ QuadGoal goal_of(const QuadContract& c) {
   if (c.kind != Kind::exact)
     require(c.rounding == Rounding::nearest, "quad_gemm: contract {}: only contract exact rounds in a direction",
             c.text());
-  constexpr bool is_128 = sizeof(TC) == 16 && !std::is_same_v<TC, dd>;
   if (c.kind == Kind::exact) return {0};
   if (c.kind == Kind::bits) {
     require(c.bits_asked >= least_bits && c.bits_asked <= most_bits,
@@ -36,10 +61,11 @@ QuadGoal goal_of(const QuadContract& c) {
     return {c.bits_asked};
   }
   if (c.kind == Kind::fp128) {
-    require(is_128, "quad_gemm: contract fp128: a {} has 106 bits; expected dd, bits(n) or exact", type_name<TC>());
+    require(has_113_bits<TC>, "quad_gemm: contract fp128: a {} has 106 bits; expected dd, bits(n) or exact",
+            type_name<TC>());
     return {113};
   }
-  return {c.kind == Kind::by_type && is_128 ? 113 : 106};
+  return {c.kind == Kind::by_type && has_113_bits<TC> ? 113 : 106};
 }
 
 template <class TC>
@@ -54,7 +80,7 @@ void check_exact(const QuadContract& contract, double alpha, double beta) {
 template <class TC>
 std::string contract_text(const QuadContract& contract) {
   if (contract.kind != QuadContract::Kind::by_type) return contract.text();
-  return std::string(type_name<TC>()) == "binary128" ? "fp128" : "dd";
+  return has_113_bits<TC> ? "fp128" : "dd";
 }
 
 }  // namespace vernier

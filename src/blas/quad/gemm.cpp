@@ -9,10 +9,9 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
-#include "blas/quad/contract.hpp"
+#include "blas/quad/arguments.hpp"
 #include "blas/quad/instantiate.hpp"
 #include "blas/quad/scale.hpp"
-#include "product/arguments.hpp"
 #include "product/output.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 #include "residue/quad/quad_gemm.hpp"
@@ -21,7 +20,7 @@ namespace vernier {
 namespace {
 
 constexpr const char* expected_contract =
-    "dd, fp128, exact or bits(n) with n from 4 to 150; after exact +down, +up or +toward-zero";
+    "dd, fp128, exact or bits(n) with n from 4 to 226; after exact +down, +up or +toward-zero";
 
 std::optional<QuadContract> parse_quad(std::string_view text) {
   using Kind = QuadContract::Kind;
@@ -46,14 +45,14 @@ std::optional<QuadContract> parse_quad(std::string_view text) {
 }
 
 // op(X) of a complex matrix as a real one: rows [re -im; im re] of A, or columns [re; im] of B.
-template <class R, class T>
+template <class T, class R = PartOf<T>>
 std::vector<R> expanded(Op op, const T* x, std::int64_t rows, std::int64_t columns, std::int64_t ld, bool left) {
   std::vector<R> out(static_cast<std::size_t>((left ? 4 : 2) * rows * columns));
   const auto part = [](const T& z, bool imaginary) -> R {
-    if constexpr (std::is_same_v<T, complex_dd>)
-      return imaginary ? z.imag : z.real;
-    else
+    if constexpr (std::is_same_v<T, std::complex<double>>)
       return imaginary ? z.imag() : z.real();
+    else
+      return imaginary ? z.imag : z.real;
   };
   for (std::int64_t l = 0; l < columns; ++l)
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -134,36 +133,26 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
                      std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
                      const QuadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  constexpr const char* routine = "quad_gemm";
-  check_sizes(routine, opa, opb, {m, n, k}, lda, ldb, ldc);
-  const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
-  check_operands(routine, reads, A, B);
-  check_pointer(routine, "C", m > 0 && n > 0, C);
-  require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
-  goal_of<TC>(options.contract);
-  check_exact<TC>(options.contract, alpha, beta);
-  QuadReport report;
-  report.type = type_name<TC>();
-  report.contract = contract_text<TC>(options.contract);
-  report.m = m, report.n = n, report.k = k;
-  if (reads) {
+  using Arguments = QuadArguments<TA, TB, TC>;
+  const Arguments arguments{opa, opb, {m, n, k}, alpha, A, lda, B, ldb, beta, C, ldc};
+  QuadReport report = arguments.check(options);
+  PartOf<TC>* const c = arguments.parts_of_c();
+  const std::int64_t parts = Arguments::parts;
+  if (arguments.reads()) {
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
     const QuadMachine machine{find_int8_engine(options.engine), usable_threads(options.threads), limit};
     report.engine = machine.engine.name(), report.threads = machine.threads;
+    const Output<PartOf<TC>, double> to{alpha, beta, c, parts * ldc};
     if constexpr (is_complex_entry<TC>) {
-      using R = std::conditional_t<std::is_same_v<TA, complex_dd>, dd, double>;
-      const std::vector<R> a = expanded<R>(opa, A, m, k, lda, true), b = expanded<R>(opb, B, k, n, ldb, false);
-      multiply<R, R, dd>(rows_of(Op::none, a.data(), 2 * m, 2 * k, 2 * m),
-                         columns_of(Op::none, b.data(), n, 2 * k, 2 * k),
-                         {alpha, beta, reinterpret_cast<dd*>(C), 2 * ldc}, machine, options.contract, report);
+      const auto a = expanded(opa, A, m, k, lda, true);
+      const auto b = expanded(opb, B, k, n, ldb, false);
+      multiply(rows_of(Op::none, a.data(), 2 * m, 2 * k, 2 * m), columns_of(Op::none, b.data(), n, 2 * k, 2 * k), to,
+               machine, options.contract, report);
     } else {
-      multiply<TA, TB, TC>(rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), {alpha, beta, C, ldc}, machine,
-                           options.contract, report);
+      multiply(rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), to, machine, options.contract, report);
     }
-  } else if constexpr (is_complex_entry<TC>) {
-    scale_quad(2 * m, n, beta, reinterpret_cast<dd*>(C), 2 * ldc, options.contract);
   } else {
-    scale_quad(m, n, beta, C, ldc, options.contract);
+    scale_quad(parts * m, n, beta, c, parts * ldc, options.contract);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

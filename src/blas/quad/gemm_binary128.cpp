@@ -11,8 +11,6 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int most_span = 900;  // as on CPUs: parts stay normal doubles
-
 // Memory of an operand's parts; none for double.
 template <class T>
 class SplitOperand {
@@ -31,12 +29,6 @@ class SplitOperand<binary128> {
     carve(memory_.arena(), x);
     const Binary128View view{reinterpret_cast<const ulonglong2*>(x.data), x.vectors, x.k, x.ld, x.k_contiguous};
     find_exponents_on_device(view, exponents_, stream);
-    for (const VectorExponents& e : on_host(exponents_, x.vectors, stream))
-      if (e.span() > most_span)
-        fail(Status::unsupported,
-             "quad_gemm: elements of a row of op(A) or a column of op(B) lie more than 2^{} apart; expected binary128 "
-             "data whose rows and columns are scaled",
-             most_span);
     split_binary128_on_device(view, exponents_, parts_, stream);
     operand_ = {
         {parts_, x.vectors, x.k, 3 * x.k, 3, 3}, exponents_, [x](cudaStream_t s) { return copied_operand(x, s); }};

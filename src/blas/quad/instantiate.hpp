@@ -11,8 +11,10 @@
   VERNIER_INSTANTIATE_PRODUCT(dd, dd, dd)                                             \
   VERNIER_INSTANTIATE_PRODUCT(std::complex<double>, std::complex<double>, complex_dd) \
   VERNIER_INSTANTIATE_PRODUCT(complex_dd, complex_dd, complex_dd)
-#define VERNIER_INSTANTIATE_BINARY128_GEMM()                \
-  VERNIER_INSTANTIATE_PRODUCT(double, double, binary128)    \
-  VERNIER_INSTANTIATE_PRODUCT(binary128, double, binary128) \
-  VERNIER_INSTANTIATE_PRODUCT(double, binary128, binary128) \
-  VERNIER_INSTANTIATE_PRODUCT(binary128, binary128, binary128)
+#define VERNIER_INSTANTIATE_BINARY128_GEMM()                                                 \
+  VERNIER_INSTANTIATE_PRODUCT(double, double, binary128)                                     \
+  VERNIER_INSTANTIATE_PRODUCT(binary128, double, binary128)                                  \
+  VERNIER_INSTANTIATE_PRODUCT(double, binary128, binary128)                                  \
+  VERNIER_INSTANTIATE_PRODUCT(binary128, binary128, binary128)                               \
+  VERNIER_INSTANTIATE_PRODUCT(std::complex<double>, std::complex<double>, complex_binary128) \
+  VERNIER_INSTANTIATE_PRODUCT(complex_binary128, complex_binary128, complex_binary128)

@@ -13,31 +13,23 @@ constexpr int most_corrections = 40;
 constexpr double largest_double = std::numeric_limits<double>::max();
 constexpr double least_gain = 0.25;  // corrections that shrink by less do not converge
 
-double largest(const std::vector<dd>& x, std::int64_t n, std::int64_t column) {
-  double most = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double size = magnitude(x[static_cast<std::size_t>(i + column * n)]);
-    if (!(size <= most)) most = size;  // NaN shows
-  }
-  return most;
-}
+using Sizes = RefinedSystem::Sizes;
 
-double backward_error(const RefinedSystem& s, const std::vector<dd>& x, const std::vector<dd>& r) {
+double backward_error(const RefinedSystem& s, const Sizes& x, const Sizes& r) {
   double worst = 0;
-  for (std::int64_t c = 0; c < s.nrhs; ++c) {
-    const double size = std::min(s.norm_a * largest(x, s.n, c) + s.size_b[static_cast<std::size_t>(c)],
-                                 largest_double),  // at most the divisor
-        error = size == 0 ? 0 : (largest(r, s.n, c) / size + s.residual_error) * (1 + 0x1p-45);
+  for (std::size_t c = 0; c < x.size(); ++c) {
+    const double size = std::min(s.norm_a * x[c] + s.size_b[c], largest_double),  // at most the divisor
+        error = size == 0 ? 0 : (r[c] / size + s.residual_error) * (1 + 0x1p-45);
     if (!(error <= worst)) worst = error;
   }
   return worst;
 }
 
 // The largest quotient of a correction and its solution.
-double relative_size(const RefinedSystem& s, const std::vector<dd>& d, const std::vector<dd>& x) {
+double relative_size(const RefinedSystem::Step& step) {
   double worst = 0;
-  for (std::int64_t c = 0; c < s.nrhs; ++c) {
-    const double size = largest(x, s.n, c), own = largest(d, s.n, c),
+  for (std::size_t c = 0; c < step.solution.size(); ++c) {
+    const double size = step.solution[c], own = step.correction[c],
                  quotient = size == 0 ? (own == 0 ? 0 : 1) : own / size;
     if (!(quotient <= worst)) worst = quotient;
   }
@@ -48,33 +40,55 @@ double relative_size(const RefinedSystem& s, const std::vector<dd>& d, const std
 
 double quad_tolerance(std::int64_t n) { return std::sqrt(static_cast<double>(n)) * 0x1p-103; }
 
-std::vector<dd> refine(const RefinedSystem& s, QuadSolveReport& report) {
-  std::vector<dd> x(static_cast<std::size_t>(s.n * s.nrhs)), best;
+void refine(RefinedSystem& s, QuadSolveReport& report) {
+  Sizes x(static_cast<std::size_t>(s.nrhs), 0.0);
   double last = 1, best_error = std::numeric_limits<double>::infinity();
   report.ok = false, report.corrections = 0;
   for (;; ++report.corrections) {
-    std::vector<dd> d = s.residual(x);
-    const double error = backward_error(s, x, d);
-    if (error < best_error || best.empty()) best = x, best_error = error;
-    s.solve(d);
-    std::vector<dd> next = x;
-    for (std::size_t e = 0; e < next.size(); ++e) next[e] = next[e] + d[e];
-    const double size = relative_size(s, d, next);
+    const double error = backward_error(s, x, s.residual());
+    if (error < best_error || report.corrections == 0) s.keep(), best_error = error;
+    const RefinedSystem::Step step = s.correct();
+    const double size = relative_size(step);
     // What is left of the error after a correction is some `gain` of it.
     const double gain = report.corrections == 0 ? least_gain : std::min(least_gain, size / last);
     const bool shrinks = report.corrections == 0 || size <= least_gain * last;
     if (report.corrections > 0) report.forward_error = size / (1 - gain);
     constexpr double unit = 0x1p-105;
     if (size <= unit || !shrinks || report.corrections == most_corrections) {
-      if (shrinks || size <= 8 * unit) best = x, best_error = error;
+      if (shrinks || size <= 8 * unit) s.keep(), best_error = error;
       break;
     }
-    x = std::move(next);
+    s.advance();
+    x = step.solution;
     last = size;
   }
   report.backward_error = best_error;
   report.ok = best_error <= report.tolerance && report.forward_error < least_gain;
-  return best;
+}
+
+Sizes RefinedOnHost::sizes_of(const std::vector<dd>& x) const {
+  Sizes sizes;
+  for (std::int64_t c = 0; c < nrhs; ++c) {
+    double most = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double size = magnitude(x[static_cast<std::size_t>(i + c * n)]);
+      if (!(size <= most)) most = size;  // NaN shows
+    }
+    sizes.push_back(most);
+  }
+  return sizes;
+}
+
+Sizes RefinedOnHost::residual() {
+  d_ = residual_of(x_);
+  return sizes_of(d_);
+}
+
+RefinedSystem::Step RefinedOnHost::correct() {
+  solve(d_);
+  next_ = x_;
+  for (std::size_t e = 0; e < next_.size(); ++e) next_[e] = next_[e] + d_[e];
+  return {sizes_of(d_), sizes_of(next_)};
 }
 
 ScaledColumns::ScaledColumns(std::int64_t n, std::int64_t columns, const std::vector<dd>& r)

@@ -9,24 +9,13 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
-#include "product/arguments.hpp"
+#include "lapack/quad/solve_arguments.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
 namespace {
 
 constexpr double largest_finite = std::numeric_limits<double>::max();
-
-double leading(double x) { return x; }
-double leading(const dd& x) { return x.hi + x.lo; }
-
-template <class T>
-void check_finite(const char* name, std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld) {
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i)
-      require(std::isfinite(leading(x[i + j * ld])), "quad_solve: {}({}, {}) = {}: expected finite numbers", name, i, j,
-              leading(x[i + j * ld]));
-}
 
 // Solves with the factors at hand, right-hand sides in fp64 or dd.
 class QuadFactors {
@@ -82,7 +71,7 @@ class QuadFactors {
 };
 
 template <class TA, class TB>
-class QuadSolver final : public RefinedSystem {
+class QuadSolver final : public RefinedOnHost {
  public:
   QuadSolver(std::int64_t order, std::int64_t columns, const TA* A, std::int64_t lda, const TB* B, std::int64_t ldb,
              const QuadOptions& options, QuadSolveReport& report)
@@ -100,23 +89,24 @@ class QuadSolver final : public RefinedSystem {
 
   // X, n x nrhs; empty where A is singular.
   std::vector<dd> run() {
-    std::vector<dd> x;
     for (const bool in_dd : {false, true}) {
+      restart();
       report_.factors = in_dd ? "dd" : "fp64";
       report_.info = factors_.factor(in_dd, n, a_, lda_, options_);
       if (report_.info != 0) continue;
-      x = refine(*this, report_);
-      if (report_.ok) return x;
+      refine(*this, report_);
+      if (report_.ok) break;
     }
     if (report_.info != 0)
       report_.reason = fmt::format("U({0}, {0}) of the factorisation in dd is zero", report_.info);
     else if (!report_.ok)
       report_.reason = "corrections do not converge: the condition is beyond factors in dd";
-    return report_.info != 0 ? std::vector<dd>() : x;
+    return report_.info != 0 ? std::vector<dd>() : best();
   }
 
+ private:
   // B - A X, rounded once.
-  std::vector<dd> residual(const std::vector<dd>& x) const override {
+  std::vector<dd> residual_of(const std::vector<dd>& x) const override {
     std::vector<dd> r(static_cast<std::size_t>(n * nrhs));
     for (std::int64_t c = 0; c < nrhs; ++c)
       for (std::int64_t i = 0; i < n; ++i) r[static_cast<std::size_t>(i + c * n)] = dd(b_[i + c * ldb_]);
@@ -126,8 +116,6 @@ class QuadSolver final : public RefinedSystem {
     return r;
   }
   void solve(std::vector<dd>& r) const override { factors_.solve(nrhs, r); }
-
- private:
   double norm_of_a() const {
     std::vector<double> sums(static_cast<std::size_t>(n), 0);
     for (std::int64_t j = 0; j < n; ++j)
@@ -180,16 +168,8 @@ class Raised {
 template <class TA, class TB>
 QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda, const TB* B,
                            std::int64_t ldb, dd* X, std::int64_t ldx, const QuadOptions& options) {
-  constexpr const char* routine = "quad_solve";
   const auto start = std::chrono::steady_clock::now();
-  check_shape(routine, Op::none, Op::none, n, nrhs, 0);
-  check_area(routine, n, n);
-  check_leading(routine, "lda", lda, n);
-  check_leading(routine, "ldb", ldb, n);
-  check_leading(routine, "ldx", ldx, n);
-  check_pointer(routine, "A", n > 0, A);
-  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
-  check_pointer(routine, "X", n > 0 && nrhs > 0, X);
+  check_quad_solve({n, nrhs, A, lda, B, ldb, X, ldx});
   check_finite("A", n, n, A, lda);
   check_finite("B", n, nrhs, B, ldb);
   const FloatingEnvironment environment;

@@ -1,4 +1,4 @@
-// Linear systems in dd on a GPU: fp64 factors and residuals there, vectors are looked at by the host.
+// Linear systems in dd on a GPU: factors of fp64, residuals and vectors stay there, the host is told sizes.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -8,6 +8,8 @@
 #include "lapack/calls.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/quad_residual.cuh"
+#include "lapack/quad/quad_vectors.cuh"
+#include "lapack/quad/solve_arguments.hpp"
 #include "lapack/verified/interval_products.hpp"
 #include "lapack/verified/magnitudes.hpp"
 #include "product/operand_blocks.hpp"
@@ -17,10 +19,16 @@ namespace vernier::cuda {
 namespace {
 
 constexpr const char* routine = "quad_solve";
-constexpr std::int64_t most_columns = 64;  // of X at a time
+constexpr std::int64_t most_columns = 64;  // of a residual at a time
 
-double leading(double x) { return x; }
-double leading(const dd& x) { return x.hi + x.lo; }
+// X, n x nrhs, from a matrix without gaps. Waits for the stream.
+void copy_columns(dd* X, std::int64_t ldx, const dd* from, const QuadSystem& s, cudaMemcpyKind kind,
+                  cudaStream_t stream) {
+  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(dd); };
+  check(cudaMemcpy2DAsync(X, bytes(ldx), from, bytes(s.n), bytes(s.n), static_cast<std::size_t>(s.nrhs), kind, stream),
+        "solution");
+  check(cudaStreamSynchronize(stream), routine);
+}
 
 template <class T>
 std::vector<T> matrix_on_host(const T* x, std::int64_t rows, std::int64_t columns, std::int64_t ld,
@@ -34,26 +42,28 @@ std::vector<T> matrix_on_host(const T* x, std::int64_t rows, std::int64_t column
   return host;
 }
 
-// A in device memory, B in host memory.
+// All of it in device memory: the host learns sizes.
 class SystemOnDevice final : public RefinedSystem {
  public:
-  SystemOnDevice(std::int64_t order, std::int64_t columns, const double* A, std::int64_t lda, std::vector<dd> b,
-                 const Options& options)
-      : a_(A), lda_(lda), b_(std::move(b)), options_(options), stream_(stream_of(options)) {
+  SystemOnDevice(std::int64_t order, std::int64_t columns, const double* A, std::int64_t lda, const Options& options)
+      : a_(A), lda_(lda), options_(options), stream_(stream_of(options)) {
     n = order, nrhs = columns;
     slices_ = std::clamp<std::int64_t>(n / 64, 1, 64);
     width_ = std::min(nrhs, most_columns);
     memory_.emplace(carve(Arena{}), stream_);
     carve(memory_->arena());
     norm_a = norm_of_a();
-    for (std::int64_t c = 0; c < nrhs; ++c) {
-      double most = 0;
-      for (std::int64_t i = 0; i < n; ++i) most = std::max(most, std::fabs(leading(at(b_, i, c))));
-      size_b.push_back(most);
-    }
     residual_error = 2 * std::pow(static_cast<double>(4 * n + 200) * 0x1p-53, 3);
   }
 
+  // False where B has a NaN or an infinity.
+  template <class TB>
+  bool load(const TB* B, std::int64_t ldb) {
+    clear(sizes_, 1);
+    launch("load_vectors", load_vectors<TB>, vector_shape(n, nrhs), stream_, n, B, ldb, b_, sizes_);
+    size_b = sizes_on_host(1)[0];
+    return std::all_of(size_b.begin(), size_b.end(), [](double x) { return std::isfinite(x); });
+  }
   // Neither products nor what they round off leave the normal numbers.
   bool in_range() const {
     const auto fits = [](double x) { return x == 0 || (x > 0x1p-350 && x < 0x1p350); };
@@ -63,58 +73,66 @@ class SystemOnDevice final : public RefinedSystem {
     check(cudaMemcpy2DAsync(factors_, row_bytes(n), a_, row_bytes(lda_), row_bytes(n), static_cast<std::size_t>(n),
                             cudaMemcpyDeviceToDevice, stream_),
           "copy");
+    check(cudaMemsetAsync(x_, 0, vector_bytes(), stream_), "solution");
     return getrf<double>(n, n, factors_, n, pivots_, fp64());
   }
 
-  std::vector<dd> residual(const std::vector<dd>& x) const override {
-    std::vector<dd> all;
-    for (std::int64_t c = 0; c < nrhs; c += width_) {
-      const std::int64_t some = std::min(width_, nrhs - c);
-      to_device(x_, part(x, c, some), stream_);
-      to_device(r_, part(b_, c, some), stream_);
-      launch_residual({n, some, slices_, a_, lda_, x_, partial_, r_}, stream_);
-      const std::vector<dd> r = on_host(r_, n * some, stream_);
-      all.insert(all.end(), r.begin(), r.end());
-    }
-    return all;
+  Sizes residual() override {
+    copy(d_, b_);
+    for (std::int64_t c = 0; c < nrhs; c += width_)
+      launch_residual({n, std::min(width_, nrhs - c), slices_, a_, lda_, x_ + c * n, partial_, d_ + c * n}, stream_);
+    clear(sizes_, 1);
+    launch("measure_vectors", measure_vectors_of_dd, vector_shape(n, nrhs), stream_, n, d_, sizes_);
+    return sizes_on_host(1)[0];
   }
-  void solve(std::vector<dd>& r) const override {
-    ScaledColumns scaled(n, nrhs, r);
-    auto* const x = reinterpret_cast<double*>(x_);
-    for (std::int64_t c = 0; c < nrhs; c += width_) {
-      const std::int64_t some = std::min(width_, nrhs - c);
-      to_device(x, part(scaled.x, c, some), stream_);
-      getrs<double>(Op::none, n, some, factors_, n, pivots_, x, n, fp64());
-      const std::vector<double> solved = on_host(x, n * some, stream_);
-      std::copy(solved.begin(), solved.end(), scaled.x.begin() + c * n);
-    }
-    r = scaled.unscaled(n);
+  Step correct() override {
+    launch("scale_vectors", scale_vectors, vector_shape(n, nrhs), stream_, n, d_, sizes_, scaled_);
+    getrs<double>(Op::none, n, nrhs, factors_, n, pivots_, scaled_, n, fp64());
+    ColumnSize* const later = sizes_ + nrhs;
+    clear(later, 2);
+    launch("add_correction", add_correction, vector_shape(n, nrhs), stream_,
+           Correction{n, scaled_, sizes_, x_, d_, next_, later, later + nrhs});
+    std::vector<Sizes> sizes = sizes_on_host(3);
+    return {std::move(sizes[1]), std::move(sizes[2])};
   }
+  void advance() override { std::swap(x_, next_); }
+  void keep() override { copy(best_, x_); }
+  const dd* best() const { return best_; }
 
  private:
   std::size_t carve(Arena arena) {
-    const auto order = static_cast<std::size_t>(n), vectors = static_cast<std::size_t>(n * width_);
+    const auto order = static_cast<std::size_t>(n), vectors = static_cast<std::size_t>(n * nrhs);
     factors_ = arena.take<double>(order * order);
     pivots_ = arena.take<std::int64_t>(order);
-    x_ = arena.take<dd>(vectors), r_ = arena.take<dd>(vectors);
-    partial_ = arena.take<TripleSum>(vectors * static_cast<std::size_t>(slices_));
-    sums_ = arena.take<double>(order * magnitude_slices);
+    for (dd** v : {&b_, &x_, &d_, &next_, &best_}) *v = arena.take<dd>(vectors);
+    scaled_ = arena.take<double>(vectors);
+    sizes_ = arena.take<ColumnSize>(3 * static_cast<std::size_t>(nrhs));
+    partial_ = arena.take<TripleSum>(static_cast<std::size_t>(n * width_ * slices_));
+    sums_ = arena.take<double>(order * (magnitude_slices + 2));
     return arena.used();
   }
   static std::size_t row_bytes(std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); }
+  std::size_t vector_bytes() const { return static_cast<std::size_t>(n * nrhs) * sizeof(dd); }
+  void copy(dd* to, const dd* from) const {
+    check(cudaMemcpyAsync(to, from, vector_bytes(), cudaMemcpyDeviceToDevice, stream_), "vectors");
+  }
+  void clear(ColumnSize* sizes, std::int64_t times) const {
+    check(cudaMemsetAsync(sizes, 0, static_cast<std::size_t>(times * nrhs) * sizeof(ColumnSize), stream_), "sizes");
+  }
+  // The first `count` lists of sizes.
+  std::vector<Sizes> sizes_on_host(std::int64_t count) const {
+    const std::vector<ColumnSize> bits = on_host(sizes_, count * nrhs, stream_);
+    std::vector<Sizes> sizes(static_cast<std::size_t>(count));
+    for (std::size_t e = 0; e < bits.size(); ++e)
+      sizes[e / static_cast<std::size_t>(nrhs)].push_back(std::bit_cast<double>(bits[e]));
+    return sizes;
+  }
   Options fp64() const {
     return {.contract = Contract::fp64(), .stream = options_.stream, .workspace_limit = options_.workspace_limit};
   }
-  const dd& at(const std::vector<dd>& x, std::int64_t i, std::int64_t c) const {
-    return x[static_cast<std::size_t>(i + c * n)];
-  }
-  template <class T>
-  std::vector<T> part(const std::vector<T>& x, std::int64_t first, std::int64_t count) const {
-    return {x.begin() + first * n, x.begin() + (first + count) * n};
-  }
   double norm_of_a() const {
-    auto* const ones = reinterpret_cast<double*>(x_);
-    auto* const sums = reinterpret_cast<double*>(r_);
+    double* const ones = sums_ + n * magnitude_slices;
+    double* const sums = ones + n;
     to_device(ones, std::vector<double>(static_cast<std::size_t>(n), 1.0), stream_);
     multiply_magnitudes(n, a_, lda_, ones, sums_, sums, stream_);
     const std::vector<double> rows = on_host(sums, n, stream_);
@@ -123,30 +141,28 @@ class SystemOnDevice final : public RefinedSystem {
 
   const double* a_;
   const std::int64_t lda_;
-  const std::vector<dd> b_;
   const Options& options_;
   const cudaStream_t stream_;
   std::int64_t slices_ = 1, width_ = 1;
-  double *factors_ = nullptr, *sums_ = nullptr;
+  double *factors_ = nullptr, *sums_ = nullptr, *scaled_ = nullptr;
   std::int64_t* pivots_ = nullptr;
-  dd *x_ = nullptr, *r_ = nullptr;
+  dd *b_ = nullptr, *x_ = nullptr, *d_ = nullptr, *next_ = nullptr, *best_ = nullptr;
+  ColumnSize* sizes_ = nullptr;  // of d; of the correction; of what it makes of x
   TripleSum* partial_ = nullptr;
   std::optional<DeviceWorkspace> memory_;
 };
 
+// The host's solution, which has factors in dd, with its report.
 template <class TB>
-void check_call(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const TB* B, std::int64_t ldb,
-                const dd* X, std::int64_t ldx) {
-  check_dimension(routine, "n", n);
-  check_dimension(routine, "nrhs", nrhs);
-  check_area(routine, n, std::max(n, nrhs));
-  check_leading(routine, "lda", lda, n);
-  check_leading(routine, "ldb", ldb, n);
-  check_leading(routine, "ldx", ldx, n);
-  check_pointer(routine, "A", n > 0, A);
-  check_pointer(routine, "B", n > 0 && nrhs > 0, B);
-  check_pointer(routine, "X", n > 0 && nrhs > 0, X);
-  check_device<double>(routine, n);
+QuadSolveReport solve_on_host(const QuadSystem& s, dd* X, const QuadOptions& quad, cudaStream_t stream) {
+  const std::vector<double> a = matrix_on_host(static_cast<const double*>(s.A), s.n, s.n, s.lda, stream);
+  const std::vector<TB> b = matrix_on_host(static_cast<const TB*>(s.B), s.n, s.nrhs, s.ldb, stream);
+  std::vector<dd> x(b.size());
+  QuadOptions on_host = quad;
+  on_host.stream = nullptr, on_host.engine = {}, on_host.workspace_limit = 0;
+  const QuadSolveReport report = vernier::quad_solve(s.n, s.nrhs, a.data(), s.n, b.data(), s.n, x.data(), s.n, on_host);
+  if (report.info == 0) copy_columns(X, s.ldx, x.data(), s, cudaMemcpyHostToDevice, stream);
+  return report;
 }
 
 }  // namespace
@@ -155,7 +171,9 @@ template <class TB>
 QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const TB* B,
                            std::int64_t ldb, dd* X, std::int64_t ldx, const QuadOptions& quad) {
   const Clock clock;
-  check_call(n, nrhs, A, lda, B, ldb, X, ldx);
+  const QuadSystem call{n, nrhs, A, lda, B, ldb, X, ldx};
+  check_quad_solve(call);
+  check_device<double>(routine, n);
   QuadSolveReport report;
   report.n = n, report.nrhs = nrhs, report.ok = true;
   if (n == 0 || nrhs == 0) return report;
@@ -163,29 +181,15 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, s
   const Options options{.stream = quad.stream, .workspace_limit = quad.workspace_limit};
   const cudaStream_t stream = stream_of(options);
   check_finite_matrix(routine, "A", A, n, n, lda, stream);
-  const std::vector<TB> right = matrix_on_host(B, n, nrhs, ldb, stream);
-  for (std::size_t e = 0; e < right.size(); ++e)
-    check_finite_entry(routine, "B", leading(right[e]), static_cast<std::int64_t>(e) % n,
-                       static_cast<std::int64_t>(e) / n);
-  SystemOnDevice system(n, nrhs, A, lda, {right.begin(), right.end()}, options);
+  SystemOnDevice system(n, nrhs, A, lda, options);
+  if (!system.load(B, ldb)) check_finite("B", n, nrhs, matrix_on_host(B, n, nrhs, ldb, stream).data(), n);
   report.factors = "fp64", report.tolerance = quad_tolerance(n);
-  std::vector<dd> x;
   report.ok = false;
-  if (system.in_range() && (report.info = system.factor()) == 0) x = refine(system, report);
-  if (!report.ok) {  // the host has factors in dd
-    const std::vector<double> a = matrix_on_host(A, n, n, lda, stream);
-    x.assign(right.size(), {});
-    QuadOptions on_host = quad;
-    on_host.stream = nullptr, on_host.engine = {}, on_host.workspace_limit = 0;
-    report = vernier::quad_solve(n, nrhs, a.data(), n, right.data(), n, x.data(), n, on_host);
-  }
-  if (report.info == 0) {
-    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(dd); };
-    check(cudaMemcpy2DAsync(X, bytes(ldx), x.data(), bytes(n), bytes(n), static_cast<std::size_t>(nrhs),
-                            cudaMemcpyHostToDevice, stream),
-          "copy to the device");
-    check(cudaStreamSynchronize(stream), routine);
-  }
+  if (system.in_range() && (report.info = system.factor()) == 0) refine(system, report);
+  if (report.ok)
+    copy_columns(X, ldx, system.best(), call, cudaMemcpyDeviceToDevice, stream);
+  else
+    report = solve_on_host<TB>(call, X, quad, stream);
   report.seconds = clock.seconds();
   return report;
 }

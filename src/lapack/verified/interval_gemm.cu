@@ -158,8 +158,7 @@ class IntervalRun {
   Elements<const double> expanded(const Stored<T>& x, const T* from, bool left) {
     double* const out = take((left ? 4 : 2) * x.rows * x.columns);
     if (x.rows > 0 && x.columns > 0)
-      expand_complex_on_device({x.op, x.rows, x.columns, reinterpret_cast<const double*>(from), x.ld, 1}, left, out,
-                               stream_);
+      expand_complex_on_device(complex_operand(x.op, x.rows, x.columns, from, x.ld), left, out, stream_);
     return {out, std::max<std::int64_t>(2 * x.rows, 1)};
   }
 

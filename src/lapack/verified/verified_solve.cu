@@ -5,8 +5,8 @@
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/verified/enclose.hpp"
-#include "lapack/verified/interval_elements.cuh"
 #include "lapack/verified/interval_products.hpp"
+#include "lapack/verified/inverse_kernels.cuh"
 #include "lapack/verified/magnitudes.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/operand_blocks.hpp"
@@ -14,22 +14,6 @@
 #include "vernier/cuda_level3.hpp"
 
 namespace vernier::cuda {
-
-// Kernels of an approximate inverse.
-
-__global__ void __launch_bounds__(interval_threads)
-    set_identity_kernel(std::int64_t rows, std::int64_t columns, double* x) {
-  const IntervalElement e(rows, columns);
-  if (e.exists) x[e.at] = e.i == e.j ? 1 : 0;
-}
-
-// Column i goes to column `to[i]`.
-__global__ void __launch_bounds__(interval_threads)
-    scatter_columns(std::int64_t rows, std::int64_t columns, const double* x, const std::int64_t* to, double* out) {
-  const IntervalElement e(rows, columns);
-  if (e.exists) out[e.i + to[e.j] * rows] = x[e.at];
-}
-
 namespace {
 
 using Vectors = ProvedSystem::Vectors;
@@ -53,15 +37,19 @@ class VerifiedOnDevice final : public ProvedSystem {
   }
 
   // R, and whether it proves A regular.
-  Regularity prove() {
+  Regularity prove(Proves what) {
     Regularity proof;
     if (const std::int64_t info = invert(); info != 0) {
       proof.contraction = infinity;
       proof.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
       return proof;
     }
-    const Vectors ones(static_cast<std::size_t>(n), 1.0), sizes = size_of_product(ones);
-    const RemainderBits bits = remainder_bits(n, sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end()));
+    double size = infinity;
+    if (what == Proves::solutions) {
+      const Vectors sizes = size_of_product(Vectors(static_cast<std::size_t>(n), 1.0));
+      size = *std::max_element(sizes.begin(), sizes.end());
+    }
+    const RemainderBits bits = remainder_bits(n, size);
     remainder(bits.contract);
     prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), bits.share, size_of_product(v)); }, n, 1,
              proof);
@@ -87,6 +75,31 @@ class VerifiedOnDevice final : public ProvedSystem {
   Vectors times(const Vectors& r) const override { return times_inverse(r, Contract::fp64()); }
   Vectors times_rounded_once(const Vectors& r) const override { return times_inverse(r, Contract::exact()); }
   Vectors times_above(const Vectors& r) const override { return above(r_, n, r); }
+
+  // low <= A^-1 <= high by theorem 14, column by column; false, with neither written, where an end overflows.
+  bool enclose_inverse(const Regularity& proof, double* low, double* high, std::int64_t ldx) {
+    double *const weights = partial_, *const sums = weights + n, *const quotients = sums + n,
+                  *const factors = quotients + n;
+    to_device(weights, proof.weight, stream_);
+    to_device(sums, proof.sums, stream_);
+    check(cudaMemsetAsync(quotients, 0, static_cast<std::size_t>(n) * sizeof(double), stream_), "quotients");
+    launch_elements("column_quotients", column_quotients, n, n, stream_, r_, weights,
+                    reinterpret_cast<unsigned long long*>(quotients));
+    const Vectors most = on_host(quotients, n, stream_);
+    // |G||R| <= sums max(|R| / v) <= gamma v max(|R| / v), of each column.
+    Vectors factor(most.size());
+    for (std::size_t j = 0; j < most.size(); ++j)
+      factor[j] = vernier::above(vernier::above(most[j] * proof.contraction) / sum_down(1, -proof.contraction));
+    const auto largest = [](const Vectors& x) { return *std::max_element(x.begin(), x.end()); };
+    const double size = largest(proof.sums);
+    if (!std::isfinite(sum_up(vernier::above(size * largest(most)), vernier::above(size * largest(factor)))))
+      return false;
+    to_device(factors, factor, stream_);
+    launch_elements("inverse_ends", inverse_ends, n, n, stream_, r_, InverseSpread{sums, quotients, factors}, low, high,
+                    ldx);
+    check(cudaStreamSynchronize(stream_), "verified_inverse");
+    return true;
+  }
 
  private:
   std::size_t carve(Arena arena) {
@@ -170,9 +183,8 @@ class VerifiedOnDevice final : public ProvedSystem {
   DeviceWorkspace memory_;
 };
 
-void check_call(const DeviceSystem& s, const double* Xlow, const double* Xhigh, std::int64_t ldx,
+void check_call(const char* routine, const DeviceSystem& s, const double* Xlow, const double* Xhigh, std::int64_t ldx,
                 const Options& options) {
-  constexpr const char* routine = "verified_solve";
   check_dimension(routine, "n", s.n);
   check_dimension(routine, "nrhs", s.nrhs);
   check_area(routine, s.n, std::max(s.n, s.nrhs));
@@ -194,12 +206,12 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
   const Clock clock;
   const DeviceSystem system{n, nrhs, A, B, lda, ldb};
-  check_call(system, Xlow, Xhigh, ldx, options);
+  check_call("verified_solve", system, Xlow, Xhigh, ldx, options);
   VerifiedReport report = verified_report("verified_solve", n, nrhs);
   const FloatingEnvironment environment;
   VerifiedOnDevice run(system, options);
   Regularity proof;
-  if (n > 0) proof = run.prove();
+  if (n > 0) proof = run.prove(Proves::solutions);
   report.contraction = proof.contraction, report.reason = proof.failure;
   if (report.reason.empty()) {
     const Enclosure e = n > 0 && nrhs > 0 ? enclose(run, proof) : Enclosure{{}, {}, {}, true};
@@ -216,6 +228,26 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
       check(cudaStreamSynchronize(stream_of(options)), "verified_solve");
     }
   }
+  report.seconds = clock.seconds();
+  return report;
+}
+
+VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda, double* low, double* high,
+                                std::int64_t ldx, const Options& options) {
+  const Clock clock;
+  const DeviceSystem system{n, n, A, A, lda, lda};  // as many right-hand sides, of which none is read
+  check_call("verified_inverse", system, low, high, ldx, options);
+  VerifiedReport report = verified_report("verified_inverse", n, n);
+  const FloatingEnvironment environment;
+  if (n > 0) {
+    const DeviceSystem alone{n, 0, A, A, lda, lda};
+    VerifiedOnDevice run(alone, options);
+    const Regularity proof = run.prove(Proves::inverse);
+    report.contraction = proof.contraction, report.reason = proof.failure;
+    if (report.reason.empty() && !run.enclose_inverse(proof, low, high, ldx))
+      report.reason = "the inverse, or its error, overflows";
+  }
+  report.verified = report.reason.empty();
   report.seconds = clock.seconds();
   return report;
 }

@@ -1,5 +1,6 @@
 // Enclosures in device memory, in a build without CUDA.
 #include "base/stub.hpp"
+#include "lapack/quad/quad_instances.hpp"
 #include "lapack/verified/interval_products.hpp"
 #include "vernier/quad.hpp"
 
@@ -17,6 +18,11 @@ VerifiedReport verified_solve(std::int64_t, std::int64_t, const double*, std::in
   fail_without_cuda();
 }
 
+VerifiedReport verified_inverse(std::int64_t, const double*, std::int64_t, double*, double*, std::int64_t,
+                                const Options&) {
+  fail_without_cuda();
+}
+
 template <class TB>
 QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const TB*, std::int64_t, dd*,
                            std::int64_t, const QuadOptions&) {
@@ -26,6 +32,34 @@ template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, s
                                     std::int64_t, dd*, std::int64_t, const QuadOptions&);
 template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
                                     dd*, std::int64_t, const QuadOptions&);
+
+template <class T>
+void quad_syrk(Uplo, Op, std::int64_t, std::int64_t, double, const T*, std::int64_t, double, T*, std::int64_t,
+               const QuadOptions&) {
+  fail_without_cuda();
+}
+template <class T>
+void quad_trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const T*, std::int64_t, T*, std::int64_t,
+               const QuadOptions&) {
+  fail_without_cuda();
+}
+template <class T>
+std::int64_t quad_getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const QuadOptions&) {
+  fail_without_cuda();
+}
+template <class T>
+std::int64_t quad_potrf(Uplo, std::int64_t, T*, std::int64_t, const QuadOptions&) {
+  fail_without_cuda();
+}
+template <class T>
+std::int64_t quad_gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,
+                       const QuadOptions&) {
+  fail_without_cuda();
+}
+VERNIER_QUAD_FACTORS(dd)
+#if defined(__SIZEOF_FLOAT128__)
+VERNIER_QUAD_FACTORS(binary128)
+#endif
 
 VERNIER_INTERVAL_PRODUCTS(double)
 VERNIER_INTERVAL_PRODUCTS(std::complex<double>)

@@ -97,20 +97,10 @@ __global__ void __launch_bounds__(threads) special_entries(const __grid_constant
   for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < task.m * task.n;
        at += step) {
     const std::int64_t j = at / task.m, i = at - j * task.m;
-    unsigned terms = 0;
-    if (task.side.a.statistics[i].nonfinite)
-      terms |= special_terms(task.side.a.x.at(i, 0), task.side.a.x.k_stride(), task.side.b.x.at(j, 0),
-                             task.side.b.x.k_stride(), task.side.a.x.k);
-    if (task.side.b.statistics[j].nonfinite)
-      terms |= special_terms(task.side.b.x.at(j, 0), task.side.b.x.k_stride(), task.side.a.x.at(i, 0),
-                             task.side.a.x.k_stride(), task.side.a.x.k);
+    const unsigned terms = special_terms(task.side.a, i, task.side.b, j);
     if (terms == 0) continue;  // the vectors are finite: where one is not, every entry has such a term
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    const T special = terms == plus_infinity    ? infinity
-                      : terms == minus_infinity ? -infinity
-                                                : std::numeric_limits<T>::quiet_NaN();
     T* c = task.to.c + i + j * task.to.ldc;
-    *c = combined_special(special, alpha, beta, c);
+    *c = combined_special(sum_of_special_terms<T>(terms), alpha, beta, c);
   }
 }
 

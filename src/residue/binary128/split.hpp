@@ -24,7 +24,7 @@ struct VectorExponents {
 
   VERNIER_HD constexpr bool any() const { return largest > none; }
   VERNIER_HD constexpr int shift() const { return any() ? largest : 0; }
-  constexpr int span() const { return any() ? largest + minus_least : 0; }
+  VERNIER_HD constexpr int span() const { return any() ? largest + minus_least : 0; }
 };
 
 // Exponents of all vectors.

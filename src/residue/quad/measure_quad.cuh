@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_
   const int v = static_cast<int>(threadIdx.x);
   QuadVector all;
   if (side.exponents != nullptr && v < held_vectors && first + v < side.x.vectors)
-    all.shift = side.exponents[first + v].shift();
+    all.shift = side.exponents[first + v].shift(), all.span = side.exponents[first + v].span();
   for (std::int64_t begin = 0; begin < side.x.k; begin += longest_slice) {
     const std::int64_t end = min(begin + longest_slice, side.x.k);
     const HeldSlice<Parts> slice(side.x, first, begin, end);
@@ -196,15 +196,19 @@ __global__ void __launch_bounds__(scale_threads)
   side.scales[v] = s;
   side.dd[v] = {s.error.rounded, s.error.half_norm, s.error.floor, x.shift - s.scale, x.nonfinite ? 1 : 0};
   QuadMaxima& maxima = facts->maxima;
-  const auto raise = [](unsigned long long& most, double number) {
-    atomicMax(&most, static_cast<unsigned long long>(magnitude_bits(number)));
+  const auto raise_to = [](auto& most, auto number) {
+    if (number > most) atomicMax(&most, number);  // most threads see a larger one that is there
+  };
+  const auto raise = [&](unsigned long long& most, double number) {
+    raise_to(most, static_cast<unsigned long long>(magnitude_bits(number)));
   };
   raise(maxima.norm_2[which], norm);
   raise(maxima.rounded[which], by_floor(s.error.rounded, s.error.floor));
   raise(maxima.half_norm[which], by_floor(s.error.half_norm, s.error.floor));
-  atomicMax(&maxima.exponent[which], static_cast<unsigned>(s.exponent + 1));
-  if (s.error.rounded != 0) atomicMax(&maxima.inexact, 1u);
+  raise_to(maxima.exponent[which], static_cast<unsigned>(s.exponent + 1));
+  if (s.error.rounded != 0) raise_to(maxima.inexact, 1u);
   if (x.nonfinite) atomicMax(&maxima.special, 1u);
+  if (x.span > most_span) atomicMax(&maxima.wide, 1u);
 }
 
 // ---- |A||B| --------------------------------------------------------------------------------------------------------

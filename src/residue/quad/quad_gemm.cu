@@ -33,6 +33,7 @@ class ScalesOnDevice final : public QuadScales {
           "scales");
     check(cudaStreamSynchronize(stream_), "scales");
     maxima_ = *static_cast<const QuadMaxima*>(memory.data());
+    if (maxima_.wide != 0) fail_beyond_span();
     return maxima_.extents();
   }
   std::vector<QuadSampleError> samples() override {

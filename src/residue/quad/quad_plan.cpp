@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/status.hpp"
+
 namespace vernier {
 namespace {
 
@@ -16,7 +18,7 @@ int first_bits(std::int64_t k, QuadGoal goal) {
   if (goal.exact()) return most_bits;
   const int gained =
       static_cast<int>(std::log2(static_cast<double>(k)) / 2);  // errors add up like roots, bounds do not
-  return std::clamp(goal.bits + spare_bits - gained, goal.bits + 6, most_bits);
+  return std::min(goal.bits + std::max(spare_bits - gained, 6), most_bits);
 }
 
 QuadExtent set_scales(QuadSide& side, const QuadScaling& rule) {
@@ -101,6 +103,13 @@ int missing_bits(const std::vector<QuadSampleError>& samples, std::int64_t k, Qu
 }
 
 }  // namespace
+
+void fail_beyond_span() {
+  fail(Status::unsupported,
+       "quad_gemm: elements of a row of op(A) or a column of op(B) lie more than 2^{} apart; expected binary128 data "
+       "whose rows and columns are scaled",
+       most_span);
+}
 
 QuadPlan choose_bits(QuadScales& scales, std::int64_t k, QuadGoal goal) {
   QuadPlan plan;

@@ -71,6 +71,9 @@ class QuadScales {
   virtual std::vector<QuadSampleError> samples() = 0;  // at the scales that are set
 };
 
+// Of binary128 whose exponents in a vector no doubles hold.
+[[noreturn]] void fail_beyond_span();
+
 // Sets the scales; plan.integers is left to the caller.
 QuadPlan choose_bits(QuadScales& scales, std::int64_t k, QuadGoal goal);
 

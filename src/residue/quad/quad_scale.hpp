@@ -12,6 +12,7 @@
 namespace vernier {
 
 inline constexpr int most_parts = 3;
+inline constexpr int most_span = 900;  // of exponents in a vector of binary128: its parts stay normal doubles
 
 // Elements are those of op(A) or op(B) times 2^-shift.
 struct QuadVector {

@@ -14,7 +14,6 @@ namespace vernier {
 namespace {
 
 constexpr std::int64_t sampled = 6;  // rows and columns
-constexpr int most_span = 900;       // of binary128: parts stay normal doubles
 
 // A slice that begins at this k.
 void measure_slice(const PartStrip& strip, std::int64_t begin, const SchemeBackend<double>& backend, QuadVector* out) {
@@ -57,11 +56,7 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
     for (std::int64_t l = 0; l < x.k; l += longest_slice)
       measure_slice(x.strip(first, l, std::min(longest_slice, x.k - l), out, buffer), l, backend, out);
   }
-  if (too_wide)
-    fail(Status::unsupported,
-         "quad_gemm: elements of a row of op(A) or a column of op(B) lie more than 2^{} apart; expected binary128 data "
-         "whose rows and columns are scaled",
-         most_span);
+  if (too_wide) fail_beyond_span();
   return side;
 }
 

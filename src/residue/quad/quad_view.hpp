@@ -42,10 +42,10 @@ struct DeviceQuadSide {
 };
 
 // Maxima over the vectors of A and of B: of QuadExtent's members, as bits; of exponents and 1; whether some vector is
-// no vector of integers, or has a NaN or an infinity.
+// no vector of integers, has a NaN or an infinity, or is wider than most_span.
 struct QuadMaxima {
   unsigned long long norm_2[2], rounded[2], half_norm[2];
-  unsigned exponent[2], inexact, special;
+  unsigned exponent[2], inexact, special, wide;
 
   QuadExtents extents() const { return {extent(0), extent(1)}; }
 

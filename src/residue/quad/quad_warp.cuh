@@ -9,12 +9,12 @@ namespace vernier::cuda {
 
 inline constexpr int measure_threads = 256, measure_vectors = 16, measure_warps = measure_threads / 32;
 
-// Parts of an element; none behind a NaN or an infinity.
+// Parts of an element; none behind a NaN or an infinity. No load waits for another one.
 template <int Parts>
 __device__ __forceinline__ void load_parts(const double* p, double (&x)[Parts]) {
-  x[0] = p[0];
-  if constexpr (Parts == 2) x[1] = is_finite(x[0]) ? p[1] : 0;
-  if constexpr (Parts == 3) x[1] = p[1], x[2] = p[2];
+#pragma unroll
+  for (int part = 0; part < Parts; ++part) x[part] = p[part];
+  if constexpr (Parts == 2) x[1] = is_finite(x[0]) ? x[1] : 0;
 }
 
 __device__ __forceinline__ double magnitude_at(const QuadView& x, std::int64_t v, std::int64_t l,

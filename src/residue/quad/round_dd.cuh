@@ -50,15 +50,26 @@ __global__ void __launch_bounds__(round_dd_threads, 3)
   const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4,
                      i0 = down * unit_rows + half * 16 + lane % 4 * 2, plane = units.plane_bytes();
   if (j0 >= task.n || i0 >= task.m) return;
+  const auto plane_of = [&](int q) {
+    return reinterpret_cast<const uint2*>(task.residues + at * round_dd_entries + q * plane);
+  };
+  uint2 raw[Pairs > 0 ? 2 * Pairs : 1];  // all loads on their way at once, where their number is known
+  if constexpr (Pairs > 0) {
+#pragma unroll
+    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : uint2{0, 0};
+  }
 #pragma unroll 1
   for (int w = 0; w < 2; ++w) {
     CrtSums<Limbs> sums[4];
     sum_four<Pairs>(
         tables, task.moduli,
-        [&](int q) {
-          return q < task.moduli ? *reinterpret_cast<const std::uint32_t*>(task.residues + at * round_dd_entries +
-                                                                           4 * w + q * plane)
-                                 : 0;
+        [&](int q) -> std::uint32_t {
+          if constexpr (Pairs > 0) {
+            return w == 0 ? raw[q].x : raw[q].y;
+          } else {
+            const uint2 r = q < task.moduli ? *plane_of(q) : uint2{0, 0};
+            return w == 0 ? r.x : r.y;
+          }
         },
         sums);
 #pragma unroll

@@ -19,16 +19,8 @@ inline constexpr int thread_elements = 8;
 
 template <class T>
 __device__ T with_specials(const DeviceRecombination<T>& task, std::int64_t i, std::int64_t j, T t) {
-  unsigned terms = 0;
-  if (task.side.a.statistics[i].nonfinite)
-    terms |= special_terms(task.side.a.x.at(i, 0), task.side.a.x.k_stride(), task.side.b.x.at(j, 0),
-                           task.side.b.x.k_stride(), task.side.a.x.k);
-  if (task.side.b.statistics[j].nonfinite)
-    terms |= special_terms(task.side.b.x.at(j, 0), task.side.b.x.k_stride(), task.side.a.x.at(i, 0),
-                           task.side.a.x.k_stride(), task.side.a.x.k);
-  if (terms == 0) return t;
-  constexpr T infinity = std::numeric_limits<T>::infinity();
-  return terms == plus_infinity ? infinity : terms == minus_infinity ? -infinity : std::numeric_limits<T>::quiet_NaN();
+  const unsigned terms = special_terms(task.side.a, i, task.side.b, j);
+  return terms == 0 ? t : sum_of_special_terms<T>(terms);
 }
 
 template <class T>

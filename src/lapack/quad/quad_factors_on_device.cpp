@@ -1,0 +1,121 @@
+// Factorisations and triangles in dd and binary128 in device memory: panels go to the host, products stay.
+#include "vernier/quad.hpp"
+
+#if VERNIER_HAS_CUDA
+
+#include <vector>
+
+#include "cuda/device.hpp"
+#include "engine/int8_engine.hpp"
+#include "lapack/quad/quad_calls.hpp"
+#include "lapack/quad/quad_instances.hpp"
+#include "lapack/quad/row_swaps.hpp"
+#include "product/device_memory.hpp"
+
+namespace vernier::cuda {
+namespace {
+
+template <class T>
+class DevicePlace {
+ public:
+  using Element = T;
+
+  explicit DevicePlace(const QuadOptions& options)
+      : options_(options), stream_(static_cast<cudaStream_t>(options.stream)) {}
+
+  void check(const char* routine) const {
+    check_factor_contract<T>(routine, options_.contract);
+    const T* const none = nullptr;  // a product of no size checks the other options
+    cuda::quad_gemm(Op::none, Op::none, 0, 0, 0, 1, none, 1, none, 1, 0, static_cast<T*>(nullptr), 1, options_);
+  }
+  int threads() const { return usable_threads(options_.threads); }
+  void multiply(const GemmCall<T, double>& p) const {
+    cuda::quad_gemm(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options_);
+  }
+  template <class Use>
+  void host(const Placed<T>& m, Access access, const Use& use) const {
+    if (m.rows == 0 || m.columns == 0) return;
+    std::vector<T> copy(static_cast<std::size_t>(m.rows * m.columns));
+    if (access != Access::write) move(copy.data(), m.rows, m.x, m.ld, m, cudaMemcpyDeviceToHost);
+    use(copy.data(), m.rows);
+    if (access != Access::read) move(m.x, m.ld, copy.data(), m.rows, m, cudaMemcpyHostToDevice);
+  }
+  void swap_rows(const Placed<T>& m, std::int64_t first, std::int64_t last, const std::int64_t* pivots) const {
+    swap_rows_on_device({m.x, m.ld, m.columns}, first, last, pivots, stream_);
+  }
+  template <class Run>
+  std::int64_t with_pivots(std::int64_t count, std::int64_t* pivots, const Run& run) const {
+    std::vector<std::int64_t> list(static_cast<std::size_t>(count));
+    const std::int64_t info = run(list.data());
+    cuda::check(
+        cudaMemcpyAsync(pivots, list.data(), list.size() * sizeof(std::int64_t), cudaMemcpyHostToDevice, stream_),
+        "pivots");
+    cuda::check(cudaStreamSynchronize(stream_), "pivots");
+    return info;
+  }
+
+  class Buffer {
+   public:
+    Buffer(std::int64_t count, cudaStream_t stream) : memory_(static_cast<std::size_t>(count) * sizeof(T), stream) {}
+    T* data() const { return reinterpret_cast<T*>(memory_.data()); }
+
+   private:
+    DeviceWorkspace memory_;
+  };
+  Buffer take(std::int64_t count) const { return Buffer(count, stream_); }
+
+ private:
+  // Waits for the stream.
+  void move(T* to, std::int64_t ld_to, const T* from, std::int64_t ld_from, const Placed<T>& m,
+            cudaMemcpyKind kind) const {
+    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
+    cuda::check(cudaMemcpy2DAsync(to, bytes(ld_to), from, bytes(ld_from), bytes(m.rows),
+                                  static_cast<std::size_t>(m.columns), kind, stream_),
+                "a panel");
+    cuda::check(cudaStreamSynchronize(stream_), "a panel");
+  }
+
+  const QuadOptions& options_;
+  const cudaStream_t stream_;
+};
+
+}  // namespace
+
+template <class T>
+void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const T* A, std::int64_t lda,
+               double beta, T* C, std::int64_t ldc, const QuadOptions& options) {
+  call_syrk(DevicePlace<T>(options), uplo,
+            {op, op == Op::none ? Op::transpose : Op::none, n, n, k, alpha, A, lda, A, lda, beta, C, ldc});
+}
+
+template <class T>
+void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha, const T* A,
+               std::int64_t lda, T* B, std::int64_t ldb, const QuadOptions& options) {
+  call_trsm(DevicePlace<T>(options), {side, uplo, op, diag, alpha, A, lda, {m, n, B, ldb}});
+}
+
+template <class T>
+std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
+                        const QuadOptions& options) {
+  return call_getrf(DevicePlace<T>(options), {m, n, A, lda}, pivots);
+}
+
+template <class T>
+std::int64_t quad_potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const QuadOptions& options) {
+  return call_potrf(DevicePlace<T>(options), uplo, {n, n, A, lda});
+}
+
+template <class T>
+std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
+                       std::int64_t ldb, const QuadOptions& options) {
+  return call_gesv(DevicePlace<T>(options), {n, n, A, lda}, pivots, {n, nrhs, B, ldb});
+}
+
+VERNIER_QUAD_FACTORS(dd)
+#if defined(__SIZEOF_FLOAT128__)
+VERNIER_QUAD_FACTORS(binary128)
+#endif
+
+}  // namespace vernier::cuda
+
+#endif

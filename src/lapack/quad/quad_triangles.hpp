@@ -1,0 +1,142 @@
+// Triangles in dd and binary128, wherever the matrices lie: diagonal blocks element by element on the host, all else by
+// products there.
+#pragma once
+
+#include <algorithm>
+
+#include "lapack/quad/quad_panels.hpp"
+#include "product/call.hpp"
+
+namespace vernier {
+
+inline constexpr std::int64_t quad_block = 48;  // columns of a panel
+inline constexpr std::int64_t quad_syrk_block = 256;
+
+// A matrix that a place holds.
+template <class T>
+struct Placed {
+  std::int64_t rows, columns;
+  T* x;
+  std::int64_t ld;
+};
+
+// What the host does with one: looks at it, fills it, or both.
+enum class Access { read, write, edit };
+
+// Place has, of matrices in its memory: multiply(GemmCall), host(Placed, Access, f) that calls f(x, ld) with host
+// memory, swap_rows, take(count) -> a Buffer, check(routine) of its options, and threads().
+template <class Place>
+class QuadTriangles {
+ public:
+  using T = typename Place::Element;
+  using Call = GemmCall<T, double>;
+
+  explicit QuadTriangles(const Place& place) : place_(place) {}
+
+  void syrk(Uplo uplo, const Call& p) const {  // p: of op(A) op(A)^T
+    if (p.n == 0) return;
+    const bool lower = uplo == Uplo::lower;
+    const auto rows = [&](std::int64_t i) { return p.opa == Op::none ? p.a + i : p.a + i * p.lda; };
+    const std::int64_t most = std::min(p.n, quad_syrk_block);
+    const auto diagonal = place_.take(most * most);
+    for (std::int64_t j = 0; j < p.n; j += quad_syrk_block) {
+      const std::int64_t count = std::min(quad_syrk_block, p.n - j), begin = lower ? j + count : 0,
+                         end = lower ? p.n : j;
+      Call block = p;
+      block.a = block.b = rows(j), block.ldb = p.lda;
+      block.m = block.n = count, block.beta = 0, block.c = diagonal.data(), block.ldc = count;
+      place_.multiply(block);
+      update_triangle(lower, p.beta, {count, count, diagonal.data(), count},
+                      {count, count, p.c + j + j * p.ldc, p.ldc});
+      block.a = rows(begin), block.m = end - begin;
+      block.beta = p.beta, block.c = p.c + begin + j * p.ldc, block.ldc = p.ldc;
+      place_.multiply(block);
+    }
+  }
+
+  // op(A) X = alpha B, or X op(A) = alpha B, X in place of B.
+  void trsm(Side side, const Triangle<T>& triangle, double alpha, const Placed<T>& b) const {
+    if (b.rows == 0 || b.columns == 0) return;
+    if (side == Side::left) {
+      place_.host(b, Access::edit, [&](T* x, std::int64_t ld) { scale(alpha, {b.rows, b.columns, x, ld}); });
+      return solve_left(triangle, b);
+    }
+    // X op(A) = B is op(A)^T X^T = B^T
+    const auto memory = place_.take(b.rows * b.columns);
+    const Placed<T> turned{b.columns, b.rows, memory.data(), std::max<std::int64_t>(1, b.columns)};
+    place_.host(b, Access::read, [&](const T* from, std::int64_t ld) {
+      place_.host(turned, Access::write, [&](T* x, std::int64_t ldx) {
+        transpose(b.rows, b.columns, from, ld, x, ldx);
+        scale(alpha, {turned.rows, turned.columns, x, ldx});
+      });
+    });
+    solve_left({triangle.a, triangle.lda, !triangle.lower, !triangle.transposed, triangle.unit}, turned);
+    place_.host(turned, Access::read, [&](const T* from, std::int64_t ld) {
+      place_.host(b, Access::write, [&](T* x, std::int64_t ldx) { transpose(b.columns, b.rows, from, ld, x, ldx); });
+    });
+  }
+
+ protected:
+  // C -= op(A) op(B), where there is something to multiply.
+  void subtract(Call p) const {
+    if (p.shape().empty()) return;
+    p.alpha = -1, p.beta = 1;
+    place_.multiply(p);
+  }
+
+  void solve_left(const Triangle<T>& t, const Placed<T>& b) const {
+    for (std::int64_t done = 0; done < b.rows; done += quad_block) {
+      const std::int64_t count = std::min(quad_block, b.rows - done), begin = t.lower ? done : b.rows - done - count,
+                         end = begin + count;
+      const Placed<T> rows{count, b.columns, b.x + begin, b.ld};
+      const Placed<T> square{count, count, const_cast<T*>(t.element(begin, begin)), t.lda};  // which is read
+      place_.host(square, Access::read, [&](const T* a, std::int64_t lda) {
+        place_.host(rows, Access::edit, [&](T* x, std::int64_t ld) {
+          solve_diagonal({a, lda, t.lower, t.transposed, t.unit}, count, b.columns, x, ld, place_.threads());
+        });
+      });
+      const std::int64_t first = t.lower ? end : 0;  // of the rows that are left
+      subtract({.opa = t.op(),
+                .m = t.lower ? b.rows - end : begin,
+                .n = b.columns,
+                .k = count,
+                .a = t.element(first, begin),
+                .lda = t.lda,
+                .b = rows.x,
+                .ldb = b.ld,
+                .c = b.x + first,
+                .ldc = b.ld});
+    }
+  }
+
+  static void transpose(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld, T* y, std::int64_t ldy) {
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) y[j + i * ldy] = x[i + j * ld];
+  }
+
+  const Place& place_;
+
+ private:
+  // C = product + beta C on one triangle.
+  void update_triangle(bool lower, double beta, const Placed<T>& product, const Placed<T>& target) const {
+    place_.host(product, Access::read, [&](const T* t, std::int64_t ldt) {
+      place_.host(target, Access::edit, [&](T* c, std::int64_t ldc) {
+        for (std::int64_t l = 0; l < product.columns; ++l)
+          for (std::int64_t i = lower ? l : 0; i < (lower ? product.rows : l + 1); ++i) {
+            T& x = c[i + l * ldc];
+            x = beta == 0 ? t[i + l * ldt] : t[i + l * ldt] + normalised(x) * beta;
+          }
+      });
+    });
+  }
+
+  static void scale(double alpha, const Placed<T>& b) {
+    for (std::int64_t j = 0; j < b.columns; ++j)
+      for (std::int64_t i = 0; i < b.rows; ++i) {
+        T& e = b.x[i + j * b.ld];
+        e = alpha == 0 ? T(0.0) : alpha == 1 ? normalised(e) : normalised(e) * alpha;
+      }
+  }
+};
+
+}  // namespace vernier
