@@ -63,10 +63,10 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
   report.plan = plan.printable;
   bool done = false;
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  const bool pauses = plan.residues && !plan.exact && !options.asynchronous && plan.native == NativeUse::for_speed;
-  if (pauses && !should_try(stream, plan)) {
+  const bool pauses = plan.residues && !plan.exact && plan.native == NativeUse::for_speed;
+  if (pauses && (options.asynchronous ? pauses_on_any_stream(plan) : !should_try(stream, plan))) {
     report.fallback = true;
-    report.plan.reason += "; of late data of this shape were too wide on this stream, so that only some are looked at";
+    report.plan.reason += "; of late data of this shape were too wide, so that only some are looked at";
   } else if (plan.residues) {
     if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
     done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
@@ -77,7 +77,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
       report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
-    if (pauses) tried(stream, plan, !done && remembered(stream, plan).guess == 0);
+    if (pauses && !options.asynchronous) tried(stream, plan, !done && remembered(stream, plan).guess.number == 0);
   }
   if (done) return;
   if (report.fallback) {

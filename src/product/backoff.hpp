@@ -13,6 +13,7 @@ class Backoff {
     --left_;
     return false;
   }
+  bool pauses() const { return left_ > 0; }
   void tried(bool in_vain) {
     pause_ = in_vain ? std::clamp(4 * pause_, 4, 64) : 0;
     left_ = pause_;

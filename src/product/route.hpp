@@ -26,8 +26,9 @@ struct DeviceRoute {
 // What is found out about such residues, in device memory; zeros before.
 struct GuessFindings {
   int fails;          // 1: they do not serve; 0 also where nobody asked
-  int next_guess;     // the first whose errors of a sample are small enough; 0: none
+  unsigned allowed;   // guesses whose errors of a sample are small enough: bit g for number g + 1
   unsigned judged;    // blocks of the kernel that judges
+  int coarse;         // bits by which some vector's scale is too coarse, at most
   unsigned gathered;  // vectors of the sample that are there
 };
 

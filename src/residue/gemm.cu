@@ -48,22 +48,52 @@ void set_moduli(Plan& plan, int moduli) {
   plan.log2_modulus_product = log2_product_of_moduli(moduli);
 }
 
-// What is known after an irregular product says what to guess for the next one. bound: its moduli by the right scales.
-void expect(const DeviceProductPlan& plan, int next_guess, int bound, ProductMemory& memory) {
-  const int next = next_guess == 0 ? 0 : std::max(next_guess, memory.failed_guess + 1);
-  memory.guess = guess_worth_making(plan, next, bound);
+bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) & 1) != 0; }
+
+// What is known after an irregular product says what to guess for the next one: of the allowed guesses, from number
+// `from` on, the first that did not fail yet. bound: moduli by the right scales.
+void expect(const DeviceProductPlan& plan, unsigned allowed, int from, int bound, ProductMemory& memory) {
+  int next = std::max(from, memory.failed_guess + 1);
+  while (next <= plan.guesses() && !is_allowed(allowed, next)) ++next;
+  memory.guess = {guess_worth_making(plan, next, bound)};
+}
+
+// A guess that may serve by a longer part of k is made again.
+bool expect_again(const DeviceProductPlan& plan, const NumberedGuess& failed, bool may_serve, ProductMemory& memory) {
+  if (may_serve && bound_k_step(plan.shape.k, failed.finer) > 1) {
+    memory.guess = {failed.number, failed.finer + 1};
+    return true;
+  }
+  memory.failed_guess = std::max(memory.failed_guess, failed.number);
+  return false;
+}
+
+// After a guess that failed, by what its judge found. A part that is twice as long asks for scales that are up to a bit
+// coarser.
+void expect_after(const DeviceProductPlan& plan, const NumberedGuess& failed, const GuessFindings& found,
+                  ProductMemory& memory) {
+  const bool may_serve = is_allowed(found.allowed, failed.number) &&
+                         1 << std::min(found.coarse, 8) <= bound_k_step(plan.shape.k, failed.finer);
+  if (!expect_again(plan, failed, may_serve, memory)) expect(plan, found.allowed, 1, 0, memory);
+}
+
+// By the whole product of |A| and |B|; failed: a guess, or none.
+void expect_after(const DeviceProductPlan& plan, const NumberedGuess& failed, const BoundFindings& found,
+                  ProductMemory& memory) {
+  const bool may_serve = found.coarse < failed.number && is_allowed(found.allowed, failed.number);
+  if (!expect_again(plan, failed, may_serve, memory))
+    expect(plan, found.allowed, found.coarse + 1, found.moduli, memory);
 }
 
 // Of a product that its statistics leave irregular, by scales from |A||B|; first: what is queued already.
 template <class T>
 bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel first, ProductMemory& memory,
                    Report& report) {
-  const int guess = first == FirstKernel::guess ? memory.guess : 0;
-  const DeviceBoundRun<T> bound = run.bound(guess);
-  memory.failed_guess = std::max(memory.failed_guess, guess);
+  const NumberedGuess guess = first == FirstKernel::guess ? memory.guess : NumberedGuess{};
+  const DeviceBoundRun<T> bound = run.bound(guess.number);
   report.fallback = plan.most_bound_moduli == 0;
   if (report.fallback) {
-    expect(plan, guess > 0 ? bound.next_guess() : 1, 0, memory);
+    guess.number > 0 ? expect_after(plan, guess, bound.guess_findings(), memory) : expect(plan, ~0u, 1, 0, memory);
     return false;
   }
   const auto start = Clock::now();
@@ -75,8 +105,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
-  const bool any = found.next_guess > 0 && found.coarse < plan.guesses();
-  expect(plan, any ? std::max(found.next_guess, found.coarse + 1) : 0, found.moduli, memory);
+  expect_after(plan, guess, found, memory);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
@@ -112,14 +141,14 @@ bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Cont
 template <class T>
 FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& memory) {
   if (!memory.irregular) return DeviceRun<T>::at_once(plan) ? FirstKernel::whole : FirstKernel::statistics;
-  if (memory.guess > 0) return FirstKernel::guess;
+  if (memory.guess.number > 0) return FirstKernel::guess;
   return plan.most_bound_moduli == 0 ? FirstKernel::statistics : FirstKernel::bytes;
 }
 
 // Where no host waits, what is known of earlier products whose host did.
-int guess_without_host(const DeviceProductPlan& plan) {
+NumberedGuess guess_without_host(const DeviceProductPlan& plan) {
   const ProductMemory memory = remembered_of_any_stream(plan);
-  return memory.irregular && memory.guess <= plan.guesses() ? memory.guess : 0;
+  return memory.irregular && memory.guess.number <= plan.guesses() ? memory.guess : NumberedGuess{};
 }
 
 // The first kernel and what follows from it; true: nothing remains to be done.
@@ -139,7 +168,7 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
     serves = first == FirstKernel::guess && memory.irregular && words.wait_for_guess();
   }
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
-    set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
+    set_moduli(report.plan, guess_of(plan.least_guess, memory.guess.number).moduli);
     report.bounded = serves;
     if (!memory.irregular) memory = {};
     return true;
@@ -161,8 +190,8 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {
-      const int guess = guess_without_host(plan);
-      if (guess > 0) set_moduli(report.plan, guess_of(plan.least_guess, guess).moduli);
+      const NumberedGuess guess = guess_without_host(plan);
+      if (guess.number > 0) set_moduli(report.plan, guess_of(plan.least_guess, guess.number).moduli);
       run.run_without_host(options.outcome, guess);
       return true;
     }
@@ -172,7 +201,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   ProductMemory memory = remembered(stream, plan);
-  if (memory.guess > plan.guesses()) memory.guess = 0;  // by a smaller workspace
+  if (memory.guess.number > plan.guesses()) memory.guess = {};  // by a smaller workspace
   const FirstKernel first = first_kernel<T>(plan, memory);
   bool done = start_on_device(plan, run, first, stream, memory, report);
   if (!done && plan.bound) {

@@ -68,7 +68,14 @@ bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
 }
 
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
-  if_memory_serves([&] { memories().with(id_of(stream), plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); }); });
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
+  });
+}
+
+bool pauses_on_any_stream(const DeviceProductPlan& plan) {
+  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.pause.pauses(); });
 }
 
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {

@@ -8,6 +8,7 @@
 
 #include "product/device_memory.hpp"
 #include "product/host_mailbox.hpp"
+#include "residue/bound/guess.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/plan/plan_cuda.hpp"
 
@@ -17,11 +18,13 @@ namespace vernier::cuda {
 // them after a look in vain, most are not looked at. For contracts alone that promise no bits.
 bool should_try(cudaStream_t stream, const DeviceProductPlan& plan);
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
+// The same on any stream, for products whose host does not wait: they are never looked at then.
+bool pauses_on_any_stream(const DeviceProductPlan& plan);
 
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;
-  int guess = 0;         // residues that may serve such a product (residue/bound/guess.hpp); 0: none
+  NumberedGuess guess;   // residues that may serve such a product (residue/bound/guess.hpp)
   int failed_guess = 0;  // the last that did not
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);

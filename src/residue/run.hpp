@@ -59,15 +59,15 @@ class DeviceRun {
 
   // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
   // if that part finds their scales fine enough, or if the product is regular.
-  void start_by_guess(Regularity regularity, int number, const HostAnswer& serves,
+  void start_by_guess(Regularity regularity, const NumberedGuess& made, const HostAnswer& serves,
                       const DeviceRoutePlan* route = nullptr) {
-    const Guess guess = guess_of(plan_.least_guess, number);
-    const DeviceBoundRun<T> bounds = bound(number, route);
+    const Guess guess = guess_of(plan_.least_guess, made.number);
+    const DeviceBoundRun<T> bounds = bound(made.number, route);
     ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
     p.products = p.recombination = bounds.guess_gate(true);
     p.converted = true;
     Sides<DeviceOperand<T>> x = chain_.operands(planes_of(p));
-    bounds.write_bytes_with(x, bounds.k_step());
+    bounds.write_bytes_with(x, bounds.k_step(made));
     bounds.clear_guess();
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
@@ -77,7 +77,7 @@ class DeviceRun {
     regularity.rule = plan_.rule;
     regularity.rule.twice_norm_bits_16 -= std::abs(guess.share_32);  // no scale is coarser than by this
     measure_on_device<T>(x.a, x.b, guess_rule(plan_, guess.moduli), measured, regularity, stream_);
-    bounds.judge(number, {regularity.is_irregular, 1}, serves);
+    bounds.judge(made, {regularity.is_irregular, 1}, serves);
     chain_.run(p);
   }
 
@@ -86,8 +86,8 @@ class DeviceRun {
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
   // these data need. outcome: null, or where the route is left.
-  // guess: 0, or of residues that may serve.
-  void run_without_host(Outcome* outcome, int guess);
+  // guess: none, or of residues that may serve.
+  void run_without_host(Outcome* outcome, const NumberedGuess& guess);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);

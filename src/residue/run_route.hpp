@@ -6,15 +6,15 @@
 namespace vernier::cuda {
 
 template <class T>
-void DeviceRun<T>::run_without_host(Outcome* outcome, int guess) {
+void DeviceRun<T>::run_without_host(Outcome* outcome, const NumberedGuess& guess) {
   const auto* end = reinterpret_cast<const std::byte*>(vectors_.regularity + 1);
   const auto bytes = static_cast<std::size_t>(end - reinterpret_cast<const std::byte*>(vectors_.route));
   check(cudaMemsetAsync(vectors_.route, 0, bytes, stream_), "route");  // and what lies behind it
   const DeviceRoutePlan route = plan_device_route(plan_);
   const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
-  if (guess > 0) {
+  if (guess.number > 0) {
     start_by_guess(regularity, guess, {}, &route);
-    follow_by_bound(route, bound(guess).guess_gate(false));
+    follow_by_bound(route, bound(guess.number).guess_gate(false));
   } else {
     const bool whole = at_once(plan_);
     start(regularity, false, whole ? FirstKernel::whole : FirstKernel::statistics);

@@ -263,7 +263,7 @@ TEST(BoundOnGpu, PartsOfTheProductAreTheModels) {
     for (std::size_t i = 0; i < 37; ++i) {
       float least = bound_no_partner;
       for (std::size_t j = 0; j < 70; ++j)
-        least = std::min(least, bound_ratio(bound_twin_sum(x.part_rows[i], x.part_columns[j]), weights[j], 0));
+        least = std::min(least, bound_ratio(bound_twin_sum(x.part_rows[i], x.part_columns[j], k), weights[j], 0));
       ASSERT_EQ(std::bit_cast<float>(minima[i]), least) << "row " << i << ", k = " << k;
     }
   }

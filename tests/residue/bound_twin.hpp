@@ -33,14 +33,16 @@ inline float added_towards_zero(float a, float b) {
   return static_cast<double>(rounded) > sum ? std::nextafter(rounded, 0.0f) : rounded;
 }
 
+// chunk: so many k are summed by the engine before the sum is added in float.
 template <class T>
-float bound_twin_sum(const BoundTwinVector<T>& a, const BoundTwinVector<T>& b) {
+float bound_twin_sum(const BoundTwinVector<T>& a, const BoundTwinVector<T>& b,
+                     std::int64_t chunk_k = cuda::bound_chunk_k) {
   static const model::Engine engine = model::find_engine("hopper-wgmma-e5m2-fp32").engine;
   const auto k = static_cast<std::int64_t>(a.bytes.size());
   float sum = 0;
-  for (std::int64_t begin = 0; begin < k; begin += cuda::bound_chunk_k) {
+  for (std::int64_t begin = 0; begin < k; begin += chunk_k) {
     std::uint64_t chunk = 0;
-    for (std::int64_t l = begin; l < std::min(k, begin + cuda::bound_chunk_k); l += cuda::bound_step_k)
+    for (std::int64_t l = begin; l < std::min(k, begin + chunk_k); l += cuda::bound_step_k)
       chunk = model::dot(engine, a.bytes.data() + l, b.bytes.data() + l, chunk);
     sum = added_towards_zero(sum, std::bit_cast<float>(static_cast<std::uint32_t>(chunk)));
   }

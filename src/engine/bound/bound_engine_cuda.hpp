@@ -17,7 +17,8 @@ struct DeviceBoundProduct {
   std::int64_t m = 0, n = 0, pitch = 0;
   std::int64_t k = 0;  // of the bytes that are there
   DeviceBoundSide row, column;
-  std::uint8_t* codes = nullptr;  // product_units(m, n): bound_code of each entry; null: minima alone
+  // product_units(m, n): bound_code of each entry; null: minima alone, of sums over all k in the tensor units.
+  std::uint8_t* codes = nullptr;
   Gate gate = {};
 };
 

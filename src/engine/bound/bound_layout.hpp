@@ -14,11 +14,11 @@ inline constexpr int bound_chunk_k = 1024;
 inline constexpr int bound_step_k = 32;  // of one instruction
 
 // A part of k that tells whether a guess serves (residue/bound): every k that so many divide. At least 1024 of them are
-// left, so that minima over them are near those over all.
-constexpr int bound_k_step(std::int64_t k) {
+// left, so that minima over them are near those over all; twice as many for each step finer.
+constexpr int bound_k_step(std::int64_t k, int finer = 0) {
   int step = 1;
   while (step < 16 && k >= 2048 * step) step *= 2;
-  return step;
+  return step >> finer > 1 ? step >> finer : 1;
 }
 
 // Vectors that the kernel reads the numbers of; those beyond the matrix have shares of 1, and weights of 0.

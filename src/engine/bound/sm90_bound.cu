@@ -10,13 +10,20 @@
 namespace vernier::cuda {
 namespace {
 
-// Both warpgroups work on one tile, so that a thread has room for sums beside the accumulators.
+// For codes both warpgroups work on one tile, so that a thread has room for sums beside the accumulators. For minima
+// alone they take turns: one multiplies while the other looks at its entries.
 using BoundTile = TileShape<128, 128, 2, 1, true>;
+using MinimaTile = TileShape<128, 128, 2, 1, false>;
 constexpr int bound_threads = 384, bound_band = 8;
 constexpr int chunk_boxes = bound_chunk_k / box_row_bytes;
 
 struct BoundSides {
   DeviceBoundSide row, column;
+};
+
+// Which tiles a block takes.
+struct TileWalk {
+  int first, step, rank;
 };
 
 // The least over lanes that differ in these bits.
@@ -144,11 +151,46 @@ __device__ __forceinline__ void sum_tile(float (&sums)[1][BoundTile::registers],
   }
 }
 
-template <bool Codes>
+// The tiles of a block, for codes.
+__device__ __forceinline__ void take_tiles(BoundTile, const Stages& stages, const Sm90Task& task,
+                                           const BoundSides& sides, TileWalk walk, int group, int thread) {
+  using T = BoundTile;
+  float sums[1][T::registers];
+  int turn = 0;
+  for (T::Jobs jobs(task.grid, walk.first, walk.step); !jobs.done(); jobs.advance(), ++turn) {
+    const TileJob job = jobs.job();
+    sum_tile(sums, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, group, thread);
+    take_tile<true>(sums[0], task, sides,
+                    (job.x * T::cluster_columns + walk.rank) * T::columns + group * T::group_columns, job.y * T::rows,
+                    thread);
+  }
+}
+
+// ... for minima alone, every second of them by each warpgroup. All of k is summed in the tensor units: that is lower.
+__device__ __forceinline__ void take_tiles(MinimaTile, const Stages& stages, const Sm90Task& task,
+                                           const BoundSides& sides, TileWalk walk, int group, int thread) {
+  using T = MinimaTile;
+  float sums[T::blocks][T::registers];
+  T::Jobs jobs(task.grid, walk.first, walk.step);
+  for (int turn = 0; !jobs.done(); ++turn) {
+    const TileJob job = jobs.job();
+    jobs.advance();
+    if (turn % 2 != group) continue;
+    if (turn > 0) named_barrier_sync(1 + group, 256);  // as residue_products
+    multiply_tile<T>(sums, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, 0, thread, [&] {
+      if (!jobs.done()) named_barrier_arrive(2 - group, 256);
+    });
+#pragma unroll
+    for (int b = 0; b < T::blocks; ++b)
+      take_tile<false>(sums[b], task, sides, (job.x * T::cluster_columns + walk.rank) * T::columns + 64 * b,
+                       job.y * T::rows, thread);
+  }
+}
+
+template <class T>
 __global__ void __launch_bounds__(bound_threads, 1)
     bound_products(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ CUtensorMap map_y,
                    const __grid_constant__ Sm90Task task, const __grid_constant__ BoundSides sides) {
-  using T = BoundTile;
   extern __shared__ std::uint8_t dynamic[];
   __shared__ std::uint64_t full[T::stages], empty[T::stages];
   const Stages stages{(shared_address(dynamic) + 1023) & ~1023u, shared_address(full), shared_address(empty)};
@@ -157,7 +199,7 @@ __global__ void __launch_bounds__(bound_threads, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < T::stages; ++s) {
       barrier_init(stages.full_barrier(s), 1);
-      barrier_init(stages.empty_barrier(s), 2 * T::cluster);
+      barrier_init(stages.empty_barrier(s), (T::cooperative ? 2 : 1) * T::cluster);
     }
     fence_barrier_init();
     prefetch_tensor_map(&map_x);
@@ -173,16 +215,7 @@ __global__ void __launch_bounds__(bound_threads, 1)
     if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, {rank, 0});
   } else {
     take_registers<232>();
-    const int thread = threadIdx.x % 128;
-    float sums[1][T::registers];
-    int turn = 0;
-    for (typename T::Jobs jobs(task.grid, first, step); !jobs.done(); jobs.advance(), ++turn) {
-      const TileJob job = jobs.job();
-      sum_tile(sums, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, group, thread);
-      take_tile<Codes>(sums[0], task, sides,
-                       (job.x * T::cluster_columns + rank) * T::columns + group * T::group_columns, job.y * T::rows,
-                       thread);
-    }
+    take_tiles(T{}, stages, task, sides, {first, step, rank}, group, static_cast<int>(threadIdx.x % 128));
   }
   __syncwarp();
   cluster_arrive();  // the other block may still signal this one's barriers
@@ -222,7 +255,7 @@ void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) 
                       .out = reinterpret_cast<std::int8_t*>(p.codes),
                       .gate = p.gate,
                       .pace = {}};
-  launch("bound_products", p.codes != nullptr ? bound_products<true> : bound_products<false>,
+  launch("bound_products", p.codes != nullptr ? bound_products<BoundTile> : bound_products<MinimaTile>,
          {.grid = dim3(static_cast<unsigned>(clusters * T::cluster)),
           .block = dim3(bound_threads),
           .shared_bytes = T::shared_bytes,

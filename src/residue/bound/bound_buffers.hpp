@@ -33,7 +33,7 @@ struct BoundFindings {
   int slack;          // bits by which scales are coarser for what a sample shows
   int moduli;         // 0: more than may be taken
   int spare;          // bits that these hold beyond the need
-  int next_guess;     // as in GuessFindings
+  unsigned allowed;   // as in GuessFindings
 };
 
 // The guesses that may be made, the first of number 1.

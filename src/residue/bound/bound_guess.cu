@@ -6,14 +6,16 @@ namespace {
 
 constexpr int threads = bound_vector_threads;
 
-// Is the scale that a vector has too coarse for what the product asks?
-__device__ __forceinline__ bool too_coarse(const BoundTask& task, const VectorPlace& place) {
+constexpr int much_too_coarse = 1 << 20;
+
+// Bits by which the scale that a vector has is too coarse for what the product asks.
+__device__ __forceinline__ int too_coarse(const BoundTask& task, const VectorPlace& place) {
   const BoundOperand& x = task.operand[place.side];
   const VectorStatistics s = x.statistics[place.vector];
-  if (s.nonfinite) return true;
-  if (s.zero()) return false;
+  if (s.nonfinite) return much_too_coarse;
+  if (s.zero()) return 0;
   const int asked = bound_exponent(rule_of(task), task.product, task.k, s, minimum_of(x, place.vector));
-  return task.guesses.chooser[task.judged][place.side].ordinary_exponent(s) < asked;
+  return asked - task.guesses.chooser[task.judged][place.side].ordinary_exponent(s);
 }
 
 __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ BoundTask task) {
@@ -21,11 +23,13 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
-  bool fails = place.there && too_coarse(task, place);
+  const int coarse = place.there ? max(too_coarse(task, place), 0) : 0;
+  bool fails = coarse > 0;
+  if (fails) atomicMax(&task.guess->coarse, coarse);
   if (blockIdx.x == gridDim.x - 1) {  // which has no vectors
-    const int next = first_allowed_guess(task);
-    if (threadIdx.x == 0) task.guess->next_guess = next;
-    fails = fails || next == 0 || next > task.judged + 1;
+    const unsigned allowed = allowed_guesses(task);
+    if (threadIdx.x == 0) task.guess->allowed = allowed;
+    fails = fails || (allowed >> task.judged & 1) == 0;
   }
   if (fails) task.guess->fails = 1;
   __threadfence();

@@ -48,19 +48,20 @@ class DeviceBoundRun {
 
   // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
   // answers.
-  void judge(int guess, const Gate& gate, const HostAnswer& serves) const {
+  void judge(const NumberedGuess& guess, const Gate& gate, const HostAnswer& serves) const {
     BoundTask task = task_of(gate);
-    task.rule.part = static_cast<double>(part_of_k()) / static_cast<double>(task.k);
+    const std::int64_t part = divide_up(task.k, k_step(guess));
+    task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);
     task.product = fp8_part_product();
-    task.judged = guess - 1;
+    task.judged = guess.number - 1;
     task.serves = serves;
     if (task.rule.rms > 0) sample_beside_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
-    multiply(part_of_k(), nullptr, gate);
+    multiply(part, nullptr, gate);
     judge_guess_on_device(task, stream_);
   }
 
-  int k_step() const { return bound_k_step(plan_.shape.k); }
+  int k_step(const NumberedGuess& guess) const { return bound_k_step(plan_.shape.k, guess.finer); }
 
   // Of a guess that nothing was found out about, as a closed gate leaves it.
   void clear_guess() const { check(cudaMemsetAsync(guess_, 0, sizeof(GuessFindings), stream_), "guess"); }
@@ -71,8 +72,8 @@ class DeviceBoundRun {
   // Open if the guess serves, or if nothing was measured; or if it fails.
   Gate guess_gate(bool serves) const { return {&guess_->fails, serves ? 0 : 1}; }
 
-  // The next guess, after one that failed; the host waits.
-  int next_guess() const { return on_host(guess_, 1, stream_)[0].next_guess; }
+  // Of a guess that failed; the host waits.
+  GuessFindings guess_findings() const { return on_host(guess_, 1, stream_)[0]; }
 
   // What came of it; the host waits.
   BoundFindings findings(Report& report) const {
@@ -85,8 +86,6 @@ class DeviceBoundRun {
   }
 
  private:
-  std::int64_t part_of_k() const { return divide_up(plan_.shape.k, k_step()); }
-
   void multiply(std::int64_t k, std::uint8_t* codes, const Gate& gate) const {
     multiply_bound_on_device({.rows = buffers_.side.a.bytes,
                               .columns = buffers_.side.b.bytes,

@@ -124,10 +124,10 @@ __global__ void __launch_bounds__(scale_threads) set_exponents(const __grid_cons
   const int slack = choose_slack(task);
   if (place.there) set_exponent(task, place, slack);
   if (blockIdx.x != gridDim.x - 1) return;  // which has no vectors
-  const int next = first_allowed_guess(task);
+  const unsigned allowed = allowed_guesses(task);
   if (threadIdx.x != 0) return;
   task.found->slack = slack;
-  task.found->next_guess = next;
+  task.found->allowed = allowed;
 }
 
 // The least of the choices that holds 2^need, 0: none.

@@ -76,22 +76,22 @@ __device__ inline bool sample_allows_guess(const BoundTask& task, const SharedEn
   return over_lanes(errors).our_mean_is_smaller();
 }
 
-// The first guess whose errors of the sample are small enough; 0: none. By a block.
-__device__ inline int first_allowed_guess(const BoundTask& task) {
+// Bit g: the errors of the sample are small enough with the scales of guess number g + 1. By a block.
+__device__ inline unsigned allowed_guesses(const BoundTask& task) {
   static_assert(most_guesses <= bound_vector_threads / 32);
   __shared__ SharedEntries entries;
-  __shared__ int first;
+  __shared__ unsigned allowed;
   const bool sampled = task.sample.entries != nullptr && task.rule.rms > 0;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  if (threadIdx.x == 0) first = most_guesses;
+  if (threadIdx.x == 0) allowed = 0;
   if (sampled) fetch_entries(task, entries);
   __syncthreads();
   if (warp < task.guesses.count) {
-    const bool allowed = !sampled || sample_allows_guess(task, entries, warp);
-    if (allowed && threadIdx.x % 32 == 0) atomicMin(&first, warp);
+    const bool small = !sampled || sample_allows_guess(task, entries, warp);
+    if (small && threadIdx.x % 32 == 0) atomicOr(&allowed, 1u << warp);
   }
   __syncthreads();
-  return first < task.guesses.count ? first + 1 : 0;
+  return allowed;
 }
 
 }  // namespace vernier::cuda

@@ -20,4 +20,9 @@ VERNIER_HD constexpr Guess guess_of(int least_moduli, int number) {
   return {least_moduli + number - guess_shares, 0};
 }
 
+// A guess, by its number, and how often the part of k that judges it was doubled (bound_k_step).
+struct NumberedGuess {
+  int number = 0, finer = 0;
+};
+
 }  // namespace vernier::cuda
