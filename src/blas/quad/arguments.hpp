@@ -3,6 +3,7 @@
 
 #include "blas/quad/contract.hpp"
 #include "product/arguments.hpp"
+#include "product/output.hpp"
 
 namespace vernier {
 
@@ -10,26 +11,23 @@ template <class TA, class TB, class TC>
 struct QuadArguments {
   Op opa, opb;
   ProductShape shape;
-  double alpha;
   const TA* A;
   std::int64_t lda;
   const TB* B;
   std::int64_t ldb;
-  double beta;
-  TC* C;
-  std::int64_t ldc;
+  Output<TC, double> to;
 
-  bool reads() const { return alpha != 0 && shape.k > 0 && shape.m > 0 && shape.n > 0; }  // A and B
+  bool reads() const { return to.alpha != 0 && shape.k > 0 && shape.m > 0 && shape.n > 0; }  // A and B
 
   // Throws where they are not those of a product.
   QuadReport check(const QuadOptions& options) const {
     constexpr const char* routine = "quad_gemm";
-    check_sizes(routine, opa, opb, shape, lda, ldb, ldc);
+    check_sizes(routine, opa, opb, shape, lda, ldb, to.ldc);
     check_operands(routine, reads(), A, B);
-    check_pointer(routine, "C", shape.m > 0 && shape.n > 0, C);
+    check_pointer(routine, "C", shape.m > 0 && shape.n > 0, to.c);
     require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
     goal_of<TC>(options.contract);
-    check_exact<TC>(options.contract, alpha, beta);
+    check_exact<TC>(options.contract, to.alpha, to.beta);
     QuadReport report;
     report.type = type_name<TC>();
     report.contract = contract_text<TC>(options.contract);
@@ -38,7 +36,7 @@ struct QuadArguments {
   }
 
   // C as its parts.
-  PartOf<TC>* parts_of_c() const { return reinterpret_cast<PartOf<TC>*>(C); }
+  PartOf<TC>* parts_of_c() const { return reinterpret_cast<PartOf<TC>*>(to.c); }
   static constexpr int parts = is_complex_entry<TC> ? 2 : 1;
 };
 

@@ -66,7 +66,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
                      const QuadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   using Arguments = QuadArguments<TA, TB, TC>;
-  const Arguments arguments{opa, opb, {m, n, k}, alpha, A, lda, B, ldb, beta, C, ldc};
+  const Arguments arguments{opa, opb, {m, n, k}, A, lda, B, ldb, {alpha, beta, C, ldc}};
   QuadReport report = arguments.check(options);
   const QuadCall call{alpha, beta, options, report};
   if (capturing(call.stream()))
