@@ -8,7 +8,7 @@
 
 namespace vernier::cuda {
 
-// Two barriers a stage: all threads' copies are there; all warps have read them.
+// Two barriers a stage: all threads' copies are there; all threads have read them.
 template <int Stages>
 struct StageBarriers {
   static constexpr int bytes = 16 * Stages;
@@ -21,21 +21,17 @@ struct StageBarriers {
   __device__ __forceinline__ void begin(int threads) const {
     if (threadIdx.x == 0)
 #pragma unroll
-      for (int slot = 0; slot < Stages; ++slot)
-        begin_barrier(full(slot), threads), begin_barrier(read(slot), threads / 32);
+      for (int barrier = 0; barrier < 2 * Stages; ++barrier) begin_barrier(full(barrier), threads);
     __syncthreads();
   }
   // Behind a __syncthreads() after the last use.
   __device__ __forceinline__ void end() const {
     if (threadIdx.x == 0)
 #pragma unroll
-      for (int slot = 0; slot < 2 * Stages; ++slot) end_barrier(full(slot));
+      for (int barrier = 0; barrier < 2 * Stages; ++barrier) end_barrier(full(barrier));
   }
-  // By all lanes of a warp, of which none reads the stage any more.
-  __device__ __forceinline__ void leave(int slot) const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) arrive_at(read(slot));
-  }
+  // Each thread for itself: __syncwarp() and a branch cost more than the arrivals they save (docs/decisions.md).
+  __device__ __forceinline__ void leave(int slot) const { arrive_at(read(slot)); }
 };
 
 // A place in the ring of stages, and the parity of the round.

@@ -58,8 +58,6 @@ void multiply_mma(MmaVariant variant, const DeviceInt8Product& p, cudaStream_t s
       return multiply<mma_128x256>(p, stream);
     case mma_128x128:
       return multiply<mma_128x128>(p, stream);
-    case mma_256x192:
-      return multiply<mma_256x192>(p, stream);
   }
 }
 

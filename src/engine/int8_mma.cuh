@@ -2,16 +2,14 @@
 // tile of C); a plane is a modulus, or one of several products modulo p.
 //
 // A warp takes 64 columns of B ("x", the M side, so that a thread's accumulators are neighbours in a column of C) by 64
-// or 96 rows of A ("y"), as instructions of 16 x 8. A stage in shared memory holds 64 bytes of k of the block's
-// vectors; stages of the next tile are on their way while sums of this one are reduced modulo p in registers. Warps
-// wait for stages, never for each other.
+// rows of A ("y"), as 4 x 8 instructions of 16 x 8. A stage in shared memory holds 64 bytes of k of the block's
+// vectors; stages of the next tile are on their way while sums of this one are reduced modulo p in registers.
 //
 // k <= 65536: sums of 255 * 255 stay below 2^32, and the 32-bit sums are read as unsigned.
 #pragma once
 
 #include "cuda/matrix_fragments.cuh"
 #include "cuda/ptx.cuh"
-#include "cuda/stage_ring.cuh"
 #include "cuda/staged_rows.cuh"
 #include "engine/int8_mma.hpp"
 #include "engine/store_residues.cuh"
@@ -23,8 +21,7 @@ template <MmaVariant Variant>
 struct MmaTileOf {
   static constexpr MmaTile tile = mma_tiles[Variant];
   static constexpr int columns = tile.columns, rows = tile.rows, stages = tile.stages, threads = tile.threads();
-  static constexpr int warp_rows = tile.warp_rows, warps_across = columns / mma_warp_columns;
-  static constexpr int barriers = tile.barriers();
+  static constexpr int warps_across = columns / mma_warp_side;
   static constexpr int x_bytes = columns * mma_depth, stage_bytes = tile.stage_bytes();
   using Jobs = TileJobs<columns, rows>;
 };
@@ -103,21 +100,17 @@ class MmaFeed {
   }
 
   __device__ __forceinline__ void next() {
-    if (step_ == 0) return;
-    const StageBarriers<T::stages> barriers{stages_ + T::barriers};
-    wait_at(barriers.read(place_.slot), place_.parity ^ 1);
-    const std::uint32_t stage = stages_ + place_.slot * T::stage_bytes;
-    x_.copy_step(static_cast<int>(task_.pitch), stage);
-    y_.copy_step(static_cast<int>(task_.pitch), stage + T::x_bytes);
-    arrive_with_copies(barriers.full(place_.slot));
-    place_.advance();
-    if (--step_ > 0) return;
-    jobs_.advance();
-    begin_tile();
-  }
-  // Has the stage at a place that is not behind this one been filled?
-  __device__ __forceinline__ bool is_beyond(const StagePlace<T::stages>& place) const {
-    return place.slot != place_.slot || place.parity != place_.parity;
+    if (step_ > 0) {
+      const std::uint32_t stage = stages_ + slot_ * T::stage_bytes;
+      x_.copy_step(static_cast<int>(task_.pitch), stage);
+      y_.copy_step(static_cast<int>(task_.pitch), stage + T::x_bytes);
+      if (++slot_ == T::stages) slot_ = 0;
+      if (--step_ == 0) {
+        jobs_.advance();
+        begin_tile();
+      }
+    }
+    close_copies();
   }
 
  private:
@@ -134,86 +127,55 @@ class MmaFeed {
   typename T::Jobs jobs_;
   MmaSource<T, T::columns> x_;
   MmaSource<T, T::rows> y_;
-  int step_ = 0;  // steps that are left of the tile
-  StagePlace<T::stages> place_;
+  int step_ = 0, slot_ = 0;  // steps that are left of the tile; the stage that is filled next
 };
 
-// Where a warp's vectors lie in a stage, and which 32 bytes of k are meant.
-struct MmaPart {
-  std::uint32_t x, y;
-  int half;
-};
-
-// What a warp multiplies: 32 bytes of k of all its columns; of 16 rows, and of the 16 that come next.
+// 32 bytes of k of a warp's vectors.
 struct MmaFragments {
-  static constexpr int columns = mma_warp_columns / 16;
-  std::uint32_t x[columns][4], y[2][4];
+  std::uint32_t x[4][4], y[4][4];  // [16 columns][matrix], [16 rows][matrix]
 
-  __device__ __forceinline__ void load_x(int c, const MmaPart& part) {
+  __device__ __forceinline__ void load(std::uint32_t x_part, std::uint32_t y_part, int half) {
     static_assert(mma_depth == staged_row);
-    load_matrices(x[c], part.x + staged_x(part.half) + c * 16 * mma_depth);
-  }
-  __device__ __forceinline__ void load_y(int r, const MmaPart& part) {
-    load_matrices(y[r % 2], part.y + staged_y(part.half) + r * 16 * mma_depth);
-  }
-  __device__ __forceinline__ void load_first(const MmaPart& part) {
+    const int x_byte = staged_x(half), y_byte = staged_y(half);
 #pragma unroll
-    for (int c = 0; c < columns; ++c) load_x(c, part);
-    load_y(0, part);
+    for (int t = 0; t < 4; ++t) load_matrices(x[t], x_part + x_byte + t * 16 * mma_depth);
+#pragma unroll
+    for (int t = 0; t < 4; ++t) load_matrices(y[t], y_part + y_byte + t * 16 * mma_depth);
   }
 };
 
-template <int Rows>
 struct MmaSums {
-  static constexpr int columns = MmaFragments::columns, rows = Rows / 16;
-  static_assert(rows % 2 == 0);
-  int of[columns][2 * rows][4];  // [16 columns][8 rows][as mma_unsigned_bytes() leaves them]
+  int of[4][8][4];  // [16 columns][8 rows][as mma_unsigned_bytes() leaves them]
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int c = 0; c < columns; ++c)
+    for (int c = 0; c < 4; ++c)
 #pragma unroll
-      for (int r = 0; r < 2 * rows; ++r)
+      for (int r = 0; r < 8; ++r)
 #pragma unroll
         for (int e = 0; e < 4; ++e) of[c][r][e] = 0;
   }
 
-  __device__ __forceinline__ void add(const MmaFragments& f, int c, int r) {
-    mma_unsigned_bytes(of[c][2 * r], f.x[c], f.y[r % 2][0], f.y[r % 2][1]);
-    mma_unsigned_bytes(of[c][2 * r + 1], f.x[c], f.y[r % 2][2], f.y[r % 2][3]);
+  __device__ __forceinline__ void add(const MmaFragments& f) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+#pragma unroll
+      for (int r = 0; r < 8; ++r)
+        mma_unsigned_bytes(of[c][r], f.x[c], f.y[r / 2][r % 2 * 2], f.y[r / 2][r % 2 * 2 + 1]);
   }
 
-  // The part of which the first fragments are there. next(): the part that follows, of which they are there afterwards;
-  // this one is not read any more.
-  template <class Next>
-  __device__ __forceinline__ void add(MmaFragments& f, const MmaPart& part, Next next) {
-#pragma unroll
-    for (int r = 0; r + 1 < rows; ++r) {
-      f.load_y(r + 1, part);
-#pragma unroll
-      for (int c = 0; c < columns; ++c) add(f, c, r);
-    }
-    const MmaPart following = next();
-    f.load_y(0, following);
-#pragma unroll
-    for (int c = 0; c < columns; ++c) {
-      add(f, c, rows - 1);
-      f.load_x(c, following);
-    }
-  }
-
-  // A warp has one unit of C across and two or three down, in the order in which its lanes hold them.
+  // A warp has one unit of C across and two down, in the order in which its lanes hold them.
   __device__ __forceinline__ void store(const MmaTask& task, const ByteReduction<1>& r, int plane, int across,
                                         int down) const {
     if (across >= task.units_across) return;
     const std::int64_t column = static_cast<std::int64_t>(plane) * task.units_across + across;
 #pragma unroll
-    for (int unit = 0; unit < Rows / unit_rows; ++unit) {
+    for (int unit = 0; unit < 2; ++unit) {
       if (down + unit >= task.units_down) return;
       uint4* to =
           reinterpret_cast<uint4*>(task.out + (column * task.units_down + down + unit) * unit_bytes) + threadIdx.x % 32;
 #pragma unroll
-      for (int c = 0; c < columns; ++c) {
+      for (int c = 0; c < 4; ++c) {
         const int* sums = &of[c][4 * unit][0];
         if (task.accumulate)
           store_residues<true>(sums, r, to + 32 * c);
@@ -229,40 +191,33 @@ template <class T>
 __device__ __forceinline__ void multiply_tiles(std::uint32_t stages, const MmaReductions& reductions,
                                                const MmaTask& task) {
   const int warp = threadIdx.x / 32, x = warp % T::warps_across, y = warp / T::warps_across;
-  const std::uint32_t x_part = stages + x * mma_warp_columns * mma_depth,
-                      y_part = stages + T::x_bytes + y * T::warp_rows * mma_depth;
-  const StageBarriers<T::stages> barriers{stages + T::barriers};
-  barriers.begin(T::threads);
-  typename T::Jobs jobs(task.grid, blockIdx.x, gridDim.x);
-  if (jobs.done()) return;
+  const std::uint32_t x_part = stages + x * mma_warp_side * mma_depth,
+                      y_part = stages + T::x_bytes + y * mma_warp_side * mma_depth;
   MmaFeed<T> feed(task, stages);
 #pragma unroll 1
   for (int stage = 0; stage < T::stages - 1; ++stage) feed.next();
+  wait_for_copies_but<T::stages - 2>();
+  __syncthreads();
 
-  StagePlace<T::stages> place;
-  const auto part = [&](int half) {
-    const int stage = place.slot * T::stage_bytes;
-    return MmaPart{x_part + stage, y_part + stage, half};
-  };
-  MmaFragments fragments;
-  wait_at(barriers.full(0), 0);
-  fragments.load_first(part(0));
-  for (; !jobs.done(); jobs.advance()) {
-    MmaSums<T::warp_rows> sums;
+  MmaFragments first, second;
+  first.load(x_part, y_part, 0);
+  int slot = 0;
+  for (typename T::Jobs jobs(task.grid, blockIdx.x, gridDim.x); !jobs.done(); jobs.advance()) {
+    MmaSums sums;
     sums.clear();
     for (int step = 0; step < task.steps; ++step) {
-      feed.next();
-      sums.add(fragments, part(0), [&] { return part(1); });
-      sums.add(fragments, part(1), [&] {
-        barriers.leave(place.slot);
-        place.advance();
-        if (feed.is_beyond(place)) wait_at(barriers.full(place.slot), place.parity);
-        return part(0);
-      });
+      second.load(x_part + slot * T::stage_bytes, y_part + slot * T::stage_bytes, 1);
+      feed.next();  // into the stage that all have left behind the last barrier
+      sums.add(first);
+      wait_for_copies_but<T::stages - 2>();
+      __syncthreads();
+      if (++slot == T::stages) slot = 0;
+      first.load(x_part + slot * T::stage_bytes, y_part + slot * T::stage_bytes, 0);
+      sums.add(second);
     }
     const TileJob job = jobs.job();
     sums.store(task, reductions.of[job.plane / task.products], job.plane, job.x * T::columns / unit_columns + x,
-               (job.y * T::rows + y * T::warp_rows) / unit_rows);
+               (job.y * T::rows + y * mma_warp_side) / unit_rows);
   }
 }
 

@@ -26,7 +26,11 @@ struct BlockPlanes {
     return buffers.c.planes + (column_strip * row_strips + row_strip) * block_elements;
   }
 
-  // By strips [begin, end) of columns.
+  StripCounts strips() const { return {row_strips, column_strips}; }
+
+  void multiply(const ProductItem& item) const { multiply(item, item.first_column, item.first_column + item.columns); }
+
+  // By strips [begin, end) of columns, which are among those of the item.
   void multiply(const ProductItem& item, std::int64_t begin, std::int64_t end) const {
     if (begin == end) return;
     const auto q = static_cast<std::size_t>(item.plane);
@@ -47,9 +51,9 @@ struct BlockPlanes {
 
 // multiply(item) for all planes; a barrier at the end.
 template <class Multiply>
-void share_products(const BlockPlanes& planes, std::int64_t row_block_strips, Progress& progress,
-                    const WorkShare& share, const Multiply& multiply) {
-  const ProductItems items(planes.count, planes.row_strips, row_block_strips, omp_get_num_threads());
+void share_products(const BlockPlanes& planes, StripCounts most, Progress& progress, const WorkShare& share,
+                    const Multiply& multiply) {
+  const ProductItems items(planes.count, planes.strips(), most, omp_get_num_threads());
 #pragma omp for schedule(dynamic, 1)
   for (std::int64_t i = 0; i < items.count(); ++i) {
     const ProductItem item = items.at(i);

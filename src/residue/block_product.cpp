@@ -49,7 +49,7 @@ class Block {
 #pragma omp barrier
     clock.lap(seconds.residues);
     tell(products_share_.begin);
-    share_products(planes_, state_.blocking.row_block_strips, progress_, products_share_,
+    share_products(planes_, state_.blocking.item, progress_, products_share_,
                    [this](const ProductItem& item) { multiply_item(item); });
     clock.lap(seconds.products);
     tell(products_share_.at(1));
@@ -71,17 +71,18 @@ class Block {
     return {block.planes, block.plane_bytes, block.layout(), 0};
   }
 
-  // All strips of B that hold entries of this pass.
+  // Its strips of B that hold entries of this pass.
   void multiply_item(const ProductItem& item) const {
-    if (state_.pass.every_entry) return planes_.multiply(item, 0, planes_.column_strips);
+    if (state_.pass.every_entry) return planes_.multiply(item);
     const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
-    std::int64_t begin = 0;  // of the run of strips with entries
-    for (std::int64_t t = 0; t < planes_.column_strips; ++t) {
+    std::int64_t begin = item.first_column;  // of the run of strips with entries
+    const std::int64_t end = item.first_column + item.columns;
+    for (std::int64_t t = begin; t < end; ++t) {
       if (state_.has_entries(rows, {task_.columns.begin + t * strip_size, strip_size})) continue;
       planes_.multiply(item, begin, t);
       begin = t + 1;
     }
-    planes_.multiply(item, begin, planes_.column_strips);
+    planes_.multiply(item, begin, end);
   }
 
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {

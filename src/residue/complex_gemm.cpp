@@ -170,8 +170,8 @@ class ComplexRun {
 #pragma omp barrier
       clock.lap(report_.seconds_residues);
       progress_.at(products.begin, engine_);
-      share_products(planes, plan_.blocking.row_block_strips, progress_, products,
-                     [&](const ProductItem& item) { planes.multiply(item, 0, planes.column_strips); });
+      share_products(planes, plan_.blocking.item, progress_, products,
+                     [&](const ProductItem& item) { planes.multiply(item); });
       clock.lap(report_.seconds_products);
       progress_.at(recombination.begin, engine_);
       share_tiles(planes, rows, columns, backend_, progress_, recombination,

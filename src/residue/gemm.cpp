@@ -46,7 +46,9 @@ class ResidueRun {
   void look() {
     const double start = seconds_now();
     if constexpr (std::is_same_v<T, double>)
-      if (plan_.speculative) speculative_ = choose_speculation(*plan_.speculative, problem_.a, problem_.b, backend_);
+      if (plan_.speculative)
+        speculative_ =
+            choose_speculation(*plan_.speculative, problem_.a, problem_.b, backend_, plan_.printable.threads);
     report_.seconds_statistics += seconds_now() - start;
   }
 

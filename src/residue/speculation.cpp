@@ -5,7 +5,9 @@
 #include <cmath>
 #include <span>
 
+#include "base/environment.hpp"
 #include "number/ieee754.hpp"
+#include "product/sides.hpp"
 #include "residue/scale/operand_factor.hpp"
 
 namespace vernier {
@@ -17,10 +19,15 @@ struct Sample {
   VectorProof scales[factor_sample];
   std::size_t count;
 
-  Sample(const Operand<double>& x, const SchemeBackend<double>& backend)
-      : count(static_cast<std::size_t>(std::min<std::int64_t>(factor_sample, x.vectors))) {
-    backend.statistics(x, 0, static_cast<std::int64_t>(count), statistics);
+  explicit Sample(const Operand<double>& x)
+      : count(static_cast<std::size_t>(std::min<std::int64_t>(factor_sample, x.vectors))) {}
+
+  // Of one of `pairs` parts.
+  void measure(const Operand<double>& x, const SchemeBackend<double>& backend, int part) {
+    const std::int64_t first = 2 * part, vectors = std::min<std::int64_t>(2, static_cast<std::int64_t>(count) - first);
+    if (vectors > 0) backend.statistics(x, first, vectors, statistics + first);
   }
+  static constexpr int pairs = factor_sample / 2;
 
   std::span<const VectorStatistics> vectors() const { return {statistics, count}; }
 
@@ -42,39 +49,80 @@ struct Sample {
   }
 };
 
-// Of the angles between the first and last two rows of A and columns of B; NaN if one is not a number.
-double largest_cosine(const Operand<double>& a, const Operand<double>& b) {
-  constexpr int sample = 4;
-  const double *rows[sample], *columns[sample];
-  const auto nth = [](const Operand<double>& x, std::int64_t i) {
-    return x.at(i < sample / 2 ? std::min(i, x.vectors - 1) : std::max<std::int64_t>(x.vectors - sample + i, 0), 0);
-  };
-  for (int i = 0; i < sample; ++i) rows[i] = nth(a, i), columns[i] = nth(b, i);
-  const std::int64_t row_stride = a.k_stride(), column_stride = b.k_stride();
-  double dot[sample][sample] = {}, row_squares[sample] = {}, column_squares[sample] = {};
-  for (std::int64_t l = 0; l < a.k; ++l) {
-    double x[sample], y[sample];
-    for (int i = 0; i < sample; ++i) x[i] = rows[i][l * row_stride], y[i] = columns[i][l * column_stride];
-    for (int i = 0; i < sample; ++i) row_squares[i] += x[i] * x[i], column_squares[i] += y[i] * y[i];
-    for (int j = 0; j < sample; ++j)
-      for (int i = 0; i < sample; ++i) dot[j][i] += x[i] * y[j];
+// The angles between the first and last two rows of A and columns of B, by dot products of parts of k.
+class Angles {
+ public:
+  static constexpr int parts = 4;
+
+  Angles(const Operand<double>& a, const Operand<double>& b) : k_(a.k), strides_{a.k_stride(), b.k_stride()} {
+    const auto nth = [](const Operand<double>& x, std::int64_t i) {
+      return x.at(i < sample / 2 ? std::min(i, x.vectors - 1) : std::max<std::int64_t>(x.vectors - sample + i, 0), 0);
+    };
+    for (int i = 0; i < sample; ++i) rows_[i] = nth(a, i), columns_[i] = nth(b, i);
   }
-  double largest = 0;
-  for (int j = 0; j < sample; ++j)
-    for (int i = 0; i < sample; ++i) {
-      if (row_squares[i] == 0 || column_squares[j] == 0) continue;
-      const double cosine = std::abs(dot[j][i]) / (std::sqrt(row_squares[i]) * std::sqrt(column_squares[j]));
-      if (std::isnan(cosine)) return cosine;
-      largest = std::max(largest, cosine);
+
+  void add_up(int part) {
+    Sums sums;
+    const double *rows[sample], *columns[sample];
+    std::copy_n(rows_, sample, rows), std::copy_n(columns_, sample, columns);
+    for (std::int64_t l = k_ * part / parts; l < k_ * (part + 1) / parts; ++l) {
+      double x[sample], y[sample];
+      for (int i = 0; i < sample; ++i) x[i] = rows[i][l * strides_.a], y[i] = columns[i][l * strides_.b];
+      for (int i = 0; i < sample; ++i) sums.row_squares[i] += x[i] * x[i], sums.column_squares[i] += y[i] * y[i];
+      for (int j = 0; j < sample; ++j)
+        for (int i = 0; i < sample; ++i) sums.dot[j][i] += x[i] * y[j];
     }
-  return largest;
-}
+    sums_[part] = sums;
+  }
+
+  // NaN if one is not a number.
+  double largest_cosine() const {
+    double largest = 0;
+    for (int j = 0; j < sample; ++j)
+      for (int i = 0; i < sample; ++i) {
+        double dot = 0, row = 0, column = 0;
+        for (const Sums& s : sums_) dot += s.dot[j][i], row += s.row_squares[i], column += s.column_squares[j];
+        if (row == 0 || column == 0) continue;
+        const double cosine = std::abs(dot) / (std::sqrt(row) * std::sqrt(column));
+        if (std::isnan(cosine)) return cosine;
+        largest = std::max(largest, cosine);
+      }
+    return largest;
+  }
+
+ private:
+  static constexpr int sample = 4;
+  struct Sums {
+    double dot[sample][sample] = {}, row_squares[sample] = {}, column_squares[sample] = {};
+  };
+
+  std::int64_t k_;
+  Sides<std::int64_t> strides_;
+  const double *rows_[sample], *columns_[sample];
+  Sums sums_[parts];
+};
 
 }  // namespace
 
 std::optional<SpeculativeScales> choose_speculation(const SpeculativeProduct& speculative, const Operand<double>& a,
-                                                    const Operand<double>& b, const SchemeBackend<double>& backend) {
-  Sample rows(a, backend), columns(b, backend);
+                                                    const Operand<double>& b, const SchemeBackend<double>& backend,
+                                                    int threads) {
+  Sample rows(a), columns(b);
+  Angles angles(a, b);
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+#pragma omp for schedule(dynamic, 1)
+    for (int i = 0; i < Angles::parts + 2 * Sample::pairs; ++i) {
+      const int pair = i - Angles::parts;
+      if (pair < 0)
+        angles.add_up(i);
+      else if (pair < Sample::pairs)
+        rows.measure(a, backend, pair);
+      else
+        columns.measure(b, backend, pair - Sample::pairs);
+    }
+  }
   if (!far_from_the_ends(rows.vectors()) || !far_from_the_ends(columns.vectors())) return {};
   SpeculativeScales scales{speculative.rule, {no_factor, no_factor}, speculative.certain};
   // Where elements are so short that a double holds every entry, a factor would take that away.
@@ -88,7 +136,7 @@ std::optional<SpeculativeScales> choose_speculation(const SpeculativeProduct& sp
   }
   const Scaling scaling = choose_scales(speculative.rule, a.k, rows.vectors(), columns.vectors(),
                                         {rows.scales, rows.count}, {columns.scales, columns.count});
-  if (scaling.any_wide || !(largest_cosine(a, b) <= speculative.largest_cosine)) return {};
+  if (scaling.any_wide || !(angles.largest_cosine() <= speculative.largest_cosine)) return {};
   return scales;
 }
 

@@ -60,17 +60,23 @@ TEST(Blocking, HasWholeStripsAndSteps) {
           ASSERT_LE(block, round_up(size, unit)) << text;
         }
         ASSERT_LE(b.k_block, e.longest_k()) << text;
-        ASSERT_GE(b.row_block_strips, 1) << text;
-        ASSERT_LE(b.row_block_strips, b.m_block / strip_size) << text;
+        ASSERT_TRUE(b.item.rows >= 1 && b.item.rows <= b.m_block / strip_size) << text;
+        ASSERT_TRUE(b.item.columns >= 1 && b.item.columns <= b.n_block / strip_size) << text;
       });
 }
 
 // Whole planes of n = 1024 for two threads: the second-level cache holds them, and the last ones are cut later.
 TEST(Blocking, CutsPlanesNoMoreThanThreadsNeed) {
   const Int8Engine& engine = *int8_engines().front();
-  EXPECT_EQ(choose_blocking({1024, 1024, 1024}, 15, 2, engine, unlimited).row_block_strips, 32);
-  EXPECT_EQ(choose_blocking({4096, 4096, 4096}, 15, 2, engine, unlimited).row_block_strips, 32);
-  EXPECT_EQ(choose_blocking({1024, 1024, 1024}, 15, 64, engine, unlimited).row_block_strips, 2);
+  const auto item = [&](std::int64_t n, int threads) {
+    const StripCounts item = choose_blocking({n, n, n}, 15, threads, engine, unlimited).item;
+    return std::pair{item.rows, item.columns};
+  };
+  EXPECT_EQ(item(1024, 2), std::pair(std::int64_t{32}, std::int64_t{32}));
+  EXPECT_EQ(item(4096, 2), std::pair(std::int64_t{32}, std::int64_t{128}));
+  EXPECT_EQ(item(1024, 16), std::pair(std::int64_t{16}, std::int64_t{16}));
+  EXPECT_EQ(item(4096, 16), std::pair(std::int64_t{16}, std::int64_t{32}));
+  EXPECT_EQ(item(1024, 64), std::pair(std::int64_t{8}, std::int64_t{8}));
 }
 
 TEST(Blocking, WithoutALimitIsOneBlockOfC) {

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   std::vector<std::int64_t> sizes = {256};
   int threads = 1, repetitions = 3;
-  std::size_t megabytes = 0;  // of planes of quadruple products; 0: the default
+  std::size_t megabytes = 0;      // of planes of quadruple products; 0: the default
   std::vector<std::string> only;  // names of calls; none: all
   std::string output, commit;
 };

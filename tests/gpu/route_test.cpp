@@ -81,7 +81,7 @@ void the_choice_is_that_of_the_host(const std::string& family, std::int64_t m, s
   }
   const ScalingRule rule = scaling_rule<double>(Contract::fp64(), k);
   std::vector<VectorProof> row_scales(rows.size()), column_scales(columns.size());
-  const Scaling want = choose_scales(rule, k, rows, columns, row_scales, column_scales, row_costs, column_costs);
+  const Scaling want = choose_scales(rule, k, rows, columns, row_scales, column_scales, {row_costs, column_costs});
   const ChosenSide x(rows, row_costs), y(columns, column_costs);
   cuda::RouteClasses classes{.count = 3, .moduli = {19, 26, 49}};
   for (int c = 0; c < 3; ++c) classes.log2_bound[c] = log2_bound_of(classes.moduli[c]);

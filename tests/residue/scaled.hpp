@@ -58,9 +58,9 @@ struct Scaled {
     }
     spans = block_spans<T>(best_backend<T>(), {a.data(), a.rows(), k, a.ld(), false},
                            {b.data(), b.columns(), k, b.ld(), true}, a_statistics, b_statistics);
-    scaling = choose_scales(rule, k, a_statistics, b_statistics, a_proofs, b_proofs,
-                            BlockCosts(spans.a_costs).first(a_proofs.size()),
-                            BlockCosts(spans.b_costs).first(b_proofs.size()));
+    scaling = choose_scales(
+        rule, k, a_statistics, b_statistics, a_proofs, b_proofs,
+        {BlockCosts(spans.a_costs).first(a_proofs.size()), BlockCosts(spans.b_costs).first(b_proofs.size())});
   }
 
   const VectorProof& row(std::int64_t i) const { return a_proofs[static_cast<std::size_t>(i)]; }

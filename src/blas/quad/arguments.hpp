@@ -2,42 +2,41 @@
 #pragma once
 
 #include "blas/quad/contract.hpp"
-#include "product/arguments.hpp"
-#include "product/output.hpp"
+#include "product/call.hpp"
 
 namespace vernier {
 
-template <class TA, class TB, class TC>
-struct QuadArguments {
-  Op opa, opb;
-  ProductShape shape;
-  const TA* A;
-  std::int64_t lda;
-  const TB* B;
-  std::int64_t ldb;
-  Output<TC, double> to;
+template <class TC>
+using QuadCallArguments = GemmCall<TC, double, const void*>;
 
-  bool reads() const { return to.alpha != 0 && shape.k > 0 && shape.m > 0 && shape.n > 0; }  // A and B
+template <class TC>
+bool reads_operands(const QuadCallArguments<TC>& p) {
+  return p.alpha != 0 && p.k > 0 && p.m > 0 && p.n > 0;
+}
 
-  // Throws where they are not those of a product.
-  QuadReport check(const QuadOptions& options) const {
-    constexpr const char* routine = "quad_gemm";
-    check_sizes(routine, opa, opb, shape, lda, ldb, to.ldc);
-    check_operands(routine, reads(), A, B);
-    check_pointer(routine, "C", shape.m > 0 && shape.n > 0, to.c);
-    require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
-    goal_of<TC>(options.contract);
-    check_exact<TC>(options.contract, to.alpha, to.beta);
-    QuadReport report;
-    report.type = type_name<TC>();
-    report.contract = contract_text<TC>(options.contract);
-    report.m = shape.m, report.n = shape.n, report.k = shape.k;
-    return report;
-  }
+// Throws where they are not those of a product.
+template <class TC>
+QuadReport checked_quad_call(const QuadCallArguments<TC>& p, const QuadOptions& options) {
+  constexpr const char* routine = "quad_gemm";
+  check_call(routine, p);
+  check_operands(routine, reads_operands(p), p.a, p.b);
+  check_pointer(routine, "C", p.m > 0 && p.n > 0, p.c);
+  require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
+  goal_of<TC>(options.contract);
+  check_exact<TC>(options.contract, p.alpha, p.beta);
+  QuadReport report;
+  report.type = type_name<TC>();
+  report.contract = contract_text<TC>(options.contract);
+  report.m = p.m, report.n = p.n, report.k = p.k;
+  return report;
+}
 
-  // C as its parts.
-  PartOf<TC>* parts_of_c() const { return reinterpret_cast<PartOf<TC>*>(to.c); }
-  static constexpr int parts = is_complex_entry<TC> ? 2 : 1;
-};
+// C as its parts: how many an entry has, and where they begin.
+template <class TC>
+inline constexpr std::int64_t parts_of_entry = is_complex_entry<TC> ? 2 : 1;
+template <class TC>
+PartOf<TC>* parts_of(TC* c) {
+  return reinterpret_cast<PartOf<TC>*>(c);
+}
 
 }  // namespace vernier

@@ -65,17 +65,16 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
                      std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
                      const QuadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  using Arguments = QuadArguments<TA, TB, TC>;
-  const Arguments arguments{opa, opb, {m, n, k}, A, lda, B, ldb, {alpha, beta, C, ldc}};
-  QuadReport report = arguments.check(options);
+  const QuadCallArguments<TC> arguments{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+  QuadReport report = checked_quad_call(arguments, options);
   const QuadCall call{alpha, beta, options, report};
   if (capturing(call.stream()))
     fail(Status::unsupported,
          "quad_gemm: cannot be captured in a graph, since the host chooses its moduli by the data");
   find_device_int8_engine(options.engine);
-  PartOf<TC>* const c = arguments.parts_of_c();
-  const std::int64_t parts = Arguments::parts;
-  if (!arguments.reads())
+  PartOf<TC>* const c = parts_of(C);
+  constexpr std::int64_t parts = parts_of_entry<TC>;
+  if (!reads_operands(arguments))
     scale_on_device(parts * m, n, c, parts * ldc, call);
   else if constexpr (is_complex_entry<TC>)
     multiply_complex<PartOf<TA>>(complex_operand(opa, m, k, A, lda), complex_operand(opb, k, n, B, ldb), c, 2 * ldc,

@@ -133,12 +133,11 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
                      std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
                      const QuadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  using Arguments = QuadArguments<TA, TB, TC>;
-  const Arguments arguments{opa, opb, {m, n, k}, A, lda, B, ldb, {alpha, beta, C, ldc}};
-  QuadReport report = arguments.check(options);
-  PartOf<TC>* const c = arguments.parts_of_c();
-  const std::int64_t parts = Arguments::parts;
-  if (arguments.reads()) {
+  const QuadCallArguments<TC> arguments{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
+  QuadReport report = checked_quad_call(arguments, options);
+  PartOf<TC>* const c = parts_of(C);
+  constexpr std::int64_t parts = parts_of_entry<TC>;
+  if (reads_operands(arguments)) {
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
     const QuadMachine machine{find_int8_engine(options.engine), usable_threads(options.threads), limit};
     report.engine = machine.engine.name(), report.threads = machine.threads;

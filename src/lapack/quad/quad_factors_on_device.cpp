@@ -81,40 +81,7 @@ class DevicePlace {
 
 }  // namespace
 
-template <class T>
-void quad_syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const T* A, std::int64_t lda,
-               double beta, T* C, std::int64_t ldc, const QuadOptions& options) {
-  call_syrk(DevicePlace<T>(options), uplo,
-            {op, op == Op::none ? Op::transpose : Op::none, n, n, k, alpha, A, lda, A, lda, beta, C, ldc});
-}
-
-template <class T>
-void quad_trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, double alpha, const T* A,
-               std::int64_t lda, T* B, std::int64_t ldb, const QuadOptions& options) {
-  call_trsm(DevicePlace<T>(options), {side, uplo, op, diag, alpha, A, lda, {m, n, B, ldb}});
-}
-
-template <class T>
-std::int64_t quad_getrf(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, std::int64_t* pivots,
-                        const QuadOptions& options) {
-  return call_getrf(DevicePlace<T>(options), {m, n, A, lda}, pivots);
-}
-
-template <class T>
-std::int64_t quad_potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const QuadOptions& options) {
-  return call_potrf(DevicePlace<T>(options), uplo, {n, n, A, lda});
-}
-
-template <class T>
-std::int64_t quad_gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std::int64_t* pivots, T* B,
-                       std::int64_t ldb, const QuadOptions& options) {
-  return call_gesv(DevicePlace<T>(options), {n, n, A, lda}, pivots, {n, nrhs, B, ldb});
-}
-
-VERNIER_QUAD_FACTORS(dd)
-#if defined(__SIZEOF_FLOAT128__)
-VERNIER_QUAD_FACTORS(binary128)
-#endif
+VERNIER_DEFINE_QUAD_FACTORS(DevicePlace)
 
 }  // namespace vernier::cuda
 

@@ -91,22 +91,4 @@ RefinedSystem::Step RefinedOnHost::correct() {
   return {sizes_of(d_), sizes_of(next_)};
 }
 
-ScaledColumns::ScaledColumns(std::int64_t n, std::int64_t columns, const std::vector<dd>& r)
-    : x(r.size()), shift(static_cast<std::size_t>(columns), 0) {
-  for (std::int64_t c = 0; c < columns; ++c) {
-    const dd* from = r.data() + c * n;
-    double most = 0;
-    for (std::int64_t i = 0; i < n; ++i) most = std::max(most, std::fabs(from[i].hi));
-    int& s = shift[static_cast<std::size_t>(c)];
-    if (most > 0) s = std::ilogb(most);
-    for (std::int64_t i = 0; i < n; ++i) x[static_cast<std::size_t>(i + c * n)] = std::ldexp(from[i].hi, -s);
-  }
-}
-
-std::vector<dd> ScaledColumns::unscaled(std::int64_t n) const {
-  std::vector<dd> r(x.size());
-  for (std::size_t e = 0; e < r.size(); ++e) r[e] = dd(std::ldexp(x[e], shift[e / static_cast<std::size_t>(n)]));
-  return r;
-}
-
 }  // namespace vernier

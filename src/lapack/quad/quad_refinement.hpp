@@ -52,13 +52,4 @@ class RefinedOnHost : public RefinedSystem {
   std::vector<dd> x_, d_, next_, best_;
 };
 
-// r = 2^shift x, column by column, with max |x| in [1, 2): residuals far below 1 keep their digits.
-struct ScaledColumns {
-  std::vector<double> x;
-  std::vector<int> shift;
-
-  ScaledColumns(std::int64_t n, std::int64_t columns, const std::vector<dd>& r);
-  std::vector<dd> unscaled(std::int64_t n) const;
-};
-
 }  // namespace vernier

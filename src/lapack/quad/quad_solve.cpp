@@ -55,10 +55,20 @@ class QuadFactors {
       for (std::int64_t i = 0; i < n_; ++i) to[static_cast<std::size_t>(i + j * n_)] = convert(A[i + j * lda]);
   }
 
+  // Each column is brought near 1 by a power of two: residuals far below 1 keep their digits.
   void solve_fp64(std::int64_t columns, std::vector<dd>& r) const {
-    ScaledColumns scaled(n_, columns, r);
-    getrs<double>(Op::none, n_, columns, lu_.data(), n_, pivots_.data(), scaled.x.data(), n_, fp64_);
-    r = scaled.unscaled(n_);
+    std::vector<double> x(r.size());
+    std::vector<int> shift;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double most = 0;
+      for (std::int64_t i = 0; i < n_; ++i)
+        most = std::max(most, std::fabs(r[static_cast<std::size_t>(i + c * n_)].hi));
+      shift.push_back(most > 0 ? std::ilogb(most) : 0);
+    }
+    const auto shift_of = [&](std::size_t e) { return shift[e / static_cast<std::size_t>(n_)]; };
+    for (std::size_t e = 0; e < x.size(); ++e) x[e] = std::ldexp(r[e].hi, -shift_of(e));
+    getrs<double>(Op::none, n_, columns, lu_.data(), n_, pivots_.data(), x.data(), n_, fp64_);
+    for (std::size_t e = 0; e < x.size(); ++e) r[e] = dd(std::ldexp(x[e], shift_of(e)));
   }
 
   bool in_dd_ = false;

@@ -33,33 +33,16 @@ template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, s
 template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
                                     dd*, std::int64_t, const QuadOptions&);
 
-template <class T>
-void quad_syrk(Uplo, Op, std::int64_t, std::int64_t, double, const T*, std::int64_t, double, T*, std::int64_t,
-               const QuadOptions&) {
-  fail_without_cuda();
-}
-template <class T>
-void quad_trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const T*, std::int64_t, T*, std::int64_t,
-               const QuadOptions&) {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t quad_getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const QuadOptions&) {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t quad_potrf(Uplo, std::int64_t, T*, std::int64_t, const QuadOptions&) {
-  fail_without_cuda();
-}
-template <class T>
-std::int64_t quad_gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,
-                       const QuadOptions&) {
-  fail_without_cuda();
-}
-VERNIER_QUAD_FACTORS(dd)
-#if defined(__SIZEOF_FLOAT128__)
-VERNIER_QUAD_FACTORS(binary128)
-#endif
+VERNIER_STUB(void, quad_syrk, T, Uplo, Op, std::int64_t, std::int64_t, double, const T*, std::int64_t, double, T*,
+             std::int64_t, const QuadOptions&)
+VERNIER_STUB(void, quad_trsm, T, Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const T*, std::int64_t, T*,
+             std::int64_t, const QuadOptions&)
+VERNIER_STUB(std::int64_t, quad_getrf, T, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*,
+             const QuadOptions&)
+VERNIER_STUB(std::int64_t, quad_potrf, T, Uplo, std::int64_t, T*, std::int64_t, const QuadOptions&)
+VERNIER_STUB(std::int64_t, quad_gesv, T, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,
+             const QuadOptions&)
+VERNIER_ALL_QUAD_FACTORS()
 
 VERNIER_INTERVAL_PRODUCTS(double)
 VERNIER_INTERVAL_PRODUCTS(std::complex<double>)

@@ -15,7 +15,7 @@ constexpr Architecture architectures[] = {
     {86, 2048, 4, 256, 512},       // RTX 30; A10 and A40 have twice the fp16
     {87, 4096, 4, 256, 1024},      // Orin
     {89, 2048, 4, 256, 512},       // RTX 40; L40 and RTX 6000 Ada have twice the fp16
-    {90, 4096, 256, 256, 2560},    // H100, H200: half of what wgmma does, and 5/8
+    {90, 4096, 256, 256, 2560},    // H100, H200: what kernels reach; registers alone two thirds of wgmma
     {100, 16384, 128, 256, 2048},  // B200
     {103, 1024, 4, 256, 2048},     // B300
     {110, 2048, 4, 256, 1024},     // Thor

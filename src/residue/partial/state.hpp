@@ -165,8 +165,8 @@ struct DistributedState {
     const ScannedSide &a = scan.side(Side::left), &b = scan.side(Side::right);
     row_proofs.resize(static_cast<std::size_t>(m));
     column_proofs.resize(static_cast<std::size_t>(n));
-    scaling =
-        choose_scales(rule, parts * k, a.statistics, b.statistics, row_proofs, column_proofs, row_costs, column_costs);
+    scaling = choose_scales(rule, parts * k, a.statistics, b.statistics, row_proofs, column_proofs,
+                            {row_costs, column_costs});
   }
 
   static constexpr int beyond = max_moduli + 1;

@@ -13,24 +13,38 @@ namespace {
 // which come next fit too. On Emerald Rapids, two cores, n = k = 4096: blocks of 8, 16, 24, 32, 48 strips
 // gave 10.5, 11.2, 11.3, 11.5 and 10.9 TOP/s (bench/results/).
 constexpr std::int64_t row_block_bytes = std::int64_t{1} << 20;
-// Of (modulus, row block). The last ones are cut (residue/product_items.hpp), so that few are enough to end together.
+// Of (modulus, block of C). The last ones are cut (residue/product_items.hpp), so that few are enough to end together.
 constexpr std::int64_t items_per_thread = 4;
+
+// So many threads have the third level and memory for a limit: blocks of C are square, for fewer bytes that few
+// threads read, and stay in the second level from slice to slice (bench/results/README.md).
+constexpr int many_threads = 5;
+constexpr std::int64_t many_threads_bytes = row_block_bytes / 2, many_threads_columns = 32, many_threads_items = 3;
 
 constexpr std::int64_t least_k_block = 1024;
 
 // Not a multiple of a page: planes of all moduli would fall into the same cache sets.
 constexpr std::size_t plane_padding = 320;
 
-void set_strips(Blocking& b) {
-  const std::int64_t strips = b.m_block / strip_size;
+std::int64_t items_of(const Blocking& b, StripCounts strips) {
+  return b.moduli * divide_up(strips.rows, b.item.rows) * divide_up(strips.columns, b.item.columns);
+}
+
+void set_item(Blocking& b) {
+  const StripCounts strips{b.m_block / strip_size, b.n_block / strip_size};
   const std::int64_t slice_bytes = panel_layout(strip_size, b.k_block).slice_steps * step_bytes;
-  b.row_block_strips = std::min(strips, row_block_bytes / slice_bytes);
-  while (b.row_block_strips > 2 && b.moduli * divide_up(strips, b.row_block_strips) < items_per_thread * b.threads)
-    b.row_block_strips /= 2;
+  if (b.threads < many_threads) {
+    b.item = {std::min(strips.rows, row_block_bytes / slice_bytes), strips.columns};
+    while (b.item.rows > 2 && items_of(b, strips) < items_per_thread * b.threads) b.item.rows /= 2;
+    return;
+  }
+  b.item = {std::min(strips.rows, many_threads_bytes / slice_bytes), std::min(strips.columns, many_threads_columns)};
+  while (std::max(b.item.rows, b.item.columns) > 2 && items_of(b, strips) < many_threads_items * b.threads)
+    (b.item.columns >= b.item.rows ? b.item.columns : b.item.rows) /= 2;
 }
 
 void set_bytes(Blocking& b, const Int8Engine& engine) {
-  set_strips(b);
+  set_item(b);
   Arena count;
   carve_pass(count, b, engine);
   b.bytes = count.used();

@@ -10,6 +10,7 @@
 #include "product/plan/native_cost.hpp"
 #include "product/sides.hpp"
 #include "residue/exact/exact.hpp"
+#include "residue/product_items.hpp"
 #include "residue/scale/block_spans.hpp"
 #include "residue/scale/scaling.hpp"
 
@@ -24,7 +25,7 @@ struct PreparedSides : Sides<bool> {
 struct Blocking {
   int moduli = 0;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;  // multiples of 32, 32 and 64
-  std::int64_t row_block_strips = 1;                   // strips of A that a thread streams at a time
+  StripCounts item;                                    // what a thread multiplies at a time, of one modulus
   int threads = 1;
   PreparedSides prepared;  // take no memory here
   bool cached = false;     // residues of A and B stay in the caches until they are multiplied

@@ -161,7 +161,7 @@ class QuadRun {
   void multiply(Range rows, Range columns, ThreadMemory& own) const {
     const PanelLayout a = panel_layout(rows.count, k_), b = panel_layout(columns.count, k_);
     constexpr std::int64_t strips_of_an_item = 8;
-    const ProductItems items(plan_.moduli, a.strips, strips_of_an_item, omp_get_num_threads());
+    const ProductItems items(plan_.moduli, {a.strips, b.strips}, {strips_of_an_item, b.strips}, omp_get_num_threads());
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t index = 0; index < items.count(); ++index) {
       const ProductItem item = items.at(index);

@@ -53,7 +53,7 @@ void ScaleSearch<T>::summarise(Report& report) const {
 template <class T>
 Scaling ScaleSearch<T>::scale(const ScalingRule& rule, BlockCosts a_costs, BlockCosts b_costs) const {
   return choose_scales(rule, plan_.shape.k, {vectors_.a.statistics, rows()}, {vectors_.b.statistics, columns()},
-                       {vectors_.a.proofs, rows()}, {vectors_.b.proofs, columns()}, a_costs, b_costs);
+                       {vectors_.a.proofs, rows()}, {vectors_.b.proofs, columns()}, {a_costs, b_costs}, threads());
 }
 
 template <class T>

@@ -9,40 +9,52 @@ namespace {
 
 // Statements refer to docs/accuracy.md.
 
+constexpr std::int64_t shared_vectors = 512;  // a list as long is worth a parallel region
+
 // One operand: what its vectors need together. What one needs is computed anew where it is asked
 // for: there is no memory for all.
-struct ScaledSide {
+struct OneSide {
   std::span<const VectorStatistics> statistics;
   std::span<VectorProof> scales;
   BlockCosts costs;
+  int threads;
   int ordinary_roughness_2 = 0, roughness_2 = 0;  // largest among the vectors that may be ordinary, and among all
   std::int64_t kinds[proof_sets] = {};            // how many vectors have each set of proofs
   std::uint8_t all_proofs = 0;                    // union over the vectors
   double wide_log2 = 0;                           // largest 2-norm in wide entries
   std::int64_t wide_vectors = 0;                  // without any ordinary entry
 
-  ScaledSide(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c)
-      : statistics(s), scales(out), costs(c) {
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      if (s[i].zero()) continue;
+  OneSide(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c,
+          int most_threads)
+      : statistics(s), scales(out), costs(c), threads(count() < shared_vectors ? 1 : most_threads) {
+    int all = 0, ordinary = 0;
+#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : all, ordinary)
+    for (std::int64_t i = 0; i < count(); ++i) {
+      if (statistic(i).zero()) continue;
       const int r = needs(chooser, i).roughness_2;
-      roughness_2 = std::max(roughness_2, r);
-      if (r <= most_ordinary_roughness_2) ordinary_roughness_2 = std::max(ordinary_roughness_2, r);
+      all = std::max(all, r);
+      if (r <= most_ordinary_roughness_2) ordinary = std::max(ordinary, r);
     }
+    roughness_2 = all, ordinary_roughness_2 = ordinary;
   }
+
+  std::int64_t count() const { return static_cast<std::int64_t>(statistics.size()); }
+  const VectorStatistics& statistic(std::int64_t i) const { return statistics[static_cast<std::size_t>(i)]; }
 
   // Of a vector that is not zero.
-  VectorNeeds needs(const ScaleChooser& chooser, std::size_t i) const {
-    return chooser.needs(statistics[i], costs.empty() ? no_cost : costs[i]);
+  VectorNeeds needs(const ScaleChooser& chooser, std::int64_t i) const {
+    return chooser.needs(statistic(i), costs.empty() ? no_cost : costs[static_cast<std::size_t>(i)]);
   }
 
-  void prove(const ScaleChooser& chooser, const ScaledSide& other) {
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      scales[i] = {.proofs = proof_sets - 1};  // a zero has exact products with everything
-      if (statistics[i].zero()) continue;
+  void prove(const ScaleChooser& chooser, const OneSide& other) {
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (std::int64_t i = 0; i < count(); ++i) {
+      VectorProof& scale = scales[static_cast<std::size_t>(i)];
+      scale = {.proofs = proof_sets - 1};  // a zero has exact products with everything
+      if (statistic(i).zero()) continue;
       const VectorNeeds need = needs(chooser, i);
-      scales[i].ordinary = scales[i].wide = need.ordinary - statistics[i].exponent;
-      scales[i].proofs = chooser.proofs(need, other.ordinary_roughness_2);
+      scale.ordinary = scale.wide = need.ordinary - statistic(i).exponent;
+      scale.proofs = chooser.proofs(need, other.ordinary_roughness_2);
     }
     count_proofs();
   }
@@ -61,15 +73,15 @@ struct ScaledSide {
     count_proofs();
   }
 
-  void set_scales(const ScaleChooser& chooser, std::int64_t k, const ScaledSide& other, Scaling& result);
+  void set_scales(const ScaleChooser& chooser, std::int64_t k, const OneSide& other, Scaling& result);
 };
 
-void ScaledSide::set_scales(const ScaleChooser& chooser, std::int64_t k, const ScaledSide& other, Scaling& result) {
+void OneSide::set_scales(const ScaleChooser& chooser, std::int64_t k, const OneSide& other, Scaling& result) {
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const VectorStatistics& v = statistics[i];
     if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
     if (v.zero() || !disjoint_from_some(scales[i].proofs, other.kinds)) continue;
-    const int exponent = chooser.wide_exponent(needs(chooser, i), other.roughness_2);
+    const int exponent = chooser.wide_exponent(needs(chooser, static_cast<std::int64_t>(i)), other.roughness_2);
     scales[i].wide = exponent - v.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
     wide_log2 = std::max(wide_log2, norm_log2(v, k, exponent));
@@ -84,20 +96,20 @@ int ordinary_scale(const ScalingRule& rule, std::int64_t k, const VectorStatisti
 
 Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> a,
                       std::span<const VectorStatistics> b, std::span<VectorProof> a_proofs,
-                      std::span<VectorProof> b_proofs, BlockCosts a_costs, BlockCosts b_costs) {
+                      std::span<VectorProof> b_proofs, const Sides<BlockCosts>& costs, int threads) {
   const ScaleChooser chooser(rule, k);
-  ScaledSide rows(chooser, a, a_proofs, a_costs), columns(chooser, b, b_proofs, b_costs);
+  OneSide rows(chooser, a, a_proofs, costs.a, threads), columns(chooser, b, b_proofs, costs.b, threads);
   const auto each = [&](const auto& take) { take(rows, columns), take(columns, rows); };
-  each([&](ScaledSide& own, const ScaledSide& other) { own.prove(chooser, other); });
+  each([&](OneSide& own, const OneSide& other) { own.prove(chooser, other); });
   double wide = wide_entries(rows.kinds, columns.kinds);
   if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
-    each([](ScaledSide& own, const ScaledSide&) { own.withdraw_proofs(); });
+    each([](OneSide& own, const OneSide&) { own.withdraw_proofs(); });
     wide = 1;
   }
   Scaling result;
   result.any_ordinary = (rows.all_proofs & columns.all_proofs) != 0;
   result.any_wide = wide > 0;
-  each([&](ScaledSide& own, const ScaledSide& other) { own.set_scales(chooser, k, other, result); });
+  each([&](OneSide& own, const OneSide& other) { own.set_scales(chooser, k, other, result); });
   result.wide_rows = rows.wide_vectors, result.wide_columns = columns.wide_vectors;
   result.wide_log2 = rows.wide_log2 + columns.wide_log2;
   return result;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "product/sides.hpp"
 #include "product/statistics.hpp"
 
 namespace vernier {
@@ -45,10 +46,10 @@ int ordinary_scale(const ScalingRule& rule, std::int64_t k, const VectorStatisti
 // What block_spans.hpp found out about the vectors of one operand; empty if it was not asked.
 using BlockCosts = std::span<const std::uint8_t>;
 
-// Writes the scales of the rows of op(A) and of the columns of op(B); k > 0.
+// Writes the scales of the rows of op(A) and of the columns of op(B); k > 0. threads share long lists.
 Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> a,
                       std::span<const VectorStatistics> b, std::span<VectorProof> a_proofs,
-                      std::span<VectorProof> b_proofs, BlockCosts a_costs = {}, BlockCosts b_costs = {});
+                      std::span<VectorProof> b_proofs, const Sides<BlockCosts>& costs = {}, int threads = 1);
 
 constexpr bool entry_is_ordinary(const VectorProof& row, const VectorProof& column) {
   return (row.proofs & column.proofs) != 0;
