@@ -8,13 +8,13 @@
 namespace vernier::interpose::cublas {
 namespace {
 
-struct Queries {
+struct LayoutQueries {
   GetAttribute layout, product;
 };
 
-const Queries& queries() {
-  static const Queries once = {reinterpret_cast<GetAttribute>(original("cublasLtMatrixLayoutGetAttribute")),
-                               reinterpret_cast<GetAttribute>(original("cublasLtMatmulDescGetAttribute"))};
+const LayoutQueries& layout_queries() {
+  static const LayoutQueries once = {reinterpret_cast<GetAttribute>(original("cublasLtMatrixLayoutGetAttribute")),
+                                     reinterpret_cast<GetAttribute>(original("cublasLtMatmulDescGetAttribute"))};
   return once;
 }
 
@@ -28,7 +28,7 @@ struct Layout {
 };
 
 Layout layout_of(Descriptor descriptor) {
-  const Attributes get{queries().layout, descriptor};
+  const Attributes get{layout_queries().layout, descriptor};
   return {.type = static_cast<int>(get(layout_type, std::uint32_t{~0U})),
           .rows = static_cast<std::int64_t>(get(layout_rows, std::uint64_t{0})),
           .columns = static_cast<std::int64_t>(get(layout_columns, std::uint64_t{0})),
@@ -101,7 +101,7 @@ Call by_columns(Call call) {
 // The call, unless it asks for what libvernier does not do: another type or order, a scale, another epilogue.
 std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d) {
   const Layout a = layout_of(p.a_layout), b = layout_of(p.b_layout), c = layout_of(p.c_layout);
-  const Attributes get{queries().product, p.description};
+  const Attributes get{layout_queries().product, p.description};
   const int mode = get(product_pointer_mode, std::int32_t{host}), op_a = get(product_op_a, std::int32_t{op_n}),
             op_b = get(product_op_b, std::int32_t{op_n});
   const bool plain = a.plain && b.plain && d.plain && a.type == d.type && b.type == d.type && a.count == d.count &&
@@ -151,8 +151,8 @@ bool take(Symbol& symbol, const Product& p) {
   if (this_thread.depth > 0) return false;
   Call unknown{.routine = Routine::gemm, .type = VERNIER_S};
   if (p.description == nullptr || p.a_layout == nullptr || p.b_layout == nullptr || p.c_layout == nullptr ||
-      p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || queries().layout == nullptr ||
-      queries().product == nullptr)
+      p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || layout_queries().layout == nullptr ||
+      layout_queries().product == nullptr)
     return symbol.refuse(unknown, Reason::invalid);
   const Layout d = layout_of(p.d_layout);
   const std::optional<vernier_type> type = type_of(d.type);

@@ -79,8 +79,8 @@ void multiply_triangle(const LocalProduct& whole) {
 
 char letter(const char* op) { return static_cast<char>(*op & ~32); }
 
-void gemm(char* opa, char* opb, int* m, int* n, int* k, char*, char* a, int* lda, char* b, int* ldb, char*, char* c,
-          int* ldc) {
+void panel_gemm(char* opa, char* opb, int* m, int* n, int* k, char*, char* a, int* lda, char* b, int* ldb, char*,
+                char* c, int* ldc) {
   if (*m == 0 || *n == 0) return;
   if (*k != running.call->k || *ldc != running.ldc) {
     running.status = VERNIER_UNSUPPORTED;
@@ -168,7 +168,7 @@ void multiply_whole(const DistributedCall& call, WholePanels& whole) {
 void multiply_by_pblas(const DistributedCall& call, const Pieces& pieces, const vernier_part& c_part,
                        const AllReserved& all_reserved) {
   PblasType type = *pblas().table(call.type)();
-  type.Fgemm = reinterpret_cast<Function>(gemm);
+  type.Fgemm = reinterpret_cast<Function>(panel_gemm);
   Placed a(*call.a, call.a_part), b(*call.b, call.b_part), c(*call.c, c_part);
   const bool a_plain = call.opa == 'N', b_plain = call.opb == 'N';
   for (int i = 0; i < call.m; i += pieces.rows)

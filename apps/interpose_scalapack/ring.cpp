@@ -7,22 +7,22 @@ namespace vernier::interpose {
 namespace {
 
 // PBLAS hands no context to the functions of its table.
-struct Running {
+struct RunningRing {
   const RingProduct* ring = nullptr;
   bool failed = false;
 };
-thread_local Running running;
+thread_local RunningRing running_ring;
 
-std::size_t bytes() { return running.ring->element_bytes; }
+std::size_t bytes() { return running_ring.ring->element_bytes; }
 int units() { return static_cast<int>(bytes() / sizeof(double)); }
 double* as_doubles(void* a) { return static_cast<double*>(a); }
 
 // alpha and beta are zero or one; anything else is a call that this table was not made for.
 enum Factor { zero, one, minus_one, factors };
-char* factor(Factor which) { return reinterpret_cast<char*>(running.ring->buffer) + bytes() * which; }
+char* factor(Factor which) { return reinterpret_cast<char*>(running_ring.ring->buffer) + bytes() * which; }
 bool is_zero(const char* given) { return std::memcmp(given, factor(zero), bytes()) == 0; }
 void expect_one(const char* given) {
-  if (std::memcmp(given, factor(one), bytes()) != 0) running.failed = true;
+  if (std::memcmp(given, factor(one), bytes()) != 0) running_ring.failed = true;
 }
 
 std::byte* at(void* a, int i, int j, int ld) {
@@ -31,8 +31,8 @@ std::byte* at(void* a, int i, int j, int ld) {
 }
 
 void add(std::int64_t count, const void* from, void* to) {
-  if (distributed().add(running.ring->product, running.ring->pass, count, from, to) != VERNIER_SUCCESS)
-    running.failed = true;
+  if (distributed().add(running_ring.ring->product, running_ring.ring->pass, count, from, to) != VERNIER_SUCCESS)
+    running_ring.failed = true;
 }
 
 void send(int context, int m, int n, char* a, int lda, int row, int column) {
@@ -51,7 +51,7 @@ void receive_broadcast(int context, char* scope, char* top, int m, int n, char* 
 // The processes that a sum goes over, and which of them is the one that gets it.
 class Scope {
  public:
-  Scope(char letter, int row, int column) : grid_(running.ring->grid), letter_(static_cast<char>(letter & ~32)) {
+  Scope(char letter, int row, int column) : grid_(running_ring.ring->grid), letter_(static_cast<char>(letter & ~32)) {
     all_ = row < 0 || (letter_ == 'R' && column < 0);
     if (!all_) root_ = rank(row, column);
   }
@@ -137,7 +137,7 @@ void dda_turned(int* m, int* n, char* alpha, char* a, int* lda, char* beta, char
 }
 
 void pad(char*, char*, int* m, int* n, int*, char* alpha, char* beta, char* a, int* lda) {
-  if (!is_zero(alpha) || !is_zero(beta)) running.failed = true;
+  if (!is_zero(alpha) || !is_zero(beta)) running_ring.failed = true;
   for (int j = 0; j < *n; ++j) std::memset(at(a, 0, j, *lda), 0, bytes() * static_cast<std::size_t>(*m));
 }
 
@@ -152,9 +152,9 @@ void gemm(char* opa, char* opb, int* m, int* n, int* k, char* alpha, char* a, in
   if (is_zero(beta))
     for (int j = 0; j < *n; ++j) std::memset(at(c, 0, j, *ldc), 0, bytes() * static_cast<std::size_t>(*m));
   const auto op = [](const char* letter) { return (*letter & ~32) == 'N' ? VERNIER_OP_N : VERNIER_OP_T; };
-  if (distributed().multiply(running.ring->product, running.ring->pass, op(opa), op(opb), *m, *n, *k, a, *lda, b, *ldb,
-                             c, *ldc) != VERNIER_SUCCESS)
-    running.failed = true;
+  if (distributed().multiply(running_ring.ring->product, running_ring.ring->pass, op(opa), op(opb), *m, *n, *k, a, *lda,
+                             b, *ldb, c, *ldc) != VERNIER_SUCCESS)
+    running_ring.failed = true;
 }
 
 template <class F>
@@ -197,15 +197,15 @@ PanelProduct choose(const RingProduct& r) {
 }  // namespace
 
 bool multiply_by_ring(const RingProduct& ring) {
-  running = {&ring};
+  running_ring = {&ring};
   PblasType type = table();
   RingProduct r = ring;
   const auto data = [](const Elements& x) { return reinterpret_cast<char*>(x.data); };
   choose(ring)(&type, "F", "F", &ring.opa, &ring.opb, r.m, r.n, r.k, factor(one), data(r.a), 0, 0,
                r.a.descriptor.data(), data(r.b), 0, 0, r.b.descriptor.data(), factor(zero), data(r.c), 0, 0,
                r.c.descriptor.data());
-  running.ring = nullptr;
-  return !running.failed;
+  running_ring.ring = nullptr;
+  return !running_ring.failed;
 }
 
 }  // namespace vernier::interpose

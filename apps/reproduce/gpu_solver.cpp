@@ -14,15 +14,15 @@ namespace {
 
 using cli::DeviceArray;
 
-struct Method {
+struct SolverMethod {
   const char* name;
   Factors factors;
   Refinement refinement;
 };
 
-constexpr Method methods[] = {{"fp32 factors, classical", Factors::fp32, Refinement::classical},
-                              {"fp32 factors, GMRES", Factors::fp32, Refinement::gmres},
-                              {"fp64 factors", Factors::fp64, Refinement::classical}};
+constexpr SolverMethod solver_methods[] = {{"fp32 factors, classical", Factors::fp32, Refinement::classical},
+                                           {"fp32 factors, GMRES", Factors::fp32, Refinement::gmres},
+                                           {"fp64 factors", Factors::fp64, Refinement::classical}};
 
 }  // namespace
 
@@ -33,16 +33,19 @@ Result refinement(const Context& context) {
                           "milliseconds", "verdict",   "backward error"};
   Panel steps{"steps", {"condition number", Scale::log10, {}}, {"steps", Scale::log10, {}}, {}},
       time{"time", {"condition number", Scale::log10, {}}, {"milliseconds", Scale::log10, {}}, {}};
-  for (const Method& m : methods) steps.series.push_back({m.name, {}, {}}), time.series.push_back({m.name, {}, {}});
+  for (const SolverMethod& m : solver_methods)
+    steps.series.push_back({m.name, {}, {}}), time.series.push_back({m.name, {}, {}});
   std::map<std::string, int> reach;
   double worst = 0, done = 0;
   for (int e = 0; e <= 12; e += 2) {
     const auto a = conditioned_matrix(n, Spectrum::geometric, std::pow(10.0, e), context.seed);
     const auto b = uniform_matrix<double>(n, 1, -1, 1, context.seed + 1);
     const DeviceArray<double> da(a.data), db(b.data), dx(n);
-    for (std::size_t m = 0; m < std::size(methods); ++m) {
-      const SolveOptions options{
-          .factors = methods[m].factors, .refinement = methods[m].refinement, .max_iterations = 50, .fallback = false};
+    for (std::size_t m = 0; m < std::size(solver_methods); ++m) {
+      const SolveOptions options{.factors = solver_methods[m].factors,
+                                 .refinement = solver_methods[m].refinement,
+                                 .max_iterations = 50,
+                                 .fallback = false};
       SolveReport r;
       double seconds = 1e300;  // the best of two, the first of which may allocate
       for (int i = 0; i < 2; ++i) {
@@ -50,11 +53,11 @@ Result refinement(const Context& context) {
         seconds = std::min(seconds, r.seconds);
       }
       const int taken = r.columns[0].corrections + r.columns[0].gmres_steps;
-      result.table.add({methods[m].name, std::pow(10.0, e), r.columns[0].corrections, r.columns[0].gmres_steps,
+      result.table.add({solver_methods[m].name, std::pow(10.0, e), r.columns[0].corrections, r.columns[0].gmres_steps,
                         1e3 * seconds, to_string(r.verdict), r.columns[0].backward_error});
       context.progress(++done / 21);
       if (r.verdict != Verdict::ok) continue;
-      reach[methods[m].name] = e;
+      reach[solver_methods[m].name] = e;
       steps.series[m].add(std::pow(10.0, e), std::max(1, taken));
       time.series[m].add(std::pow(10.0, e), 1e3 * seconds);
       worst = std::max(worst, r.columns[0].backward_error / r.tolerance);

@@ -11,8 +11,8 @@
 namespace vernier {
 namespace {
 
-constexpr int not_set = -1;
-thread_local int device_of_thread = not_set;
+constexpr int nobodys_device = -1;
+thread_local int device_of_thread = nobodys_device;
 
 // The value of a variable of the environment, whose name an error begins with.
 template <class Parse, class Result>
@@ -42,7 +42,7 @@ DeviceScope::DeviceScope(Device device) : before_(std::exchange(device_of_thread
 DeviceScope::~DeviceScope() { device_of_thread = before_; }
 
 Device current_device() {
-  if (device_of_thread != not_set) return static_cast<Device>(device_of_thread);
+  if (device_of_thread != nobodys_device) return static_cast<Device>(device_of_thread);
   static const char* const variable = std::getenv("VERNIER_DEVICE");
   return parsed("VERNIER_DEVICE", variable, parse_device, Device::cpu);
 }

@@ -137,6 +137,5 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                                        std::int64_t, const T*, std::int64_t, std::int64_t, T, T*, std::int64_t,     \
                                        std::int64_t, std::int64_t, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -60,7 +60,7 @@ struct Addresses {
 };
 
 template <class P>
-std::vector<P> on_host(const P* array, std::int64_t count, cudaStream_t stream) {
+std::vector<P> addresses_on_host(const P* array, std::int64_t count, cudaStream_t stream) {
   std::vector<P> host(static_cast<std::size_t>(count));
   check(cudaMemcpyAsync(host.data(), array, host.size() * sizeof(P), cudaMemcpyDeviceToHost, stream),
         "addresses of a batch");
@@ -99,8 +99,8 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   if (capturing(stream))
     fail(Status::unsupported, "gemm_batched: the addresses are not known in a stream that is being captured");
   std::vector<const T*> a(static_cast<std::size_t>(count)), b = a;
-  if (read) a = on_host(A, count, stream), b = on_host(B, count, stream);
-  const std::vector<T*> c = on_host(C, count, stream);
+  if (read) a = addresses_on_host(A, count, stream), b = addresses_on_host(B, count, stream);
+  const std::vector<T*> c = addresses_on_host(C, count, stream);
   check(cudaStreamSynchronize(stream), "addresses of a batch");
   for (std::size_t i = 0; i < c.size(); ++i)
     require((!read || (a[i] != nullptr && b[i] != nullptr)) && c[i] != nullptr,

@@ -173,6 +173,5 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                 \
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -215,18 +215,12 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   return prepared_product<T>({{&A.data(), &B.data()}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template struct PreparedData<T>;                                                                                   \
-  template PreparedReport prepared_product(const PreparedFactors<T>&, const ProductShape&, T, T, T*, std::int64_t,   \
-                                           const Options&);                                                          \
-  template class PreparedOperand<T>;                                                                                 \
-  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
-                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
-  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
-                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
-  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,     \
-                               std::int64_t, T, T, T*, std::int64_t, const Options&);
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template struct PreparedData<T>;                                                                                 \
+  template PreparedReport prepared_product(const PreparedFactors<T>&, const ProductShape&, T, T, T*, std::int64_t, \
+                                           const Options&);                                                        \
+  template class PreparedOperand<T>;                                                                               \
+  VERNIER_PREPARED_PRODUCTS(T, T)
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

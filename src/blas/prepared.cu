@@ -260,16 +260,11 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   return multiply<T>({&A.data(), A.data().copy}, {&B.data(), B.data().copy}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                    \
-  template void decompose(Side, const DeviceOperand<T>&, const ConversionForm&, bool, cudaStream_t);              \
-  template struct PreparedData<T>;                                                                                \
-  template class PreparedOperand<T>;                                                                              \
-  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
-                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
-  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \
-                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
-  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
-                               std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
+#define VERNIER_INSTANTIATE(T)                                                                       \
+  template void decompose(Side, const DeviceOperand<T>&, const ConversionForm&, bool, cudaStream_t); \
+  template struct PreparedData<T>;                                                                   \
+  template class PreparedOperand<T>;                                                                 \
+  VERNIER_PREPARED_PRODUCTS(T, const T*)
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -91,3 +91,12 @@ inline std::string prepared_reason(bool a, bool b, const std::string& engine) {
 }
 
 }  // namespace vernier
+
+// Instantiates the products of prepared operands of T; Value: of alpha and beta.
+#define VERNIER_PREPARED_PRODUCTS(T, Value)                                                                      \
+  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, Value,   \
+                               const T*, std::int64_t, Value, T*, std::int64_t, const Options&);                 \
+  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, Value,   \
+                               const T*, std::int64_t, Value, T*, std::int64_t, const Options&);                 \
+  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t, \
+                               std::int64_t, Value, Value, T*, std::int64_t, const Options&);

@@ -216,14 +216,9 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   });
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template class PreparedOperand<T>;                                                                                 \
-  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
-                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
-  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, T, const T*, \
-                               std::int64_t, T, T*, std::int64_t, const Options&);                                   \
-  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,     \
-                               std::int64_t, T, T, T*, std::int64_t, const Options&);
+#define VERNIER_INSTANTIATE(T)       \
+  template class PreparedOperand<T>; \
+  VERNIER_PREPARED_PRODUCTS(T, T)
 VERNIER_INSTANTIATE(std::complex<float>)
 VERNIER_INSTANTIATE(std::complex<double>)
 #undef VERNIER_INSTANTIATE

@@ -54,7 +54,7 @@ class PreparedRun {
       multiply(false, {});
       return true;
     }
-    RegularityMailbox words(stream_, fixed_.by_sqrt_rule);
+    RegularityQuestion words(stream_, fixed_.by_sqrt_rule);
     const Regularity regularity = words.regularity();
     check(cudaMemcpyAsync(regularity.state, fixed_.device_regularity, sizeof(RegularityState), cudaMemcpyDeviceToDevice,
                           stream_),

@@ -1,6 +1,7 @@
 // The part of vernier/prepared.hpp for GPUs in a build without CUDA.
 #include "base/instantiate.hpp"
 #include "base/stub.hpp"
+#include "blas/prepared_arguments.hpp"
 #include "vernier/prepared.hpp"
 
 #if !VERNIER_HAS_CUDA
@@ -28,17 +29,11 @@ PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::i
   fail_without_cuda();
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                    \
-  template PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t,      \
-                                               const Options&);                                                   \
-  template PreparedReport gemm(const PreparedOperand<T>&, Op, std::int64_t, std::int64_t, std::int64_t, const T*, \
-                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
-  template PreparedReport gemm(Op, const PreparedOperand<T>&, std::int64_t, std::int64_t, std::int64_t, const T*, \
-                               const T*, std::int64_t, const T*, T*, std::int64_t, const Options&);               \
-  template PreparedReport gemm(const PreparedOperand<T>&, const PreparedOperand<T>&, std::int64_t, std::int64_t,  \
-                               std::int64_t, const T*, const T*, T*, std::int64_t, const Options&);
+#define VERNIER_INSTANTIATE(T)                                                                               \
+  template PreparedOperand<T>::PreparedOperand(Side, Op, std::int64_t, std::int64_t, const T*, std::int64_t, \
+                                               const Options&);                                              \
+  VERNIER_PREPARED_PRODUCTS(T, const T*)
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier::cuda
 

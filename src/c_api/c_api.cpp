@@ -1,5 +1,6 @@
 // The C interface: validates what C cannot, calls the C++ one, and turns every exception into a code and a message.
 #include "c_api/c_api.hpp"
+#include "c_api/product_functions.hpp"
 
 namespace vernier::c_api {
 namespace {
@@ -152,26 +153,19 @@ vernier_status vernier_explain(vernier_handle handle, vernier_type type, int64_t
 
 void vernier_release_workspace(void) { vernier::release_workspace(); }
 
-vernier_status vernier_gemm(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
-                            int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
-                            int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return product(handle, type, [&]<class T>(T, const Options& options) {
-    return vernier::gemm<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k,
-                            scalar<T>("gemm: alpha is null", alpha), in<T>(A), lda, in<T>(B), ldb,
-                            scalar<T>("gemm: beta is null", beta), out<T>(C), ldc, options);
-  });
-}
+VERNIER_C_GEMM(vernier_gemm, product, vernier::gemm, scalar<T>("gemm: alpha is null", alpha),
+               scalar<T>("gemm: beta is null", beta))
 
-#define VERNIER_C_GEMM(function, type, T)                                                                         \
+#define VERNIER_C_TYPED_GEMM(function, type, T)                                                                   \
   vernier_status function(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k, \
                           const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb, const T* beta, T* C,  \
                           int64_t ldc) {                                                                          \
     return vernier_gemm(handle, type, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);                    \
   }
-VERNIER_C_GEMM(vernier_sgemm, VERNIER_S, float)
-VERNIER_C_GEMM(vernier_dgemm, VERNIER_D, double)
-VERNIER_C_GEMM(vernier_cgemm, VERNIER_C, void)
-VERNIER_C_GEMM(vernier_zgemm, VERNIER_Z, void)
-#undef VERNIER_C_GEMM
+VERNIER_C_TYPED_GEMM(vernier_sgemm, VERNIER_S, float)
+VERNIER_C_TYPED_GEMM(vernier_dgemm, VERNIER_D, double)
+VERNIER_C_TYPED_GEMM(vernier_cgemm, VERNIER_C, void)
+VERNIER_C_TYPED_GEMM(vernier_zgemm, VERNIER_Z, void)
+#undef VERNIER_C_TYPED_GEMM
 
 }  // extern "C"

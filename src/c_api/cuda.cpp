@@ -1,6 +1,6 @@
 // The C interface of the products on a GPU.
 #include "c_api/c_api.hpp"
-#include "c_api/level3_functions.hpp"
+#include "c_api/product_functions.hpp"
 #include "vernier/vernier_cuda.h"
 
 using namespace vernier::c_api;
@@ -106,38 +106,6 @@ vernier_status vernier_cuda_explain(vernier_handle handle, vernier_type type, in
   });
 }
 
-vernier_status vernier_cuda_gemm(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
-                                 int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,
-                                 int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::gemm<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in<T>(alpha), in<T>(A), lda, in<T>(B),
-                         ldb, in<T>(beta), out<T>(C), ldc, options);
-  });
-}
-
-vernier_status vernier_cuda_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
-                                         int64_t m, int64_t n, int64_t k, const void* alpha, const void* const* A,
-                                         int64_t lda, const void* const* B, int64_t ldb, const void* beta,
-                                         void* const* C, int64_t ldc, int64_t count) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::gemm_batched<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in<T>(alpha),
-                                 reinterpret_cast<const T* const*>(A), lda, reinterpret_cast<const T* const*>(B), ldb,
-                                 in<T>(beta), reinterpret_cast<T* const*>(C), ldc, count, options);
-  });
-}
-
-vernier_status vernier_cuda_gemm_strided_batched(vernier_handle handle, vernier_type type, vernier_op opa,
-                                                 vernier_op opb, int64_t m, int64_t n, int64_t k, const void* alpha,
-                                                 const void* A, int64_t lda, int64_t stride_a, const void* B,
-                                                 int64_t ldb, int64_t stride_b, const void* beta, void* C, int64_t ldc,
-                                                 int64_t stride_c, int64_t count) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::gemm_strided_batched<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in<T>(alpha), in<T>(A),
-                                         lda, stride_a, in<T>(B), ldb, stride_b, in<T>(beta), out<T>(C), ldc, stride_c,
-                                         count, options);
-  });
-}
-
 vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
                                  const void* A, int64_t lda, const void* B, int64_t ldb, void* C, int64_t ldc) {
@@ -147,6 +115,10 @@ vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, verni
   });
 }
 
+VERNIER_C_GEMM(vernier_cuda_gemm, gpu_product, cuda::gemm, in<T>(alpha), in<T>(beta))
+VERNIER_C_BATCH(vernier_cuda_gemm_batched, gpu_product, cuda::gemm_batched, in<T>(alpha), in<T>(beta))
+VERNIER_C_STRIDED_BATCH(vernier_cuda_gemm_strided_batched, gpu_product, cuda::gemm_strided_batched, in<T>(alpha),
+                        in<T>(beta))
 VERNIER_C_GEMMT(vernier_cuda_gemmt, gpu_product, cuda::gemmt)
 VERNIER_C_SYMMETRIC_PRODUCT(vernier_cuda_symm, gpu_product, cuda::symm)
 VERNIER_C_SYMMETRIC_PRODUCT(vernier_cuda_hemm, gpu_product, cuda::hemm)

@@ -1,8 +1,7 @@
-// The C interface of quadruple products and enclosures.
+// The C interface of quadruple products and enclosures, on CPUs and GPUs.
 #include "vernier/quad.hpp"
 
 #include "c_api/c_api.hpp"
-#include "c_api/dd.hpp"
 #include "vernier/verified.hpp"
 #include "vernier/vernier_quad.h"
 
@@ -14,10 +13,14 @@ using vernier::Status;
 
 namespace {
 
+static_assert(sizeof(vernier_dd) == sizeof(dd) && alignof(vernier_dd) == alignof(dd));
+const dd* in_dd(const vernier_dd* x) { return reinterpret_cast<const dd*>(x); }
+dd* out_dd(vernier_dd* x) { return reinterpret_cast<dd*>(x); }
+
 const std::complex<double>* in_z(const void* x) { return static_cast<const std::complex<double>*>(x); }
 std::complex<double>* out_z(void* x) { return static_cast<std::complex<double>*>(x); }
 
-vernier::QuadOptions options_of(vernier_handle handle, const char* contract) {
+vernier::QuadOptions quad_options(vernier_handle handle, const char* contract) {
   vernier::QuadOptions options;
   options.contract = vernier::QuadContract::parse(contract == nullptr ? "" : contract);
   options.engine = handle->options.engine;
@@ -35,6 +38,19 @@ vernier::Options products_of(vernier_handle handle) {
   return options;
 }
 
+vernier::QuadOptions quad_options_on_gpu(vernier_handle handle, const char* contract) {
+  vernier::QuadOptions options = quad_options(handle, contract);
+  options.engine = handle->on_gpu.engine == "native" ? "" : handle->on_gpu.engine;
+  options.stream = handle->on_gpu.stream;
+  return options;
+}
+
+vernier::cuda::Options products_on_gpu(vernier_handle handle) {
+  return {.engine = handle->on_gpu.engine == "native" ? "" : handle->on_gpu.engine,
+          .stream = handle->on_gpu.stream,
+          .workspace_limit = handle->options.workspace_limit};
+}
+
 void require_pointer(const char* routine, const char* name, const void* pointer) {
   if (pointer == nullptr)
     throw Error(Status::invalid_argument,
@@ -47,61 +63,64 @@ void require_verified(const vernier::VerifiedReport& report) {
 
 }  // namespace
 
+// On a CPU, and on a GPU.
+#define VERNIER_BEYOND_DOUBLE(prefix, space, quad_options, product_options)                                            \
+  vernier_status prefix##quad_gemm(vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb,        \
+                                   int64_t m, int64_t n, int64_t k, double alpha, const vernier_dd* A, int64_t lda,    \
+                                   const vernier_dd* B, int64_t ldb, double beta, vernier_dd* C, int64_t ldc) {        \
+    return with_handle(handle, [&] {                                                                                   \
+      space::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, in_dd(A), lda, in_dd(B), ldb, beta, \
+                       out_dd(C), ldc, quad_options(handle, contract));                                                \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##quad_gemm_of_doubles(vernier_handle handle, const char* contract, vernier_op opa,             \
+                                              vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,           \
+                                              const double* A, int64_t lda, const double* B, int64_t ldb, double beta, \
+                                              vernier_dd* C, int64_t ldc) {                                            \
+    return with_handle(handle, [&] {                                                                                   \
+      space::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, A, lda, B, ldb, beta, out_dd(C),    \
+                       ldc, quad_options(handle, contract));                                                           \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,      \
+                                    const double* B, int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {        \
+    return with_handle(handle, [&] {                                                                                   \
+      const vernier::QuadSolveReport report =                                                                          \
+          space::quad_solve(n, nrhs, A, lda, B, ldb, out_dd(X), ldx, quad_options(handle, nullptr));                   \
+      if (errors != nullptr) errors[0] = report.backward_error, errors[1] = report.forward_error;                      \
+      if (!report.ok) throw Error(Status::bound_not_met, "quad_solve: " + report.reason);                              \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,    \
+                                       int64_t k, const double* Amid, const double* Arad, int64_t lda,                 \
+                                       const double* Bmid, const double* Brad, int64_t ldb, double* Cmid,              \
+                                       double* Crad, int64_t ldc) {                                                    \
+    return with_handle(handle, [&] {                                                                                   \
+      space::interval_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Amid, Arad, lda, Bmid, Brad, ldb,      \
+                           Cmid, Crad, ldc, product_options(handle));                                                  \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##interval_gemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m,          \
+                                            int64_t n, int64_t k, const double* Alow, const double* Ahigh,             \
+                                            int64_t lda, const double* Blow, const double* Bhigh, int64_t ldb,         \
+                                            double* Clow, double* Chigh, int64_t ldc) {                                \
+    return with_handle(handle, [&] {                                                                                   \
+      space::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Alow, Ahigh, lda, Blow, Bhigh,    \
+                                ldb, Clow, Chigh, ldc, product_options(handle));                                       \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,  \
+                                        const double* B, int64_t ldb, double* Xlow, double* Xhigh, int64_t ldx) {      \
+    return with_handle(handle, [&] {                                                                                   \
+      require_verified(space::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, product_options(handle)));     \
+    });                                                                                                                \
+  }
+
 extern "C" {
 
-vernier_status vernier_quad_gemm(vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb, int64_t m,
-                                 int64_t n, int64_t k, double alpha, const vernier_dd* A, int64_t lda,
-                                 const vernier_dd* B, int64_t ldb, double beta, vernier_dd* C, int64_t ldc) {
-  return with_handle(handle, [&] {
-    vernier::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, in_dd(A), lda, in_dd(B), ldb, beta,
-                       out_dd(C), ldc, options_of(handle, contract));
-  });
-}
-
-vernier_status vernier_quad_gemm_of_doubles(vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb,
-                                            int64_t m, int64_t n, int64_t k, double alpha, const double* A, int64_t lda,
-                                            const double* B, int64_t ldb, double beta, vernier_dd* C, int64_t ldc) {
-  return with_handle(handle, [&] {
-    vernier::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, A, lda, B, ldb, beta, out_dd(C), ldc,
-                       options_of(handle, contract));
-  });
-}
-
-vernier_status vernier_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,
-                                  const double* B, int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {
-  return with_handle(handle, [&] {
-    const vernier::QuadSolveReport report =
-        vernier::quad_solve(n, nrhs, A, lda, B, ldb, out_dd(X), ldx, options_of(handle, nullptr));
-    if (errors != nullptr) errors[0] = report.backward_error, errors[1] = report.forward_error;
-    if (!report.ok) throw Error(Status::bound_not_met, "quad_solve: " + report.reason);
-  });
-}
-
-vernier_status vernier_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
-                                     int64_t k, const double* Amid, const double* Arad, int64_t lda, const double* Bmid,
-                                     const double* Brad, int64_t ldb, double* Cmid, double* Crad, int64_t ldc) {
-  return with_handle(handle, [&] {
-    vernier::interval_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Amid, Arad, lda, Bmid, Brad, ldb, Cmid,
-                           Crad, ldc, products_of(handle));
-  });
-}
-
-vernier_status vernier_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,
-                                      const double* B, int64_t ldb, double* Xlow, double* Xhigh, int64_t ldx) {
-  return with_handle(handle, [&] {
-    require_verified(vernier::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, products_of(handle)));
-  });
-}
-
-vernier_status vernier_interval_gemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
-                                          int64_t k, const double* Alow, const double* Ahigh, int64_t lda,
-                                          const double* Blow, const double* Bhigh, int64_t ldb, double* Clow,
-                                          double* Chigh, int64_t ldc) {
-  return with_handle(handle, [&] {
-    vernier::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Alow, Ahigh, lda, Blow, Bhigh, ldb,
-                                Clow, Chigh, ldc, products_of(handle));
-  });
-}
+VERNIER_BEYOND_DOUBLE(vernier_, vernier, quad_options, products_of)
+VERNIER_BEYOND_DOUBLE(vernier_cuda_, vernier::cuda, quad_options_on_gpu, products_on_gpu)
+#undef VERNIER_BEYOND_DOUBLE
 
 vernier_status vernier_interval_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
                                       int64_t k, const void* Amid, const double* Arad, int64_t lda, const void* Bmid,

@@ -48,7 +48,7 @@ const Functions& functions() {
   return loaded;
 }
 
-void check(cublasStatus_t status, const char* what) {
+void cublas_check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error, "{}: {}", what,
        functions().status_name(status));
@@ -85,7 +85,7 @@ std::string Cublas::missing() {
 Cublas::Cublas() {
   const std::string what = missing();
   if (!what.empty()) fail(Status::unsupported, "{}", what);
-  check(functions().create(&handle_), "cublasCreate");
+  cublas_check(functions().create(&handle_), "cublasCreate");
 }
 
 Cublas& thread_cublas() {
@@ -122,21 +122,21 @@ Cublas::~Cublas() { (void)functions().destroy(handle_); }
 
 void Cublas::set_stream(cudaStream_t stream) {
   if (stream == stream_) return;
-  check(functions().set_stream(handle_, stream), "cublasSetStream");
+  cublas_check(functions().set_stream(handle_, stream), "cublasSetStream");
   stream_ = stream;
 }
 
 void Cublas::set_pointer_mode(cublasPointerMode_t mode) {
   if (mode == pointer_mode_) return;
-  check(functions().set_pointer_mode(handle_, mode), "cublasSetPointerMode");
+  cublas_check(functions().set_pointer_mode(handle_, mode), "cublasSetPointerMode");
   pointer_mode_ = mode;
 }
 
 std::string Cublas::version() const {
   int major = 0, minor = 0, patch = 0;
-  check(functions().get_property(MAJOR_VERSION, &major), "cublasGetProperty");
-  check(functions().get_property(MINOR_VERSION, &minor), "cublasGetProperty");
-  check(functions().get_property(PATCH_LEVEL, &patch), "cublasGetProperty");
+  cublas_check(functions().get_property(MAJOR_VERSION, &major), "cublasGetProperty");
+  cublas_check(functions().get_property(MINOR_VERSION, &minor), "cublasGetProperty");
+  cublas_check(functions().get_property(PATCH_LEVEL, &patch), "cublasGetProperty");
   return fmt::format("{}.{}.{}", major, minor, patch);
 }
 
@@ -144,28 +144,30 @@ template <class T>
 void Cublas::gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
                   std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc) {
   const Functions& f = functions();
-  check(of_type<T>(f.sgemm, f.dgemm, f.cgemm, f.zgemm)(handle_, operation(opa), operation(opb), m, n, k, native(alpha),
-                                                       native(A), lda, native(B), ldb, native(beta), native(C), ldc),
-        "cuBLAS gemm");
+  cublas_check(
+      of_type<T>(f.sgemm, f.dgemm, f.cgemm, f.zgemm)(handle_, operation(opa), operation(opb), m, n, k, native(alpha),
+                                                     native(A), lda, native(B), ldb, native(beta), native(C), ldc),
+      "cuBLAS gemm");
 }
 
 template <class T>
 void Cublas::trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, const T* alpha, const T* A,
                   std::int64_t lda, T* B, std::int64_t ldb) {
   const Functions& f = functions();
-  check(of_type<T>(f.strsm, f.dtrsm, f.ctrsm, f.ztrsm)(handle_, native(side), native(uplo), operation(op), native(diag),
-                                                       m, n, native(alpha), native(A), lda, native(B), ldb),
-        "cuBLAS trsm");
+  cublas_check(
+      of_type<T>(f.strsm, f.dtrsm, f.ctrsm, f.ztrsm)(handle_, native(side), native(uplo), operation(op), native(diag),
+                                                     m, n, native(alpha), native(A), lda, native(B), ldb),
+      "cuBLAS trsm");
 }
 
 template <class T>
 void Cublas::trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, const T* alpha, const T* A,
                   std::int64_t lda, const T* B, std::int64_t ldb, T* C, std::int64_t ldc) {
   const Functions& f = functions();
-  check(of_type<T>(f.strmm, f.dtrmm, f.ctrmm, f.ztrmm)(handle_, native(side), native(uplo), operation(op), native(diag),
-                                                       m, n, native(alpha), native(A), lda, native(B), ldb, native(C),
-                                                       ldc),
-        "cuBLAS trmm");
+  cublas_check(of_type<T>(f.strmm, f.dtrmm, f.ctrmm, f.ztrmm)(handle_, native(side), native(uplo), operation(op),
+                                                              native(diag), m, n, native(alpha), native(A), lda,
+                                                              native(B), ldb, native(C), ldc),
+               "cuBLAS trmm");
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                                       \
@@ -180,9 +182,9 @@ VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 void Cublas::gemm_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, const void* A,
                      cudaDataType_t a_type, std::int64_t lda, const void* B, cudaDataType_t b_type, std::int64_t ldb,
                      const void* beta, void* C, cudaDataType_t c_type, std::int64_t ldc, cublasComputeType_t compute) {
-  check(functions().gemm_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, B, b_type, ldb,
-                            beta, C, c_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
-        "cublasGemmEx");
+  cublas_check(functions().gemm_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, B, b_type,
+                                   ldb, beta, C, c_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
+               "cublasGemmEx");
 }
 
 void Cublas::gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
@@ -190,7 +192,7 @@ void Cublas::gemm_batch_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
                            cudaDataType_t b_type, std::int64_t ldb, std::int64_t b_step, const void* beta, void* C,
                            cudaDataType_t c_type, std::int64_t ldc, std::int64_t c_step, std::int64_t count,
                            cublasComputeType_t compute) {
-  check(
+  cublas_check(
       functions().gemm_batch_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, a_type, lda, a_step, B,
                                 b_type, ldb, b_step, beta, C, c_type, ldc, c_step, count, compute, CUBLAS_GEMM_DEFAULT),
       "cublasGemmStridedBatchedEx");
@@ -200,9 +202,9 @@ void Cublas::gemm_addressed_ex(Op opa, Op opb, std::int64_t m, std::int64_t n, s
                                const void* const* A, std::int64_t lda, const void* const* B, std::int64_t ldb,
                                const void* beta, void* const* C, std::int64_t ldc, cudaDataType_t type,
                                std::int64_t count, cublasComputeType_t compute) {
-  check(functions().gemm_addressed_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, type, lda, B, type,
-                                      ldb, beta, C, type, ldc, count, compute, CUBLAS_GEMM_DEFAULT),
-        "cublasGemmBatchedEx");
+  cublas_check(functions().gemm_addressed_ex(handle_, operation(opa), operation(opb), m, n, k, alpha, A, type, lda, B,
+                                             type, ldb, beta, C, type, ldc, count, compute, CUBLAS_GEMM_DEFAULT),
+               "cublasGemmBatchedEx");
 }
 
 }  // namespace vernier::cuda

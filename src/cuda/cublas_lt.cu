@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
 
-struct Functions {
+struct LtFunctions {
   SharedLibrary library{"libcublasLt", "cuBLASLt"};
   decltype(&cublasLtCreate) create = library.find("cublasLtCreate");
   decltype(&cublasLtDestroy) destroy = library.find("cublasLtDestroy");
@@ -25,50 +25,50 @@ struct Functions {
   decltype(&cublasLtGetStatusName) status_name = library.find("cublasLtGetStatusName");
 };
 
-const Functions& functions() {
-  static const Functions loaded;
+const LtFunctions& lt_functions() {
+  static const LtFunctions loaded;
   return loaded;
 }
 
-void check(cublasStatus_t status, const char* what) {
+void lt_check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error, "{}: {}", what,
-       functions().status_name(status));
+       lt_functions().status_name(status));
 }
 
 // Owners of the descriptions that one call needs.
 struct Operation {
   explicit Operation(bool fast) {
-    check(functions().describe(&handle, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    lt_check(lt_functions().describe(&handle, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
     const cublasOperation_t transposed = CUBLAS_OP_T;
     const std::int8_t accumulation = fast ? 1 : 0;
-    check(functions().set_attribute(handle, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
-          "CUBLASLT_MATMUL_DESC_TRANSA");
-    check(functions().set_attribute(handle, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &accumulation, sizeof accumulation),
-          "CUBLASLT_MATMUL_DESC_FAST_ACCUM");
+    lt_check(lt_functions().set_attribute(handle, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+             "CUBLASLT_MATMUL_DESC_TRANSA");
+    lt_check(lt_functions().set_attribute(handle, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &accumulation, sizeof accumulation),
+             "CUBLASLT_MATMUL_DESC_FAST_ACCUM");
   }
-  ~Operation() { (void)functions().destroy_description(handle); }
+  ~Operation() { (void)lt_functions().destroy_description(handle); }
   cublasLtMatmulDesc_t handle = nullptr;
 };
 
 struct Layout {
   Layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns) {
-    check(
-        functions().lay_out(&handle, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows),
-        "cublasLtMatrixLayoutCreate");
+    lt_check(lt_functions().lay_out(&handle, type, static_cast<std::uint64_t>(rows),
+                                    static_cast<std::uint64_t>(columns), rows),
+             "cublasLtMatrixLayoutCreate");
   }
-  ~Layout() { (void)functions().destroy_layout(handle); }
+  ~Layout() { (void)lt_functions().destroy_layout(handle); }
   cublasLtMatrixLayout_t handle = nullptr;
 };
 
 struct Preference {
   Preference() {
-    check(functions().prefer(&handle), "cublasLtMatmulPreferenceCreate");
-    check(functions().set_preference(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-                                     sizeof workspace_bytes),
-          "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES");
+    lt_check(lt_functions().prefer(&handle), "cublasLtMatmulPreferenceCreate");
+    lt_check(lt_functions().set_preference(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                           sizeof workspace_bytes),
+             "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES");
   }
-  ~Preference() { (void)functions().destroy_preference(handle); }
+  ~Preference() { (void)lt_functions().destroy_preference(handle); }
   cublasLtMatmulPreference_t handle = nullptr;
 };
 
@@ -76,17 +76,17 @@ struct Preference {
 
 std::string CublasLt::missing() {
   const std::string device = missing_device();
-  return device.empty() ? functions().library.missing() : device;
+  return device.empty() ? lt_functions().library.missing() : device;
 }
 
 CublasLt::CublasLt() {
   const std::string what = missing();
   if (!what.empty()) fail(Status::unsupported, "{}", what);
   workspace_ = DeviceBuffer<char>(workspace_bytes);
-  check(functions().create(&handle_), "cublasLtCreate");
+  lt_check(lt_functions().create(&handle_), "cublasLtCreate");
 }
 
-CublasLt::~CublasLt() { (void)functions().destroy(handle_); }
+CublasLt::~CublasLt() { (void)lt_functions().destroy(handle_); }
 
 void CublasLt::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const void* A, cudaDataType_t a_type,
                         const void* B, cudaDataType_t b_type, float* C, bool fast_accumulation, cudaStream_t stream) {
@@ -95,14 +95,14 @@ void CublasLt::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const vo
   const Preference preference;
   cublasLtMatmulHeuristicResult_t algorithm{};
   int found = 0;
-  check(functions().find_algorithm(handle_, operation.handle, a.handle, b.handle, c.handle, c.handle, preference.handle,
-                                   1, &algorithm, &found),
-        "cublasLtMatmulAlgoGetHeuristic");
+  lt_check(lt_functions().find_algorithm(handle_, operation.handle, a.handle, b.handle, c.handle, c.handle,
+                                         preference.handle, 1, &algorithm, &found),
+           "cublasLtMatmulAlgoGetHeuristic");
   if (found == 0) fail(Status::unsupported, "cuBLASLt has no algorithm for these formats");
   const float one = 1;
-  check(functions().matmul(handle_, operation.handle, &one, A, a.handle, B, b.handle, &one, C, c.handle, C, c.handle,
-                           &algorithm.algo, workspace_.data(), workspace_.bytes(), stream),
-        "cublasLtMatmul");
+  lt_check(lt_functions().matmul(handle_, operation.handle, &one, A, a.handle, B, b.handle, &one, C, c.handle, C,
+                                 c.handle, &algorithm.algo, workspace_.data(), workspace_.bytes(), stream),
+           "cublasLtMatmul");
 }
 
 }  // namespace vernier::cuda

@@ -9,7 +9,7 @@ namespace {
 
 // NVML's C interface, as far as it is used here: a toolkit need not have its header.
 using NvmlDevice = void*;
-struct Functions {
+struct NvmlFunctions {
   SharedLibrary library{"libnvidia-ml", "NVML", {".so.1"}};
   int (*init)() = library.find("nvmlInit_v2");
   int (*device_of_bus)(const char* bus_id, NvmlDevice* device) = library.find("nvmlDeviceGetHandleByPciBusId_v2");
@@ -25,8 +25,8 @@ struct Functions {
   }
 };
 
-const Functions& functions() {
-  static const Functions loaded;
+const NvmlFunctions& nvml_functions() {
+  static const NvmlFunctions loaded;
   return loaded;
 }
 
@@ -34,7 +34,7 @@ const Functions& functions() {
 std::string find_device(NvmlDevice& device) {
   const std::string none = missing_device();
   if (!none.empty()) return none;
-  const Functions& f = functions();
+  const NvmlFunctions& f = nvml_functions();
   if (!f.missing.empty()) return f.missing;
   char bus_id[32];
   check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, current_device().number), "cudaDeviceGetPCIBusId");
@@ -59,8 +59,8 @@ EnergyMeter::EnergyMeter() {
 
 double EnergyMeter::joules() const {
   unsigned long long millijoules = 0;
-  if (const int code = functions().total_energy(device_, &millijoules); code != 0)
-    fail(Status::device_error, "nvmlDeviceGetTotalEnergyConsumption: {}", functions().message(code));
+  if (const int code = nvml_functions().total_energy(device_, &millijoules); code != 0)
+    fail(Status::device_error, "nvmlDeviceGetTotalEnergyConsumption: {}", nvml_functions().message(code));
   return static_cast<double>(millijoules) * 1e-3;
 }
 

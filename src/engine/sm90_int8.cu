@@ -1,3 +1,7 @@
+// Products of residues on Hopper: one persistent launch over (plane, tile of C); a plane is a modulus, or one of
+// several products modulo p (sm90_pipeline.cuh). Sums are reduced modulo p in registers and leave as bytes.
+//
+// k <= 65536: sums of 255 * 255 stay below 2^32, and the 32-bit sums are read as unsigned.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -6,10 +10,101 @@
 #include "cuda/device.hpp"
 #include "cuda/hopper.hpp"
 #include "cuda/launch.hpp"
+#include "engine/int8_engine_cuda.hpp"
 #include "engine/sm90_int8.hpp"
-#include "engine/sm90_int8_kernel.cuh"
+#include "engine/sm90_pipeline.cuh"
+#include "engine/store_residues.cuh"
 
 namespace vernier::cuda {
+
+template <Sm90Variant Variant>
+struct TileOf : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cluster_columns,
+                          sm90_tiles[Variant].cluster_rows, sm90_tiles[Variant].cooperative> {
+  static constexpr Sm90Tile tile = sm90_tiles[Variant];
+};
+
+struct Sm90Reductions {
+  ByteReduction<1> of[max_moduli];
+};
+
+template <class T>
+__device__ __forceinline__ void store_tile(const int (&acc)[T::blocks][T::registers], const ByteReduction<1>& r,
+                                           const Sm90Task& task, int plane, int first_column, int first_row,
+                                           int thread) {
+#pragma unroll
+  for (int b = 0; b < T::blocks; ++b) {
+    const int across = first_column / unit_columns + b;
+    if (across >= task.units_across) break;
+    const std::int64_t column = static_cast<std::int64_t>(plane) * task.units_across + across;
+#pragma unroll
+    for (int chunk = 0; chunk < T::rows / unit_rows; ++chunk) {
+      const int down = first_row / unit_rows + chunk;
+      if (down >= task.units_down) break;
+      uint4* to = reinterpret_cast<uint4*>(task.out + (column * task.units_down + down) * unit_bytes) + thread;
+      if (task.accumulate)
+        store_residues<true>(&acc[b][16 * chunk], r, to);
+      else
+        store_residues<false>(&acc[b][16 * chunk], r, to);
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(384, 1)
+    residue_products(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ CUtensorMap map_y,
+                     const __grid_constant__ Sm90Reductions reductions, const __grid_constant__ Sm90Task task) {
+  extern __shared__ std::uint8_t dynamic[];
+  __shared__ std::uint64_t full[T::stages], empty[T::stages];
+  const Stages stages{(shared_address(dynamic) + 1023) & ~1023u, shared_address(full), shared_address(empty)};
+  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+  const int rank = static_cast<int>(blockIdx.x % 2);
+  const int rank_x = rank % T::cluster_columns, rank_y = rank / T::cluster_columns;
+  const int first = blockIdx.x / 2, step = gridDim.x / 2;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < T::stages; ++s) {
+      barrier_init(stages.full_barrier(s), 1);
+      barrier_init(stages.empty_barrier(s), (T::cooperative ? 2 : 1) * T::cluster);
+    }
+    fence_barrier_init();
+    prefetch_tensor_map(&map_x);
+    prefetch_tensor_map(&map_y);
+  }
+  cluster_arrive();
+  cluster_wait();
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  // A gate that 0 opens is looked at after the first tile only, so that nobody waits for it.
+  const bool closed = task.gate.closed();
+  if (task.gate.value != 0 && closed) return;
+
+  if (group == 2) {
+    give_registers<40>();
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, {rank_x, rank_y});
+  } else {
+    take_registers<232>();
+    const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
+    int acc[T::blocks][T::registers];
+    typename T::Jobs jobs(task.grid, first, step);
+    for (int turn = 0; !jobs.done() && (turn == 0 || !closed); ++turn) {
+      const TileJob job = jobs.job();
+      jobs.advance();
+      if (!T::cooperative && turn % 2 != group) continue;
+      // A wait by parity cannot tell "not yet" from "two phases ago": no warpgroup may look at a stage before the other
+      // has seen all of its own.
+      if (!T::cooperative && turn > 0) named_barrier_sync(1 + group, 256);
+      multiply_tile<T>(acc, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, half, thread, [&] {
+        if (!T::cooperative && !jobs.done() && !closed) named_barrier_arrive(2 - group, 256);
+      });
+      store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
+                    (job.x * T::cluster_columns + rank_x) * T::columns + half * T::group_columns,
+                    (job.y * T::cluster_rows + rank_y) * T::rows, thread);
+    }
+  }
+  __syncwarp();
+  cluster_arrive();  // the other block may still signal this one's barriers
+  cluster_wait();
+}
+
 namespace {
 
 constexpr int threads = 384;

@@ -12,7 +12,7 @@
 namespace vernier {
 namespace {
 
-struct LuFactors {
+struct PivotedFactors {
   std::int64_t info = 0;
   std::vector<std::int64_t> pivots;
 };
@@ -50,13 +50,13 @@ std::optional<std::int64_t> offloaded_getrf(std::int64_t m, std::int64_t n, T* a
       return r;
     };
     const auto on_device = [&](const RoutineOperands<T>& x, void* stream) {
-      LuFactors factors;
+      PivotedFactors factors;
       factors.info = cuda::factor_for_the_host<T>(m, n, x.c, x.ldc, factors.pivots,
                                                   {.contract = options.contract, .stream = stream});
       return factors;
     };
     const auto on_cpu = [&](const Options& o) {
-      LuFactors factors{0, std::vector<std::int64_t>(static_cast<std::size_t>(std::min(m, n)))};
+      PivotedFactors factors{0, std::vector<std::int64_t>(static_cast<std::size_t>(std::min(m, n)))};
       factors.info = getrf<T>(m, n, a, lda, factors.pivots.data(), o);
       return factors;
     };

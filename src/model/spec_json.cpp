@@ -91,11 +91,11 @@ struct Reader {
   template <class T>
   static T read_name(const char* key, const Json& value) {
     std::string allowed;
-    for (std::size_t i = 0; i < Names<T>::list.size(); ++i) {
-      if (value.is_string() && value.get<std::string>() == Names<T>::list[i]) return static_cast<T>(i);
-      allowed += (i == 0 ? "" : ", ") + std::string(Names<T>::list[i]);
+    for (std::size_t i = 0; i < names_of<T>.list.size(); ++i) {
+      if (value.is_string() && value.get<std::string>() == names_of<T>.list[i]) return static_cast<T>(i);
+      allowed += (i == 0 ? "" : ", ") + std::string(names_of<T>.list[i]);
     }
-    wrong(key, value, "a " + std::string(Names<T>::what) + ": " + allowed);
+    wrong(key, value, "a " + std::string(names_of<T>.what) + ": " + allowed);
   }
 };
 

@@ -8,51 +8,36 @@
 
 namespace vernier::model {
 
+template <std::size_t Count>
+struct Names {
+  std::string_view what;
+  std::array<std::string_view, Count> list;
+};
 template <class E>
-struct Names;
+inline constexpr Names<0> names_of{};
 
 template <>
-struct Names<Format> {
-  static constexpr std::string_view what = "format";
-  static constexpr std::array<std::string_view, 13> list = {"fp16", "bf16", "tf32", "e4m3", "e5m2",  "e3m2", "e2m3",
-                                                            "e2m1", "fp32", "fp64", "int8", "uint8", "int32"};
-};
+inline constexpr Names<13> names_of<Format>{
+    "format",
+    {"fp16", "bf16", "tf32", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "fp32", "fp64", "int8", "uint8", "int32"}};
 template <>
-struct Names<Rounding> {
-  static constexpr std::string_view what = "rounding";
-  static constexpr std::array<std::string_view, 5> list = {"nearest even", "toward zero", "down", "up", "nearest away"};
-};
+inline constexpr Names<5> names_of<Rounding>{"rounding", {"nearest even", "toward zero", "down", "up", "nearest away"}};
 template <>
-struct Names<Sum> {
-  static constexpr std::string_view what = "kind of sum";
-  static constexpr std::array<std::string_view, 3> list = {"block", "chain", "integer"};
-};
+inline constexpr Names<3> names_of<Sum>{"kind of sum", {"block", "chain", "integer"}};
 template <>
-struct Names<Join> {
-  static constexpr std::string_view what = "place of c";
-  static constexpr std::array<std::string_view, 2> list = {"first", "last"};
-};
+inline constexpr Names<2> names_of<Join>{"place of c", {"first", "last"}};
 template <>
-struct Names<Overflow> {
-  static constexpr std::string_view what = "overflow";
-  static constexpr std::array<std::string_view, 5> list = {"infinity", "largest", "wrap", "saturate blocks",
-                                                           "saturate end"};
-};
+inline constexpr Names<5> names_of<Overflow>{"overflow",
+                                             {"infinity", "largest", "wrap", "saturate blocks", "saturate end"}};
 template <>
-struct Names<ZeroSign> {
-  static constexpr std::string_view what = "sign of zero";
-  static constexpr std::array<std::string_view, 2> list = {"positive", "ieee"};
-};
+inline constexpr Names<2> names_of<ZeroSign>{"sign of zero", {"positive", "ieee"}};
 template <>
-struct Names<NanRule> {
-  static constexpr std::string_view what = "rule for NaNs";
-  static constexpr std::array<std::string_view, 7> list = {"canonical", "a b s", "a s b", "b a s",
-                                                           "b s a",     "s a b", "s b a"};
-};
+inline constexpr Names<7> names_of<NanRule>{"rule for NaNs",
+                                            {"canonical", "a b s", "a s b", "b a s", "b s a", "s a b", "s b a"}};
 
 template <class E>
 constexpr std::string_view name_of(E value) {
-  return Names<E>::list[static_cast<std::size_t>(value)];
+  return names_of<E>.list[static_cast<std::size_t>(value)];
 }
 
 }  // namespace vernier::model

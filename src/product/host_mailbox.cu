@@ -3,26 +3,53 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <cstring>
 #include <mutex>
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/backoff.hpp"
 #include "product/device_memory.hpp"
 
 namespace vernier::cuda {
 
-struct HostMailbox::Slot {
+HostMailbox::HostMailbox(std::uint32_t* word) {
+  static std::atomic<std::uint32_t> questions = 0;
+  if (word != nullptr) answer_ = {word, 1 + questions++ % 0x7fffffff};
+}
+
+bool HostMailbox::wait(cudaStream_t stream, const char* kernel) const {
+  constexpr int polls_between_queries = 4096;
+  for (;;) {
+    for (int i = 0; i < polls_between_queries; ++i)
+      if (const std::optional<bool> found = answer_.given()) return *found;
+    const cudaError_t state = cudaStreamQuery(stream);
+    if (state == cudaErrorNotReady) {
+      (void)cudaGetLastError();  // no error of anybody's
+      continue;
+    }
+    check(state, kernel);
+    if (!answer_.given()) fail(Status::internal_error, "{}: the kernel ended without an answer", kernel);
+  }
+}
+
+std::optional<bool> HostMailbox::within(double seconds) const {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  std::optional<bool> found = answer_.given();
+  while (!found && Clock::now() < end) found = answer_.given();
+  return found ? found : answer_.given();  // after the last look at the clock
+}
+
+struct PromptQuestion::Slot {
   std::mutex mutex;
   Backoff pause;
 };
 
 // Streams that share a slot, and threads on one stream, may miss each other's answers; no question has another's.
-struct HostMailbox::Slots {
+struct PromptQuestion::Slots {
   static constexpr std::size_t count = 1024;
   std::array<Slot, count> slot;
-  std::atomic<std::uint32_t> questions = 0;
   std::uint32_t* words = nullptr;  // one a slot, pinned, for all devices; null where that failed: then nobody asks
 
   Slots() {
@@ -33,35 +60,31 @@ struct HostMailbox::Slots {
       (void)cudaGetLastError();
   }
 
-  std::size_t of(cudaStream_t stream) const {
-    return static_cast<std::size_t>(id_of(stream) + 101ull * static_cast<unsigned>(current_device().number)) % count;
+  Slot& of(cudaStream_t stream) {
+    return slot[static_cast<std::size_t>(id_of(stream) + 101ull * static_cast<unsigned>(current_device().number)) %
+                count];
   }
 };
 
-HostMailbox::Slots& HostMailbox::slots() {
+PromptQuestion::Slots& PromptQuestion::slots() {
   static auto& all = *new Slots;  // never freed: a kernel may answer when the process ends
   return all;
 }
 
-HostMailbox::HostMailbox(cudaStream_t stream) : slot_(slots().slot[slots().of(stream)]) {
+std::uint32_t* PromptQuestion::word_if_asked() {
   Slots& all = slots();
   const std::lock_guard lock(slot_.mutex);
-  if (all.words != nullptr && slot_.pause.should_try())
-    answer_ = {all.words + (&slot_ - all.slot.data()), ++all.questions};
+  return all.words != nullptr && slot_.pause.should_try() ? all.words + (&slot_ - all.slot.data()) : nullptr;
 }
 
-bool HostMailbox::is_yes_within(double seconds) {
-  if (answer_.word == nullptr) return false;
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const volatile std::uint32_t* word = answer_.word;
-  const std::uint32_t yes = HostAnswer::text(answer_.question, true), no = HostAnswer::text(answer_.question, false);
-  std::uint32_t text = *word;
-  while (text != yes && text != no && Clock::now() < end) text = *word;
-  if (text != yes && text != no) text = *word;  // after the last look at the clock
+PromptQuestion::PromptQuestion(cudaStream_t stream) : slot_(slots().of(stream)), box_(word_if_asked()) {}
+
+bool PromptQuestion::is_yes_within(double seconds) {
+  if (answer().word == nullptr) return false;
+  const bool yes = box_.within(seconds).value_or(false);
   const std::lock_guard lock(slot_.mutex);
-  slot_.pause.tried(text != yes);
-  return text == yes;
+  slot_.pause.tried(!yes);
+  return yes;
 }
 
 }  // namespace vernier::cuda

@@ -38,15 +38,10 @@ VectorStatistics vector_statistics(const T* x, std::int64_t stride, std::int64_t
 // Vectors first .. first + count - 1 of an operand.
 template <class T>
 void statistics_portable(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out);
-template <class T>
-void statistics_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out);
 
 // gather_strip, and the statistics of its vectors.
 template <class T>
 Operand<T> measured_strip_portable(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
                                    std::int64_t k_count, T* buffer, VectorStatistics* out);
-template <class T>
-Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
-                                 std::int64_t k_count, T* buffer, VectorStatistics* out);
 
 }  // namespace vernier

@@ -1,8 +1,55 @@
 #include "residue/backend.hpp"
 
-#include "residue/backend_avx2.hpp"
+#include "product/statistics.hpp"
+#include "residue/convert/decompose.hpp"
+#include "residue/exact/exact.hpp"
+#include "residue/recombine/recombine.hpp"
+#include "residue/recombine/update.hpp"
+#include "residue/scale/block_spans.hpp"
 
 namespace vernier {
+
+// As their portable twins are documented.
+#define VERNIER_DECLARE(set)                                                                                          \
+  template <class T>                                                                                                  \
+  void statistics_##set(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out);    \
+  template <class T>                                                                                                  \
+  Operand<T> measured_strip_##set(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,                \
+                                  std::int64_t k_count, T* buffer, VectorStatistics* out);                            \
+  template <class T>                                                                                                  \
+  void decompose_##set(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);                \
+  void decompose_sum_##set(const Operand<double>* terms, int count, const DigitTables& tables,                        \
+                           const DecomposeTask& task);                                                                \
+  template <class T>                                                                                                  \
+  void decompose_complex_##set(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,    \
+                               std::size_t part_bytes);                                                               \
+  template <class T>                                                                                                  \
+  void recombine_##set(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,           \
+                       const int* row_scales, const int* column_scales, T* tile);                                     \
+  bool recombine_speculative_##set(const RecombineTables& tables, const std::int8_t* residues,                        \
+                                   std::size_t plane_bytes, const int* row_scales, const int* column_scales,          \
+                                   const SpeculativeTile& speculative, double* tile);                                 \
+  template <class T>                                                                                                  \
+  void recombine_complex_##set(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales, \
+                               const int* column_scales, T* real, T* imaginary);                                      \
+  void recombine_leading_##set(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,   \
+                               LeadingTile& out);                                                                     \
+  template <class T>                                                                                                  \
+  void update_##set(const TileUpdate<T>& update, const T* tile);                                                      \
+  template <class T>                                                                                                  \
+  void find_lowest_bits_##set(const Operand<T>& view, const int* scales, LowestBits* out);                            \
+  template <class T>                                                                                                  \
+  RoundingResidual residual_##set(const VectorPair<T>& pair);                                                         \
+  template <class T>                                                                                                  \
+  void block_deficits_##set(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics,              \
+                            std::uint8_t* out, std::int64_t stride);                                                  \
+  void span_costs_##set(const SpanCosts& costs, std::int64_t first);
+VERNIER_DECLARE(avx2)
+VERNIER_DECLARE(avx512)
+#undef VERNIER_DECLARE
+void publish_avx512();
+template <class T>
+void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
 
 // The loops of one set of instructions; two that not every set has are named.
 #define VERNIER_LOOPS(set, publish, round_tile)                                                               \

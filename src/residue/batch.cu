@@ -64,7 +64,7 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   const CaptureTolerance tolerance;
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceProductPlan plan = plan_of_one(p, options);
-  RegularityMailbox words(stream, plan.by_sqrt_rule);
+  RegularityQuestion words(stream, plan.by_sqrt_rule);
   if (!words.was_regular()) return false;  // residues would likely be made in vain
   const DeviceInt8Engine& engine = int8_engine(options);
   const DeviceWorkspace workspace(batch_bytes(plan, p.count), stream, options.workspace);

@@ -34,7 +34,7 @@ bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine&
                               stream);
   bool regular = false;
   {
-    RegularityMailbox words(stream);
+    RegularityQuestion words(stream);
     const Regularity regularity = words.regularity();
     const Gate gate{regularity.is_irregular};
     const ChainPass pass{

@@ -131,15 +131,15 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
                      ProductMemory& memory, Report& report) {
   bool serves = false;
   {
-    RegularityMailbox words(stream, plan.by_sqrt_rule);
+    RegularityQuestion words(stream, plan.by_sqrt_rule);
     Regularity regularity = words.regularity();
     regularity.is_irregular = run.irregular();
     if (first == FirstKernel::guess)
-      run.start_by_guess(regularity, memory.guess, words.verdict());
+      run.start_by_guess(regularity, memory.guess, words.guess_serves());
     else
       run.start(regularity, false, first);
     memory.irregular = !words.wait();
-    serves = first == FirstKernel::guess && memory.irregular && words.wait_for_verdict();
+    serves = first == FirstKernel::guess && memory.irregular && words.wait_for_guess();
   }
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
     set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);

@@ -10,7 +10,6 @@
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/backoff.hpp"
-#include "residue/bound/bound_kernels.hpp"
 
 namespace vernier::cuda {
 
@@ -94,21 +93,22 @@ void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductM
   });
 }
 
-struct RegularityMailbox::Words {
+struct RegularityQuestion::Words {
   std::mutex mutex;
   DeviceBuffer<RegularityState> state{1};
   DeviceBuffer<int> irregular{1};
-  unsigned* host = nullptr;            // two, pinned, and seen by the device under the same address
+  std::uint32_t* host = nullptr;       // two, pinned, and seen by the device under the same address
   bool was_regular[2] = {true, true};  // [square-root]
 
   Words() {
     check(cudaMemset(state.data(), 0, sizeof(RegularityState)), "cudaMemset");
     check(cudaStreamSynchronize(nullptr), "cudaMemset");  // streams that do not wait for the default one follow
-    check(cudaHostAlloc(reinterpret_cast<void**>(&host), 2 * sizeof(unsigned), cudaHostAllocDefault), "cudaHostAlloc");
+    check(cudaHostAlloc(reinterpret_cast<void**>(&host), 2 * sizeof *host, cudaHostAllocDefault), "cudaHostAlloc");
+    host[0] = host[1] = 0;
   }
 };
 
-RegularityMailbox::Words& RegularityMailbox::of_stream(cudaStream_t stream) {
+RegularityQuestion::Words& RegularityQuestion::of_stream(cudaStream_t stream) {
   static std::mutex mutex;
   // Never freed: kernels of a stream that is gone may still be running, and a process has few streams.
   static auto& all = *new std::map<std::pair<int, unsigned long long>, std::unique_ptr<Words>>;
@@ -120,47 +120,22 @@ RegularityMailbox::Words& RegularityMailbox::of_stream(cudaStream_t stream) {
   return *words;
 }
 
-RegularityMailbox::RegularityMailbox(cudaStream_t stream, bool by_sqrt_rule)
-    : stream_(stream), words_(of_stream(stream)), by_sqrt_rule_(by_sqrt_rule), lock_(words_.mutex) {
-  for (int word = 0; word < 2; ++word) static_cast<volatile unsigned*>(words_.host)[word] = 0;
+RegularityQuestion::RegularityQuestion(cudaStream_t stream, bool by_sqrt_rule)
+    : stream_(stream),
+      words_(of_stream(stream)),
+      by_sqrt_rule_(by_sqrt_rule),
+      lock_(words_.mutex),
+      regular_(words_.host),
+      guess_(words_.host + 1) {}
+
+Regularity RegularityQuestion::regularity() const {
+  return {words_.state.data(), words_.irregular.data(), regular_.answer()};
 }
 
-RegularityMailbox::~RegularityMailbox() {
-  if (!answered_) (void)cudaStreamSynchronize(stream_);
-}
+bool RegularityQuestion::was_regular() const { return words_.was_regular[by_sqrt_rule_]; }
 
-Regularity RegularityMailbox::regularity() const { return {words_.state.data(), words_.irregular.data(), words_.host}; }
-
-bool RegularityMailbox::was_regular() const { return words_.was_regular[by_sqrt_rule_]; }
-
-unsigned* RegularityMailbox::verdict() const { return words_.host + 1; }
-
-unsigned RegularityMailbox::answer(const volatile unsigned* word) {
-  constexpr int polls_between_queries = 4096;
-  for (;;) {
-    for (int i = 0; i < polls_between_queries; ++i)
-      if (const unsigned found = *word; found != 0) return found;
-    const cudaError_t state = cudaStreamQuery(stream_);
-    if (state == cudaErrorNotReady) {
-      (void)cudaGetLastError();  // no error of anybody's
-      continue;
-    }
-    check(state, "residues of A and B");
-    if (*word == 0) fail(Status::internal_error, "residues of A and B: the kernel ended without an answer");
-  }
-}
-
-bool RegularityMailbox::wait() {
-  const bool regular = answer(words_.host) == Regularity::regular;
-  answered_ = true;
-  return words_.was_regular[by_sqrt_rule_] = regular;
-}
-
-bool RegularityMailbox::wait_for_verdict() {
-  answered_ = false;
-  const bool serves = answer(verdict()) == BoundTask::guess_serves;
-  answered_ = true;
-  return serves;
+bool RegularityQuestion::wait() {
+  return words_.was_regular[by_sqrt_rule_] = regular_.wait(stream_, "residues of A and B");
 }
 
 }  // namespace vernier::cuda

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "product/device_memory.hpp"
+#include "product/host_mailbox.hpp"
 #include "residue/bound/guess.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/plan/plan_cuda.hpp"
@@ -30,30 +31,27 @@ ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
 ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory);
 
-// The words of one stream. Products on the same stream take turns; the lock is held until the host has its answer.
-class RegularityMailbox {
+// Asks kernels of a stream. Products on the same stream take turns; the lock is held until the host has its answer.
+class RegularityQuestion {
  public:
-  explicit RegularityMailbox(cudaStream_t stream,
-                             bool by_sqrt_rule = false);  // by_sqrt_rule: of products by sqrt_rule()
-  ~RegularityMailbox();  // an answer that nobody waited for must not be taken for the next product's
-  RegularityMailbox(const RegularityMailbox&) = delete;
-  RegularityMailbox& operator=(const RegularityMailbox&) = delete;
+  explicit RegularityQuestion(cudaStream_t stream,
+                              bool by_sqrt_rule = false);  // by_sqrt_rule: of products by sqrt_rule()
 
   Regularity regularity() const;
-  bool wait();  // until a kernel has answered: is the product regular? Throws if the stream failed instead
-  unsigned* verdict() const;  // for a kernel that answers whether a guess serves ...
-  bool wait_for_verdict();    // ... and the answer
-  bool was_regular() const;   // the stream's last product of this kind; true before the first
+  bool wait();  // until a kernel has answered: is the product regular?
+  HostAnswer guess_serves() const { return guess_.answer(); }
+  bool wait_for_guess() const { return guess_.wait(stream_, "the bound of a guess"); }
+  bool was_regular() const;  // the stream's last product of this kind; true before the first
 
  private:
   struct Words;
   static Words& of_stream(cudaStream_t stream);
-  unsigned answer(const volatile unsigned* word);
 
   cudaStream_t stream_;
   Words& words_;
-  bool by_sqrt_rule_, answered_ = false;
+  bool by_sqrt_rule_;
   std::unique_lock<std::mutex> lock_;
+  HostMailbox regular_, guess_;
 };
 
 }  // namespace vernier::cuda

@@ -59,7 +59,8 @@ class DeviceRun {
 
   // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
   // if that part finds their scales fine enough, or if the product is regular.
-  void start_by_guess(Regularity regularity, int number, unsigned* verdict, const DeviceRoutePlan* route = nullptr) {
+  void start_by_guess(Regularity regularity, int number, const HostAnswer& serves,
+                      const DeviceRoutePlan* route = nullptr) {
     const Guess guess = guess_of(plan_.least_guess, number);
     const DeviceBoundRun<T> bounds = bound(number, route);
     ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
@@ -76,7 +77,7 @@ class DeviceRun {
     regularity.rule = plan_.rule;
     regularity.rule.twice_norm_bits_16 -= std::abs(guess.share_32);  // no scale is coarser than by this
     measure_on_device<T>(x.a, x.b, guess_rule(plan_, guess.moduli), measured, regularity, stream_);
-    bounds.judge(number, {regularity.is_irregular, 1}, verdict);
+    bounds.judge(number, {regularity.is_irregular, 1}, serves);
     chain_.run(p);
   }
 

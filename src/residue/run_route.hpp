@@ -13,7 +13,7 @@ void DeviceRun<T>::run_without_host(Outcome* outcome, int guess) {
   const DeviceRoutePlan route = plan_device_route(plan_);
   const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
   if (guess > 0) {
-    start_by_guess(regularity, guess, nullptr, &route);
+    start_by_guess(regularity, guess, {}, &route);
     follow_by_bound(route, bound(guess).guess_gate(false));
   } else {
     const bool whole = at_once(plan_);

@@ -11,7 +11,7 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int warp = 32, warps = 8, threads = warp * warps;
+constexpr int warp = 32, sparse_warps = 8, sparse_threads = warp * sparse_warps;
 
 template <SliceFormat Format>
 using Stored =
@@ -32,7 +32,7 @@ __device__ __forceinline__ std::int32_t digit_at(const SliceView& slice, std::in
 
 // A block a vector. The order within a vector is that of the threads, which integers do not mind.
 template <SliceFormat Format>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sparse_threads)
     list_digits(const SliceView slice, const SparseSlice few, unsigned long long* used) {
   __shared__ std::int64_t begin;
   __shared__ int taken;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads)
   }
   __syncthreads();
   if (few.count[v] == 0) return;
-  for (std::int64_t l = threadIdx.x; l < slice.k; l += threads) {
+  for (std::int64_t l = threadIdx.x; l < slice.k; l += sparse_threads) {
     const std::int32_t digit = digit_at<Format>(slice, v * slice.pitch + l);
     if (digit != 0) few.digits[begin + atomicAdd(&taken, 1)] = {static_cast<std::int32_t>(l), digit};
   }
@@ -54,18 +54,18 @@ template <SliceFormat Format>
 using Turned = std::conditional_t<Format == SliceFormat::fp64, std::int32_t, std::int8_t>;
 
 template <SliceFormat Format>
-__global__ void __launch_bounds__(threads) turn_digits(const SliceView slice, const TurnedSlice turned) {
+__global__ void __launch_bounds__(sparse_threads) turn_digits(const SliceView slice, const TurnedSlice turned) {
   using To = Turned<Format>;
   __shared__ To tile[warp][warp + 4 / sizeof(To)];
   const std::int64_t v0 = static_cast<std::int64_t>(blockIdx.x) * warp,
                      l0 = static_cast<std::int64_t>(blockIdx.y) * warp;
-  for (int r = threadIdx.y; r < warp; r += warps) {
+  for (int r = threadIdx.y; r < warp; r += sparse_warps) {
     const std::int64_t v = v0 + r, l = l0 + threadIdx.x;
     if (v < slice.vectors && l < slice.k)
       tile[r][threadIdx.x] = static_cast<To>(digit_at<Format>(slice, v * slice.pitch + l));
   }
   __syncthreads();
-  for (int r = threadIdx.y; r < warp; r += warps) {
+  for (int r = threadIdx.y; r < warp; r += sparse_warps) {
     const std::int64_t v = v0 + threadIdx.x, l = l0 + r;
     if (v < slice.vectors && l < slice.k) static_cast<To*>(turned.digits)[l * turned.pitch + v] = tile[threadIdx.x][r];
   }
@@ -107,13 +107,13 @@ __device__ void sum_vector(const SparseProduct& task, std::int64_t v, std::int64
 }
 
 template <class Digit, class Sum, class Product>
-__global__ void __launch_bounds__(threads) multiply_few(const __grid_constant__ SparseProduct task) {
+__global__ void __launch_bounds__(sparse_threads) multiply_few(const __grid_constant__ SparseProduct task) {
   __shared__ Product tile[few_tile][other_tile + 1];
   const std::int64_t few = task.few_are_rows ? task.m : task.n, others = task.few_are_rows ? task.n : task.m;
   const std::int64_t v0 = static_cast<std::int64_t>(blockIdx.y) * few_tile;
   const std::int64_t w0 = static_cast<std::int64_t>(blockIdx.x) * other_tile;
   const int lane = threadIdx.x, own = threadIdx.y;
-  for (int r = own; r < few_tile && v0 + r < few; r += warps) {
+  for (int r = own; r < few_tile && v0 + r < few; r += sparse_warps) {
     Sum sums[other_each] = {};
     sum_vector<Digit>(task, v0 + r, w0, others, sums);
 #pragma unroll
@@ -127,15 +127,15 @@ __global__ void __launch_bounds__(threads) multiply_few(const __grid_constant__ 
     to = tile[r][w] + (task.accumulate ? to : Product{0});
   };
   if (task.few_are_rows) {
-    for (int w = own; w < other_tile; w += warps) store(lane, w);
+    for (int w = own; w < other_tile; w += sparse_warps) store(lane, w);
   } else {
-    for (int r = own; r < few_tile; r += warps)
+    for (int r = own; r < few_tile; r += sparse_warps)
 #pragma unroll
       for (int c = 0; c < other_each; ++c) store(r, c * warp + lane);
   }
 }
 
-unsigned blocks_for(std::int64_t count, int each) {
+unsigned sparse_blocks(std::int64_t count, int each) {
   return static_cast<unsigned>(divide_up(count, std::int64_t{each}));
 }
 
@@ -158,22 +158,24 @@ void with_format(SliceFormat format, Body body) {
 void list_sparse(const SliceView& slice, const SparseSlice& few, unsigned long long* used, cudaStream_t stream) {
   with_format(slice.format, [&](auto format) {
     launch("list_digits", list_digits<format()>,
-           {.grid = dim3(static_cast<unsigned>(slice.vectors)), .block = dim3(threads)}, stream, slice, few, used);
+           {.grid = dim3(static_cast<unsigned>(slice.vectors)), .block = dim3(sparse_threads)}, stream, slice, few,
+           used);
   });
 }
 
 void turn_slice(const SliceView& slice, const TurnedSlice& turned, cudaStream_t stream) {
   with_format(slice.format, [&](auto format) {
     launch("turn_digits", turn_digits<format()>,
-           {.grid = dim3(blocks_for(slice.vectors, warp), blocks_for(slice.k, warp)), .block = dim3(warp, warps)},
+           {.grid = dim3(sparse_blocks(slice.vectors, warp), sparse_blocks(slice.k, warp)),
+            .block = dim3(warp, sparse_warps)},
            stream, slice, turned);
   });
 }
 
 void multiply_sparse(const SparseProduct& p, cudaStream_t stream) {
   const std::int64_t few = p.few_are_rows ? p.m : p.n, others = p.few_are_rows ? p.n : p.m;
-  const LaunchShape shape{.grid = dim3(blocks_for(others, other_tile), blocks_for(few, few_tile)),
-                          .block = dim3(warp, warps)};
+  const LaunchShape shape{.grid = dim3(sparse_blocks(others, other_tile), sparse_blocks(few, few_tile)),
+                          .block = dim3(warp, sparse_warps)};
   const auto run = [&](auto kernel) { launch("multiply_few", kernel, shape, stream, p); };
   if (p.format == SliceFormat::fp64)
     run(multiply_few<std::int32_t, std::int64_t, double>);

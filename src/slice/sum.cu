@@ -11,7 +11,7 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int sum_threads = 128;
 
 // x 2^exponent in T: x is an integer of 53 bits at most.
 template <class T>
@@ -28,7 +28,7 @@ struct Entry {
   bool exists;
 
   __device__ explicit Entry(const SliceSum<T>& sum)
-      : i(static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x), j(blockIdx.y), exists(i < sum.block.m) {}
+      : i(static_cast<std::int64_t>(blockIdx.x) * sum_threads + threadIdx.x), j(blockIdx.y), exists(i < sum.block.m) {}
 };
 
 template <class T>
@@ -37,7 +37,7 @@ __device__ bool is_special(const SliceSum<T>& sum, std::int64_t i, std::int64_t 
 }
 
 template <class T, class Product>
-__global__ void __launch_bounds__(threads) add_slices(const __grid_constant__ SliceSum<T> task) {
+__global__ void __launch_bounds__(sum_threads) add_slices(const __grid_constant__ SliceSum<T> task) {
   const Entry<T> e(task);
   if (!e.exists || is_special(task, e.i, e.j)) return;
   const Product* products = static_cast<const Product*>(task.products) + e.i + e.j * task.ld;
@@ -64,9 +64,9 @@ constexpr int product_bits<float> = 25;
 constexpr int terms_at_once = 4;  // on their way from memory
 
 template <class T, class Product>
-__global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ SliceSum<T> task) {
+__global__ void __launch_bounds__(sum_threads) round_slices(const __grid_constant__ SliceSum<T> task) {
   using Integer = std::conditional_t<sizeof(Product) == 8, std::int64_t, std::int32_t>;
-  __shared__ std::int64_t words[window][threads];
+  __shared__ std::int64_t words[window][sum_threads];
   const Entry<T> e(task);
   if (!e.exists || is_special(task, e.i, e.j)) return;
   const auto word = [&](int d) -> std::int64_t& { return words[d][threadIdx.x]; };
@@ -128,9 +128,9 @@ __global__ void __launch_bounds__(threads) round_slices(const __grid_constant__ 
 
 template <class T, class Kernel>
 void launch_sum(const char* name, Kernel kernel, const SliceSum<T>& sum, cudaStream_t stream) {
-  const dim3 grid(static_cast<unsigned>(divide_up(sum.block.m, std::int64_t{threads})),
+  const dim3 grid(static_cast<unsigned>(divide_up(sum.block.m, std::int64_t{sum_threads})),
                   static_cast<unsigned>(sum.block.n));
-  launch(name, kernel, {.grid = grid, .block = dim3(threads)}, stream, sum);
+  launch(name, kernel, {.grid = grid, .block = dim3(sum_threads)}, stream, sum);
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, c
 int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, const SplitFactors& factors, float* C,
                      std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
   Layout w = lay_out_in(workspace, plan, x);
-  std::optional<HostMailbox> made;
+  std::optional<PromptQuestion> made;
   if (patience > 0 && plan.judged && plan.attempts.size() > 1 &&
       split_gemm_seconds(plan.m, plan.n, plan.k, plan.products, plan.gpu) <= split_gemm_patience)
     made.emplace(stream);

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace vernier::test {
+namespace vernier::test::duration_test {
 namespace {
 
 TEST(Duration, HasAUnitThatAPersonReads) {
@@ -20,4 +20,4 @@ TEST(Duration, HasAUnitThatAPersonReads) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::duration_test

@@ -10,7 +10,7 @@
 
 #include "support/temporary_folder.hpp"
 
-namespace vernier {
+namespace vernier::file_lock_test {
 namespace {
 
 TEST(FileLock, IsHeldByOneAtATime) {
@@ -58,4 +58,4 @@ TEST(FileLock, ProcessesThatWaitForItLoseNothing) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::file_lock_test

@@ -10,7 +10,7 @@
 #include "base/workspace.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier {
+namespace vernier::fork_test {
 namespace {
 
 // Forks while another thread does `work` all the time; the child does it once.
@@ -57,4 +57,4 @@ TEST(Fork, LeavesThePoolOfWorkspacesFreeInTheChild) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::fork_test

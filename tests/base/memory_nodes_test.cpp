@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace vernier::test {
+namespace vernier::test::memory_nodes_test {
 namespace {
 
 using List = std::vector<int>;
@@ -53,4 +53,4 @@ TEST(MemoryNodes, LeaveMemoryUsableWhateverTheSystemSays) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::memory_nodes_test

@@ -5,7 +5,7 @@
 #include "base/workspace.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::size_test {
 namespace {
 
 constexpr std::int64_t large = std::int64_t{1} << 32, largest = std::int64_t{1} << 40;
@@ -43,4 +43,4 @@ TEST(Arena, CountsWhatNoMemoryHoldsWithoutWrappingAround) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::size_test

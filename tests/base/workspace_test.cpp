@@ -10,7 +10,7 @@
 
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::workspace_test {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -169,4 +169,4 @@ TEST(Arena, ThrowsRatherThanHandOutWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::workspace_test

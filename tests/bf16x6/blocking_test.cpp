@@ -5,7 +5,7 @@
 
 #include "vernier/vernier.hpp"
 
-namespace vernier {
+namespace vernier::blocking_test {
 namespace {
 
 TEST(Bf16x6Plan, BlocksCoverTheProductWithinTheLimit) {
@@ -48,4 +48,4 @@ TEST(Bf16x6Plan, DealsOutEvenly) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::blocking_test

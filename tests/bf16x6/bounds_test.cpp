@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace vernier {
+namespace vernier::bounds_test {
 namespace {
 
 const model::Engine& amx() { return model::find_engine("amx-bf16").engine; }
@@ -30,4 +30,4 @@ TEST(Bf16x6Bounds, OtherEnginesAreNotProven) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::bounds_test

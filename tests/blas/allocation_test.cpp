@@ -8,7 +8,7 @@
 
 #if VERNIER_REFUSES_MEMORY
 
-namespace vernier::test {
+namespace vernier::test::allocation_test {
 namespace {
 
 using Allocation = PerEngine;
@@ -201,6 +201,6 @@ TEST(AllocationOfBatches, ThatFailsLeavesTheOtherProductsToTheNativeOne) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::allocation_test
 
 #endif

@@ -5,7 +5,7 @@
 #include "fixture.hpp"
 #include "vernier/level3.hpp"
 
-namespace vernier::test {
+namespace vernier::test::arguments_test {
 namespace {
 
 // The arguments of gemm that can be wrong.
@@ -255,4 +255,4 @@ TEST(Areas, BeyondAnyMemoryAreRefusedByEveryRoutine) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::arguments_test

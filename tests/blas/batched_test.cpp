@@ -5,7 +5,7 @@
 #include "vernier/cuda_level3.hpp"
 #include "vernier/level3.hpp"
 
-namespace vernier::test {
+namespace vernier::test::batched_test {
 namespace {
 
 using Types = testing::Types<float, double, std::complex<float>, std::complex<double>>;
@@ -90,4 +90,4 @@ TYPED_TEST(Batch, AAndBAreAskedForWhereTheyAreRead) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::batched_test

@@ -20,7 +20,7 @@
 #include "support/generators.hpp"
 #include "vernier/prepared.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bf16x6_test {
 namespace {
 
 struct Call {
@@ -350,4 +350,4 @@ INSTANTIATE_TEST_SUITE_P(Engines, Bf16x6GemmTest, testing::ValuesIn(engines_unde
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bf16x6_test

@@ -10,7 +10,7 @@
 #include "residue/residues.hpp"
 #include "support/matrix.hpp"
 
-namespace vernier::test {
+namespace vernier::test::blocking_test {
 namespace {
 
 constexpr ProductShape shapes[] = {{1, 1, 1},          {33, 31, 65},    {100, 2000, 300},    {5000, 40, 7000},
@@ -244,4 +244,4 @@ TEST(ProductPlan, ListsAPassForOrdinaryAndOneForWideEntries) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::blocking_test

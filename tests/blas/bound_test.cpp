@@ -10,7 +10,7 @@
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bound_test {
 namespace {
 
 const BoundTiles& emulated_tiles() {
@@ -159,4 +159,4 @@ TEST_P(BoundedProducts, TakeFewerModuliThanReproducibleOnes) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bound_test

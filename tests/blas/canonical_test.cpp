@@ -4,7 +4,7 @@
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::canonical_test {
 namespace {
 
 class Canonical : public PerEngine {};
@@ -152,4 +152,4 @@ TEST_P(Canonical, OverflowInsideTheSumDoesNotReachTheResult) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::canonical_test

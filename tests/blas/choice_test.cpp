@@ -7,7 +7,7 @@
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::choice_test {
 namespace {
 
 // Sets VERNIER_ENGINE or takes it away, and puts it back.
@@ -264,4 +264,4 @@ TEST(Engines, PortableIsThereAndRunsEverywhere) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::choice_test

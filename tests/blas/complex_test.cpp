@@ -6,7 +6,7 @@
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::complex_test {
 namespace {
 
 class ComplexGemm : public PerEngine {};
@@ -269,4 +269,4 @@ TEST(ComplexGemmNative, TheBlasUnderneathTakesProductsThatItDoesFaster) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::complex_test

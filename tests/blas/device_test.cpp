@@ -12,7 +12,7 @@
 #include "support/error_message.hpp"
 #include "vernier/level3.hpp"
 
-namespace vernier::test {
+namespace vernier::test::device_test {
 namespace {
 
 TEST(DeviceChoice, ReadsThreeNames) {
@@ -147,4 +147,4 @@ TEST(DeviceChoice, EstimatesCopiesAndProductsSideBySide) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::device_test

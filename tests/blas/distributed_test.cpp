@@ -12,7 +12,7 @@
 #include "distributed_parties.hpp"
 #include "support/exact.hpp"
 
-namespace vernier {
+namespace vernier::distributed_test {
 namespace {
 
 using namespace test;
@@ -252,4 +252,4 @@ TEST(Distributed, WrongArgumentsAreFoundFirst) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::distributed_test

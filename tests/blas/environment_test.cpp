@@ -9,7 +9,7 @@
 #include "fixture.hpp"
 #include "vernier/level3.hpp"
 
-namespace vernier::test {
+namespace vernier::test::environment_test {
 namespace {
 
 class Environment : public PerEngine {};
@@ -88,4 +88,4 @@ TEST_P(Environment, OfAForkedChildGivesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::environment_test

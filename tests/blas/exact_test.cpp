@@ -6,7 +6,7 @@
 #include "support/exact.hpp"
 #include "support/special.hpp"
 
-namespace vernier::test {
+namespace vernier::test::exact_test {
 namespace {
 
 template <class T>
@@ -227,4 +227,4 @@ TEST_P(Exact, RoundsLongSumsCorrectly) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::exact_test

@@ -17,7 +17,7 @@
 #include "residue/plan/plan_cuda.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier {
+namespace vernier::explain_test {
 namespace {
 
 using Lines = std::map<std::string, std::string>;  // what is asked, and the plan
@@ -140,4 +140,4 @@ TEST_F(KeptPlans, EqualThoseOfOtherGpus) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::explain_test

@@ -4,7 +4,7 @@
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::guarantee_test {
 namespace {
 
 std::vector<Contract> contracts() {
@@ -144,4 +144,4 @@ TEST_P(Bounds, WideRowsAndColumnsAreReported) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::guarantee_test

@@ -9,7 +9,7 @@
 #include "fixture.hpp"
 #include "support/error_message.hpp"
 
-namespace vernier::test {
+namespace vernier::test::host_routine_test {
 namespace {
 
 constexpr std::int64_t m = 41, n = 37, k = 53, pad = 3;
@@ -211,4 +211,4 @@ TYPED_TEST(HostRoutines, UseDeviceMemoryWhereItIsAndRefuseAMixture) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::host_routine_test

@@ -6,7 +6,7 @@
 #include "fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::large_test {
 namespace {
 
 class Large : public PerEngine {};
@@ -132,4 +132,4 @@ TEST_P(Large, OneDimensionMayBeLongAndTheOthersShort) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::large_test

@@ -3,7 +3,7 @@
 
 #include "vernier/level3.hpp"
 
-namespace vernier::test {
+namespace vernier::test::level3_sizes_test {
 namespace {
 
 // n n sizeof(T) is 0 in 64 bits for n = 2^32: such an order is refused, no scratch of that size is taken for memory.
@@ -49,4 +49,4 @@ TEST(Level3Sizes, OfNoRowsStepFromNoNullPointer) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::level3_sizes_test

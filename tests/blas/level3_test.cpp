@@ -7,7 +7,7 @@
 #include "array.hpp"
 #include "fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::level3_test {
 namespace {
 
 // Every type by the integer scheme and by the BLAS underneath.
@@ -397,4 +397,4 @@ TYPED_TEST(WideData, LeaveTheOutputUntouched) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::level3_test

@@ -11,7 +11,7 @@
 // The sanitizers keep shadows of all memory: the limit on address space cannot be set under them.
 #if !defined(__SANITIZE_ADDRESS__)
 
-namespace vernier::test {
+namespace vernier::test::memory_test {
 namespace {
 
 class Memory : public PerEngine {
@@ -84,6 +84,6 @@ TEST_P(Memory, OfTheCallerIsEnough) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::memory_test
 
 #endif

@@ -3,7 +3,7 @@
 #include "fixture.hpp"
 #include "slow_native.hpp"
 
-namespace vernier::test {
+namespace vernier::test::observed_test {
 namespace {
 
 constexpr ProductShape shape{200, 200, 200};
@@ -57,4 +57,4 @@ TEST_F(Observed, AMethodWhoseCallsAllFallBackIsKnown) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::observed_test

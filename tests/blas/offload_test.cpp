@@ -9,7 +9,7 @@
 #include "fixture.hpp"
 #include "support/error_message.hpp"
 
-namespace vernier::test {
+namespace vernier::test::offload_test {
 namespace {
 
 template <class T>
@@ -276,4 +276,4 @@ TEST(Offload, CopiesNothingTwiceWhereTheDeviceReachesTheMatrices) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::offload_test

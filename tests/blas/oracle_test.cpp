@@ -7,7 +7,7 @@
 #include "support/bound.hpp"
 #include "support/special.hpp"
 
-namespace vernier::test {
+namespace vernier::test::oracle_test {
 namespace {
 
 template <class T>
@@ -131,4 +131,4 @@ TEST(Oracle, KnowsWhereIeeeSendsNanAndInfinity) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::oracle_test

@@ -9,7 +9,7 @@
 #include "split/verdict.hpp"
 #include "vernier/cuda.hpp"
 
-namespace vernier {
+namespace vernier::outcome_test {
 namespace {
 
 Report split_report() {
@@ -75,4 +75,4 @@ TEST(Outcome, OfAGuessThatServesHasItsModuli) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::outcome_test

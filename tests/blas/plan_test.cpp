@@ -9,7 +9,7 @@
 #include "engine/int8_engine.hpp"
 #include "residue/plan/cost.hpp"
 
-namespace vernier::test {
+namespace vernier::test::plan_test {
 namespace {
 
 constexpr ProductShape shapes[] = {{1, 1, 1}, {32, 1000, 5}, {4096, 4096, 4096}, {100, 1, 100000}};
@@ -118,4 +118,4 @@ TEST(Bf16x6Plan, TextTellsTheOrderOfSums) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::plan_test

@@ -6,7 +6,7 @@
 #include "support/random.hpp"
 #include "vernier/prepared.hpp"
 
-namespace vernier::test {
+namespace vernier::test::prepared_complex_test {
 namespace {
 
 template <class T>
@@ -94,4 +94,4 @@ TYPED_TEST(PreparedComplex, OtherSizesAndSidesAreNamed) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::prepared_complex_test

@@ -6,7 +6,7 @@
 
 #include "fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::prepared_test {
 namespace {
 
 // Which factors are prepared.
@@ -220,4 +220,4 @@ TEST(PreparedOperands, ThatDoNotFitAreRefusedWithCUntouched) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::prepared_test

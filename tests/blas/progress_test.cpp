@@ -10,7 +10,7 @@
 #include "fixture.hpp"
 #include "number/complex.hpp"
 
-namespace vernier::test {
+namespace vernier::test::progress_test {
 namespace {
 
 template <class T>
@@ -115,4 +115,4 @@ TEST(ProgressOfGemm, ShortProductsTellTheirEnd) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::progress_test

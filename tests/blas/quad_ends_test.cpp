@@ -8,7 +8,7 @@
 #include "support/quad_values.hpp"
 #include "vernier/quad.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_ends_test {
 namespace {
 
 #if defined(__SIZEOF_FLOAT128__)
@@ -55,4 +55,4 @@ TEST(QuadEnds, AnInfiniteAlphaDoesNotReadC) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_ends_test

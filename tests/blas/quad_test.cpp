@@ -13,7 +13,7 @@
 #include "fixture.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_test {
 namespace {
 
 constexpr Rounding directions[] = {Rounding::nearest, Rounding::down, Rounding::up, Rounding::toward_zero};
@@ -316,4 +316,4 @@ TEST(QuadProducts, RefuseWhatTheyCannotKeep) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_test

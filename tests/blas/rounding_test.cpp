@@ -7,7 +7,7 @@
 #include "support/boundaries.hpp"
 #include "support/exact.hpp"
 
-namespace vernier::test {
+namespace vernier::test::rounding_test {
 namespace {
 
 constexpr Rounding directions[] = {Rounding::nearest, Rounding::down, Rounding::up, Rounding::toward_zero};
@@ -145,4 +145,4 @@ TEST(DirectedRounding, IsAPartOfTheContractsText) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::rounding_test

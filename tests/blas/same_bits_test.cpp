@@ -8,7 +8,7 @@
 
 #include "fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::same_bits_test {
 namespace {
 
 class SameBits : public PerEngine {
@@ -288,4 +288,4 @@ TEST_P(SameBits, AndProgressRisesWithinABlockAndEndsWithOne) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::same_bits_test

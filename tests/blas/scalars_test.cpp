@@ -9,7 +9,7 @@
 #include "vernier/prepared.hpp"
 #include "vernier/slices.hpp"
 
-namespace vernier::test {
+namespace vernier::test::scalars_test {
 namespace {
 
 template <class T>
@@ -79,4 +79,4 @@ concept PreparedByValueOnGpu = requires(const cuda::PreparedOperand<T>& x, const
 static_assert(PreparedByValueOnGpu<float>);
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::scalars_test

@@ -7,7 +7,7 @@
 #include "support/exact.hpp"
 #include "vernier/model.hpp"
 
-namespace vernier::test {
+namespace vernier::test::slices_test {
 namespace {
 
 const char* const slice_engines[] = {"blas", "volta-fp16-fp32", "hopper-wgmma-fp16-fp32", "avx512-bf16", "nvidia-int8"};
@@ -222,4 +222,4 @@ TEST_P(Slices, ArgumentsAreChecked) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::slices_test

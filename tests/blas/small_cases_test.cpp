@@ -2,7 +2,7 @@
 
 #include "fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::small_cases_test {
 namespace {
 
 class SmallCases : public PerEngine {};
@@ -134,4 +134,4 @@ TEST_P(CornerGrid, IntegersAreExactAndNothingAroundCIsTouched) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::small_cases_test

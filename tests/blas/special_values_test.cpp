@@ -7,7 +7,7 @@
 #include "support/bound.hpp"
 #include "support/special.hpp"
 
-namespace vernier::test {
+namespace vernier::test::special_values_test {
 namespace {
 
 // The rows of x without a NaN or an infinity.
@@ -202,4 +202,4 @@ TEST(Range, OfAnExactZeroThatOverflowsOnTheWayIsToldOrServed) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::special_values_test

@@ -10,7 +10,7 @@
 #include "support/bound.hpp"
 #include "vernier/prepared.hpp"
 
-namespace vernier::test {
+namespace vernier::test::speculation_test {
 namespace {
 
 // Not of the tests' own choice: where a speculative product begins and ends.
@@ -263,4 +263,4 @@ TEST_P(Speculation, ZerosAreZeros) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::speculation_test

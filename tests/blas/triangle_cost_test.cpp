@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace vernier::test {
+namespace vernier::test::triangle_cost_test {
 namespace {
 
 template <class T>
@@ -78,4 +78,4 @@ TEST(NativeTriangle, IsToldInThePlan) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::triangle_cost_test

@@ -10,7 +10,7 @@
 #include "support/bound.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::wide_sample_test {
 namespace {
 
 constexpr std::int64_t n = 320;  // whose native time pays for a sample on a fast engine too
@@ -179,4 +179,4 @@ TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::wide_sample_test

@@ -14,7 +14,7 @@
 #include "vernier/block_fma.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::error_curves {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -148,6 +148,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::error_curves
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

@@ -27,7 +27,7 @@
 #include <cuda_runtime_api.h>
 #endif
 
-namespace vernier::test {
+namespace vernier::test::exact_campaign {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -277,7 +277,7 @@ int main_of(int count, char** words) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::exact_campaign
 
 int main(int count, char** words) {
   try {

@@ -18,7 +18,7 @@
 #include "lapack/lu/stored_lu_cuda.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::lu_traffic {
 namespace {
 
 struct Task {
@@ -82,6 +82,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::lu_traffic
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

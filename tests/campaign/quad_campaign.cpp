@@ -15,7 +15,7 @@
 #include "support/quad_values.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_campaign {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -246,7 +246,7 @@ int main_of(int count, char** words) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_campaign
 
 int main(int count, char** words) {
   try {

@@ -18,7 +18,7 @@
 #include "vernier/lapack.hpp"
 #include "vernier/verified.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_speed {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -154,7 +154,7 @@ int main_of(int count, char** words) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_speed
 
 int main(int count, char** words) {
   try {

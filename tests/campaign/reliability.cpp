@@ -30,7 +30,7 @@
 
 #if VERNIER_REFUSES_MEMORY
 
-namespace vernier::test {
+namespace vernier::test::reliability {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -327,7 +327,7 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::reliability
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
 

@@ -23,7 +23,7 @@
 #include "vernier/cuda_lapack.hpp"
 #endif
 
-namespace vernier::test {
+namespace vernier::test::solver_campaign {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -258,6 +258,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::solver_campaign
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

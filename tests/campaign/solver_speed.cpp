@@ -20,7 +20,7 @@
 #include "support/random.hpp"
 #include "vernier/lapack.hpp"
 
-namespace vernier::test {
+namespace vernier::test::solver_speed {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -166,6 +166,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::solver_speed
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

@@ -18,7 +18,7 @@
 #include "support/random.hpp"
 #include "vernier/split.hpp"
 
-namespace vernier::test {
+namespace vernier::test::split_errors {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -154,6 +154,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::split_errors
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

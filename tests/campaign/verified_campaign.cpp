@@ -19,7 +19,7 @@
 #include "support/conditioned.hpp"
 #include "vernier/verified.hpp"
 
-namespace vernier::test {
+namespace vernier::test::verified_campaign {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -274,7 +274,7 @@ int main_of(int count, char** words) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::verified_campaign
 
 int main(int count, char** words) {
   try {

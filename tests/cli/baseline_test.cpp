@@ -4,7 +4,7 @@
 
 #include "program.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::baseline_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -52,4 +52,4 @@ TEST_F(Program, BenchRefusesALibraryThatCannotBeABaseline) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::baseline_test

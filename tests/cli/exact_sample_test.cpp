@@ -6,7 +6,7 @@
 
 #include "exact_sample.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::exact_sample_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -124,4 +124,4 @@ TEST(ExactSample, SeesWhatCancelsBetweenRealAndImaginaryParts) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::exact_sample_test

@@ -5,7 +5,7 @@
 #include "input_file.hpp"
 #include "matrix_file.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::matrix_market_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -227,4 +227,4 @@ TEST(OutputFile, RefusesWhatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::matrix_market_test

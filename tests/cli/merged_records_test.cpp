@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier::cli {
+namespace vernier::cli::merged_records_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -83,4 +83,4 @@ TEST(MergedRecords, ShowTheFiveSlowest) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::merged_records_test

@@ -10,7 +10,7 @@
 #include "matrix_file.hpp"
 #include "npy_header.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::npy_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -281,4 +281,4 @@ TEST(Npy, TheOtherOrderHoldsTheSameMatrix) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::npy_test

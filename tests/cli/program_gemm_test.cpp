@@ -5,7 +5,7 @@
 #include "matrix_file.hpp"
 #include "program.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::program_gemm_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -280,4 +280,4 @@ TEST_F(ProgramGemm, AnInputMayBeReplacedByTheOutput) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::program_gemm_test

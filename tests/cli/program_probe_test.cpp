@@ -4,7 +4,7 @@
 
 #include "program.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::program_probe_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -98,4 +98,4 @@ TEST_F(Program, ProbeComparesHardwareWithItsModel) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::program_probe_test

@@ -6,7 +6,7 @@
 #include "matrix_file.hpp"
 #include "program.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::program_solve_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -156,4 +156,4 @@ TEST_F(ProgramSolve, WhatCannotBeSolvedGetsAMessageAndNoFile) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::program_solve_test

@@ -6,7 +6,7 @@
 
 #include "program.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::program_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -342,4 +342,4 @@ TEST_F(Program, BenchTableHasARowForEverySize) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::program_test

@@ -8,7 +8,7 @@
 
 #include "program.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::progress_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -79,4 +79,4 @@ TEST_F(ProgramProgress, QuietShowsNone) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::progress_test

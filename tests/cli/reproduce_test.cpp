@@ -7,7 +7,7 @@
 #include "reproduce/run.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::reproduce_test {
 namespace {
 
 using namespace vernier::cli::testing;
@@ -205,4 +205,4 @@ TEST_F(Program, ReproduceWithoutMatplotlibKeepsTheDataAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::reproduce_test

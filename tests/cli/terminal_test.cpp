@@ -5,7 +5,7 @@
 #include "program_folder.hpp"
 #include "terminal.hpp"
 
-namespace vernier::cli {
+namespace vernier::cli::terminal_test {
 namespace {
 
 TEST(Progress, LineTellsFractionAndTimeLeft) {
@@ -33,4 +33,4 @@ TEST(ProgramFolder, IsFoundWhereProcIsNotMountedToo) {
 }
 
 }  // namespace
-}  // namespace vernier::cli
+}  // namespace vernier::cli::terminal_test

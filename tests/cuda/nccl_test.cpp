@@ -5,7 +5,7 @@
 
 #include "vernier/vernier.hpp"
 
-namespace vernier {
+namespace vernier::nccl_test {
 namespace {
 
 struct Communicator {
@@ -49,4 +49,4 @@ TEST(SumOverRanks, TellsWhatNcclSays) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::nccl_test

@@ -8,7 +8,7 @@
 #include "engine/int8_kernels.hpp"
 #include "product_properties.hpp"
 
-namespace vernier::test {
+namespace vernier::test::amx_kernel_test {
 namespace {
 
 class AmxKernelTest : public testing::Test {
@@ -30,6 +30,6 @@ TEST_F(AmxKernelTest, HoldsTheLongestSums) { EXPECT_EQ(longest_sums(EmulatedEngi
 TEST_F(AmxKernelTest, Accumulates) { EXPECT_EQ(accumulation(EmulatedEngine{}), ""); }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::amx_kernel_test
 
 #endif

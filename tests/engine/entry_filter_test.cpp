@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier {
+namespace vernier::entry_filter_test {
 namespace {
 
 TEST(EntryFilter, WantsWhatSomePairOfSetsWants) {
@@ -27,4 +27,4 @@ TEST(EntryFilter, TakesAllGroupsOfARange) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::entry_filter_test

@@ -7,7 +7,7 @@
 #include "engine/sm90_tiles.hpp"
 #include "engine/summed_planes.hpp"
 
-namespace vernier {
+namespace vernier::gpu_tiles_test {
 namespace {
 
 // A block at the edge of C is smaller, and then sums of more planes go together.
@@ -46,4 +46,4 @@ TEST(Sm90Tiles, FollowTheShape) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::gpu_tiles_test

@@ -6,7 +6,7 @@
 
 #include "product_properties.hpp"
 
-namespace vernier::test {
+namespace vernier::test::int8_engine_test {
 namespace {
 
 class Int8EngineTest : public testing::TestWithParam<const Int8Engine*> {
@@ -62,4 +62,4 @@ TEST_P(Int8EngineTest, HoldsTheLongestSums) { EXPECT_EQ(longest_sums(engine()), 
 TEST_P(Int8EngineTest, Accumulates) { EXPECT_EQ(accumulation(engine()), ""); }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::int8_engine_test

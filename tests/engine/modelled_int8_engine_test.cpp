@@ -4,7 +4,7 @@
 #include "product_case.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::modelled_int8_engine_test {
 namespace {
 
 TEST(ModelledInt8Engine, EqualsTheDefinition) {
@@ -38,4 +38,4 @@ TEST(ModelledInt8Engine, RefusesEnginesThatLoseResidues) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::modelled_int8_engine_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace vernier::test {
+namespace vernier::test::panel_test {
 namespace {
 
 // Is position(x) for x = 0 .. count - 1 a permutation of 0 .. count - 1?
@@ -89,4 +89,4 @@ TEST(PanelLayout, RoundsUp) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::panel_test

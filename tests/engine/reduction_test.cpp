@@ -11,7 +11,7 @@
 #include "avx512_under_test.hpp"
 #endif
 
-namespace vernier::test {
+namespace vernier::test::reduction_test {
 namespace {
 
 // Sums that a product of length k can have: its ends, random ones, and those next to the midpoints of multiples of p.
@@ -98,4 +98,4 @@ TEST(Reduction, OfSixteenSumsIsExact) {
 #endif
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::reduction_test

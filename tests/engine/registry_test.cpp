@@ -5,7 +5,7 @@
 #include "engine/int8_engine.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::registry_test {
 namespace {
 
 class RegistryTest : public testing::Test {
@@ -100,4 +100,4 @@ TEST_F(RegistryTest, PrefersANameToTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::registry_test

@@ -5,7 +5,7 @@
 #include "support/error_message.hpp"
 #include "vernier/cuda_level3.hpp"
 
-namespace vernier::test {
+namespace vernier::test::batched_test {
 namespace {
 
 template <class T>
@@ -163,4 +163,4 @@ TEST_P(BatchedOnGpu, AddressesAreLookedAtWhereMatricesAreRead) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::batched_test

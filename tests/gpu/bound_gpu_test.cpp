@@ -11,7 +11,7 @@
 #include "residue/plan/bounds.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bound_gpu_test {
 namespace {
 
 template <class V>
@@ -388,4 +388,4 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bound_gpu_test

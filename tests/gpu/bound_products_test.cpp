@@ -2,7 +2,7 @@
 #include "gpu/fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bound_products_test {
 namespace {
 
 // Forced to residues: data that statistics leave irregular take their scales from the product.
@@ -76,4 +76,4 @@ TEST(BoundProductsOnGpu, DecayingProductsKeepTheirBound) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bound_products_test

@@ -3,7 +3,7 @@
 #include "lapack/systems.hpp"
 #include "vernier/cuda_lapack.hpp"
 
-namespace vernier::test {
+namespace vernier::test::cholesky_test {
 namespace {
 
 constexpr Uplo both[] = {Uplo::lower, Uplo::upper};
@@ -232,4 +232,4 @@ TEST(DefiniteOnGpu, ArgumentsAreCheckedFirst) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::cholesky_test

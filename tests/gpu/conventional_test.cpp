@@ -4,7 +4,7 @@
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::conventional_test {
 namespace {
 
 // A chain of fused multiply-adds in the order of k.
@@ -54,4 +54,4 @@ TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::conventional_test

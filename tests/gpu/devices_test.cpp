@@ -5,7 +5,7 @@
 #include "gpu/fixture.hpp"
 #include "vernier/cuda_lapack.hpp"
 
-namespace vernier::test {
+namespace vernier::test::devices_test {
 namespace {
 
 int device_count() {
@@ -86,4 +86,4 @@ TEST(DevicesOnGpu, SeveralAreUsedAtOnceByAsManyThreads) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::devices_test

@@ -6,7 +6,7 @@
 
 #include "support/device_parties.hpp"
 
-namespace vernier::test {
+namespace vernier::test::distributed_device_test {
 namespace {
 
 class GpuMemory {
@@ -72,4 +72,4 @@ TEST(PartsOnGpuOfWideData, HaveTheBitsOfGemm) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::distributed_device_test

@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "vernier/distributed.hpp"
 
-namespace vernier::test {
+namespace vernier::test::distributed_gpu_test {
 namespace {
 
 template <class T>
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DistributedOnGpu,
                                          Case{70, 65, 64, "exact", 6}, Case{80, 70, 90, "fp64+reproducible", 3, true}));
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::distributed_gpu_test

@@ -8,7 +8,7 @@
 #include "cuda/device.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::energy_test {
 namespace {
 
 TEST(Energy, GrowsWithTimeAsACardMayTakeOrSaysWhatIsMissing) {
@@ -32,4 +32,4 @@ TEST(Energy, GrowsWithTimeAsACardMayTakeOrSaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::energy_test

@@ -10,7 +10,7 @@
 #include "engine/sm90_int8.hpp"
 #include "residue/residues.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::engine_test {
 namespace {
 
 struct Case {
@@ -147,4 +147,4 @@ TEST_P(Sm90TilesTest, LeavesTilesAloneOfWhichNobodyWantsAnEntry) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::engine_test

@@ -2,7 +2,7 @@
 #include "gpu/fixture.hpp"
 #include "support/boundaries.hpp"
 
-namespace vernier::test {
+namespace vernier::test::exact_gpu_test {
 namespace {
 
 class ExactOnGpu : public testing::TestWithParam<std::string> {
@@ -150,4 +150,4 @@ TEST_P(ExactOnGpu, TakesFewModuliWhereTheyHoldTheProduct) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::exact_gpu_test

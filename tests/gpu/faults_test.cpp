@@ -13,7 +13,7 @@
 #include "vernier/cuda.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::faults_test {
 namespace {
 
 constexpr std::int64_t n = 768;
@@ -219,4 +219,4 @@ TEST_F(GpuFaultsOfAProcess, ADeviceThatAppearsLaterHarmsNothing) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::faults_test

@@ -10,7 +10,7 @@
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
 
-namespace vernier::test {
+namespace vernier::test::interval_gpu_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -176,4 +176,4 @@ TEST(VerifiedOnGpu, SaysNo) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::interval_gpu_test

@@ -3,7 +3,7 @@
 #include "lapack/systems.hpp"
 #include "vernier/cuda_lapack.hpp"
 
-namespace vernier::test {
+namespace vernier::test::lapack_test {
 namespace {
 
 class DevicePivots {
@@ -280,4 +280,4 @@ TEST(SolverOnGpu, SingularAndNonfiniteSystemsLeaveXAlone) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::lapack_test

@@ -4,7 +4,7 @@
 #include "gpu/split_fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::large_test {
 namespace {
 
 struct Shape {
@@ -162,4 +162,4 @@ TEST(FullDevice, MultipliesMatricesOfOrder65536) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::large_test

@@ -9,7 +9,7 @@
 #include "cuda/device.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::level3_test {
 namespace {
 
 using cuda::DeviceBuffer;
@@ -327,4 +327,4 @@ TYPED_TEST(Level3OnGpu, BatchesAreProductsOneByOne) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::level3_test

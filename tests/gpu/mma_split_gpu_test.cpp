@@ -5,7 +5,7 @@
 #include "gpu/split_fixture.hpp"
 #include "product/plan/gpu_model.hpp"
 
-namespace vernier::test {
+namespace vernier::test::mma_split_gpu_test {
 namespace {
 
 using cuda::SplitGemmPlan, cuda::plan_split_gemm, cuda::split_gemm, cuda::split_gemm_made, cuda::split_operands_of;
@@ -115,4 +115,4 @@ TEST_F(MmaSplit, TheDataChooseTheScheme) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::mma_split_gpu_test

@@ -14,7 +14,7 @@
 #include "vernier/level3.hpp"
 #include "vernier/offload.hpp"
 
-namespace vernier::test {
+namespace vernier::test::offload_test {
 namespace {
 
 template <class T>
@@ -389,4 +389,4 @@ TEST(OffloadOnGpu, IsChosenByTheEstimate) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::offload_test

@@ -13,7 +13,7 @@
 #include "residue/residues.hpp"
 #include "split_fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::pace_test {
 namespace {
 
 using cuda::DeviceBuffer, cuda::DeviceInt8Product;
@@ -182,4 +182,4 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::pace_test

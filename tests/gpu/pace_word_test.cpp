@@ -11,7 +11,7 @@
 #include "residue/exact/exact_gemm.hpp"
 #include "support/random.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::pace_word_test {
 namespace {
 
 // The Hopper engine, which others use through this; spoils the word before and after each product.
@@ -134,4 +134,4 @@ TEST_F(PaceWord, ProductsOfPreparedOperands) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::pace_word_test

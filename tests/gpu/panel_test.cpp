@@ -10,7 +10,7 @@
 #include "cuda/device.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::panel_test {
 namespace {
 
 using namespace cuda;
@@ -56,7 +56,7 @@ TYPED_TEST_SUITE(PanelOnGpu, Types);
 
 TYPED_TEST(PanelOnGpu, HasTheSameBitsByAClusterAndInMemory) {
   using T = TypeParam;
-  if (!current_device().hopper()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  if (!cuda::current_device().hopper()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
   for (const int rows : {64, 130, 900, 4000, 9000, 20000, 50000, 100000})
     for (const int first : {0, 32}) {
       if (panel_width<T>(rows - first) == 0) continue;
@@ -72,4 +72,4 @@ TYPED_TEST(PanelOnGpu, HasTheSameBitsByAClusterAndInMemory) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::panel_test

@@ -7,7 +7,7 @@
 #include "gpu/fixture.hpp"
 #include "vernier/prepared.hpp"
 
-namespace vernier::test {
+namespace vernier::test::prepared_gpu_test {
 namespace {
 
 // Which factors are prepared.
@@ -226,4 +226,4 @@ TEST(PreparedOperandsOnGpu, ThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::prepared_gpu_test

@@ -7,7 +7,7 @@
 #include "on_device.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_factors_gpu_test {
 namespace {
 
 template <class T>
@@ -102,4 +102,4 @@ TYPED_TEST(QuadFactorsOnGpu, RefuseBeforeTheFirstWrite) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_factors_gpu_test

@@ -11,7 +11,7 @@
 #include "on_device.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_gpu_test {
 namespace {
 
 struct Case {
@@ -267,4 +267,4 @@ TEST(QuadOnGpu, SaysWhatItDoesNotKeep) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_gpu_test

@@ -47,7 +47,7 @@ cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) 
 }
 }
 
-namespace vernier::test {
+namespace vernier::test::refused_memory_test {
 namespace {
 
 using namespace refused_on_gpu;
@@ -231,6 +231,6 @@ TEST(RefusedOnGpu, WhatIsBeyondDoubleIsCompleteOrLeavesOutputsAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::refused_memory_test
 
 #endif

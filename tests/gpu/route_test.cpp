@@ -7,7 +7,7 @@
 #include "residue/scale/route_choice.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::route_test {
 namespace {
 
 // ---- the choice --------------------------------------------------------------------------------------------------
@@ -365,4 +365,4 @@ TEST(GraphsOnGpu, ReplaysOfANamedEngineFollowTheData) {
 TEST(GraphsOnGpu, ReplaysAsAnybodyCallsThemFollowTheData) { replays_follow_the_data(Contract::fp64(), "", 2560); }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::route_test

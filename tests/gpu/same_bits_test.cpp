@@ -3,7 +3,7 @@
 #include "gpu/fixture.hpp"
 #include "support/bound.hpp"
 
-namespace vernier::test {
+namespace vernier::test::same_bits_test {
 namespace {
 
 class SameBitsOnGpu : public testing::TestWithParam<std::string> {
@@ -178,4 +178,4 @@ TEST_P(SameBitsOnGpu, UnderEveryWorkspaceLimit) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::same_bits_test

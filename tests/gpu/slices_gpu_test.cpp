@@ -2,7 +2,7 @@
 #include "gpu/fixture.hpp"
 #include "vernier/slices.hpp"
 
-namespace vernier::test {
+namespace vernier::test::slices_gpu_test {
 namespace {
 
 // A GPU engine and one of the CPU that has as many bits.
@@ -198,4 +198,4 @@ TEST(SlicesOnGpuArguments, KBeyondTheBlocksOfALaunchIsTold) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::slices_gpu_test

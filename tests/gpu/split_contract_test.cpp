@@ -7,7 +7,7 @@
 #include "gpu/busy.hpp"
 #include "gpu/split_fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::split_contract_test {
 namespace {
 
 struct Made {
@@ -275,4 +275,4 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::split_contract_test

@@ -5,7 +5,7 @@
 
 #include "gpu/split_fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::split_gpu_test {
 namespace {
 
 TEST(SplitGpu, EverySchemeEqualsTheModel) {
@@ -283,4 +283,4 @@ INSTANTIATE_TEST_SUITE_P(Schemes, SplitKernelTest, testing::ValuesIn(cuda::split
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::split_gpu_test

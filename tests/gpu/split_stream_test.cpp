@@ -11,7 +11,7 @@
 #include "vernier/cuda_level3.hpp"
 #include "vernier/split.hpp"
 
-namespace vernier::test {
+namespace vernier::test::split_stream_test {
 namespace {
 
 constexpr std::int64_t n = 1000;  // large enough to pay
@@ -325,4 +325,4 @@ TEST_F(SplitStream, AWorkspaceThatIsTooSmallLeavesTheSplitAside) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::split_stream_test

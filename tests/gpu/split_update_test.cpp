@@ -11,7 +11,7 @@
 #include "split/product/sm90_split.hpp"
 #include "support/generators.hpp"
 
-namespace vernier::test {
+namespace vernier::test::split_update_test {
 namespace {
 
 constexpr SplitForm form = SplitForm::half_shifted;
@@ -122,4 +122,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SplitUpdate,
                                          Shape{5120, 4608, 256, 116}));
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::split_update_test

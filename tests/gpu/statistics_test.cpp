@@ -6,7 +6,7 @@
 #include "residue/plan/bounds.hpp"
 #include "support/generators.hpp"
 
-namespace vernier::test {
+namespace vernier::test::statistics_test {
 namespace {
 
 // How the blocks that share a vector learn what the others found; alone: they share none.
@@ -80,4 +80,4 @@ TEST_P(StatisticsOnGpu, EqualTheDefinitionWhereManyStripsWaitForTheirTurn) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::statistics_test

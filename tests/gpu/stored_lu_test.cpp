@@ -5,7 +5,7 @@
 #include "lapack/systems.hpp"
 #include "vernier/cuda_lapack.hpp"
 
-namespace vernier::test {
+namespace vernier::test::stored_lu_test {
 namespace {
 
 struct Factored {
@@ -182,4 +182,4 @@ TEST(StoredBf16OnGpu, ASingularMatrixIsSingularInFp64FactorsAndXStays) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::stored_lu_test

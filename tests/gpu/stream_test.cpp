@@ -10,7 +10,7 @@
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 
-namespace vernier::test {
+namespace vernier::test::stream_test {
 namespace {
 
 constexpr std::int64_t m = 300, n = 200, k = 500;
@@ -194,4 +194,4 @@ TEST(StreamsOnGpu, EightThreadsOnEightStreamsEachHaveOneHash) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::stream_test

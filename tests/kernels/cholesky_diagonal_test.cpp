@@ -10,7 +10,7 @@
 #include "cuda/launch.hpp"
 #include "lapack/cholesky/diagonal.cuh"
 
-namespace vernier {
+namespace vernier::cholesky_diagonal_test {
 namespace {
 
 template <class T>
@@ -101,4 +101,4 @@ TYPED_TEST(DiagonalBlock, PaddingIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::cholesky_diagonal_test

@@ -12,7 +12,7 @@
 #include "residue/partial_gpu/part_kernels.cu"
 #include "support/device_parties.hpp"
 
-namespace vernier::test {
+namespace vernier::test::device_parts_test {
 namespace {
 
 class HostMemory {
@@ -103,4 +103,4 @@ TEST(PartsInDeviceMemory, SumOverRanksAsIntegers) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::device_parts_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace vernier::cuda {
+namespace vernier::cuda::element_kernels_test {
 namespace {
 
 struct Elements {
@@ -112,4 +112,4 @@ TEST(ElementsOnDevice, PackResiduesOfTheProduct) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::element_kernels_test

@@ -7,7 +7,7 @@
 #include "engine/int8_mma.cuh"
 #include "number/moduli.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::int8_mma_test {
 namespace {
 
 struct Case {
@@ -92,4 +92,4 @@ TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::int8_mma_test

@@ -9,7 +9,7 @@
 #include "split/split.hpp"
 #include "vernier/split.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::mma_split_test {
 namespace {
 
 // Vectors whose largest element lies in [2^14, 2^15), so that nothing is scaled; k side by side.
@@ -87,4 +87,4 @@ TEST(MmaSplitKernel, MultipliesRaggedTilesOfMoreStepsThanStages) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::mma_split_test

@@ -8,7 +8,7 @@
 #include "number/long_accumulator.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::quad_residual_test {
 namespace {
 
 std::size_t size(std::int64_t x) { return static_cast<std::size_t>(x); }
@@ -50,4 +50,4 @@ TEST(QuadResidualKernels, KeepThreeDoubles) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::quad_residual_test

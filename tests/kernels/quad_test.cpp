@@ -18,7 +18,7 @@
 #include "residue/quad/wide_round.hpp"
 #include "support/quad_values.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::quad_test {
 namespace {
 
 using test::Random;
@@ -368,4 +368,4 @@ TEST(QuadKernels, PassNanAndInfinity) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::quad_test

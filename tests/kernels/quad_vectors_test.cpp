@@ -8,7 +8,7 @@
 #include "lapack/quad/quad_vectors.cuh"
 #include "support/quad_values.hpp"
 
-namespace vernier::cuda {
+namespace vernier::cuda::quad_vectors_test {
 namespace {
 
 std::size_t at(std::int64_t x) { return static_cast<std::size_t>(x); }
@@ -52,4 +52,4 @@ TEST(QuadVectorKernels, ShowNan) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::quad_vectors_test

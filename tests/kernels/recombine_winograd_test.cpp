@@ -7,7 +7,7 @@
 #include "cuda/launch.hpp"
 #include "residue/recombine/recombine_winograd.cuh"
 
-namespace vernier::cuda {
+namespace vernier::cuda::recombine_winograd_test {
 namespace {
 
 double expected(const CrtTables<3>& tables, const std::vector<int>& residues, int exponent) {
@@ -76,4 +76,4 @@ TEST(RecombineWinograd, EqualsRecombinationOfReducedSums) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::recombine_winograd_test

@@ -10,7 +10,7 @@
 #include "lapack/triangle/inverses.cuh"
 #include "lapack/triangle/solves.cuh"
 
-namespace vernier {
+namespace vernier::triangles_test {
 namespace {
 
 template <class T>
@@ -121,4 +121,4 @@ TYPED_TEST(Triangles, SolvesHaveSmallResidualsWhateverTheTriangleAndOp) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::triangles_test

@@ -7,7 +7,7 @@
 #include "cuda/launch.hpp"
 #include "residue/convert/winograd.cuh"
 
-namespace vernier::cuda {
+namespace vernier::cuda::winograd_test {
 namespace {
 
 struct Shape {
@@ -68,4 +68,4 @@ TEST(ConvertWinograd, AcrossVectors) {
 }
 
 }  // namespace
-}  // namespace vernier::cuda
+}  // namespace vernier::cuda::winograd_test

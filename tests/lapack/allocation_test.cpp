@@ -9,7 +9,7 @@
 
 #if VERNIER_REFUSES_MEMORY
 
-namespace vernier::test {
+namespace vernier::test::allocation_test {
 namespace {
 
 struct System {
@@ -90,6 +90,6 @@ TEST(LapackAllocation, ThatFailsUnderReproducibleContractsLeavesMatricesAsTheyWe
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::allocation_test
 
 #endif

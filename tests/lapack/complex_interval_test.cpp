@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "vernier/verified.hpp"
 
-namespace vernier::test {
+namespace vernier::test::complex_interval_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -192,4 +192,4 @@ TEST(ComplexIntervalProducts, RefuseWhatIsNoInterval) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::complex_interval_test

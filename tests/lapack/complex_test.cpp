@@ -6,7 +6,7 @@
 #include "support/error_message.hpp"
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::complex_test {
 namespace {
 
 using Wide = std::complex<long double>;
@@ -260,4 +260,4 @@ TYPED_TEST(ComplexLapack, WhatCannotBeSolvedIsSaidAndNothingIsWritten) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::complex_test

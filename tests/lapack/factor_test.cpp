@@ -8,7 +8,7 @@
 #include "support/error_message.hpp"
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::factor_test {
 namespace {
 
 template <class T>
@@ -301,4 +301,4 @@ TYPED_TEST(Factor, NothingIsTouchedWhereThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::factor_test

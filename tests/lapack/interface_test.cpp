@@ -19,7 +19,7 @@
 #include <functional>
 #include <utility>
 
-namespace vernier::test {
+namespace vernier::test::interface_test {
 namespace {
 
 TEST(PublicHeaders, NameATriangleAlike) {
@@ -82,4 +82,4 @@ TEST(Lapack, KeepsSubnormalsWhereTheCallerFlushesThem) {
 #endif
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::interface_test

@@ -8,7 +8,7 @@
 #include "support/exact.hpp"
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::kernels_test {
 namespace {
 
 std::vector<const KernelTable*> runnable_tables() {
@@ -112,4 +112,4 @@ TEST(Kernels, HalfReadsEveryNumber) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::kernels_test

@@ -9,7 +9,7 @@
 #include "product/native/native_threads.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::level3_test {
 namespace {
 
 // Too short for residues: what bf16 parts refuse has the bits of the BLAS underneath. (A machine without AMX goes there
@@ -32,4 +32,4 @@ TEST(Level3, ShortProductsThatPartsRefuseGoNatively) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::level3_test

@@ -6,7 +6,7 @@
 #include "support/compare.hpp"
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::modelled_lu_test {
 namespace {
 
 constexpr double u16 = 0x1p-11, u32 = 0x1p-24;
@@ -128,4 +128,4 @@ TEST(ModelledLu, ZeroPivotsAreTold) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::modelled_lu_test

@@ -8,7 +8,7 @@
 #include "support/quad_values.hpp"
 #include "vernier/quad.hpp"
 
-namespace vernier::test {
+namespace vernier::test::quad_solve_test {
 namespace {
 
 using Entries = std::vector<dd>;
@@ -283,4 +283,4 @@ TEST(QuadSolve, SaysWhereAMatrixIsSingular) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::quad_solve_test

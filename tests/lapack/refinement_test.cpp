@@ -5,7 +5,7 @@
 
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::refinement_test {
 namespace {
 
 // Factors of the system with an error in every entry, the last pivot 2^-30 of itself.
@@ -57,4 +57,4 @@ TEST(Refinement, GmresGoesOnWhileSolutionAndResidualShrinkTogether) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::refinement_test

@@ -7,7 +7,7 @@
 #include "support/exact.hpp"
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::solve_test {
 namespace {
 
 constexpr Factors all_factors[] = {Factors::automatic, Factors::bf16, Factors::fp16,
@@ -367,4 +367,4 @@ TEST(Solve, EmptySystemsAreOk) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::solve_test

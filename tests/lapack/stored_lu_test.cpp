@@ -5,7 +5,7 @@
 
 #include "systems.hpp"
 
-namespace vernier::test {
+namespace vernier::test::stored_lu_test {
 namespace {
 
 template <class Format>
@@ -75,4 +75,4 @@ TYPED_TEST(StoredFactorsOf, WhatLeavesTheRangeIsTold) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::stored_lu_test

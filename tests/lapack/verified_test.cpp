@@ -11,7 +11,7 @@
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::verified_test {
 namespace {
 
 using Square = std::vector<double>;
@@ -259,4 +259,4 @@ TEST(IntervalProducts, RefuseWhatIsNoInterval) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::verified_test

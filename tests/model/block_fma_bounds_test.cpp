@@ -11,7 +11,7 @@
 #include "support/random.hpp"
 #include "vernier/model.hpp"
 
-namespace vernier::test {
+namespace vernier::test::block_fma_bounds_test {
 namespace {
 
 constexpr double u16 = 0x1p-11, u32 = 0x1p-24;
@@ -102,4 +102,4 @@ TEST(BlockFmaBounds, BeyondTheReachOfThePrecisionThereIsNone) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::block_fma_bounds_test

@@ -9,7 +9,7 @@
 #include "model/element.hpp"
 #include "model/spec_rows.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::element_test {
 namespace {
 
 // Exponent with which a value counts: that of its unnormalised form.
@@ -248,4 +248,4 @@ TEST(ModelElement, OotomosEnginesDifferInTheAdditionOfC) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::element_test

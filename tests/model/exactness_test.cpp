@@ -8,7 +8,7 @@
 #include "model/replay.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::exactness_test {
 namespace {
 
 // The largest power of two that brings `most` into the format.
@@ -87,4 +87,4 @@ TEST(Exactness, KnownValues) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::exactness_test

@@ -7,7 +7,7 @@
 
 #include "vernier/hardware.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::hardware_results_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -54,4 +54,4 @@ TEST(HardwareResults, EstimatesAreThoseOfTheTable) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::hardware_results_test

@@ -10,7 +10,7 @@
 #include "model/hardware/gpu.hpp"
 #endif
 
-namespace vernier::model::test {
+namespace vernier::model::test::hardware_test {
 namespace {
 
 std::string complaint(std::string_view name, Status& status) {
@@ -80,4 +80,4 @@ TEST(Hardware, DifferencesNameTheTopicAndBothValues) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::hardware_test

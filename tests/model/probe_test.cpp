@@ -9,7 +9,7 @@
 #include "model/spec.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::probe_test {
 namespace {
 
 bool observed(const ProbeReport& report, const char* topic) {
@@ -241,4 +241,4 @@ TEST(PublishedSuite, TuringHasOneBitMoreThanVolta) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::probe_test

@@ -14,7 +14,7 @@
 
 #include "model/spec.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::published_results_test {
 namespace {
 
 double two(int e) { return std::ldexp(1.0, e); }
@@ -261,4 +261,4 @@ TEST(UndecidedFloor, OfZerosIsToldByOneVectorAndMarkedInTheTable) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::published_results_test

@@ -7,7 +7,7 @@
 #include "cases.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::random_probe_test {
 namespace {
 
 // L, F and the bits of results without regard for one another: F below the result's bits, beside them, and above.
@@ -110,4 +110,4 @@ TEST(RandomEngines, ShortAlignmentsAreToldFromShortResults) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::random_probe_test

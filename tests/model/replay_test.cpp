@@ -10,7 +10,7 @@
 #include "model/tile.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::replay_test {
 namespace {
 
 struct Operands {
@@ -140,4 +140,4 @@ TEST(Replay, RefusesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::replay_test

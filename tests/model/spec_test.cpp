@@ -9,7 +9,7 @@
 #include "model/spec.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::model::test {
+namespace vernier::model::test::spec_test {
 namespace {
 
 nlohmann::ordered_json load_data(const char* name) {
@@ -135,4 +135,4 @@ TEST(Encoding, DecodesWhatItEncodes) {
 }
 
 }  // namespace
-}  // namespace vernier::model::test
+}  // namespace vernier::model::test::spec_test

@@ -8,7 +8,7 @@
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bracket_test {
 namespace {
 
 mpz_class integer(Int128 x) {
@@ -93,4 +93,4 @@ TEST(Bracket, HandPickedCases) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bracket_test

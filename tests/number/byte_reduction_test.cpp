@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-namespace vernier {
+namespace vernier::byte_reduction_test {
 namespace {
 
 int value_of(std::uint32_t byte, ByteForm form) {
@@ -50,4 +50,4 @@ TEST(ByteReduction, A64BitIntegerWithAnOffsetAndAFactor) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::byte_reduction_test

@@ -9,7 +9,7 @@
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::digit_sum_test {
 namespace {
 
 constexpr int lowest = -2200, digits = 150;
@@ -108,4 +108,4 @@ TEST(ElementParts, AreTheNumber) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::digit_sum_test

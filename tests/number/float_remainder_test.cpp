@@ -4,7 +4,7 @@
 
 #include "number/moduli.hpp"
 
-namespace vernier {
+namespace vernier::float_remainder_test {
 namespace {
 
 TEST(FloatRemainder, EverySumLeavesItsSymmetricRemainder) {
@@ -19,4 +19,4 @@ TEST(FloatRemainder, EverySumLeavesItsSymmetricRemainder) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::float_remainder_test

@@ -8,7 +8,7 @@
 
 #include "support/compare.hpp"
 
-namespace vernier::test {
+namespace vernier::test::ieee754_test {
 namespace {
 
 template <class T>
@@ -145,4 +145,4 @@ TYPED_TEST(Ieee754Test, ExponentsAreThoseOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::ieee754_test

@@ -9,7 +9,7 @@
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::long_accumulator_test {
 namespace {
 
 // In units of 2^(2 exact_unit): room for three factors.
@@ -64,4 +64,4 @@ TEST(LongAccumulator, TakesIntegersOfManyLimbs) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::long_accumulator_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-namespace vernier::test {
+namespace vernier::test::moduli_test {
 namespace {
 
 TEST(Moduli, AreFortyNineAndPairwiseCoprime) {
@@ -124,4 +124,4 @@ TEST(ModuliWithRoot, TakeAComplexProductToTwoRealOnes) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::moduli_test

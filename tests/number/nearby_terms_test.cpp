@@ -6,7 +6,7 @@
 
 #include "number/int128.hpp"
 
-namespace vernier {
+namespace vernier::nearby_terms_test {
 namespace {
 
 TEST(NearbyTerms, HoldTheirExactSumAndRefuseWhatDoesNotFit) {
@@ -44,4 +44,4 @@ TEST(NearbyTerms, HoldSixProductsOfSlices) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::nearby_terms_test

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace vernier::test {
+namespace vernier::test::wide_integer_test {
 namespace {
 
 mpz_class integer(const WideInteger& x) {
@@ -94,4 +94,4 @@ TEST(WideInteger, HoldsEveryProductOfModuli) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::wide_integer_test

@@ -9,7 +9,7 @@
 #include "support/matrix.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::schedule_test {
 namespace {
 
 using offload::Block, offload::make_schedule, offload::Panel, offload::Schedule, offload::ScheduleRequest;
@@ -171,4 +171,4 @@ TEST(Schedule, DealsPartsThatCoverCToEachDevice) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::schedule_test

@@ -12,7 +12,7 @@
 #include "support/compare.hpp"
 #include "support/matrix.hpp"
 
-namespace vernier::test {
+namespace vernier::test::transfer_test {
 namespace {
 
 // C = A B + beta C of small integers, which any order of additions gives exactly.
@@ -183,4 +183,4 @@ TEST(Transfer, TellsWhatIsMissingWhereverADeviceStops) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::transfer_test

@@ -1,7 +1,7 @@
 // What programs do that a preload would rather not see.
 #include "programs.hpp"
 
-namespace vernier::test {
+namespace vernier::test::attacks_test {
 namespace {
 
 class Attacks : public Programs {
@@ -58,4 +58,4 @@ TEST_F(Attacks, ALibraryWhoseBlasWasCalledMayBeClosed) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::attacks_test

@@ -2,7 +2,7 @@
 // switch.
 #include "programs.hpp"
 
-namespace vernier::test {
+namespace vernier::test::by_hand_test {
 namespace {
 
 class ByHand : public Programs {
@@ -78,4 +78,4 @@ TEST_F(ByHand, JuliasTrampolineTakesThisLibraryWithNothingUnderneath) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::by_hand_test

@@ -13,7 +13,7 @@
 #include <cublas_v2.h>
 #endif
 
-namespace vernier::test {
+namespace vernier::test::cublas_test {
 namespace {
 
 namespace cublas = interpose::cublas;
@@ -394,4 +394,4 @@ TEST_F(CublasPreload, TheNumbersOfTheInterfaceAreThoseOfCublas) {
 #endif
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::cublas_test

@@ -8,7 +8,7 @@
 
 #include "programs.hpp"
 
-namespace vernier::test {
+namespace vernier::test::preload_test {
 namespace {
 
 class Preload : public Programs {
@@ -216,4 +216,4 @@ TEST_F(Preload, AnyAllocationMayBeRefusedAndTheResultIsRight) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::preload_test

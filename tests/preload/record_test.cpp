@@ -11,7 +11,7 @@
 #include "outcome.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace vernier::interpose {
+namespace vernier::interpose::record_test {
 namespace {
 
 class SharedRecords : public testing::Test {
@@ -102,4 +102,4 @@ TEST(Outcome, TheCpusTurnsLeaveTheNextCallsToAGpu) {
 }
 
 }  // namespace
-}  // namespace vernier::interpose
+}  // namespace vernier::interpose::record_test

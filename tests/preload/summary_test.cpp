@@ -1,7 +1,7 @@
 // What `vernier run` says at the end, and that it leaves the program's output and its end alone.
 #include "programs.hpp"
 
-namespace vernier::test {
+namespace vernier::test::summary_test {
 namespace {
 
 class RunSummary : public Programs {
@@ -115,4 +115,4 @@ TEST_F(RunSummary, ItSaysWhatIsOutOfReach) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::summary_test

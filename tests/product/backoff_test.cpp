@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier {
+namespace vernier::backoff_test {
 namespace {
 
 int passed_over(Backoff& pause) {
@@ -25,4 +25,4 @@ TEST(Backoff, GrowsWhileAttemptsAreInVainAndEndsWithOneThatIsNot) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::backoff_test

@@ -2,7 +2,7 @@
 
 #include "support/matrix.hpp"
 
-namespace vernier::test {
+namespace vernier::test::contract_test {
 namespace {
 
 TEST(Contract, TextIsWhatParseReads) {
@@ -83,4 +83,4 @@ TEST(Contract, OfBitsTakesFourToOneHundredAndTen) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::contract_test

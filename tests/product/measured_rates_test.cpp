@@ -9,7 +9,7 @@
 #include "base/status.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace vernier::test {
+namespace vernier::test::measured_rates_test {
 namespace {
 
 MeasuredTime time(const char* method, int threads, std::int64_t n, double seconds, int moduli = 0) {
@@ -110,4 +110,4 @@ TEST(RatesFile, IsNamedByTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::measured_rates_test

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace vernier::test {
+namespace vernier::test::observed_times_test {
 namespace {
 
 constexpr ProductClass product{ElementType::double_real, {600, 700, 800}, 4};
@@ -107,4 +107,4 @@ TEST(Observing, EndsWithTheTable) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::observed_times_test

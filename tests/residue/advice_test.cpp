@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier::test {
+namespace vernier::test::advice_test {
 namespace {
 
 TEST(NormwiseAdvice, NamesModuliAndGainWhereThereIsOne) {
@@ -23,4 +23,4 @@ TEST(NormwiseAdvice, IsSilentWhereNothingIsGained) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::advice_test

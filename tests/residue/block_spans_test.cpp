@@ -7,7 +7,7 @@
 #include "spans.hpp"
 #include "support/exact.hpp"
 
-namespace vernier::test {
+namespace vernier::test::block_spans_test {
 namespace {
 
 template <class T>
@@ -149,4 +149,4 @@ TYPED_TEST(BlockSpansTest, BoundThePositiveProductFromBelow) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::block_spans_test

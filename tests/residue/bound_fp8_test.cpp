@@ -7,7 +7,7 @@
 #include "support/generators.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bound_fp8_test {
 namespace {
 
 void expect_lowered(double x, int exponent) {
@@ -85,4 +85,4 @@ TEST(BoundFp8, ProductsLieBetweenTheirBounds) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bound_fp8_test

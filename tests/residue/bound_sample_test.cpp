@@ -8,7 +8,7 @@
 #include "residue/plan/bounds.hpp"
 #include "support/generators.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bound_sample_test {
 namespace {
 
 BoundSampleEntry entry_of(const std::vector<float>& terms, std::int64_t chain) {
@@ -121,4 +121,4 @@ TEST(BoundSample, ScalesThatAPartOfTheProductLetsPassKeepTheBound) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bound_sample_test

@@ -12,7 +12,7 @@
 #include "support/generators.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::bounds_test {
 namespace {
 
 template <class T>
@@ -218,4 +218,4 @@ TYPED_TEST(BoundsTest, OrdinaryModuliHoldTheIntegerProductOfEqualVectors) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::bounds_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier {
+namespace vernier::crt_sums_test {
 namespace {
 
 TEST(DeviceCrtSums, AreCongruentAndSmall) {
@@ -24,4 +24,4 @@ TEST(DeviceCrtSums, AreCongruentAndSmall) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::crt_sums_test

@@ -8,7 +8,7 @@
 #include "number/int128.hpp"
 #include "residue_block.hpp"
 
-namespace vernier {
+namespace vernier::crt_test {
 namespace {
 
 using test::Block;
@@ -112,4 +112,4 @@ TEST(DeviceCrt, ThreeLimbsHoldAllNumbersOfModuliWithARootThatAreAllowed) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::crt_test

@@ -9,7 +9,7 @@
 #include "samples.hpp"
 #include "scaled_integer.hpp"
 
-namespace vernier::test {
+namespace vernier::test::decompose_test {
 namespace {
 
 template <class T>
@@ -277,4 +277,4 @@ TYPED_TEST(DecomposeTest, VectorComplexPlanesAreThoseOfThePartsAndTheirSums) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::decompose_test

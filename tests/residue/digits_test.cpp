@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace vernier {
+namespace vernier::digits_test {
 namespace {
 
 mpz_class scaled_and_rounded(double a, int scale) {
@@ -75,4 +75,4 @@ TEST(DeviceDigits, AreAsFewAsHoldTheExponent) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::digits_test

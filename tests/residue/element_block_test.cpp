@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier::test {
+namespace vernier::test::element_block_test {
 namespace {
 
 std::size_t bytes_of(const ElementLayout& layout, const ElementBlock& block, bool sums) {
@@ -67,4 +67,4 @@ TEST(ElementProducts, GoToAGpuThatIsAskedForOrFasterByEstimate) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::element_block_test

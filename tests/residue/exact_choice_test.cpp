@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace vernier::test {
+namespace vernier::test::exact_choice_test {
 namespace {
 
 // Vectors of one kind: exact from 2^exact_log2 on, one element in so many no integer before.
@@ -117,4 +117,4 @@ TEST(OrdinaryExactModuli, GrowSlowlyWithTheLength) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::exact_choice_test

@@ -14,7 +14,7 @@
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::exact_test {
 namespace {
 
 // Those that run here: portable always.
@@ -195,4 +195,4 @@ TYPED_TEST(ExactPartsTest, ResidualIsWhatRoundingToIntegersLosesAndErrsLessThanI
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::exact_test

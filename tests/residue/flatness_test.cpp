@@ -7,7 +7,7 @@
 #include "samples.hpp"
 #include "support/exact.hpp"
 
-namespace vernier::test {
+namespace vernier::test::flatness_test {
 namespace {
 
 template <class T>
@@ -135,4 +135,4 @@ TEST(Log2RatioUp, IsTheSmallestExponentThatReaches) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::flatness_test

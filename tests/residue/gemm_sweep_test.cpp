@@ -7,7 +7,7 @@
 
 #include "residue/plan/plan_cuda.hpp"
 
-namespace vernier {
+namespace vernier::gemm_sweep_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -44,4 +44,4 @@ TEST(GemmSweep, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::gemm_sweep_test

@@ -8,7 +8,7 @@
 #include "residue/scale/vector_needs.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::operand_factor_test {
 namespace {
 
 // As plan/bounds makes one for 14 moduli.
@@ -94,4 +94,4 @@ TEST(Factor, IsNoneForZerosAndForVectorsThatAreIntegersAnyway) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::operand_factor_test

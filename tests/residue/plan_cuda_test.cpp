@@ -9,7 +9,7 @@
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
 
-namespace vernier {
+namespace vernier::plan_cuda_test {
 namespace {
 
 constexpr DeviceLimits limits;
@@ -404,4 +404,4 @@ TEST(DeviceBoundPlan, SharesOfAGuessAreWithinItsModuli) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::plan_cuda_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace vernier::test {
+namespace vernier::test::product_items_test {
 namespace {
 
 // How often each block of C of each plane is taken, and that no item is empty or larger than asked.
@@ -44,4 +44,4 @@ TEST(ProductItems, TheLastOnesAreQuarters) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::product_items_test

@@ -9,7 +9,7 @@
 #include "residue/plan/blocking.hpp"
 #include "vernier/model.hpp"
 
-namespace vernier::test {
+namespace vernier::test::product_length_test {
 namespace {
 
 constexpr std::size_t unlimited = ~std::size_t{0};
@@ -93,4 +93,4 @@ TEST(ProductLength, Int32SumsHoldLessThan131072ProductsOfResidues) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::product_length_test

@@ -9,7 +9,7 @@
 #include "support/compare.hpp"
 #include "support/exact.hpp"
 
-namespace vernier::test {
+namespace vernier::test::recombine_test {
 namespace {
 
 template <class T>
@@ -385,4 +385,4 @@ TEST(ResidueSystem, HasTheLeastNumberOfModuliForABound) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::recombine_test

@@ -10,7 +10,7 @@
 
 #include "residue/convert/digits.hpp"
 
-namespace vernier {
+namespace vernier::residue_fragments_test {
 namespace {
 
 constexpr int lanes = 32;
@@ -138,4 +138,4 @@ TEST(ResidueFragments, OfTwoPiecesModuloTwoThatAreLeft) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::residue_fragments_test

@@ -9,7 +9,7 @@
 #include "support/exact.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::round_test {
 namespace {
 
 template <class Sums, int Limbs>
@@ -317,4 +317,4 @@ TEST(DeviceRound, RoundsSumsOfAllProducts) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::round_test

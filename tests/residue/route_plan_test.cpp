@@ -5,7 +5,7 @@
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/residues.hpp"
 
-namespace vernier {
+namespace vernier::route_plan_test {
 namespace {
 
 DeviceProductPlan asynchronous_plan(const Contract& contract, const std::string& engine, std::int64_t n) {
@@ -79,4 +79,4 @@ TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::route_plan_test

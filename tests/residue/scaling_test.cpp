@@ -7,7 +7,7 @@
 #include "residue/scale/vector_needs.hpp"
 #include "scaled.hpp"
 
-namespace vernier::test {
+namespace vernier::test::scaling_test {
 namespace {
 
 template <class T>
@@ -196,4 +196,4 @@ TEST(NormExponent, IsTheLargestWithinTheBudget) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::scaling_test

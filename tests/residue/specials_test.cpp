@@ -6,7 +6,7 @@
 #include "support/compare.hpp"
 #include "support/special.hpp"
 
-namespace vernier::test {
+namespace vernier::test::specials_test {
 namespace {
 
 template <class T>
@@ -51,4 +51,4 @@ TYPED_TEST(SpecialsTest, GoWhereTheProductSendsThem) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::specials_test

@@ -4,7 +4,7 @@
 #include "samples.hpp"
 #include "support/compare.hpp"
 
-namespace vernier::test {
+namespace vernier::test::strip_test {
 namespace {
 
 template <class T>
@@ -83,4 +83,4 @@ TYPED_TEST(StripTest, OfContiguousVectorsIsAView) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::strip_test

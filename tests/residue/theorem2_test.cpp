@@ -2,7 +2,7 @@
 #include "backends.hpp"
 #include "scaled.hpp"
 
-namespace vernier::test {
+namespace vernier::test::theorem2_test {
 namespace {
 
 template <class T>
@@ -91,4 +91,4 @@ TYPED_TEST(Theorem2Test, EveryRowAndColumnMeetsAConditionInEveryEntry) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::theorem2_test

@@ -7,7 +7,7 @@
 #include "support/compare.hpp"
 #include "support/random.hpp"
 
-namespace vernier::test {
+namespace vernier::test::update_test {
 namespace {
 
 template <class T>
@@ -117,4 +117,4 @@ TYPED_TEST(UpdateTest, RoundsBetaTimesCBeforeTheSum) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::update_test

@@ -7,7 +7,7 @@
 
 #include "residue/convert/digits.hpp"
 
-namespace vernier {
+namespace vernier::winograd_test {
 namespace {
 
 // Quarter c of C is the sum over halves h of k of quarter (rows, h) of A times quarter (columns, h) of B: compared
@@ -52,4 +52,4 @@ TEST(Winograd, SumsAreReducedOnce) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::winograd_test

@@ -75,7 +75,7 @@ __attribute__((visibility("default"))) void dgemm_(const char* opa, const char* 
 }
 }
 
-namespace vernier::test {
+namespace vernier::test::behaviour {
 namespace {
 
 // B is the unit matrix, so that C is A, as far as fp64 promises.
@@ -169,6 +169,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::behaviour
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

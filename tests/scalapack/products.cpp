@@ -36,7 +36,7 @@ decltype(pcsyrk_) pcherk_, pzherk_;
 decltype(pcsymm_) pchemm_, pzhemm_;
 }
 
-namespace vernier::test {
+namespace vernier::test::products {
 namespace {
 
 template <class T>
@@ -302,6 +302,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::products
 
 int main(int argc, char** argv) { return vernier::test::run(argc, argv); }

@@ -16,7 +16,7 @@ void pztrsm_(const char*, const char*, const char*, const char*, const int*, con
              const int*, const int*, void*, const int*, const int*, const int*);
 }
 
-namespace vernier::test {
+namespace vernier::test::solve {
 namespace {
 
 constexpr int order = 270, other = 5, block = 16, row_offset = 21, column_offset = 8;
@@ -119,6 +119,6 @@ int run() {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::solve
 
 int main() { return vernier::test::run(); }

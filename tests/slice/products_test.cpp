@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-namespace vernier {
+namespace vernier::products_test {
 namespace {
 
 using Pair = std::pair<int, int>;
@@ -152,4 +152,4 @@ TEST(SparseSlice, PayInLargeProductsAlone) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::products_test

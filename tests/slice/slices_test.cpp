@@ -8,7 +8,7 @@
 #include "support/exact.hpp"
 #include "support/generators.hpp"
 
-namespace vernier::test {
+namespace vernier::test::slices_test {
 namespace {
 
 // digit * 2^unit, which may be beyond what a double holds.
@@ -74,4 +74,4 @@ TEST(Slices, LeftOverIsMeasuredAgainstTheWeights) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::slices_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vernier {
+namespace vernier::bounds_test {
 namespace {
 
 TEST(SplitBounds, OneRunByHand) {
@@ -57,4 +57,4 @@ TEST(SplitBounds, TheContractHoldsOnMmaOfOtherGpusFrom64On) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::bounds_test

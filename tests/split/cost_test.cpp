@@ -10,7 +10,7 @@
 #include "base/fmt.hpp"
 #include "product/plan/sgemm_cost.hpp"
 
-namespace vernier {
+namespace vernier::cost_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -90,4 +90,4 @@ TEST(SplitCost, ErrorCorrectionIsForGpusWhoseOwnFp32IsSlower) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::cost_test

@@ -9,7 +9,7 @@
 #include "support/generators.hpp"
 #include "vernier/split.hpp"
 
-namespace vernier::test {
+namespace vernier::test::replay_test {
 namespace {
 
 using split::find_scheme;
@@ -332,4 +332,4 @@ TEST(SplitModel, ArgumentsThatDoNotFitAreErrors) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::replay_test

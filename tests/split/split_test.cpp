@@ -7,7 +7,7 @@
 
 #include "split/schemes.hpp"
 
-namespace vernier {
+namespace vernier::split_test {
 namespace {
 
 using split::find_scheme;
@@ -159,4 +159,4 @@ TEST(SplitSchemes, EveryTermNamesPartsAndSumsThatExist) {
 }
 
 }  // namespace
-}  // namespace vernier
+}  // namespace vernier::split_test

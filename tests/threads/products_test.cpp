@@ -13,7 +13,7 @@
 #include "vernier/prepared.hpp"
 #include "vernier/vernier.hpp"
 
-namespace vernier::test {
+namespace vernier::test::products_test {
 namespace {
 
 constexpr std::int64_t n = 48;
@@ -114,4 +114,4 @@ TEST(Threads, PlanWhileMeasuredRatesAreForgotten) {
 }
 
 }  // namespace
-}  // namespace vernier::test
+}  // namespace vernier::test::products_test

@@ -266,6 +266,5 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   template Placement place_product<T>(const ProductShape&, bool, const Options&); \
   template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -154,6 +154,5 @@ RoutineOutcome run_whole(const HostRoutine<T>& routine,
                                     const std::function<void(const RoutineOperands<T>&, void*)>&, const Options&, \
                                     const OffloadTarget<T>&, const offload::TransferSettings&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

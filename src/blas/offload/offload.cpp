@@ -368,6 +368,5 @@ Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const Off
   template OffloadTarget<T> cuda_target<T>(const Options&); \
   template Report offloaded_gemm(const GemmCall<T>&, const Options&, const OffloadTarget<T>&, OffloadSettings);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

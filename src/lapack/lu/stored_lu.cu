@@ -10,23 +10,23 @@ namespace vernier::cuda {
 namespace {
 
 constexpr int buffer_columns = 2 * largest_block;
-constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
+constexpr int tile_side = 32, tile_lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
 
 // Columns [first, first + 32 gridDim.y) of the scaled matrix, rows in the order of `permutation`, into the buffer; ones
 // on the diagonal of the padding.
 template <class T>
-__global__ void __launch_bounds__(side* lines)
+__global__ void __launch_bounds__(tile_side* tile_lines)
     load_block_kernel(ScaledMatrix<T> matrix, const int* permutation, int first, RowMajor<float> to) {
-  __shared__ float tile[side][side + 1];
-  __shared__ int from[side];
-  __shared__ double factors[side];
-  const int row0 = blockIdx.x * side, column0 = first + blockIdx.y * side, n = static_cast<int>(matrix.a.n);
+  __shared__ float tile[tile_side][tile_side + 1];
+  __shared__ int from[tile_side];
+  __shared__ double factors[tile_side];
+  const int row0 = blockIdx.x * tile_side, column0 = first + blockIdx.y * tile_side, n = static_cast<int>(matrix.a.n);
   if (threadIdx.y == 0) {
     from[threadIdx.x] = permutation[row0 + threadIdx.x];
     factors[threadIdx.x] = from[threadIdx.x] < n ? matrix.row_factors[from[threadIdx.x]] : 0;
   }
   __syncthreads();
-  for (int l = threadIdx.y; l < side; l += lines) {
+  for (int l = threadIdx.y; l < tile_side; l += tile_lines) {
     const int row = from[threadIdx.x], column = column0 + l;
     float x = row == column ? 1.0f : 0.0f;
     if (row < n && column < n)
@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(side* lines)
     tile[l][threadIdx.x] = x;
   }
   __syncthreads();
-  for (int l = threadIdx.y; l < side; l += lines) *to.at(row0 + l, column0 + threadIdx.x) = tile[threadIdx.x][l];
+  for (int l = threadIdx.y; l < tile_side; l += tile_lines)
+    *to.at(row0 + l, column0 + threadIdx.x) = tile[threadIdx.x][l];
 }
 
 template <class Word>
@@ -92,9 +93,9 @@ class Stored : Factorisation<float> {
   void factor_columns_from(int begin) {
     const ColumnRange all = {begin, std::min(begin + buffer_columns, rows_)};
     a_ = {buffer_ - begin, buffer_columns};  // so that columns keep their numbers
-    const dim3 grid(static_cast<unsigned>(rows_ / side), static_cast<unsigned>(all.size() / side));
-    launch("load_block_kernel", load_block_kernel<T>, {.grid = grid, .block = dim3(side, lines)}, stream_, matrix_,
-           lu_.permutation, begin, a_);
+    const dim3 grid(static_cast<unsigned>(rows_ / tile_side), static_cast<unsigned>(all.size() / tile_side));
+    launch("load_block_kernel", load_block_kernel<T>, {.grid = grid, .block = dim3(tile_side, tile_lines)}, stream_,
+           matrix_, lu_.permutation, begin, a_);
     update(0, begin, all);
     subtract_product(begin, rows_, all, 0, begin);
     for (int first = begin; first < all.end; first += largest_block) {

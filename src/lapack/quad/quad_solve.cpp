@@ -15,7 +15,7 @@
 namespace vernier {
 namespace {
 
-constexpr double largest_double = std::numeric_limits<double>::max();
+constexpr double largest_finite = std::numeric_limits<double>::max();
 
 // Solves with the factors at hand, right-hand sides in fp64 or dd.
 class QuadFactors {
@@ -131,7 +131,7 @@ class QuadSolver final : public RefinedOnHost {
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] += std::fabs(leading(a_[i + j * lda_]));
     const double norm = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
-    return std::min(norm, largest_double) * (1 - static_cast<double>(n) * 0x1p-52);
+    return std::min(norm, largest_finite) * (1 - static_cast<double>(n) * 0x1p-52);
   }
 
   const TA* a_;

@@ -230,7 +230,7 @@ double estimate_forward_error(const LinearSystem& system, const LuFactors& facto
         weigh(v);
         factors.solve(system.op, {0}, v);
       });
-  const double largest = largest_modulus(system, x);
+  const double largest = largest_entry(system, x);
   return norm == 0 ? 0 : norm / largest;
 }
 

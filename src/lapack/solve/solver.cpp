@@ -133,7 +133,7 @@ bool Solver::may_be_singular() {
   for (double& x : b) x = (state = state * 6364136223846793005U + 1442695040888963407U) >> 63 == 0 ? 1 : -1;
   RefinedColumns probe(system_.n, 1, std::move(b));
   probe.refine(system_, *factors_, {options_.refinement, report_.tolerance, options_.max_iterations, false});
-  return !(system_.norm * largest_modulus(system_, probe.best(0)) < far);
+  return !(system_.norm * largest_entry(system_, probe.best(0)) < far);
 }
 
 template <class T>

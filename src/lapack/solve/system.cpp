@@ -213,8 +213,8 @@ double largest_magnitude(std::int64_t n, const double* x) {
 }
 
 double backward_error(const LinearSystem& s, const double* x, const double* b, const double* r) {
-  const double residual = largest_modulus(s, r), largest_x = largest_modulus(s, x);
-  const double size = s.norm * largest_x + largest_modulus(s, b);
+  const double residual = largest_entry(s, r), largest_x = largest_entry(s, x);
+  const double size = s.norm * largest_x + largest_entry(s, b);
   if (residual == 0 && size == 0) return 0;
   // Entries of the residual, the norm and the quotient are right to a few units, the residual but for n 2^-104 |A||x|.
   const auto n = static_cast<double>(s.n);
@@ -222,7 +222,7 @@ double backward_error(const LinearSystem& s, const double* x, const double* b, c
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-double largest_modulus(const LinearSystem& s, const double* x) {
+double largest_entry(const LinearSystem& s, const double* x) {
   if (s.parts == 1) return largest_magnitude(s.n, x);
   double most = 0;
   for (std::int64_t i = 0; i < s.n; i += 2) {

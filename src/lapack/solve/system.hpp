@@ -82,7 +82,7 @@ System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex
                                        bool with_floats);
 
 double largest_magnitude(std::int64_t n, const double* x);            // NaN if one is there
-double largest_modulus(const LinearSystem& system, const double* x);  // of entries, complex ones too
+double largest_entry(const LinearSystem& system, const double* x);  // of entries, complex ones too
 
 // Each number becomes the modulus of its entry.
 void take_moduli(const LinearSystem& system, double* x);

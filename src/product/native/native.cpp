@@ -101,6 +101,5 @@ const std::string& native_name() {
 
 #define VERNIER_INSTANTIATE(T) template void native_gemm(const GemmCall<T>&, int, const std::function<void(double)>&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -34,9 +34,9 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   __threadfence();
   const bool failed = *static_cast<volatile int*>(&task.guess->fails) != 0;
   if (task.route != nullptr && !failed) task.route->guessed = guess_of(task.guesses.least, task.judged + 1).moduli;
-  if (task.verdict == nullptr) return;
+  if (task.serves.word == nullptr) return;
   __threadfence_system();
-  *static_cast<volatile unsigned*>(task.verdict) = failed ? BoundTask::guess_fails : BoundTask::guess_serves;
+  task.serves.give(!failed);
 }
 
 }  // namespace

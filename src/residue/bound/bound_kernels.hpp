@@ -8,6 +8,7 @@
 
 #include "cuda/gate.hpp"
 #include "engine/bound/bound_engine_cuda.hpp"
+#include "product/host_answer.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "residue/bound/bound_scales.hpp"
 
@@ -32,12 +33,10 @@ struct BoundTask {
   BoundGuesses guesses = {};
   int judged = -1;  // which of them is there already, and is judged by a part of the product
   GuessFindings* guess = nullptr;
-  unsigned* verdict = nullptr;   // the host's: guess_serves or guess_fails once known, if anywhere
+  HostAnswer serves = {};        // does the guess?
   DeviceRoute* route = nullptr;  // where no host waits: written for the kernels that are queued behind
   bool native = false;           // ... among them the conventional product, which NaN and infinities take, too
   Gate gate = {};
-
-  static constexpr unsigned guess_serves = 1, guess_fails = 2;
 };
 
 // Errors of a sample, and weights of all vectors, before the product; after it the exponents that it asks for; then the

@@ -46,15 +46,15 @@ class DeviceBoundRun {
     set_bound_exponents_on_device(task, stream_);
   }
 
-  // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. verdict: null, or the
-  // host's word.
-  void judge(int guess, const Gate& gate, unsigned* verdict) const {
+  // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
+  // answers.
+  void judge(int guess, const Gate& gate, const HostAnswer& serves) const {
     BoundTask task = task_of(gate);
     const std::int64_t part = divide_up(task.k, k_step());
     task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);
     task.product = fp8_part_product();
     task.judged = guess - 1;
-    task.verdict = verdict;
+    task.serves = serves;
     if (task.rule.rms > 0) sample_beside_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
     multiply(part, nullptr, gate);

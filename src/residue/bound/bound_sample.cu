@@ -5,7 +5,7 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 256, warps = threads / 32;
+constexpr int sample_threads = 256, warps = sample_threads / 32;
 constexpr int lane_terms = 16;  // that a lane takes at a time
 
 template <class T>
@@ -15,11 +15,11 @@ struct SampledOperands {
 
 // Sampled vectors as floats, each by its exponent; a side is a row of the grid.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sample_threads)
     gather_sample(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
   const int side = blockIdx.y;
   const Operand<T>& x = operands.x[side];
-  const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+  const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * sample_threads + threadIdx.x;
   const std::int64_t pitch = task.sample.pitch;
   // Along k where its elements lie side by side, else across four neighbours.
   const int t = static_cast<int>(x.k_contiguous ? place / pitch : place / (4 * pitch) * 4 + place % 4);
@@ -68,7 +68,7 @@ __device__ __forceinline__ void add_terms(SampleSums& all, const float4 (&x)[lan
   all.sum += end;
 }
 
-__device__ __forceinline__ float over_lanes(float x) {
+__device__ __forceinline__ float sum_over_lanes(float x) {
 #pragma unroll
   for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
   return x;
@@ -79,8 +79,8 @@ __device__ __forceinline__ void find_slack(const BoundTask& task) {
   for (int side = 0; side < 2; ++side) {
     const BoundOperand& x = task.operand[side];
     int least = most_bound_slack;
-    for (std::int64_t v = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; v < x.vectors;
-         v += static_cast<std::int64_t>(gridDim.x) * threads)
+    for (std::int64_t v = static_cast<std::int64_t>(blockIdx.x) * sample_threads + threadIdx.x; v < x.vectors;
+         v += static_cast<std::int64_t>(gridDim.x) * sample_threads)
       if (const VectorStatistics s = x.statistics[v]; !s.zero()) least = min(least, bound_slack(task.rule, task.k, s));
     least = __reduce_min_sync(~0u, least);
     if (threadIdx.x % 32 == 0 && least < most_bound_slack) atomicMin(task.sample.slack + side, least);
@@ -108,14 +108,14 @@ __device__ __forceinline__ void find_entry(const BoundTask& task) {
     }
     add_terms(sums, x, y, lane);
   }
-  const float squares = over_lanes(sums.squares), magnitude = over_lanes(sums.magnitude);
+  const float squares = sum_over_lanes(sums.squares), magnitude = sum_over_lanes(sums.magnitude);
   if (lane != 0) return;
   const BoundSampleEntry found = BoundSampleSum::of(sums.sum, squares, magnitude);
   sample.entries[entry] = found;
   atomicMax(sample.native_largest, __float_as_uint(found.native));
 }
 
-__global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ BoundTask task) {
+__global__ void __launch_bounds__(sample_threads) multiply_sample(const __grid_constant__ BoundTask task) {
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
@@ -136,14 +136,14 @@ __device__ __forceinline__ void gather_vector(const BoundTask& task, const Opera
   __syncthreads();
   double own = 0;
 #pragma unroll 8
-  for (std::int64_t l = threadIdx.x; l < x.k; l += threads) own = fmax(own, fabs(element(l)));
+  for (std::int64_t l = threadIdx.x; l < x.k; l += sample_threads) own = fmax(own, fabs(element(l)));
   atomicMax(&largest, static_cast<unsigned long long>(__double_as_longlong(own)));
   __syncthreads();
   int exponent = 0;
   frexp(__longlong_as_double(static_cast<long long>(largest)), &exponent);
   float* out = task.sample.vectors[side] + t * task.sample.pitch;
 #pragma unroll 8
-  for (std::int64_t l = threadIdx.x; l < task.sample.pitch; l += threads)
+  for (std::int64_t l = threadIdx.x; l < task.sample.pitch; l += sample_threads)
     out[l] = static_cast<float>(ldexp(element(l), 1 - exponent));
 }
 
@@ -151,7 +151,7 @@ __device__ __forceinline__ void gather_vector(const BoundTask& task, const Opera
 // the first blocks gather a vector each, and all wait for these. Its last step waits for that kernel, so that the next
 // one need not.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sample_threads)
     sample_beside(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
   constexpr int gathered = 2 * bound_sampled;
   const int block = static_cast<int>(blockIdx.x);
@@ -179,17 +179,18 @@ static_assert(entry_blocks >= 2 * bound_sampled);
 
 template <class T>
 void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(divide_up(bound_sampled * task.sample.pitch, threads));
-  launch("gather_sample", gather_sample<T>, {.grid = dim3(blocks, 2), .block = dim3(threads), .overlap_previous = true},
-         stream, SampledOperands<T>{{a, b}}, task);
+  const auto blocks = static_cast<unsigned>(divide_up(bound_sampled * task.sample.pitch, sample_threads));
+  launch("gather_sample", gather_sample<T>,
+         {.grid = dim3(blocks, 2), .block = dim3(sample_threads), .overlap_previous = true}, stream,
+         SampledOperands<T>{{a, b}}, task);
   launch("multiply_sample", multiply_sample,
-         {.grid = dim3(entry_blocks), .block = dim3(threads), .overlap_previous = true}, stream, task);
+         {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream, task);
 }
 
 template <class T>
 void sample_beside_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
   launch("sample_beside", sample_beside<T>,
-         {.grid = dim3(entry_blocks), .block = dim3(threads), .overlap_previous = true}, stream,
+         {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream,
          SampledOperands<T>{{a, b}}, task);
 }
 

@@ -10,10 +10,10 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = bound_vector_threads;
+constexpr int scale_threads = bound_vector_threads;
 constexpr int top_of_zero = -(1 << 14);  // far below those of all others
 
-__global__ void __launch_bounds__(threads) weigh_vectors(const __grid_constant__ BoundTask task) {
+__global__ void __launch_bounds__(scale_threads) weigh_vectors(const __grid_constant__ BoundTask task) {
   const VectorPlace place(task, true);
   wait_for_previous_kernels();
   allow_next_kernel();
@@ -92,7 +92,7 @@ __device__ int choose_slack(const BoundTask& task) {
   }
   __syncthreads();
   const int allowed = allowed_slack(task.sample.slack[1], task.sample.slack[0]);
-  for (int bits = 1 + static_cast<int>(threadIdx.x) / 32; bits <= allowed; bits += threads / 32)
+  for (int bits = 1 + static_cast<int>(threadIdx.x) / 32; bits <= allowed; bits += scale_threads / 32)
     if (sample_allows(task, sample, bits) && threadIdx.x % 32 == 0) atomicMax(&sample.chosen, bits);
   __syncthreads();
   return sample.chosen;
@@ -116,7 +116,7 @@ __device__ __forceinline__ void set_exponent(const BoundTask& task, const Vector
   raise(task.found->span[place.side], s.span());
 }
 
-__global__ void __launch_bounds__(threads) set_exponents(const __grid_constant__ BoundTask task) {
+__global__ void __launch_bounds__(scale_threads) set_exponents(const __grid_constant__ BoundTask task) {
   const VectorPlace place(task, false);
   wait_for_previous_kernels();
   allow_next_kernel();
@@ -175,7 +175,7 @@ struct EntryTable {
 };
 
 // The largest |Ct|, from the codes and the tops; a thread takes 16 codes (engine/panel_cuda.hpp) at a time.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(scale_threads)
     find_largest(const __grid_constant__ BoundTask task, const __grid_constant__ EntryTable given, ProductUnits units) {
   __shared__ short table[256];
   __shared__ int block_largest;
@@ -185,11 +185,11 @@ __global__ void __launch_bounds__(threads)
   allow_next_kernel();
   if (task.gate.closed()) return;
   __syncthreads();
-  const std::int64_t pieces = units.plane_bytes() / 16, step = static_cast<std::int64_t>(gridDim.x) * threads;
+  const std::int64_t pieces = units.plane_bytes() / 16, step = static_cast<std::int64_t>(gridDim.x) * scale_threads;
   const std::int64_t m = task.operand[0].vectors, n = task.operand[1].vectors;
   const int *row_tops = task.operand[0].bounds.tops, *column_tops = task.operand[1].bounds.tops;
   int largest = 2 * top_of_zero;
-  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < pieces; at += step) {
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x; at < pieces; at += step) {
     const std::int64_t unit = at / (unit_bytes / 16), across = unit / units.down, down = unit - across * units.down;
     const int thread = static_cast<int>(at % (unit_bytes / 16)), lane = thread % 32;
     const std::int64_t j = across * unit_columns + thread / 32 * 16 + lane / 4, i = down * unit_rows + lane % 4 * 2;
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 // The spare bits go to the scales.
-__global__ void __launch_bounds__(threads) spend_spare_bits(const __grid_constant__ BoundTask task) {
+__global__ void __launch_bounds__(scale_threads) spend_spare_bits(const __grid_constant__ BoundTask task) {
   const VectorPlace place(task, false);
   wait_for_previous_kernels();
   allow_next_kernel();
@@ -234,11 +234,11 @@ __global__ void __launch_bounds__(threads) spend_spare_bits(const __grid_constan
 unsigned blocks_for(const BoundTask& task, bool padded) {
   std::int64_t count = 0;
   for (const BoundOperand& x : task.operand) count += padded ? bound_vectors(x.vectors) : x.vectors;
-  return static_cast<unsigned>(divide_up(count, threads));
+  return static_cast<unsigned>(divide_up(count, scale_threads));
 }
 
 LaunchShape shape_of(unsigned blocks) {
-  return {.grid = dim3(blocks), .block = dim3(threads), .overlap_previous = true};
+  return {.grid = dim3(blocks), .block = dim3(scale_threads), .overlap_previous = true};
 }
 
 }  // namespace
@@ -257,7 +257,7 @@ void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream) {
     table.of[code] = static_cast<short>(bound_entry_16(task.product, task.k, code));
   constexpr std::int64_t most_blocks = std::int64_t{h200_multiprocessors} * 8;  // at once, half full
   const ProductUnits units = product_units(task.operand[0].vectors, task.operand[1].vectors);
-  const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(units.plane_bytes() / 16, threads)));
+  const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(units.plane_bytes() / 16, scale_threads)));
   launch("find_largest", find_largest, shape_of(blocks), stream, task, table, units);
   launch("spend_spare_bits", spend_spare_bits, shape_of(blocks_for(task, false)), stream, task);
 }

@@ -10,6 +10,7 @@
 #include "cuda/gate.hpp"
 #include "engine/panel_cuda.hpp"
 #include "number/byte_reduction.hpp"
+#include "product/host_answer.hpp"
 #include "product/operand.hpp"
 #include "product/route.hpp"
 #include "residue/scale/scaling.hpp"
@@ -17,14 +18,11 @@
 namespace vernier::cuda {
 
 // A product is regular if all its entries are ordinary and all its elements finite: then nothing remains to be decided.
-// hold: device memory, 0 if the product is regular and 1 if not. host: null, or the same for the host, in memory that
-// it shares with the device: regular or irregular, once it is known.
+// is_irregular: device memory, 0 or 1. answer: yes to the host, if it asks, where the product is regular.
 struct Regularity {
-  static constexpr unsigned regular = 1, irregular = 2;
-
   RegularityState* state = nullptr;
   int* is_irregular = nullptr;
-  unsigned* host = nullptr;
+  HostAnswer answer = {};
   // Where scales are by another rule than the one that products are judged by.
   bool by_own_rule = false;
   ScalingRule rule{};

@@ -36,15 +36,11 @@ struct DecomposeTask {
 
 template <class T>
 void decompose_portable(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
-template <class T>
-void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);
 
 // Residues of sums of the terms' integers, up to three strips with one scale. Of two terms, both below 2^61 in the
 // leading limb; of three, all of one sign and without a bit in common.
 void decompose_sum_portable(const Operand<double>* terms, int count, const DigitTables& tables,
                             const DecomposeTask& task);
-void decompose_sum_avx512(const Operand<double>* terms, int count, const DigitTables& tables,
-                          const DecomposeTask& task);
 
 // A strip of complex vectors, whose parts have one scale.
 template <class T>
@@ -57,8 +53,5 @@ struct ComplexStrip {
 template <class T>
 void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
                                 std::size_t part_bytes);
-template <class T>
-void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
-                              std::size_t part_bytes);
 
 }  // namespace vernier

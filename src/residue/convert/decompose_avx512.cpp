@@ -270,19 +270,19 @@ void decompose_terms(const Operand<double> (&strips)[1][Terms], const DigitTable
 
 }  // namespace
 
-void decompose_sum_avx512(const Operand<double>* terms, int count, const DigitTables& tables,
-                          const DecomposeTask& task) {
-  if (count == 1) return decompose_avx512(terms[0], tables, task);
-  if (count == 2) return decompose_terms({{terms[0], terms[1]}}, tables, task);
-  decompose_terms({{terms[0], terms[1], terms[2]}}, tables, task);
-}
-
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
   const PlaneStrides strides{task.plane_bytes, 0, task.cached};
   if constexpr (std::is_same_v<T, double>)
     if (task.factor != 1) return decompose<FactorScale>({{strip}}, tables, task, strides);
   decompose_parts({{strip}}, tables, task, strides);
+}
+
+void decompose_sum_avx512(const Operand<double>* terms, int count, const DigitTables& tables,
+                          const DecomposeTask& task) {
+  if (count == 1) return decompose_avx512(terms[0], tables, task);
+  if (count == 2) return decompose_terms({{terms[0], terms[1]}}, tables, task);
+  decompose_terms({{terms[0], terms[1], terms[2]}}, tables, task);
 }
 
 template <class T>

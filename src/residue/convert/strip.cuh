@@ -241,9 +241,9 @@ __device__ void publish(const ConvertTask<T>& task, int side, std::int64_t first
   const bool regular = found.nonfinite == 0 && (!task.judge.rule().componentwise || flat || own);
   *task.regularity.is_irregular = regular ? 0 : 1;
   all = RegularityState{};
-  if (task.regularity.host == nullptr) return;
+  if (task.regularity.answer.word == nullptr) return;
   __threadfence_system();
-  *static_cast<volatile unsigned*>(task.regularity.host) = regular ? Regularity::regular : Regularity::irregular;
+  task.regularity.answer.give(regular);
 }
 
 template <class T>

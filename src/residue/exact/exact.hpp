@@ -29,8 +29,6 @@ struct LowestBits {
 // Vectors 0 .. vectors - 1 of the view, 32 at most.
 template <class T>
 void find_lowest_bits_portable(const Operand<T>& view, const int* scales, LowestBits* out);
-template <class T>
-void find_lowest_bits_avx512(const Operand<T>& view, const int* scales, LowestBits* out);
 
 // The errors of 32 rows, lengthened, or of 32 columns, as arrays.
 struct ErrorArrays {
@@ -56,8 +54,6 @@ using EntryMask = std::array<std::uint32_t, strip_size>;  // of a block: bit i o
 // Writes the entries that are decided; the others are set in undecided, which is overwritten.
 template <class T>
 void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
-template <class T>
-void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided);
 
 // ---- one entry ------------------------------------------------------------------------------------------------------
 
@@ -80,8 +76,6 @@ struct RoundingResidual {
 };
 template <class T>
 RoundingResidual residual_portable(const VectorPair<T>& pair);
-template <class T>
-RoundingResidual residual_avx512(const VectorPair<T>& pair);
 
 // The second look: the entry from its integer and the residual. Both vectors' smallest scaled elements must be at least
 // 2^least_residual_exponent, so that nothing in the residual underflows.

@@ -7,7 +7,7 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int sample_threads = 256;
 
 template <class T>
 struct SampleTask {
@@ -18,13 +18,13 @@ struct SampleTask {
 };
 
 __device__ double block_sum(double x) {
-  __shared__ double parts[threads / 32];
+  __shared__ double parts[sample_threads / 32];
 #pragma unroll
   for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
   __syncthreads();
   double sum = 0;
-  for (int w = 0; w < threads / 32; ++w) sum += parts[w];
+  for (int w = 0; w < sample_threads / 32; ++w) sum += parts[w];
   __syncthreads();
   return sum;
 }
@@ -37,7 +37,7 @@ __device__ double scaled(T x, int exponent) {
 
 // Blocks 0 .. 63: an entry each. The next 16: a vector each.
 template <class T>
-__global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ SampleTask<T> task) {
+__global__ void __launch_bounds__(sample_threads) take_sample(const __grid_constant__ SampleTask<T> task) {
   const Operand<T>&a = task.operand[0], &b = task.operand[1];
   DeviceSample& out = *task.sample;
   if (blockIdx.x < sampled_side * sampled_side) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ S
     const int row_exponent = task.statistics[0][i].exponent, column_exponent = task.statistics[1][j].exponent;
     double sum = 0;
 #pragma unroll 4
-    for (std::int64_t l = threadIdx.x; l < a.k; l += threads)
+    for (std::int64_t l = threadIdx.x; l < a.k; l += sample_threads)
       sum += scaled(*a.at(i, l), row_exponent) * scaled(*b.at(j, l), column_exponent);
     sum = block_sum(sum);
     if (threadIdx.x == 0) out.dot[r][c] = sum;
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ S
   const std::int64_t v = sampled_vector(s, x.vectors);
   const VectorStatistics& statistics = task.statistics[side][v];
   double squares = 0;
-  for (std::int64_t l = threadIdx.x; l < x.k; l += threads) {
+  for (std::int64_t l = threadIdx.x; l < x.k; l += sample_threads) {
     const T value = *x.at(v, l);
     if (value == 0 || !is_finite(value)) continue;
     const double y = scaled(value, statistics.exponent);
@@ -84,7 +84,7 @@ void sample_on_device(const Operand<T>& a, const Operand<T>& b, const VectorStat
                       const DeviceLowestBits* column_lowest_bits, DeviceSample* sample, cudaStream_t stream) {
   const SampleTask<T> task{{a, b}, {rows, columns}, {row_lowest_bits, column_lowest_bits}, sample};
   launch("take_sample", take_sample<T>,
-         {.grid = dim3(sampled_side * sampled_side + 2 * sampled_side), .block = dim3(threads)}, stream, task);
+         {.grid = dim3(sampled_side * sampled_side + 2 * sampled_side), .block = dim3(sample_threads)}, stream, task);
 }
 
 template void sample_on_device(const Operand<double>&, const Operand<double>&, const VectorStatistics*,

@@ -108,6 +108,5 @@ void convert_residues(const PassData& pass, Side side, const PartView<T>& view, 
 #define VERNIER_INSTANTIATE(T) \
   template void convert_residues(const PassData&, Side, const PartView<T>&, bool, std::byte*, std::int64_t);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

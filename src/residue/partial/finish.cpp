@@ -165,6 +165,5 @@ void scale_part(T beta, const MatrixPart<T>& c, Rounding rounding) {
   template void finish_part(const Finish<T>&); \
   template void scale_part(T, const MatrixPart<T>&, Rounding);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

@@ -197,6 +197,5 @@ int Scan::widest_span(Side which) const {
 
 #define VERNIER_INSTANTIATE(T) template void Scan::add(Side, bool, const MatrixPart<const T>&, int, std::string_view);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
-#undef VERNIER_INSTANTIATE
 
 }  // namespace vernier

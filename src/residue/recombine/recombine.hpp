@@ -75,9 +75,6 @@ SignedInteger recombine_entry(const RecombineTables& tables, const std::int8_t* 
 template <class T>
 void recombine_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                         const int* row_scales, const int* column_scales, T* tile);
-template <class T>
-void recombine_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                      const int* row_scales, const int* column_scales, T* tile);
 
 // A block of a speculative product (docs/accuracy.md, theorem 11): the operands have been multiplied by numbers whose
 // product is the divisor, and integers below `certain` have not wrapped.
@@ -90,9 +87,6 @@ struct SpeculativeTile {
 bool recombine_speculative_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                                     const int* row_scales, const int* column_scales, const SpeculativeTile& speculative,
                                     double* tile);
-bool recombine_speculative_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                                  const int* row_scales, const int* column_scales, const SpeculativeTile& speculative,
-                                  double* tile);
 
 // A block of the residues of three real products that make a complex one (Karatsuba), with integers x, y, u and v:
 //     (x + iy)(u + iv) = (xu - yv) + i ((x + y)(u + v) - xu - yv)
@@ -104,13 +98,8 @@ struct ComplexResidues {
 template <class T>
 void recombine_complex_portable(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
                                 const int* column_scales, T* real, T* imaginary);
-template <class T>
-void recombine_complex_avx512(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales,
-                              const int* column_scales, T* real, T* imaginary);
 
 void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                                 LeadingTile& out);
-void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                              LeadingTile& out);
 
 }  // namespace vernier

@@ -24,11 +24,8 @@ struct TileUpdate {
 
 // Lines of C that an update has written past the caches are there for other threads once this has run.
 inline void publish_portable() {}
-void publish_avx512();
 
 template <class T>
 void update_portable(const TileUpdate<T>& update, const T* tile);
-template <class T>
-void update_avx512(const TileUpdate<T>& update, const T* tile);
 
 }  // namespace vernier

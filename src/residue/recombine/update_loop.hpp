@@ -27,3 +27,14 @@ void update_tile(const TileUpdate<T>& u, const T* tile) {
 
 }  // namespace
 }  // namespace vernier
+
+// Compiles it for one set of instructions.
+#define VERNIER_UPDATE_OF(set)                                          \
+  namespace vernier {                                                   \
+  template <class T>                                                    \
+  void update_##set(const TileUpdate<T>& update, const T* tile) {       \
+    update_tile(update, tile);                                          \
+  }                                                                     \
+  template void update_##set(const TileUpdate<double>&, const double*); \
+  template void update_##set(const TileUpdate<float>&, const float*);   \
+  }

@@ -38,9 +38,6 @@ VERNIER_HD constexpr std::uint8_t deficit_of(T value, int exponent) {
 template <class T>
 void block_deficits_portable(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics,
                              std::uint8_t* out, std::int64_t stride);
-template <class T>
-void block_deficits_avx512(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics,
-                           std::uint8_t* out, std::int64_t stride);
 
 // What one vector asks of all its partners together: cost = max over partners of D + ceil(log2(1-norm / 2^e) of the
 // partner), no_cost where some D does not exist. norm_bits: that logarithm, one byte a vector; no_cost for a zero
@@ -58,6 +55,5 @@ struct SpanCosts {
 
 // Columns first .. first + 63 against all rows.
 void span_costs_portable(const SpanCosts& costs, std::int64_t first);
-void span_costs_avx512(const SpanCosts& costs, std::int64_t first);
 
 }  // namespace vernier

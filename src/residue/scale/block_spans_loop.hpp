@@ -97,3 +97,18 @@ inline void span_costs(const SpanCosts& c, std::int64_t first) {
 
 }  // namespace
 }  // namespace vernier
+
+// Compiles them for one set of instructions.
+#define VERNIER_BLOCK_SPANS_OF(set)                                                                                \
+  namespace vernier {                                                                                              \
+  template <class T>                                                                                               \
+  void block_deficits_##set(const Operand<T>& x, std::int64_t first, const VectorStatistics* s, std::uint8_t* out, \
+                            std::int64_t stride) {                                                                 \
+    block_deficits(x, first, s, out, stride);                                                                      \
+  }                                                                                                                \
+  void span_costs_##set(const SpanCosts& costs, std::int64_t first) { span_costs(costs, first); }                  \
+  template void block_deficits_##set(const Operand<double>&, std::int64_t, const VectorStatistics*, std::uint8_t*, \
+                                     std::int64_t);                                                                \
+  template void block_deficits_##set(const Operand<float>&, std::int64_t, const VectorStatistics*, std::uint8_t*,  \
+                                     std::int64_t);                                                                \
+  }

@@ -9,7 +9,7 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int strip = 128;  // vectors of a block
+constexpr int survey_strip = 128;  // vectors of a block
 
 struct MaximaJob {
   SplitJob job;
@@ -18,10 +18,11 @@ struct MaximaJob {
 };
 
 // 128 vectors, a part of k: lanes along the vectors, warps along k.
-__device__ void maxima_across(const MaximaJob& s, std::int64_t block, std::uint32_t (&shared)[split_warps][strip]) {
+__device__ void maxima_across(const MaximaJob& s, std::int64_t block,
+                              std::uint32_t (&shared)[split_warps][survey_strip]) {
   const FloatVectors& x = s.job.x;
-  const std::int64_t strips = (x.count + strip - 1) / strip;
-  const std::int64_t first = block % strips * strip, part = block / strips;
+  const std::int64_t strips = (x.count + survey_strip - 1) / survey_strip;
+  const std::int64_t first = block % strips * survey_strip, part = block / strips;
   const std::int64_t begin = part * s.part_k, end = min(begin + s.part_k, x.k);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const std::int64_t mine = first + 4 * lane;
@@ -43,7 +44,7 @@ __device__ void maxima_across(const MaximaJob& s, std::int64_t block, std::uint3
   for (int i = 0; i < 4; ++i) shared[warp][4 * lane + i] = largest[i];
   __syncthreads();
   const std::int64_t vector = first + threadIdx.x;
-  if (threadIdx.x >= strip || vector >= x.count) return;
+  if (threadIdx.x >= survey_strip || vector >= x.count) return;
   std::uint32_t all = 0;
 #pragma unroll
   for (int w = 0; w < split_warps; ++w) all = max(all, shared[w][threadIdx.x]);
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(split_threads, 2)
     survey_kernel(const __grid_constant__ ContiguousJob contiguous, const __grid_constant__ MaximaJob first,
                   const __grid_constant__ MaximaJob second, const SplitGate gate) {
   extern __shared__ __align__(16) float held[];
-  __shared__ std::uint32_t maxima[split_warps][strip];
+  __shared__ std::uint32_t maxima[split_warps][survey_strip];
   allow_next_kernel();
   wait_for_previous_kernels();
   if (gate_closed(gate)) return;
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(split_threads, 2)
 
 MaximaJob maxima_job(const SplitJob& job) {
   const int parts = split_part_count(job.x);
-  return {job, quads_aligned(job.x), pieces(job.x.k, parts), pieces(job.x.count, strip) * parts};
+  return {job, quads_aligned(job.x), pieces(job.x.k, parts), pieces(job.x.count, survey_strip) * parts};
 }
 
 template <SplitForm Form>
@@ -91,7 +92,7 @@ int split_part_count(const FloatVectors& x) {
   if (x.k_contiguous()) return 0;
   // About 256 blocks, parts of 32 k at least; few parts, since the second kernel reads the maxima of each.
   const std::int64_t most = std::min<std::int64_t>(32, pieces(x.k, 32));
-  return static_cast<int>(std::clamp<std::int64_t>(pieces(256, pieces(x.count, strip)), 1, most));
+  return static_cast<int>(std::clamp<std::int64_t>(pieces(256, pieces(x.count, survey_strip)), 1, most));
 }
 
 template <SplitForm Form>

@@ -47,9 +47,7 @@ __device__ __forceinline__ Decision decide(const SplitArguments& g) {
   if (g.gate.verdict != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
     for (int i = 0; i <= (fit ? g.gate.behind : 0); ++i)
       g.gate.verdict[i] = fit ? g.gate.mark : conventional ? conventional_mark : 0;
-    const HostAnswer& answer = g.gate.answer;
-    if (answer.word != nullptr)
-      *static_cast<volatile std::uint32_t*>(answer.word) = HostAnswer::text(answer.question, fit);
+    if (g.gate.answer.word != nullptr) g.gate.answer.give(fit);
   }
   if (fit) return Decision::split;
   return conventional ? Decision::conventional : Decision::leave;

@@ -7,8 +7,25 @@
 #include <cstdint>
 
 #include "product/output.hpp"
-#include "split/order.hpp"
 #include "split/product/sm90_split.hpp"
+
+namespace vernier {
+
+struct SplitOrder {
+  static constexpr int max_terms = 9, max_sums = 5;
+
+  struct Term {
+    int a, b, sum;
+    int from, length;  // in k, within the step
+  };
+  int terms = 0, sums = 0, step = 16;
+  Term term[max_terms] = {};
+  int run[max_sums] = {};    // 0: all of k
+  int shift[max_sums] = {};  // ascending
+  int carry[max_sums] = {};  // Carry: 1 fast, 2 exact
+};
+
+}  // namespace vernier
 
 namespace vernier::cuda {
 

@@ -1,4 +1,5 @@
-// C functions of level 3, alike on CPUs and GPUs, each out of the C++ routine. run: product() or gpu_product().
+// C functions of products and level 3, alike on CPUs and GPUs, each out of the C++ routine. run: product() or
+// gpu_product().
 #pragma once
 
 #include "c_api/c_api.hpp"
@@ -51,4 +52,38 @@
       return routine<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op),                      \
                         static_cast<Diag>(diag), m, n, alpha_of<T>(alpha), in<T>(A), lda, out<T>(B), ldb, options); \
     });                                                                                                             \
+  }
+
+// alpha, beta: scalars of the host, or where they lie.
+#define VERNIER_C_GEMM(function, run, routine, alpha_in_memory, beta_in_memory)                                        \
+  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,         \
+                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,          \
+                          int64_t ldb, const void* beta, void* C, int64_t ldc) {                                       \
+    return run(handle, type, [&]<class T>(T, const auto& options) {                                                    \
+      return routine<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha_in_memory, in<T>(A), lda, in<T>(B), \
+                        ldb, beta_in_memory, out<T>(C), ldc, options);                                                 \
+    });                                                                                                                \
+  }
+
+#define VERNIER_C_BATCH(function, run, routine, alpha_in_memory, beta_in_memory)                               \
+  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m, \
+                          int64_t n, int64_t k, const void* alpha, const void* const* A, int64_t lda,          \
+                          const void* const* B, int64_t ldb, const void* beta, void* const* C, int64_t ldc,    \
+                          int64_t count) {                                                                     \
+    return run(handle, type, [&]<class T>(T, const auto& options) {                                            \
+      return routine<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha_in_memory,                  \
+                        reinterpret_cast<const T* const*>(A), lda, reinterpret_cast<const T* const*>(B), ldb,  \
+                        beta_in_memory, reinterpret_cast<T* const*>(C), ldc, count, options);                  \
+    });                                                                                                        \
+  }
+
+#define VERNIER_C_STRIDED_BATCH(function, run, routine, alpha_in_memory, beta_in_memory)                               \
+  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,         \
+                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, int64_t stride_a,       \
+                          const void* B, int64_t ldb, int64_t stride_b, const void* beta, void* C, int64_t ldc,        \
+                          int64_t stride_c, int64_t count) {                                                           \
+    return run(handle, type, [&]<class T>(T, const auto& options) {                                                    \
+      return routine<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha_in_memory, in<T>(A), lda, stride_a, \
+                        in<T>(B), ldb, stride_b, beta_in_memory, out<T>(C), ldc, stride_c, count, options);            \
+    });                                                                                                                \
   }
