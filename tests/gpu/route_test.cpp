@@ -346,7 +346,10 @@ void replays_follow_the_data(const Contract& contract, const std::string& engine
         continue;
       }
       direct_c.read(direct);
-      EXPECT_EQ(difference(c, direct), "") << family << ", the call that waits, n = " << n;
+      if (contract.reproducible)
+        EXPECT_EQ(difference(c, direct), "") << family << ", the call that waits, n = " << n;
+      else  // a guess with as many moduli has other scales
+        EXPECT_EQ(broken_corner(contract, x.a, x.b, direct), "") << family << ", the call that waits, n = " << n;
       EXPECT_EQ(after.plan.moduli, plain.wide_moduli == plain.plan.moduli ? after.wide_moduli : plain.plan.moduli)
           << family;
       EXPECT_GE(after.wide_moduli, plain.wide_moduli) << family;
