@@ -282,8 +282,8 @@ std::string broken_corner(const Contract& contract, const Matrix<double>& a, con
                       part(c, size, size, i0, j0));
 }
 
-// One graph, data of one kind after the other: the bits of the call that waits, but where that takes its scales from
-// the product of |A| and |B|.
+// One graph, data of one kind after the other: the bits of the call that waits under a contract that promises bits, its
+// bound under others.
 void replays_follow_the_data(const Contract& contract, const std::string& engine, std::int64_t n) {
   const PinnedOutcome outcome;
   const std::vector<std::string> families = {"random_phi_0_5", "random_phi_4", "wide_row", "random_phi_1",
