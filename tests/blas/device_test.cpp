@@ -117,7 +117,9 @@ TEST(DeviceChoice, LeavesTheCpuItsOwnChoice) {
     const Options options{.threads = 2, .device = device};
     return syrk<double>(Uplo::lower, Op::none, n, n, 1, a.data(), n, 0, c.data(), n, options).plan.reason;
   };
-  EXPECT_NE(reason(Device::cpu), "");
+  if (preferred_int8_engine().name() == "avx2") {
+    EXPECT_NE(reason(Device::cpu).find("of a triangle the BLAS underneath does half"), std::string::npos);
+  }
   EXPECT_EQ(reason(Device::automatic), reason(Device::cpu));
 }
 
