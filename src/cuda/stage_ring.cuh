@@ -30,7 +30,7 @@ struct StageBarriers {
 #pragma unroll
       for (int barrier = 0; barrier < 2 * Stages; ++barrier) end_barrier(full(barrier));
   }
-  // Each thread for itself: __syncwarp() and a branch cost more than the arrivals they save (docs/decisions.md).
+  // Each thread for itself: one lane behind a __syncwarp() is no faster (docs/decisions.md).
   __device__ __forceinline__ void leave(int slot) const { arrive_at(read(slot)); }
 };
 

@@ -108,7 +108,7 @@ TEST(DeviceChoice, TakesTimesBesideTheEstimates) {
 
 // A routine that auto leaves to the CPU goes as device = cpu has it.
 TEST(DeviceChoice, LeavesTheCpuItsOwnChoice) {
-  const SlowNative measured(1.2, 15, 1500, 2);  // residues for a square, the BLAS for a triangle
+  const SlowNative measured(1.2, 15, 1500, 2);  // by AVX2 residues for a square, the BLAS for a triangle
   constexpr std::int64_t n = 700;
   const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 1);
   const auto reason = [&](Device device) {
@@ -117,7 +117,9 @@ TEST(DeviceChoice, LeavesTheCpuItsOwnChoice) {
     const Options options{.threads = 2, .device = device};
     return syrk<double>(Uplo::lower, Op::none, n, n, 1, a.data(), n, 0, c.data(), n, options).plan.reason;
   };
-  EXPECT_NE(reason(Device::cpu).find("of a triangle the BLAS underneath does half"), std::string::npos);
+  if (preferred_int8_engine().name() == "avx2") {
+    EXPECT_NE(reason(Device::cpu).find("of a triangle the BLAS underneath does half"), std::string::npos);
+  }
   EXPECT_EQ(reason(Device::automatic), reason(Device::cpu));
 }
 

@@ -34,11 +34,15 @@ TEST_F(Program, AloneOrAskedForHelpSaysWhatItsOptionsSay) {
 }
 
 TEST_F(Program, HelpTellsDefaults) {
-  const std::string gemm = run("gemm --help").out, solve = run("solve --help").out;
-  EXPECT_NE(gemm.find("=cpu"), std::string::npos) << gemm;
-  EXPECT_NE(gemm.find("=1"), std::string::npos) << gemm;
-  EXPECT_NE(solve.find("=auto"), std::string::npos) << solve;
-  EXPECT_NE(solve.find("=30"), std::string::npos) << solve;
+  const auto tells = [&](const std::string& command, const std::string& value) {
+    const std::string help = run(command + " --help").out;  // CLI11 2.3 says TEXT=cpu, 2.5 TEXT [cpu]
+    EXPECT_TRUE(help.find("=" + value) != std::string::npos || help.find("[" + value + "]") != std::string::npos)
+        << value << ": " << help;
+  };
+  tells("gemm", "cpu");
+  tells("gemm", "1");
+  tells("solve", "auto");
+  tells("solve", "30");
 }
 
 TEST_F(Program, CommandsNearlyNamedAreGuessed) {

@@ -25,6 +25,13 @@ struct HostCall {
   Matrix<T> a, b, c;  // as stored
 
   GemmCall<T> call() { return {opa, opb, m, n, k, alpha, a.data(), a.ld(), b.data(), b.ld(), beta, c.data(), c.ld()}; }
+
+  Matrix<T> on_the_cpu(const Options& options) const {
+    HostCall copy = *this;
+    const GemmCall<T> x = copy.call();
+    gemm<T>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+    return copy.c;
+  }
 };
 
 template <class T>
@@ -86,13 +93,11 @@ void expect_the_bits_of_the_cpu(int cases, std::int64_t most, bool pinned, std::
     OffloadSettings settings;
     settings.m_block = random.integer(1, most), settings.n_block = random.integer(1, most);
     settings.transfer.piece_bytes = std::size_t{8} << random.integer(0, 17);
-    HostCall<T> cpu = h;
-    const GemmCall<T> x = cpu.call();
-    gemm<T>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+    const Matrix<T> cpu = h.on_the_cpu(options);
     std::optional<Pinned> pins[3];
     if (pinned) pins[0].emplace(h.a), pins[1].emplace(h.b), pins[2].emplace(h.c);
     const Report report = offloaded_gemm<T>(h.call(), options, cuda_target<T>(options), settings);
-    EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "")
+    EXPECT_EQ(difference_but_for_nans(h.c, cpu), "")
         << "case " << i << ", " << h.m << " x " << h.n << " x " << h.k << ", " << options.contract.text();
     EXPECT_EQ(h.c.broken_guard(), "");
     on_cpu += report.plan.reason.find("on the CPU") != std::string::npos;
@@ -211,9 +216,7 @@ TEST(OffloadOnGpu, UsesDeviceMemoryWhereItIsAndRefusesAMixture) {
   h.beta = 0;
   Options options;
   options.contract = Contract::parse("fp64+reproducible");
-  HostCall<double> cpu = h;
-  const GemmCall<double> x = cpu.call();
-  gemm<double>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+  const Matrix<double> cpu = h.on_the_cpu(options);
   const DeviceCopy<double> a(h.a, 0), b(h.b, 0), c(h.c, 0);
   GemmCall<double> call = h.call();
   call.a = a.data();
@@ -222,7 +225,7 @@ TEST(OffloadOnGpu, UsesDeviceMemoryWhereItIsAndRefusesAMixture) {
   call.b = b.data(), call.c = c.data();
   offloaded_gemm<double>(call, options, cuda_target<double>(options));
   c.read(h.c);
-  EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+  EXPECT_EQ(difference_but_for_nans(h.c, cpu), "");
 }
 
 // Both sides reach managed memory: it may be mixed with the host's.
@@ -232,19 +235,17 @@ TEST(OffloadOnGpu, TakesManagedMemoryAloneOrBesideTheHosts) {
   h.beta = 0;
   Options options;
   options.contract = Contract::parse("fp64+reproducible");
-  HostCall<double> cpu = h;
-  const GemmCall<double> x = cpu.call();
-  gemm<double>(x.opa, x.opb, x.m, x.n, x.k, x.alpha, x.a, x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, options);
+  const Matrix<double> cpu = h.on_the_cpu(options);
   const Managed a(h.a), b(h.b), c(h.c);
   GemmCall<double> call = h.call();
   call.a = a.data();
   offloaded_gemm<double>(call, options, cuda_target<double>(options));
-  EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+  EXPECT_EQ(difference_but_for_nans(h.c, cpu), "");
   call.b = b.data(), call.c = c.data();
   offloaded_gemm<double>(call, options, cuda_target<double>(options));
   for (std::int64_t j = 0; j < h.n; ++j)
     for (std::int64_t i = 0; i < h.m; ++i) h.c(i, j) = c.data()[i + j * h.c.ld()];
-  EXPECT_EQ(difference_but_for_nans(h.c, cpu.c), "");
+  EXPECT_EQ(difference_but_for_nans(h.c, cpu), "");
 }
 
 // Level 3 and factorisations stand on gemm: of the thread's device, with the same bits.

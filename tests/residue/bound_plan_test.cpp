@@ -1,0 +1,108 @@
+// Plans of irregular products on a GPU: scales from the product of |A| and |B|, and guesses that it judges.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "residue/plan/bounds.hpp"
+#include "residue/plan/plan_cuda.hpp"
+#include "residue/residues.hpp"
+
+namespace vernier {
+namespace {
+
+// Scales from |A||B|, by the GPU that has the units for it, where no bits are promised and a host waits.
+TEST(DevicePlan, IrregularProductsTakeTheirScalesFromTheBoundProduct) {
+  const auto plan = [](std::int64_t n, DeviceRequest request) {
+    request.int8_engine = "sm90_int8";
+    if (request.workspace_limit == 0) request.workspace_limit = std::size_t{1} << 40;
+    request.may_use_sqrt_rule = true;
+    return plan_device_product<double>({n, n, n}, request);
+  };
+  const DeviceProductPlan usual = plan(8192, {.contract = Contract::fp64()});
+  ASSERT_TRUE(usual.bound);
+  EXPECT_GE(usual.most_bound_moduli, 17);
+  EXPECT_LT(usual.most_bound_moduli, 26);
+  EXPECT_EQ(plan(2304, {.contract = Contract::fp64()}).most_bound_moduli, 0);  // irregular ones are native
+  EXPECT_EQ(plan(2304, {.contract = Contract::fp64(), .engine = "sm90_int8"}).most_bound_moduli, max_moduli);
+  Contract exact = Contract::exact(), reproducible = Contract::fp64();
+  reproducible.reproducible = true;
+  for (const Contract& contract : {Contract::normwise(), exact, reproducible})
+    EXPECT_FALSE(plan(8192, {.contract = contract, .engine = "sm90_int8"}).bound) << contract.text();
+  EXPECT_TRUE(plan(8192, {.contract = Contract::fp64(), .asynchronous = true}).bound);
+  DeviceRequest small{.contract = Contract::fp64(), .engine = "sm90_int8", .own_workspace = true};
+  small.workspace_limit = std::size_t{160} << 20;
+  EXPECT_FALSE(plan(8192, small).bound);  // operands and codes take 192 MiB
+}
+
+TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
+  const DeviceProductPlan plan =
+      plan_device_product<double>({16384, 16384, 16384}, {.contract = Contract::fp64(),
+                                                          .int8_engine = "sm90_int8",
+                                                          .workspace_limit = std::size_t{1} << 40,
+                                                          .may_use_sqrt_rule = true});
+  ASSERT_TRUE(plan.ordinary.form.strassen);
+  const DevicePass usual = bound_device_pass(plan, 15, 57), wide = bound_device_pass(plan, 15, 62),
+                   many = bound_device_pass(plan, 17, 57);
+  EXPECT_TRUE(usual.blocking.form.strassen);
+  EXPECT_EQ(usual.words, 2);
+  EXPECT_FALSE(wide.blocking.form.strassen);
+  EXPECT_EQ(wide.words, 3);
+  EXPECT_FALSE(many.blocking.form.strassen);
+  for (const DevicePass& pass : {usual, wide, many}) {
+    EXPECT_TRUE(pass.every_entry);
+    EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
+    EXPECT_TRUE(pass.blocking.whole(plan.shape));
+  }
+}
+
+// Residues that lie beside the operands of the product of |A| and |B| until a part of that tells whether they serve.
+TEST(DeviceBoundPlan, GuessesWhatIsFasterThanCublas) {
+  const auto plan = [](std::int64_t m, std::int64_t k, const std::string& engine = "") {
+    return plan_device_product<double>({m, m, k}, {.contract = Contract::fp64(),
+                                                   .engine = engine,
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true});
+  };
+  const DeviceProductPlan whole = plan(8192, 8192);
+  EXPECT_EQ(whole.least_guess, 14);
+  EXPECT_EQ(whole.most_guess, 17) << "the room is that of 19 moduli, without operands beside them";
+  for (int moduli = 14; moduli <= 17; ++moduli) {
+    EXPECT_TRUE(guessed_device_pass(whole, moduli).blocking.whole(whole.shape));
+    EXPECT_EQ(moduli_of(guess_rule(whole, moduli), 8192), moduli);
+    EXPECT_GE(guess_rule(whole, moduli).twice_norm_bits_16, 16 * log2_bound_of(moduli) - 1);
+  }
+  EXPECT_EQ(guess_rule(whole, 14).twice_norm_bits_16, whole.rule.twice_norm_bits_16);
+  EXPECT_EQ(guess_rule(whole, 15).twice_norm_bits_16, whole.contract_rule.twice_norm_bits_16);
+  EXPECT_EQ(whole.guesses(), 7) << "four with 14 moduli";
+  EXPECT_EQ(guess_worth_making(whole, 5, 15), 5) << "15 moduli";
+  EXPECT_EQ(guess_worth_making(whole, 7, 12), 0);
+  EXPECT_EQ(guess_worth_making(whole, 8, 0), 0);
+  EXPECT_EQ(guess_worth_making(whole, 7, 0), 7) << "faster than cuBLAS";
+  EXPECT_EQ(guess_worth_making(whole, 0, 16), 0);
+  const DeviceProductPlan small = plan(4096, 4096);
+  EXPECT_GE(small.most_guess, 15);
+  EXPECT_EQ(plan(3072, 3072).most_guess, 15) << "16 moduli are slower than cuBLAS";
+  EXPECT_EQ(plan(3072, 3072, "sm90_int8").most_guess, 17) << "asked for";
+  EXPECT_EQ(plan(2304, 2304).most_guess, 0);
+  EXPECT_EQ(plan(2304, 2304).guesses(), 0);
+}
+
+// What rows have beyond an equal share, columns have less, so that the moduli hold all products of two norms.
+TEST(DeviceBoundPlan, SharesOfAGuessAreWithinItsModuli) {
+  for (int number = 1; number <= cuda::most_guesses; ++number) {
+    const cuda::Guess guess = cuda::guess_of(14, number);
+    EXPECT_EQ(guess.moduli, number <= cuda::guess_shares ? 14 : 14 + number - cuda::guess_shares);
+    EXPECT_LE(std::abs(guess.share_32), cuda::largest_share_32);
+    DeviceProductPlan plan;
+    plan.shape = {4096, 4096, 1 << 20};
+    const double half = guess_rule(plan, guess.moduli).twice_norm_bits_16 / 32.0, share = guess.share_32 / 32.0;
+    EXPECT_LE(std::log2(std::exp2(half + share) + 512) + std::log2(std::exp2(half - share) + 512),
+              log2_bound_of(guess.moduli));
+  }
+}
+
+}  // namespace
+}  // namespace vernier
