@@ -80,6 +80,12 @@ endfunction()
 
 # Writes a source that includes the others, and appends it to the list. VERNIER_INSTANTIATE is anew each source's.
 function(vernier_one_source variable path)
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests$")  # __FILE__ of a test is the same in every checkout: a cache serves all
+    cmake_path(GET path PARENT_PATH folder)
+    list(TRANSFORM ARGN REPLACE "${PROJECT_SOURCE_DIR}/" "")
+    cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${folder} OUTPUT_VARIABLE up)
+    list(TRANSFORM ARGN PREPEND "${up}/")
+  endif()
   list(TRANSFORM ARGN REPLACE "(.+)" "#include \"\\1\"\n#undef VERNIER_INSTANTIATE\n" OUTPUT_VARIABLE text)
   string(CONCAT text ${text})
   file(CONFIGURE OUTPUT ${path} CONTENT "${text}" @ONLY)

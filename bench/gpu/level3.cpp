@@ -6,7 +6,6 @@
 //     vernier-level3-bench --lapack libscipy_openblas64_.so --prefix scipy_ --suffix _64_
 #include <dlfcn.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "program.hpp"
 #include "timing.hpp"
 #include "vernier/lapack.hpp"
 #include "vernier/level3.hpp"
@@ -182,30 +182,26 @@ void measure(const Routine& routine, std::int64_t n, int runs, int threads) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
   std::vector<std::int64_t> sizes{2048, 4096, 8192};
-  int runs = 5, threads = 0;
+  int runs = 5;
+  std::int64_t threads = 0;
   std::string library = "libopenblas.so.0", prefix, suffix = "_";
   std::vector<std::string> only;
-  CLI::App app{"Level 3, factors and solutions with matrices of the host, on the CPU and on the GPU."};
-  app.add_option("--n", sizes, "Orders.")->delimiter(',')->capture_default_str();
-  app.add_option("--runs", runs, "Calls of each.")->capture_default_str();
-  app.add_option("--threads", threads, "0: all.")->capture_default_str();
-  app.add_option("--routines", only, "syrk, syr2k, symm, trmm, trsm, getrf, potrf, solve; all.")->delimiter(',');
-  app.add_option("--lapack", library, "The library that factors and solves.")->capture_default_str();
-  app.add_option("--prefix", prefix, "Before its symbols.");
-  app.add_option("--suffix", suffix, "Behind its symbols.")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  const Lapack lapack(library, prefix, suffix);
-  for (const std::int64_t n : sizes) {
-    std::vector<Routine> routines = level3_routines(n);
-    for (Routine& routine : factor_routines(n, lapack)) routines.push_back(std::move(routine));
-    for (const Routine& routine : routines)
-      if (only.empty() || std::find(only.begin(), only.end(), routine.name) != only.end())
-        measure(routine, n, runs, threads);
-  }
-  return 0;
-} catch (const std::exception& error) {
-  std::cerr << "vernier-level3-bench: " << error.what() << '\n';
-  return 1;
+  const std::vector<vernier::bench::ProgramOption> options = {{"--n", &sizes},         {"--runs", &runs},
+                                                              {"--threads", &threads},  // 0: all
+                                                              {"--routines", &only},    // syrk, getrf, ...; none: all
+                                                              {"--lapack", &library},   // factors and solves
+                                                              {"--prefix", &prefix},    // before its symbols
+                                                              {"--suffix", &suffix}};   // behind them
+  return vernier::bench::program("vernier-level3-bench", argc, argv, options, [&] {
+    const Lapack lapack(library, prefix, suffix);
+    for (const std::int64_t n : sizes) {
+      std::vector<Routine> routines = level3_routines(n);
+      for (Routine& routine : factor_routines(n, lapack)) routines.push_back(std::move(routine));
+      for (const Routine& routine : routines)
+        if (only.empty() || std::find(only.begin(), only.end(), routine.name) != only.end())
+          measure(routine, n, runs, static_cast<int>(threads));
+    }
+  });
 }

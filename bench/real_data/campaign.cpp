@@ -17,7 +17,7 @@ std::unique_ptr<Product> Settings::product(const Factors& factors, bool apart) c
 #if defined(VERNIER_HAS_CUDA)
   if (device == "cuda") return device_product(factors, apart);
 #endif
-  return host_product(factors, apart ? threads : 1);
+  return host_product(factors, apart ? static_cast<int>(threads) : 1);
 }
 
 namespace {

@@ -13,7 +13,7 @@ struct Settings {
   std::int64_t n = 2048, sample = 96, products = 0;
   std::vector<std::string> classes;
   std::string device = "cpu", contract = "fp64", engine;
-  int threads = 0, repeat = 3;
+  std::int64_t threads = 0, repeat = 3;
   std::int64_t first = 1;  // seed of the first of `products`
   double seconds = 0;      // after which no further one is begun; 0: all are
 

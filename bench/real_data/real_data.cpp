@@ -5,12 +5,13 @@
 //     vernier-real-data --products 10000 [--first 1] [--seconds 0]: of all shapes, k up to 20000, against the bound
 #include <nlohmann/json.hpp>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 
 #include "campaign.hpp"
 #include "errors.hpp"
+#include "program.hpp"
 
 namespace vernier::bench {
 namespace {
@@ -39,7 +40,7 @@ Json measured(const std::string& name, const Settings& settings) {
     line["asynchronous_largest_error"] = unwatched.largest;
   }
   std::vector<double> seconds, native_seconds, asynchronous_seconds;
-  for (int r = 0; r < settings.repeat; ++r) {  // in turns
+  for (std::int64_t r = 0; r < settings.repeat; ++r) {  // in turns
     if (settings.device == "cuda")
       asynchronous_seconds.push_back(product->multiply(contract, settings.engine, true).seconds);
     report = product->multiply(contract, settings.engine);
@@ -67,42 +68,40 @@ Json measured(const std::string& name, const Settings& settings) {
   return line;
 }
 
-int run(int count, char** words) {
-  Settings settings;
-  CLI::App app("fp64 products of data that programs have, beside the native product");
-  app.add_option("--n", settings.n, "order of the matrices")->check(CLI::PositiveNumber);
-  app.add_option("--classes", settings.classes, "some of the classes")->delimiter(',');
-  app.add_option("--contract", settings.contract, "fp64, fp64-normwise, ...");
-  const std::vector<std::string> devices{"cpu", "cuda"};
-  app.add_option("--device", settings.device, "where products are made")->check(CLI::IsMember(devices));
-  app.add_option("--products", settings.products, "so many of random shapes, in place of measurements");
-  app.add_option("--first", settings.first, "seed of the first of these products");
-  app.add_option("--seconds", settings.seconds, "after so many none is begun; 0: all are");
-  app.add_option("--engine", settings.engine, "an int8 engine by name; the default chooses");
-  app.add_option("--threads", settings.threads, "0: OpenMP's choice");
-  app.add_option("--repeat", settings.repeat, "timed products of each kind; 0: errors alone");
-  app.add_option("--sample", settings.sample, "rows and columns whose errors are measured");
-  CLI11_PARSE(app, count, words);
+bool run(Settings& settings) {
+  if (settings.device != "cpu" && settings.device != "cuda")
+    throw std::invalid_argument(settings.device + ": expected cpu or cuda behind --device");
+  if (settings.n < 1) throw std::invalid_argument("--n: expected a positive number");
   if (settings.classes.empty())
     for (const RealClass& c : real_classes()) settings.classes.push_back(c.name);
-  if (settings.products > 0) return check_products(settings) ? 0 : 1;
+  if (settings.products > 0) return check_products(settings);
   std::puts("[");
   for (const std::string& name : settings.classes) {
     std::printf("%s%s\n", measured(name, settings).dump().c_str(), name == settings.classes.back() ? "" : ",");
     std::fflush(stdout);
   }
   std::puts("]");
-  return 0;
+  return true;
 }
 
 }  // namespace
 }  // namespace vernier::bench
 
 int main(int count, char** words) {
-  try {
-    return vernier::bench::run(count, words);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "vernier-real-data: %s\n", error.what());
-    return 1;
-  }
+  vernier::bench::Settings x;
+  bool well = false;
+  const int code = vernier::bench::program("vernier-real-data", count, words,
+                                           {{"--n", &x.n},
+                                            {"--classes", &x.classes},
+                                            {"--contract", &x.contract},
+                                            {"--device", &x.device},
+                                            {"--products", &x.products},  // so many, in place of measurements
+                                            {"--first", &x.first},        // seed of the first of these
+                                            {"--seconds", &x.seconds},    // after so many none is begun; 0: all are
+                                            {"--engine", &x.engine},
+                                            {"--threads", &x.threads},  // 0: OpenMP's choice
+                                            {"--repeat", &x.repeat},    // of each kind; 0: errors alone
+                                            {"--sample", &x.sample}},   // rows and columns
+                                           [&] { well = vernier::bench::run(x); });
+  return code == 0 && !well ? 1 : code;
 }

@@ -15,6 +15,7 @@
 #include "engine/sm90_tiles.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "residue/plan/plan_cuda.hpp"
+#include "support/project_file.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::explain_test {
@@ -90,7 +91,7 @@ Lines device_plans(const std::string& machine, const DeviceRequest& request) {
 }
 
 Lines kept_plans(const std::string& machine) {
-  std::ifstream file(VERNIER_SOURCE_FOLDER "/tests/data/plans.txt");
+  std::ifstream file(test::project_file("tests/data/plans.txt"));
   Lines lines;
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(machine + " | ")) {

@@ -2,16 +2,17 @@
 // promise, and results that are rounded once. Writes one JSON object; fails where a promise is broken.
 //
 //     quad_campaign --entries 1000000 --threads 16 --output bench/results/quad_campaign.json
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <complex>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <vector>
 
 #include "base/cpu_features.hpp"
 #include "mpfr_real.hpp"
+#include "program.hpp"
 #include "support/quad_values.hpp"
 #include "vernier/vernier.hpp"
 
@@ -219,17 +220,8 @@ Json all_of(const Arguments& arguments) {
   return list;
 }
 
-int main_of(int count, char** words) {
-  Arguments arguments;
-  CLI::App app("Entries of quadruple products against MPFR");
-  app.add_option("--entries", arguments.entries, "of each type and contract")->check(CLI::PositiveNumber);
-  app.add_option("--threads", arguments.threads, "products at once")->check(CLI::PositiveNumber);
-  app.add_option("--seed", arguments.seed, "of the data");
-  app.add_option("--engine", arguments.engine, "an int8 engine; none: the best");
-  app.add_option("--contracts", arguments.contracts, "of these alone")->delimiter(',');
-  app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
-  app.add_option("--commit", arguments.commit, "written into the JSON");
-  CLI11_PARSE(app, count, words);
+bool campaign(const Arguments& arguments) {
+  if (!(arguments.entries > 0)) throw std::invalid_argument("--entries: expected a positive number");
   Json json = {
       {"processor", processor_name()}, {"engine", arguments.engine.empty() ? default_engine() : arguments.engine},
       {"version", version()},          {"commit", arguments.commit},
@@ -242,17 +234,23 @@ int main_of(int count, char** words) {
     std::cout << json.dump(1) << '\n';
   else
     std::ofstream(arguments.output) << json.dump(1) << '\n';
-  return wrong == 0 ? 0 : 1;
+  return wrong == 0;
 }
 
 }  // namespace
 }  // namespace vernier::test::quad_campaign
 
 int main(int count, char** words) {
-  try {
-    return vernier::test::quad_campaign::main_of(count, words);
-  } catch (const std::exception& error) {
-    std::cerr << "quad_campaign: " << error.what() << '\n';
-    return 2;
-  }
+  vernier::test::quad_campaign::Arguments x;
+  bool well = false;
+  const int code = vernier::bench::program("quad_campaign", count, words,
+                                           {{"--entries", &x.entries},  // of each type and contract
+                                            {"--threads", &x.threads},  // products at once
+                                            {"--seed", &x.seed},
+                                            {"--engine", &x.engine},  // int8; none: the best
+                                            {"--contracts", &x.contracts},
+                                            {"--output", &x.output},  // none: stdout
+                                            {"--commit", &x.commit}},
+                                           [&] { well = vernier::test::quad_campaign::campaign(x); });
+  return code == 0 && !well ? 1 : code;
 }

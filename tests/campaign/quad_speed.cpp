@@ -2,7 +2,6 @@
 // turns. Writes one JSON object.
 //
 //     quad_speed --n 1024,2048 --threads 2 --output bench/results/quad_speed.json
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -14,6 +13,7 @@
 
 #include "base/cpu_features.hpp"
 #include "blocked_dd.hpp"
+#include "program.hpp"
 #include "support/quad_values.hpp"
 #include "vernier/lapack.hpp"
 #include "vernier/verified.hpp"
@@ -126,17 +126,7 @@ Json measure(std::int64_t n, const Arguments& arguments) {
   return json;
 }
 
-int main_of(int count, char** words) {
-  Arguments arguments;
-  CLI::App app("Times of quadruple products, systems in dd and proved ones, beside fp64");
-  app.add_option("--n", arguments.sizes, "orders of the matrices")->delimiter(',')->check(CLI::PositiveNumber);
-  app.add_option("--threads", arguments.threads, "threads")->check(CLI::PositiveNumber);
-  app.add_option("--repetitions", arguments.repetitions, "of each call")->check(CLI::PositiveNumber);
-  app.add_option("--megabytes", arguments.megabytes, "of planes of quadruple products");
-  app.add_option("--only", arguments.only, "names of calls, as the JSON has them")->delimiter(',');
-  app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
-  app.add_option("--commit", arguments.commit, "written into the JSON");
-  CLI11_PARSE(app, count, words);
+void write_times(const Arguments& arguments) {
   Json json = {{"processor", processor_name()},
                {"engine", default_engine()},
                {"blas", native_blas()},
@@ -150,17 +140,20 @@ int main_of(int count, char** words) {
     std::cout << json.dump(1) << '\n';
   else
     std::ofstream(arguments.output) << json.dump(1) << '\n';
-  return 0;
 }
 
 }  // namespace
 }  // namespace vernier::test::quad_speed
 
 int main(int count, char** words) {
-  try {
-    return vernier::test::quad_speed::main_of(count, words);
-  } catch (const std::exception& error) {
-    std::cerr << "quad_speed: " << error.what() << '\n';
-    return 2;
-  }
+  vernier::test::quad_speed::Arguments x;
+  return vernier::bench::program("quad_speed", count, words,
+                                 {{"--n", &x.sizes},
+                                  {"--threads", &x.threads},
+                                  {"--repetitions", &x.repetitions},
+                                  {"--megabytes", &x.megabytes},
+                                  {"--only", &x.only},
+                                  {"--output", &x.output},  // none: stdout
+                                  {"--commit", &x.commit}},
+                                 [&] { vernier::test::quad_speed::write_times(x); });
 }

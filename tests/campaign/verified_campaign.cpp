@@ -5,7 +5,6 @@
 //     bench/results/verified_campaign.json
 #include <mpfr.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -16,6 +15,7 @@
 
 #include "base/cpu_features.hpp"
 #include "families.hpp"
+#include "program.hpp"
 #include "support/conditioned.hpp"
 #include "vernier/verified.hpp"
 
@@ -228,16 +228,7 @@ Json json_of(const Tally& t) {
           {"determinants", t.determinants}, {"wrong", t.wrong},       {"widest_relative", t.widest}};
 }
 
-int main_of(int count, char** words) {
-  Arguments arguments;
-  CLI::App app("Proved solutions and determinants against MPFR");
-  app.add_option("--systems", arguments.systems, "small ones, to n = 240")->check(CLI::PositiveNumber);
-  app.add_option("--large", arguments.large, "orders of systems of integers with a known solution")->delimiter(',');
-  app.add_option("--threads", arguments.threads, "systems at once")->check(CLI::PositiveNumber);
-  app.add_option("--seed", arguments.seed, "of the data");
-  app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
-  app.add_option("--commit", arguments.commit, "written into the JSON");
-  CLI11_PARSE(app, count, words);
+bool campaign(const Arguments& arguments) {
   const std::vector<Family> list = all_families();
   std::map<std::string, Tally> tallies;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(arguments.threads)
@@ -270,17 +261,22 @@ int main_of(int count, char** words) {
     std::cout << json.dump(1) << '\n';
   else
     std::ofstream(arguments.output) << json.dump(1) << '\n';
-  return all.wrong == 0 ? 0 : 1;
+  return all.wrong == 0;
 }
 
 }  // namespace
 }  // namespace vernier::test::verified_campaign
 
 int main(int count, char** words) {
-  try {
-    return vernier::test::verified_campaign::main_of(count, words);
-  } catch (const std::exception& error) {
-    std::cerr << "verified_campaign: " << error.what() << '\n';
-    return 2;
-  }
+  vernier::test::verified_campaign::Arguments x;
+  bool well = false;
+  const int code = vernier::bench::program("verified_campaign", count, words,
+                                           {{"--systems", &x.systems},  // small ones, to n = 240
+                                            {"--large", &x.large},  // orders of systems of integers, solutions known
+                                            {"--threads", &x.threads},  // systems at once
+                                            {"--seed", &x.seed},
+                                            {"--output", &x.output},  // none: stdout
+                                            {"--commit", &x.commit}},
+                                           [&] { well = vernier::test::verified_campaign::campaign(x); });
+  return code == 0 && !well ? 1 : code;
 }

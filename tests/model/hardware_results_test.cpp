@@ -1,10 +1,10 @@
 // What the probes found on an H200 and its Emerald Rapids is what they find of the table's rows.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/project_file.hpp"
 #include "vernier/hardware.hpp"
 
 namespace vernier::model::test::hardware_results_test {
@@ -20,7 +20,7 @@ const HardwareEngine& find(const std::string& name) {
 }
 
 TEST(HardwareResults, EstimatesAreThoseOfTheTable) {
-  std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "bench" / "results" / "probe_h200.json");
+  std::ifstream file(vernier::test::project_file("bench/results/probe_h200.json"));
   const Json measured = Json::parse(file);
   ASSERT_EQ(measured["device"], "NVIDIA H200");
   ASSERT_EQ(measured["probes"].size(), 40u);

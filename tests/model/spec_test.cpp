@@ -2,18 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "model/spec.hpp"
+#include "support/project_file.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::model::test::spec_test {
 namespace {
 
 nlohmann::ordered_json load_data(const char* name) {
-  std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "tests" / "data" / name);
+  std::ifstream file(vernier::test::project_file("tests/data/" + std::string(name)));
   return nlohmann::ordered_json::parse(file);
 }
 

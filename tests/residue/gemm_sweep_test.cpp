@@ -1,11 +1,11 @@
 // The estimates that choose between residues and the native product on a GPU, against measured times.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "residue/plan/plan_cuda.hpp"
+#include "support/project_file.hpp"
 
 namespace vernier::gemm_sweep_test {
 namespace {
@@ -18,7 +18,7 @@ double both(const Json& pair) { return pair[0].get<double>() + pair[1].get<doubl
 // Shapes on an H200: squares, updates of rank k, inner products, thin matrices; data that the square-root rule serves,
 // and not.
 TEST(GemmSweep, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
-  std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "bench" / "results" / "gemm_sweep_h200.json");
+  std::ifstream file(test::project_file("bench/results/gemm_sweep_h200.json"));
   const Json measured = Json::parse(file);
   ASSERT_EQ(measured["machine"]["device"], "NVIDIA H200");
   int taken = 0, passed = 0, wide = 0;

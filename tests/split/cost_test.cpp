@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/fmt.hpp"
 #include "product/plan/sgemm_cost.hpp"
+#include "support/project_file.hpp"
 
 namespace vernier::cost_test {
 namespace {
@@ -25,7 +25,7 @@ struct Times {
 
 // Hundreds of shapes on an H200, from k = 1 on, batches among them.
 TEST(SplitCost, TheDefaultIsNowhereSlowerThanCublasByMoreThanAFewPercent) {
-  std::ifstream file(std::filesystem::path(VERNIER_SOURCE_FOLDER) / "bench" / "results" / "split_sweep_h200.json");
+  std::ifstream file(test::project_file("bench/results/split_sweep_h200.json"));
   const Json measured = Json::parse(file);
   ASSERT_EQ(measured["machine"]["device"], "NVIDIA H200");
   constexpr double memory = 3.1 + 1.6;  // what the contract takes beside short splits, in the median of this file

@@ -25,6 +25,10 @@ void add(CLI::App& app, const ProgramOption& option, std::vector<std::string>& v
                                          [&](const std::string& list) { value = CLI::detail::split(list, ','); });
 }
 
+void add(CLI::App& app, const ProgramOption& option, std::vector<std::int64_t>& value) {
+  app.add_option(option.name, value)->delimiter(',')->check(CLI::PositiveNumber);
+}
+
 }  // namespace
 
 int program(const std::string& name, int argc, char** argv, const std::vector<ProgramOption>& options,
