@@ -40,19 +40,25 @@ BoundSample bound_sample(const Operand<T>& a, const VectorStatistics* rows, cons
   return sample;
 }
 
+BoundSampleErrors bound_sample_errors(const BoundSample& sample, const BoundSampleSides& rows,
+                                      const BoundSampleSides& columns, float rows_coarser, float columns_coarser) {
+  BoundSampleErrors errors;
+  for (std::size_t e = 0; e < sample.size(); ++e) {
+    if (sample[e].magnitude == 0) continue;
+    errors.add(bound_sample_error(sample[e], rows[e / bound_sampled], columns[e % bound_sampled], rows_coarser,
+                                  columns_coarser),
+               sample[e].native);
+  }
+  return errors;
+}
+
 int bound_slack_bits(const BoundRule& rule, const BoundSample& sample, const BoundSampleSides& rows,
                      const BoundSampleSides& columns, int allowed) {
   const auto accepted = [&](int bits) {
-    BoundSampleErrors errors;
     const float rows_coarser = std::exp2(static_cast<float>(rows_slack(bits))),
                 columns_coarser = std::exp2(static_cast<float>(columns_slack(bits)));
-    for (std::size_t e = 0; e < sample.size(); ++e) {
-      if (sample[e].magnitude == 0) continue;
-      errors.add(bound_sample_error(sample[e], rows[e / bound_sampled], columns[e % bound_sampled], rows_coarser,
-                                    columns_coarser),
-                 sample[e].native);
-    }
-    return errors.ours_are_smaller(bound_largest_error(rule, rows_coarser, columns_coarser));
+    return bound_sample_errors(sample, rows, columns, rows_coarser, columns_coarser)
+        .ours_are_smaller(bound_largest_error(rule, rows_coarser, columns_coarser));
   };
   int bits = 0;
   while (bits < allowed && accepted(bits + 1)) ++bits;
