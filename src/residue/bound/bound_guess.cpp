@@ -7,15 +7,15 @@
 namespace vernier {
 
 template <class T>
-BoundSampleSides BoundSearch<T>::sampled_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                                const BoundVectors& bounds) const {
-  BoundSampleSides sides;
+  BoundSampleSteps steps;
   for (int t = 0; t < bound_sampled; ++t) {
     const std::int64_t v = bound_sampled_vector(side, t, count);
     const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[v], bounds.minima[v]);
-    sides[static_cast<std::size_t>(t)] = bound_sample_side(rule(), statistics[v], em);
+    steps[static_cast<std::size_t>(t)] = bound_sample_step(rule(), statistics[v], em);
   }
-  return sides;
+  return steps;
 }
 
 template <class T>
@@ -38,15 +38,15 @@ bool BoundSearch<T>::all_fine_enough(const VectorStatistics* statistics, std::in
 }
 
 template <class T>
-BoundSampleSides BoundSearch<T>::ordinary_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+BoundSampleSteps BoundSearch<T>::ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                                 const VectorProof* scales) const {
-  BoundSampleSides sides;
+  BoundSampleSteps steps;
   for (int t = 0; t < bound_sampled; ++t) {
     const std::int64_t v = bound_sampled_vector(side, t, count);
-    sides[static_cast<std::size_t>(t)] =
-        bound_sample_side(rule(), statistics[v], scales[v].ordinary + statistics[v].exponent);
+    steps[static_cast<std::size_t>(t)] =
+        bound_sample_step(rule(), statistics[v], scales[v].ordinary + statistics[v].exponent);
   }
-  return sides;
+  return steps;
 }
 
 template <class T>
@@ -55,10 +55,11 @@ bool BoundSearch<T>::ordinary_scales_serve() {
   const VectorBuffers& v = vectors_;
   if (rule().rms > 0) {
     const BoundSample entries = sample();
-    const BoundSampleErrors errors = bound_sample_errors(entries, ordinary_sides(0, v.a.statistics, s.m, v.a.proofs),
-                                                         ordinary_sides(1, v.b.statistics, s.n, v.b.proofs));
-    if (!errors.our_mean_is_smaller()) return false;
-    rule_ = judging_rule(rule_, errors.native_largest);
+    const BoundNativeErrors native = native_errors(entries);
+    const float ours = our_mean_error(entries, ordinary_steps(0, v.a.statistics, s.m, v.a.proofs),
+                                      ordinary_steps(1, v.b.statistics, s.n, v.b.proofs));
+    if (!(ours <= native.most_mean())) return false;
+    rule_ = judging_rule(rule_, native.largest);
   }
   rule_.part = static_cast<double>(k()) / static_cast<double>(s.k);
   measure();
@@ -79,11 +80,13 @@ int BoundSearch<T>::slack() const {
   };
   const int allowed = allowed_slack(least(v.b.statistics, s.n), least(v.a.statistics, s.m));
   if (rule().rms == 0 || allowed == 0) return 0;
-  return bound_slack_bits(rule(), sample(), sampled_sides(0, v.a.statistics, s.m, v.a.bounds),
-                          sampled_sides(1, v.b.statistics, s.n, v.b.bounds), allowed);
+  return bound_slack_bits(rule(), sample(), sampled_steps(0, v.a.statistics, s.m, v.a.bounds),
+                          sampled_steps(1, v.b.statistics, s.n, v.b.bounds), allowed);
 }
 
-template class BoundSearch<double>;  // what is defined here
-template class BoundSearch<float>;
+template bool BoundSearch<double>::ordinary_scales_serve();
+template bool BoundSearch<float>::ordinary_scales_serve();
+template int BoundSearch<double>::slack() const;
+template int BoundSearch<float>::slack() const;
 
 }  // namespace vernier

@@ -48,7 +48,7 @@ class BoundSearch {
   BoundSample sample() const;
   bool all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
                        const VectorProof* scales) const;
-  BoundSampleSides ordinary_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+  BoundSampleSteps ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                   const VectorProof* scales) const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
   BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;
@@ -59,7 +59,7 @@ class BoundSearch {
   void take_row_groups(Range rows, Range columns, std::int64_t group, const Take& take) const;
   void set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& minima, int slack,
                      int spare, VectorProof* out) const;
-  BoundSampleSides sampled_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+  BoundSampleSteps sampled_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                  const BoundVectors& bounds) const;
   int slack() const;
   double largest_entry() const;
