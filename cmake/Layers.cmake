@@ -23,7 +23,7 @@ function(vernier_layer name)
     list(APPEND sources ${host_code})
     vernier_unity(sources)
     list(APPEND sources ${kernels})
-    list(APPEND arg_LINKS $<$<BOOL:${kernels}>:CUDA::cudart_static>)
+    list(APPEND arg_LINKS $<$<BOOL:${kernels}${host_code}>:CUDA::cudart_static>)  # also for its headers
   else()
     vernier_unity(sources)
   endif()
