@@ -17,6 +17,7 @@
 #include "panels.hpp"
 #include "preload.hpp"
 #include "ring.hpp"
+#include "routines.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
@@ -63,14 +64,16 @@ class Run {
   void operands_of(std::uint64_t (&prints)[3]) const {
     prints[0] = fingerprint(grid_, c_.type, *c_.a, c_.a_part, 0);
     prints[1] = fingerprint(grid_, c_.type, *c_.b, c_.b_part, 0);
-    prints[2] = fingerprint(grid_, c_.type, *c_.c, c_.c_part, c_.c_triangle);
+    if (!is_zero(c_.type, c_.beta)) prints[2] = fingerprint(grid_, c_.type, *c_.c, c_.c_part, c_.c_triangle);
   }
   void say_fingerprints(const std::uint64_t (&operands)[3]) const {
     const std::uint64_t result = fingerprint(grid_, c_.type, *c_.c, c_.c_part, c_.c_triangle);
     if (grid_.row != 0 || grid_.column != 0) return;
-    std::fprintf(stderr, "%s: bits %d x %d x %d: %010llx %010llx %010llx -> %010llx\n", preload.name, c_.m, c_.n, c_.k,
-                 static_cast<unsigned long long>(operands[0]), static_cast<unsigned long long>(operands[1]),
-                 static_cast<unsigned long long>(operands[2]), static_cast<unsigned long long>(result));
+    std::fprintf(stderr, "%s: bits %d x %d x %d: %010llx %010llx %010llx -> %010llx, A on %d x %d in %d x %d\n",
+                 preload.name, c_.m, c_.n, c_.k, static_cast<unsigned long long>(operands[0]),
+                 static_cast<unsigned long long>(operands[1]), static_cast<unsigned long long>(operands[2]),
+                 static_cast<unsigned long long>(result), grid_.rows, grid_.columns, c_.a->row_block(),
+                 c_.a->column_block());
   }
 
   Outcome multiply() {

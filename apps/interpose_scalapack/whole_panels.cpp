@@ -1,10 +1,17 @@
 #include "whole_panels.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "depth.hpp"
+#include "local_copy.hpp"
 #include "panels.hpp"
+#include "preload.hpp"
+#include "settings.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -20,6 +27,23 @@ using Gemm = void (*)(const char* opa, const char* opb, const int* m, const int*
 constexpr int least_k = 256;
 constexpr int least_block = 8;  // of k: smaller ones are too many messages
 
+// Panels of this thread's last product. New pages take as long to clear as panels to come; PBLAS keeps its buffer too.
+constexpr std::size_t most_kept = std::size_t{1} << 28;
+struct Kept {
+  std::unique_ptr<void, FreeMemory> memory;
+  std::size_t bytes = 0;
+};
+thread_local std::array<Kept, 2> kept;
+
+bool fits(const Kept& k, std::size_t bytes) { return k.memory && k.bytes >= bytes && k.bytes / 2 <= bytes; }
+
+void* take_kept(std::size_t bytes, std::size_t& has) {
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& k) { return fits(k, bytes); });
+  if (found == kept.end()) return nullptr;
+  has = found->bytes;
+  return found->memory.release();
+}
+
 char* bytes_of(const vernier_part& part) { return static_cast<char*>(const_cast<void*>(part.X)); }
 
 }  // namespace
@@ -30,9 +54,22 @@ bool WholePanels::serves(const DistributedCall& call) {
          call.b->columns_cut().same_as(call.c->columns_cut());
 }
 
+void KeepPanel::operator()(void* memory) const {
+  if (bytes > most_kept) return std::free(memory);
+  std::swap(kept[0], kept[1]);
+  kept[0].memory.reset(memory);
+  kept[0].bytes = bytes;
+}
+
 bool WholePanels::allocate(Memory& memory, std::int64_t vectors) const {
-  const auto bytes = element_size(c_.type) * static_cast<std::size_t>(c_.k) * static_cast<std::size_t>(vectors);
-  memory.reset(static_cast<std::byte*>(allocate_panel(std::max<std::size_t>(1, bytes))));
+  std::size_t bytes = std::max<std::size_t>(
+      1, element_size(c_.type) * static_cast<std::size_t>(c_.k) * static_cast<std::size_t>(vectors));
+  void* panel = take_kept(bytes, bytes);
+  if (panel == nullptr) {
+    kept = {};  // what no longer fits
+    panel = allocate_panel(bytes);
+  }
+  memory = Memory(static_cast<std::byte*>(panel), KeepPanel{bytes});
   return memory != nullptr;
 }
 
@@ -95,13 +132,18 @@ bool multiply_by_blas(const Grid& grid, const DistributedCall& call) {
   int row = 0, column = 0;
   pblas().maximum(grid.context, "All", " ", 1, 1, &failed, 1, &row, &column, -1, -1, -1);
   if (failed != 0) return false;
+  const double start = now();
   panels.gather();
+  const double gathered = now();
   const int m = static_cast<int>(call.c->row_count()), n = static_cast<int>(call.c->column_count());
   const int lda = static_cast<int>(panels.lda()), ldb = static_cast<int>(panels.ldb()),
             ldc = static_cast<int>(call.c_part.ldx);
   if (m > 0 && n > 0)
     reinterpret_cast<Gemm>(pblas().table(call.type)()->Fgemm)("N", "N", &m, &n, &call.k, call.alpha, panels.a(), &lda,
                                                               panels.b(), &ldb, call.beta, bytes_of(call.c_part), &ldc);
+  if (settings().verbose > 1)
+    std::fprintf(stderr, "%s: %d x %d here: sent for and waited %.4f s, multiplied in %.4f s\n", preload.name, m, n,
+                 gathered - start, now() - gathered);
   return true;
 }
 

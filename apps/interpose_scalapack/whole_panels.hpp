@@ -3,12 +3,17 @@
 // PBLAS would first bring all of a panel to one of them.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 
 #include "product.hpp"
 
 namespace vernier::interpose {
+
+// A panel is kept for this thread's next product, up to a size.
+struct KeepPanel {
+  std::size_t bytes = 0;
+  void operator()(void* memory) const;
+};
 
 class WholePanels {
  public:
@@ -26,10 +31,7 @@ class WholePanels {
   std::int64_t ldb() const { return b_ ? c_.k : c_.b_part.ldx; }
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<std::byte, Free>;
+  using Memory = std::unique_ptr<std::byte, KeepPanel>;
 
   bool allocate(Memory& memory, std::int64_t vectors) const;
   void gather_rows(std::size_t size);

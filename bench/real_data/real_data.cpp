@@ -24,7 +24,8 @@ double median(std::vector<double> x) {
 }
 
 Json measured(const std::string& name, const Settings& settings) {
-  const Factors factors = make_factors(name, settings.n, settings.n, settings.n, 1);
+  const std::int64_t n = settings.n;
+  const Factors factors = make_factors(name, n, n, settings.k > 0 ? settings.k : n, 1, settings.different);
   const auto product = settings.product(factors, true);
   const Contract contract = Contract::parse(settings.contract);
   Report report = product->multiply(contract, settings.engine);
@@ -56,6 +57,14 @@ Json measured(const std::string& name, const Settings& settings) {
   line["largest_error"] = ours.largest;
   line["native_largest_error"] = natives.largest;
   if (settings.repeat == 0) return line;
+  const auto add_last = [&](bool asynchronous, const char* mean, const char* largest) {
+    product->multiply(contract, settings.engine, asynchronous);
+    const Errors last = errors_of(factors, product->c(), settings.sample);
+    line[mean] = last.mean;
+    line[largest] = last.largest;
+  };
+  add_last(false, "last_mean_error", "last_largest_error");
+  if (settings.device == "cuda") add_last(true, "last_asynchronous_mean_error", "last_asynchronous_largest_error");
   line["seconds"] = median(seconds);
   line["native_seconds"] = median(native_seconds);
   line["ratio"] = median(native_seconds) / median(seconds);
@@ -92,6 +101,8 @@ int main(int count, char** words) {
   bool well = false;
   const int code = vernier::bench::program("vernier-real-data", count, words,
                                            {{"--n", &x.n},
+                                            {"--k", &x.k},                  // 0: n
+                                            {"--different", &x.different},  // rows of A and columns of B; 0: all
                                             {"--classes", &x.classes},
                                             {"--contract", &x.contract},
                                             {"--device", &x.device},

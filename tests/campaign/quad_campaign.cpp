@@ -8,6 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "base/cpu_features.hpp"
@@ -27,6 +28,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string engine, output, commit;
   std::vector<std::string> contracts;  // none: all
+  std::string types;                   // those whose name holds this
   bool wants(const char* contract) const {
     return contracts.empty() || std::find(contracts.begin(), contracts.end(), contract) != contracts.end();
   }
@@ -164,7 +166,8 @@ class Product {
 };
 
 template <class TC, class TA, class TB, int Parts = 1>
-Json campaign(const char* type, const Promise& promise, const Arguments& arguments) {
+void campaign(const char* type, const Promise& promise, const Arguments& arguments, Json& list) {
+  if (std::string_view(type).find(arguments.types) == std::string_view::npos) return;
   std::int64_t entries = 0, wrong = 0;
   double worst = 0;
   const auto products = static_cast<std::int64_t>(arguments.entries / (24 * 24 * Parts)) + 1;
@@ -181,7 +184,7 @@ Json campaign(const char* type, const Promise& promise, const Arguments& argumen
   Json json = {{"type", type}, {"contract", promise.contract}, {"entries", entries}, {"wrong", wrong}};
   if (promise.bits != 0) json["worst_share"] = worst;
   std::cerr << json.dump() << '\n';
-  return json;
+  list.push_back(json);
 }
 
 Json all_of(const Arguments& arguments) {
@@ -195,11 +198,11 @@ Json all_of(const Arguments& arguments) {
                            {"exact+up", 0, 0},
                            {"exact+toward-zero", 0, 0}}) {
     if (!arguments.wants(p.contract)) continue;
-    list.push_back(campaign<dd, double, double>("double x double -> dd", p, arguments));
-    list.push_back(campaign<dd, dd, double>("dd x double -> dd", p, arguments));
-    list.push_back(campaign<dd, dd, dd>("dd x dd -> dd", p, arguments));
-    list.push_back(campaign<dd, double, double, 2>("complex double -> complex dd", p, arguments));
-    list.push_back(campaign<dd, dd, dd, 2>("complex dd -> complex dd", p, arguments));
+    campaign<dd, double, double>("double x double -> dd", p, arguments, list);
+    campaign<dd, dd, double>("dd x double -> dd", p, arguments, list);
+    campaign<dd, dd, dd>("dd x dd -> dd", p, arguments, list);
+    campaign<dd, double, double, 2>("complex double -> complex dd", p, arguments, list);
+    campaign<dd, dd, dd, 2>("complex dd -> complex dd", p, arguments, list);
   }
 #if defined(__SIZEOF_FLOAT128__)
   for (const Promise& p : {Promise{"fp128", 113, 113},
@@ -210,11 +213,10 @@ Json all_of(const Arguments& arguments) {
                            {"exact+up", 0, 0},
                            {"exact+toward-zero", 0, 0}}) {
     if (!arguments.wants(p.contract)) continue;
-    list.push_back(campaign<binary128, double, double>("double x double -> binary128", p, arguments));
-    list.push_back(campaign<binary128, binary128, binary128>("binary128 x binary128 -> binary128", p, arguments));
-    list.push_back(campaign<binary128, double, double, 2>("complex double -> complex binary128", p, arguments));
-    list.push_back(
-        campaign<binary128, binary128, binary128, 2>("complex binary128 -> complex binary128", p, arguments));
+    campaign<binary128, double, double>("double x double -> binary128", p, arguments, list);
+    campaign<binary128, binary128, binary128>("binary128 x binary128 -> binary128", p, arguments, list);
+    campaign<binary128, double, double, 2>("complex double -> complex binary128", p, arguments, list);
+    campaign<binary128, binary128, binary128, 2>("complex binary128 -> complex binary128", p, arguments, list);
   }
 #endif
   return list;
@@ -249,6 +251,7 @@ int main(int count, char** words) {
                                             {"--seed", &x.seed},
                                             {"--engine", &x.engine},  // int8; none: the best
                                             {"--contracts", &x.contracts},
+                                            {"--types", &x.types},    // whose name holds this: complex, dd x dd
                                             {"--output", &x.output},  // none: stdout
                                             {"--commit", &x.commit}},
                                            [&] { well = vernier::test::quad_campaign::campaign(x); });
