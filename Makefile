@@ -30,7 +30,7 @@ install:  ## library, headers and the program vernier into PREFIX, out of what t
 	@cmake --install $(DEMO_BUILD) $(if $(PREFIX),--prefix $(PREFIX)) >/dev/null
 	@echo "install: $(or $(PREFIX),/usr/local)/bin/vernier"
 
-test:  ## build everything and run every test but those that need a GPU
+test:  ## build all that is tested and run every test but those that need a GPU
 	@$(MAKE) --no-print-directory build PRESET=$(TEST)
 	@ctest --preset $(TEST) -j $(JOBS) -LE gpu
 
