@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #define __host__
@@ -104,11 +105,12 @@ class Block {
     all_.members = threads;
     warps_.resize(fibers_.size() / warp);
     for (Barrier& b : warps_) b.members = warp;
-    for (Fiber& f : fibers_) {
-      f.stack.resize(std::size_t{1} << 16);
+    while (stacks_.size() < fibers_.size()) stacks_.push_back(std::make_unique_for_overwrite<char[]>(stack_bytes));
+    for (std::size_t i = 0; i < fibers_.size(); ++i) {
+      Fiber& f = fibers_[i];
       getcontext(&f.context);
-      f.context.uc_stack.ss_sp = f.stack.data();
-      f.context.uc_stack.ss_size = f.stack.size();
+      f.context.uc_stack.ss_sp = stacks_[i].get();
+      f.context.uc_stack.ss_size = stack_bytes;
       f.context.uc_link = &scheduler_;
       makecontext(&f.context, &Block::enter, 0);
     }
@@ -130,7 +132,6 @@ class Block {
  private:
   struct Fiber {
     ucontext_t context;
-    std::vector<char> stack;
     bool done = false;
   };
   struct Barrier {
@@ -162,7 +163,10 @@ class Block {
     ++b.passed;
   }
 
+  static constexpr std::size_t stack_bytes = std::size_t{1} << 16;
+
   inline static Block* running_ = nullptr;
+  inline static std::vector<std::unique_ptr<char[]>> stacks_;  // each block's in turn
   std::vector<Fiber> fibers_;
   std::vector<Barrier> warps_;
   Barrier all_;
