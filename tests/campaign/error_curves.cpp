@@ -150,4 +150,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::error_curves
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::error_curves::run(argc, argv); }

@@ -281,7 +281,7 @@ int main_of(int count, char** words) {
 
 int main(int count, char** words) {
   try {
-    return vernier::test::main_of(count, words);
+    return vernier::test::exact_campaign::main_of(count, words);
   } catch (const std::exception& error) {
     std::cerr << "exact_campaign: " << error.what() << '\n';
     return 2;

@@ -84,4 +84,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::lu_traffic
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::lu_traffic::run(argc, argv); }

@@ -158,7 +158,7 @@ int main_of(int count, char** words) {
 
 int main(int count, char** words) {
   try {
-    return vernier::test::main_of(count, words);
+    return vernier::test::quad_speed::main_of(count, words);
   } catch (const std::exception& error) {
     std::cerr << "quad_speed: " << error.what() << '\n';
     return 2;

@@ -329,7 +329,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::reliability
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::reliability::run(argc, argv); }
 
 #else
 

@@ -260,4 +260,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::solver_campaign
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::solver_campaign::run(argc, argv); }

@@ -168,4 +168,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::solver_speed
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::solver_speed::run(argc, argv); }

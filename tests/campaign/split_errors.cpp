@@ -156,4 +156,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::split_errors
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::split_errors::run(argc, argv); }

@@ -34,7 +34,7 @@ Made multiplied(const SplitGemmPlan& plan, const Matrix<float>& a, const Matrix<
                 Update update = {}, const Matrix<float>* old = nullptr) {
   const Matrix<float> at = stored(layout.opa, a, layout.pad), bt = stored(layout.opb, b, layout.pad);
   Matrix<float> c = old != nullptr ? padded(*old, layout.pad) : Matrix<float>(a.rows(), b.columns(), layout.pad);
-  const OnDevice da(at, layout.shift), db(bt, layout.shift), dc(c, layout.shift);
+  const MatrixOnDevice da(at, layout.shift), db(bt, layout.shift), dc(c, layout.shift);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   check(cudaMemsetAsync(workspace.data(), 0xff, plan.workspace, stream), "poison");

@@ -158,7 +158,7 @@ std::optional<std::uint32_t> all_steps(const cuda::SplitGemmPlan& plan) {
 TEST(PacedSplit, HasTheBitsOfOthers) {
   const std::int64_t m = 2304, n = 2500, k = 1152;
   const Operands<float> x = sample(0, m, n, k);
-  const OnDevice a(x.a), b(x.b);
+  const MatrixOnDevice a(x.a), b(x.b);
   for (const char* scheme : cuda::split_kernel_schemes()) {
     cuda::SplitGemmPlan plan = cuda::plan_split_gemm(scheme, m, n, k);
     const cuda::SplitOperands operands =
@@ -167,7 +167,7 @@ TEST(PacedSplit, HasTheBitsOfOthers) {
     const auto product = [&](bool paced, std::uint32_t expected_steps) {
       plan.attempts.front().paced = paced;
       Matrix<float> c(m, n);
-      const OnDevice dc(c);
+      const MatrixOnDevice dc(c);
       std::uint32_t* word = cuda::split_gemm_stages(plan, operands, dc.data(), m, workspace.data()).steps;
       check(cudaMemset(word, 0x55, sizeof *word), "poison");
       cuda::split_gemm(plan, operands, {{1, nullptr}, {0, nullptr}}, dc.data(), m, workspace.data(), nullptr);

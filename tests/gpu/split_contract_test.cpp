@@ -17,7 +17,7 @@ struct Made {
 
 Made under_contract(const Matrix<float>& a, const Matrix<float>& b, const cuda::SplitGemmPlan& plan) {
   Matrix<float> c(a.rows(), b.columns());
-  const OnDevice da(a), db(b), dc(c);
+  const MatrixOnDevice da(a), db(b), dc(c);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   check(cudaMemsetAsync(workspace.data(), 0xff, plan.workspace, stream), "poison");
@@ -118,7 +118,7 @@ TEST(SplitContract, GemmTakesTheSplitWhereItPays) {
   const std::int64_t n = 1000;
   const auto a = scattered_matrix<float>(n, n, 0.5, 1), b = scattered_matrix<float>(n, n, 0.5, 2);
   Matrix<float> c(n, n);
-  const OnDevice da(a), db(b), dc(c);
+  const MatrixOnDevice da(a), db(b), dc(c);
   const float one = 1, zero = 0;
   const Report report = cuda::gemm<float>(Op::none, Op::none, n, n, n, &one, da.data(), a.ld(), db.data(), b.ld(),
                                           &zero, dc.data(), c.ld());
@@ -159,7 +159,7 @@ TEST(SplitContract, ScalarsMayLieInDeviceMemory) {
   Matrix<float> c = padded(old, 0);
   Matrix<float> scalars(2, 1);
   scalars(0, 0) = 2.5f, scalars(1, 0) = -0.5f;
-  const OnDevice da(x.a), db(x.b), dc(c), ds(scalars);
+  const MatrixOnDevice da(x.a), db(x.b), dc(c), ds(scalars);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   const auto operands =
@@ -211,13 +211,13 @@ class Waited {
  private:
   struct Data {
     Matrix<float> a, b;
-    OnDevice on_device_a{a}, on_device_b{b};
+    MatrixOnDevice on_device_a{a}, on_device_b{b};
   };
 
   const cuda::SplitGemmPlan plan_;
   std::map<std::string, Data> data_;
   Matrix<float> c_{plan_.m, plan_.n};
-  const OnDevice dc_{c_};
+  const MatrixOnDevice dc_{c_};
   const cuda::Stream stream_;
   const cuda::DeviceWorkspace workspace_;
 };
@@ -252,7 +252,7 @@ TEST(SplitContract, ACapturedGraphChoosesAnewEachTime) {
              b = scattered_matrix<float>(k, n, 0.1, 3);
   const cuda::SplitGemmPlan plan = cuda::plan_split_gemm(m, n, k);
   Matrix<float> c(m, n);
-  const OnDevice da(even), db(b), dc(c);
+  const MatrixOnDevice da(even), db(b), dc(c);
   const cuda::Stream stream;
   const cuda::DeviceWorkspace workspace(plan.workspace, stream);
   stream.wait();

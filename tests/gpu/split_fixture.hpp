@@ -25,9 +25,9 @@ using split::find_scheme;
 using split::Scheme;
 
 // A matrix in device memory, its guards included; shifted by some elements from the allocation's alignment.
-class OnDevice {
+class MatrixOnDevice {
  public:
-  explicit OnDevice(const Matrix<float>& x, int shift = 0)
+  explicit MatrixOnDevice(const Matrix<float>& x, int shift = 0)
       : count_(x.ld() * x.columns() + 2 * Matrix<float>::guard), shift_(shift), memory_(bytes() / 4 + 8) {
     copy_to_device(begin(), x.data() - Matrix<float>::guard, bytes());
   }
@@ -59,7 +59,7 @@ inline Matrix<float> on_gpu(const Scheme& s, const Matrix<float>& a, const Matri
                             bool plain = false, Update update = {}, const Matrix<float>* old = nullptr) {
   const Matrix<float> at = stored(layout.opa, a, layout.pad), bt = stored(layout.opb, b, layout.pad);
   Matrix<float> c = old != nullptr ? padded(*old, layout.pad) : Matrix<float>(a.rows(), b.columns(), layout.pad);
-  const OnDevice da(at, layout.shift), db(bt, layout.shift), dc(c, layout.shift);
+  const MatrixOnDevice da(at, layout.shift), db(bt, layout.shift), dc(c, layout.shift);
   split::multiply_on_gpu(s, layout.opa, layout.opb, a.rows(), b.columns(), a.columns(), update.alpha, da.data(),
                          at.ld(), db.data(), bt.ld(), update.beta, dc.data(), c.ld(), nullptr, plain);
   check(cudaDeviceSynchronize(), "multiply_on_gpu");

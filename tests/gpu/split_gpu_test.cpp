@@ -201,7 +201,7 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
     for (const std::int64_t k : {100, 300, 1000, 2500, 6000, 20000}) {
       const cuda::SplitThresholds thresholds = cuda::split_thresholds(form, k);
       const Matrix<float> x = spread_vectors(vectors, k, thresholds), xt = stored(Op::transpose, x, 0);
-      const OnDevice across(x), along(xt);
+      const MatrixOnDevice across(x), along(xt);
       const FloatVectors sources[2] = {{across.data(), vectors, k, 1, x.ld()}, {along.data(), vectors, k, xt.ld(), 1}};
       cuda::SplitJob jobs[2];
       const auto bytes = static_cast<std::size_t>(vectors * cuda::split_line_count(form, k) * split_line_bytes);
@@ -258,7 +258,7 @@ TEST(SplitBatch, EveryProductEqualsTheModel) {
         for (std::int64_t r = 0; r < c.n; ++r) b(b_none ? l + r * c.k : r + l * c.n, i) = x.b(l, i * c.n + r);
       }
     }
-    const OnDevice da(a), db(b), dc(got);
+    const MatrixOnDevice da(a), db(b), dc(got);
     const auto first = cuda::split_operands_of(
         {c.opa, c.opb, c.m, c.n, c.k, nullptr, da.data(), a_none ? c.m : c.k, db.data(), b_none ? c.k : c.n});
     for (const std::int64_t at_once : {c.count, std::int64_t{2}}) {

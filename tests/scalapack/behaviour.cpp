@@ -171,4 +171,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::behaviour
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::behaviour::run(argc, argv); }

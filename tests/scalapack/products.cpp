@@ -304,4 +304,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace vernier::test::products
 
-int main(int argc, char** argv) { return vernier::test::run(argc, argv); }
+int main(int argc, char** argv) { return vernier::test::products::run(argc, argv); }

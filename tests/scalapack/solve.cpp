@@ -121,4 +121,4 @@ int run() {
 }  // namespace
 }  // namespace vernier::test::solve
 
-int main() { return vernier::test::run(); }
+int main() { return vernier::test::solve::run(); }

@@ -23,7 +23,7 @@ __device__ inline std::uint32_t byte_of(int residue, int p, ByteForm form) {
 }
 
 // A thread: one vector, so many k, all planes.
-static __global__ void __launch_bounds__(element_threads)
+__global__ void __launch_bounds__(element_threads)
     unpack_elements(const __grid_constant__ ElementPlanes x, const __grid_constant__ ElementModuli moduli) {
   const std::int64_t pitch = device_pitch(x.k), chunks = pitch / unpacked_each;
   const std::int64_t item = std::int64_t{blockIdx.x} * element_threads + threadIdx.x;
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(element_threads)
 }
 
 // A thread: one element.
-static __global__ void __launch_bounds__(element_threads)
+__global__ void __launch_bounds__(element_threads)
     pack_elements(const __grid_constant__ ProductElements x, const __grid_constant__ ElementModuli moduli) {
   const std::int64_t item = std::int64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (item >= x.m * x.n) return;

@@ -41,7 +41,7 @@ __device__ inline void add_word(std::int64_t* word, std::int64_t value) {
 
 // A thread: one vector, so many of k.
 template <class T>
-static __global__ void __launch_bounds__(part_threads) scan_pieces(const __grid_constant__ DeviceScan<T> s) {
+__global__ void __launch_bounds__(part_threads) scan_pieces(const __grid_constant__ DeviceScan<T> s) {
   const std::int64_t item = part_item(), i = item % s.count, begin = item / s.count * scanned_k;
   if (begin >= s.part.ks) return;
   const T* x = s.part.x + s.vectors[i] * s.part.vector_step;
@@ -112,7 +112,7 @@ __device__ std::uint8_t entry_class(R x) {
 
 // A thread: one entry.
 template <class T, int Words>
-static __global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(part_threads)
     convert_each(const __grid_constant__ DeviceConversion<T> c,
                  const __grid_constant__ ElementReductions<Words> reductions) {
   using R = RealType<T>;
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(part_threads)
 // --------------------------------------------------------------------------------------------------------
 
 // A thread: one vector. Are there NaN or infinities in it?
-static __global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(part_threads)
     mark_special(DeviceElements x, std::int64_t vectors, std::int64_t k, ElementLayout layout, std::uint8_t* marks) {
   const std::int64_t v = part_item();
   if (v >= vectors) return;
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(part_threads)
 }
 
 // A thread: one entry of the product.
-static __global__ void __launch_bounds__(part_threads) add_class_terms(const __grid_constant__ DeviceClasses p) {
+__global__ void __launch_bounds__(part_threads) add_class_terms(const __grid_constant__ DeviceClasses p) {
   const std::int64_t item = part_item();
   if (item >= p.m * p.n) return;
   const std::int64_t i = item % p.m, j = item / p.m, offset = static_cast<std::int64_t>(p.layout.class_offset());
@@ -169,7 +169,7 @@ static __global__ void __launch_bounds__(part_threads) add_class_terms(const __g
 }
 
 // A thread: one byte.
-static __global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(part_threads)
     add_bytes(ElementLayout layout, std::int64_t count, const std::int8_t* from, std::int8_t* to,
               const __grid_constant__ LimbResidues moduli) {
   const std::int64_t item = part_item();
@@ -183,7 +183,7 @@ static __global__ void __launch_bounds__(part_threads)
 }
 
 // A thread: one element.
-static __global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(part_threads)
     write_words(WordFormat f, std::int64_t count, const std::byte* elements, std::int64_t* words,
                 const __grid_constant__ EntryTables tables) {
   const std::int64_t item = part_item();
@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(part_threads)
   }
 }
 
-static __global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(part_threads)
     take_words(WordFormat f, std::int64_t count, const std::int64_t* words, std::byte* elements,
                const __grid_constant__ LimbResidues residues) {
   const std::int64_t item = part_item();
@@ -227,7 +227,7 @@ __device__ R special_entry(std::uint8_t sum) {
 
 // A thread: one entry.
 template <class T>
-static __global__ void __launch_bounds__(part_threads)
+__global__ void __launch_bounds__(part_threads)
     finish_each(const __grid_constant__ DeviceFinish<T> f, const __grid_constant__ EntryTables tables) {
   using R = RealType<T>;
   const std::int64_t item = part_item();

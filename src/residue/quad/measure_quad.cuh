@@ -2,6 +2,7 @@
 #pragma once
 
 #include "number/ieee754.hpp"
+#include "product/exact/entry.hpp"
 #include "product/flatness.hpp"
 #include "residue/quad/quad_warp.cuh"
 
@@ -19,8 +20,8 @@ struct QuadExtremes {
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
       const std::uint64_t bits = magnitude_bits(x[p]);
-      if (bits >= infinity_bits<double>) nonfinite = 1;
-      if (bits == 0 || bits >= infinity_bits<double>) continue;
+      if (!is_finite(x[p])) nonfinite = 1;
+      if (bits == 0 || !is_finite(x[p])) continue;
       largest[p] = max(largest[p], static_cast<unsigned long long>(bits));
       depth[p] = max(depth[p], no_lowest_bit - lowest_bit_of(bits));
     }

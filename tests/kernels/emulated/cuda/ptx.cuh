@@ -16,7 +16,7 @@
 
 #define __host__
 #define __device__
-#define __global__
+#define __global__ [[maybe_unused]] static  // nvcc's functions of these names are other ones
 #define __forceinline__ inline
 #define __shared__ static
 #define __grid_constant__
