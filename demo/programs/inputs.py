@@ -6,7 +6,7 @@
     band     cp2k: SIZE molecules, one of which turns: a nudged elastic band of four images, a process each
     rpa      cp2k: SIZE molecules, energy in the random-phase approximation
     nwchem   a chain of SIZE water molecules, SCF, MP2 and CCSD
-    hpcc     HPL with n = SIZE on one process"""
+    hpcc     HPL with n = SIZE on one process, by columns of 384 and of 1024"""
 import pathlib
 import random
 import sys
@@ -238,8 +238,8 @@ HPL.out output file name (if any)
 8 device out (6=stdout,7=stderr,file)
 1 # of problems sizes (N)
 {size} Ns
-1 # of NBs
-384 NBs
+2 # of NBs
+384 1024 NBs
 0 PMAP process mapping (0=Row-,1=Column-major)
 1 # of process grids (P x Q)
 1 Ps

@@ -13,6 +13,7 @@
 #include "product/elements.cuh"
 #include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
+#include "residue/regularity.hpp"
 #include "residue/residues.hpp"
 
 namespace vernier::cuda {
@@ -115,12 +116,27 @@ void describe(const DeviceComplexPlan& roots, const DeviceInt8Engine& engine, Pl
   plan.reason += "; two products modulo each p by a root of -1";
 }
 
+template <class R>
+bool irregular_real_product_loses(const DeviceProductPlan& plan, const Contract& contract) {
+  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(plan.shape, contract, plan.gpu);
+}
+
+// Where no host waits, data that the roots do not serve go to the conventional product; so products that were lately
+// irregular remain real ones, which may still be faster by residues.
+template <class R>
+bool roots_serve_without_host(const ProductShape& shape, const Options& options) {
+  if (native_use<R>(options.contract, !options.engine.empty()) != NativeUse::for_speed) return false;
+  const DeviceProductPlan real = plan_of<R>({2 * shape.m, shape.n, 2 * shape.k}, options, true);
+  return !remembered_of_any_stream(real).irregular || irregular_real_product_loses<R>(real, options.contract);
+}
+
 // False: the data are not for it. None: it was not tried.
 template <class R>
 std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool keep_t, const Options& options,
                                       Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  if (report.plan.scheme != "residues" || without_host(options)) return std::nullopt;
+  if (report.plan.scheme != "residues") return std::nullopt;
+  if (without_host(options) && !roots_serve_without_host<R>({p.m, p.n, p.k}, options)) return std::nullopt;
   const DeviceInt8Engine& engine = find_device_int8_engine(options.engine);
   const auto roots = roots_plan<R>({p.m, p.n, p.k}, p.opa, p.opb, keep_t, options, engine);
   if (!roots || !fits(*roots, options)) return std::nullopt;
@@ -130,12 +146,6 @@ std::optional<bool> multiply_by_roots(const DeviceComplexProblem<R>& p, bool kee
   if (!complex_residue_gemm(*roots, engine, p, options, memory.data())) return false;
   report.plan = std::move(described);
   return true;
-}
-
-template <class R>
-bool irregular_real_product_loses(const ProductShape& shape, const Options& options) {
-  const DeviceProductPlan plan = plan_of<R>(shape, options, true);
-  return plan.bound ? plan.most_bound_moduli == 0 : full_rule_loses<R>(shape, options.contract, plan.gpu);
 }
 
 }  // namespace
@@ -167,7 +177,8 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   // What the roots' rule does not serve, the real product's square-root rule mostly does not either.
   const bool for_speed = native_use<R>(options.contract, !options.engine.empty()) == NativeUse::for_speed;
   const bool loses =
-      by_roots.has_value() && for_speed && irregular_real_product_loses<R>({2 * p.m, p.n, 2 * p.k}, planned);
+      by_roots.has_value() && for_speed &&
+      irregular_real_product_loses<R>(plan_of<R>({2 * p.m, p.n, 2 * p.k}, planned, true), options.contract);
   if (real.scheme == "native" || loses) {  // only the roots were faster
     relabel(real, p.m, p.n, p.k);
     report.plan = real;

@@ -9,7 +9,8 @@
 namespace vernier::cuda {
 
 // The whole product by moduli with a root of -1, on a workspace of plan.bytes. False, with C untouched, if the data are
-// not all ordinary and finite.
+// not all ordinary and finite; where no host waits, these go to the conventional product, which the contract must
+// allow.
 template <class R>
 bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine& engine,
                           const DeviceComplexProblem<R>& problem, const Options& options, std::byte* workspace);

@@ -1,15 +1,14 @@
 // What is queued where the device decides what irregular products need (run.hpp).
 #pragma once
 
+#include "residue/route_words.hpp"
 #include "residue/run.hpp"
 
 namespace vernier::cuda {
 
 template <class T>
 void DeviceRun<T>::run_without_host(Outcome* outcome, int guess) {
-  const auto* end = reinterpret_cast<const std::byte*>(vectors_.regularity + 1);
-  const auto bytes = static_cast<std::size_t>(end - reinterpret_cast<const std::byte*>(vectors_.route));
-  check(cudaMemsetAsync(vectors_.route, 0, bytes, stream_), "route");  // and what lies behind it
+  clear_route_words(vectors_, stream_);
   const DeviceRoutePlan route = plan_device_route(plan_);
   const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
   if (guess > 0) {
@@ -21,9 +20,7 @@ void DeviceRun<T>::run_without_host(Outcome* outcome, int guess) {
     if (!whole) run_blocks(false, {irregular()});
     route.bound ? follow_by_bound(route, {irregular(), 1}) : follow(route);
   }
-  static_assert(sizeof(DeviceRoute) <= sizeof(Outcome));
-  if (outcome != nullptr)
-    check(cudaMemcpyAsync(outcome, vectors_.route, sizeof(DeviceRoute), cudaMemcpyDefault, stream_), "outcome");
+  leave_route(vectors_, outcome, stream_);
 }
 
 template <class T>

@@ -53,16 +53,16 @@ namespace {
 using namespace refused_on_gpu;
 
 // Small numbers and a diagonal of ones, so that each triangle, also with a unit diagonal, is regular and solved well.
-// Symmetric and definite where step is 1; a matrix of complex numbers of half the order where it is 2.
+// An element takes one number, and the matrix is symmetric and definite; or two, as complex numbers and dd do.
 template <class R>
-std::vector<R> matrix(unsigned seed, std::int64_t step) {
+std::vector<R> matrix(unsigned seed, std::int64_t numbers) {
   std::vector<R> x(most_bytes / sizeof(R));
   for (R& value : x)
     value = static_cast<R>(static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 29) - 4) / static_cast<R>(4096);
   for (std::int64_t j = 0; j < n; ++j) {
-    if (step == 1)
+    if (numbers == 1)
       for (std::int64_t i = 0; i < j; ++i) x[i + j * n] = x[j + i * n];
-    if (step * j < n) x[step * j + j * n] = 1;
+    x[numbers * (j + j * n)] = 1;
   }
   return x;
 }
@@ -84,7 +84,8 @@ class Refusal {
  public:
   using R = Real<T>;
 
-  explicit Refusal(std::string contract) : contract_(std::move(contract)) {
+  Refusal(std::string contract, std::int64_t numbers)
+      : contract_(std::move(contract)), one_(matrix<R>(1, numbers)), two_(matrix<R>(2, numbers)) {
     std::vector<T*> addresses;
     for (const auto* memory : {&a_, &b_, &c_})
       for (std::int64_t i = 0; i < 4; ++i) addresses.push_back(reinterpret_cast<T*>(memory->data()) + i * (area / 4));
@@ -170,8 +171,7 @@ class Refusal {
   }
 
   std::string contract_;
-  static constexpr std::int64_t step = std::is_same_v<T, R> ? 1 : 2;
-  const std::vector<R> one_ = matrix<R>(1, step), two_ = matrix<R>(2, step);
+  const std::vector<R> one_, two_;
   cuda::DeviceBuffer<std::byte> a_{most_bytes}, b_{most_bytes}, c_{most_bytes}, d_{most_bytes};
   cuda::DeviceBuffer<std::int64_t> pivots_{n};
   cuda::DeviceBuffer<T*> addresses_{12};
@@ -179,8 +179,9 @@ class Refusal {
 };
 
 template <class T>
-void expect_all_or_nothing(const char* contract, const std::vector<Routine<T>>& routines) {
-  Refusal<T> refusal(contract);
+void expect_all_or_nothing(const char* contract, const std::vector<Routine<T>>& routines,
+                           std::int64_t numbers = is_complex_type<T> ? 2 : 1) {
+  Refusal<T> refusal(contract, numbers);
   int sites = 0;  // a routine that cuBLAS has may ask for none
   for (const Routine<T>& routine : routines) {
     try {
@@ -233,6 +234,7 @@ TEST(RefusedOnGpu, FactorsAndSolutionsAreCompleteOrLeaveMatricesAsTheyWere) {
 
 TEST(RefusedOnGpu, WhatIsBeyondDoubleIsCompleteOrLeavesOutputsAsTheyWere) {
   expect_all_or_nothing("fp64", beyond_double());
+  expect_all_or_nothing("fp64", factors_in_dd(), 2);
 }
 
 }  // namespace

@@ -175,6 +175,21 @@ std::vector<Routine<T>> factorisations() {
        }}};
 }
 
+// Of the leading part of matrices whose elements are two numbers.
+inline std::vector<Routine<double>> factors_in_dd() {
+  using M = const Memory<double>&;
+  using O = const cuda::Options&;
+  constexpr std::int64_t order = n / 4;
+  return {{"quad_gesv",
+           [](M x, O o) {
+             (void)cuda::quad_gesv<dd>(order, few, reinterpret_cast<dd*>(x.c), n, x.pivots, reinterpret_cast<dd*>(x.d),
+                                       n, {.stream = o.stream});
+           }},
+          {"quad_potrf", [](M x, O o) {
+             (void)cuda::quad_potrf<dd>(Uplo::lower, order, reinterpret_cast<dd*>(x.c), n, {.stream = o.stream});
+           }}};
+}
+
 inline std::vector<Routine<double>> beyond_double() {
   using M = const Memory<double>&;
   using O = const cuda::Options&;
@@ -184,17 +199,6 @@ inline std::vector<Routine<double>> beyond_double() {
   };
   return {{"quad_gemm", [=](M x, O o) { quad(x, o, "dd"); }},
           {"quad_gemm, exact", [=](M x, O o) { quad(x, o, "exact"); }},
-          {"quad_gesv",
-           [](M x, O o) {
-             constexpr std::int64_t order = 128;
-             (void)cuda::quad_gesv<dd>(order, few, reinterpret_cast<dd*>(x.c), order, x.pivots,
-                                       reinterpret_cast<dd*>(x.d), order, {.stream = o.stream});
-           }},
-          {"quad_potrf",
-           [](M x, O o) {
-             constexpr std::int64_t order = 128;
-             (void)cuda::quad_potrf<dd>(Uplo::lower, order, reinterpret_cast<dd*>(x.c), order, {.stream = o.stream});
-           }},
           {"quad_solve",
            [](M x, O o) {
              (void)cuda::quad_solve<double>(n, few, x.a, n, x.b, n, reinterpret_cast<dd*>(x.c), n,

@@ -141,6 +141,23 @@ __global__ void double_scales(std::int64_t count, const int* in, int* out) {
   if (i < 2 * count) out[i] = in[i / 2];
 }
 
+template <class R>
+__global__ void expand_rows(const __grid_constant__ RealRows<R> rows) {
+  if (rows.gate.closed()) return;
+  const R own = rows.conjugated.a ? R{-1} : R{1}, partner = rows.conjugated.b ? R{-1} : R{1};
+  for (std::int64_t v = blockIdx.y; v < rows.vectors; v += gridDim.y) {
+    const auto* from = reinterpret_cast<const Number<R>*>(rows.from + v * rows.ld);
+    auto* re = reinterpret_cast<Number<R>*>(rows.to + 4 * v * rows.k);
+    auto* im = re + rows.k;
+    for (std::int64_t l = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; l < rows.k;
+         l += std::int64_t{gridDim.x} * blockDim.x) {
+      const R x = from[l].re, y = own * from[l].im;
+      re[l] = {x, -partner * y};
+      im[l] = {y, partner * x};
+    }
+  }
+}
+
 unsigned blocks(std::int64_t count, std::int64_t size) { return static_cast<unsigned>(divide_up(count, size)); }
 unsigned at_most_65535(std::int64_t count) { return static_cast<unsigned>(std::min<std::int64_t>(count, 65535)); }
 
@@ -172,6 +189,17 @@ void part_on_device(const ComplexProduct& product, cudaStream_t stream) {
           .block = dim3(unit_pieces)},
          stream, product, RootModuli(product.moduli), from, to);
 }
+
+template <class R>
+void expand_rows_on_device(const RealRows<R>& rows, cudaStream_t stream) {
+  launch("expand_rows", expand_rows<R>,
+         {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(divide_up(rows.k, 256), 16)),
+                       at_most_65535(rows.vectors)),
+          .block = dim3(256)},
+         stream, rows);
+}
+template void expand_rows_on_device(const RealRows<double>&, cudaStream_t);
+template void expand_rows_on_device(const RealRows<float>&, cudaStream_t);
 
 void double_on_device(std::int64_t count, const int* in, int* out, cudaStream_t stream) {
   launch("double_scales", double_scales, {.grid = dim3(blocks(2 * count, 256)), .block = dim3(256)}, stream, count, in,

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 
+#include "cuda/gate.hpp"
 #include "engine/panel_cuda.hpp"
 #include "number/moduli.hpp"
+#include "product/sides.hpp"
 
 namespace vernier::cuda {
 
@@ -42,6 +44,21 @@ struct ComplexProduct {
   const int* irregular = nullptr;
 };
 void part_on_device(const ComplexProduct& product, cudaStream_t stream);
+
+// Rows of op(A) as vectors of k pairs (x, y) -> two rows each of the real product whose columns are the pairs of op(B):
+// (x, -y) and (y, x), behind a gate. A conjugated A has -y in place of y; for a conjugated B the second of each pair
+// changes its sign.
+template <class R>
+struct RealRows {
+  std::int64_t vectors = 0, k = 0;
+  Sides<bool> conjugated = {};
+  const R* from = nullptr;
+  std::int64_t ld = 0;  // in real numbers
+  R* to = nullptr;      // [2 vectors][2k]
+  Gate gate = {};
+};
+template <class R>
+void expand_rows_on_device(const RealRows<R>& rows, cudaStream_t stream);
 
 // out[2i] = out[2i + 1] = in[i]: a row's scale for its real and its imaginary part.
 void double_on_device(std::int64_t count, const int* in, int* out, cudaStream_t stream);

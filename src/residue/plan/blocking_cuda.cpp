@@ -104,6 +104,8 @@ DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPl
   for (const Side side : both_sides)
     if (plan.turn[side]) b.turned[side] = arena.take<R>(size(2, vectors[side], s.k));
   if (plan.keep_t) b.t = arena.take<R>(size(2, s.m, s.n));
+  Arena beside = arena;
+  b.real_rows = beside.take<R>(size(4, s.m, s.k));
   for (const Side side : both_sides) {
     b.parts[side] = arena.take<std::uint8_t>(size(plan.moduli, vectors[side], both));
     for (std::uint8_t** plane : {&b.plus[side], &b.minus[side]})
@@ -113,6 +115,7 @@ DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPl
   b.c_bytes = size(plan.moduli, doubled);
   b.c = arena.take<std::int8_t>(b.c_bytes);
   b.steps = arena.take<std::uint32_t>(1);
+  if (beside.used() > arena.used()) arena = beside;
   return b;
 }
 

@@ -189,6 +189,7 @@ struct DeviceComplexBuffers {
   int* row_scales = nullptr;  // of the 2m rows of the real product
   Sides<R*> turned;
   R* t = nullptr;
+  R* real_rows = nullptr;            // of RealRows, in memory of the residues
   Sides<std::uint8_t*> parts;        // the residues of real and imaginary parts
   Sides<std::uint8_t*> plus, minus;  // residue/convert/complex_root.hpp
   std::int8_t *c_plus = nullptr, *c_minus = nullptr, *c = nullptr;
