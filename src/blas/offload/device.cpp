@@ -17,6 +17,8 @@
 #include "base/status.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/offload/offload.hpp"
+#include "product/plan/class_table.hpp"
+#include "product/plan/observed_times.hpp"
 #include "residue/plan/cost_cuda.hpp"
 #include "split/cost.hpp"
 #include "vernier/cuda.hpp"
@@ -30,8 +32,7 @@ constexpr double worth_alone = 5e-3, worth_together = 0.5;
 // The first piece up and the last one down, which nothing overlaps, with the threads' start.
 constexpr double start_seconds = 4e-4;
 
-// What estimates may miss: a GPU that is not faster by so much is not taken.
-constexpr double margin = 0.8;
+using Places = ClassTable<PlaceHistory>;
 
 double measured_rate(std::int64_t m, std::int64_t n, std::int64_t k, bool up, int threads) {
   std::vector<double> a(static_cast<std::size_t>(m * k), 1), b(static_cast<std::size_t>(k * n), 1),
@@ -165,17 +166,26 @@ OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds
   return e;
 }
 
-bool gpu_is_faster(const OffloadEstimate& e, const ProductClass& product) {
-  const Rival rivals[] = {{Method::gpu, e.gpu / margin}, {Method::cpu, e.cpu}};
-  return choose_method(product, rivals) == Method::gpu;
+Place choose_place(const PlacedClass& product) {
+  const PlaceEstimate& e = product.estimate;
+  if (!observes()) return PlaceHistory{}.choose(e);
+  return Places::instance().with(product.key, [&](const PlaceHistory& known) { return known.choose(e); });
 }
+
+Place expected_place(const PlacedClass& product) {
+  const PlaceEstimate& e = product.estimate;
+  if (!observes()) return PlaceHistory{}.expected(e);
+  return Places::instance().with(product.key, [&](const PlaceHistory& known) { return known.expected(e); });
+}
+
+void forget_places() { Places::instance().clear(); }
 
 void Placement::took(double seconds) const noexcept {
   if (!chosen || !observes()) return;
-  constexpr double tie = 1.1;  // goes to the CPU: the least of a few times says little about the next one
-  const Method method = on_gpu ? Method::gpu : Method::cpu;
-  observe(*chosen, method, on_gpu ? tie * seconds : seconds);
-  note_choice(*chosen, method);
+  const bool settled = on_gpu || looks == looks_so_far();
+  Places::instance().with(chosen->key, [&](PlaceHistory& known) {
+    known.took(chosen->estimate, on_gpu ? Place::gpu : Place::cpu, seconds, settled);
+  });
 }
 
 namespace {
@@ -185,13 +195,14 @@ constexpr std::string_view routines[] = {"gemm",  "gemmt", "symm", "hemm",  "syr
 
 // Routines are told apart, and products under one contract from those under another.
 template <class T>
-ProductClass placed_class(const char* routine, const ProductShape& shape, const OffloadEstimate& e,
-                          const Options& options) {
+PlacedClass placed_class(const char* routine, const ProductShape& shape, const OffloadEstimate& e,
+                         const Options& options) {
   const Contract& c = options.contract;
   const auto number = static_cast<int>(std::find(std::begin(routines), std::end(routines), routine) - routines);
   const int contract = static_cast<int>(c.kind) * 2 + (c.reproducible ? 1 : 0);
-  return {element_type<T>, shape, usable_threads(options.threads), ProductForm::placed, number * 64 + contract,
-          e.cpu,           e.gpu};
+  const ProductClass product{element_type<T>, shape, usable_threads(options.threads), ProductForm::placed,
+                             number * 64 + contract};
+  return {key_of(product), {.cpu = e.cpu, .gpu = e.gpu}};
 }
 
 // What the CPU and a GPU would take, by estimate(product, cpu, link); nothing where there is no GPU to be taken.
@@ -206,6 +217,14 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
   const HostLink& link = measured_link();
   if (link.devices == 0) return {};
   return estimate(gpu_seconds<T>(shape, options), on_cpu, link);
+}
+
+template <class T>
+std::optional<OffloadEstimate> estimate_product(const ProductShape& shape, bool reads_c, const Options& options) {
+  const auto estimate = [&](double product, double cpu, const HostLink& link) {
+    return estimate_offload(shape, sizeof(T), reads_c, product, cpu, link);
+  };
+  return estimate_both<T>(shape, options, estimate);
 }
 
 // Nothing where the GPU at hand does not have this contract.
@@ -230,9 +249,9 @@ Placement place(const char* routine, const ProductShape& shape, const std::optio
   Placement placement;
   if (!e) return placement;
   const bool free = leaves_the_choice(options);
-  const ProductClass product = placed_class<T>(routine, shape, *e, options);
-  if (!free || gpu_is_faster(*e, product)) placement.on_gpu = describe_offload<T>(shape, *e, options);
-  if (free) placement.chosen = product;
+  const PlacedClass product = placed_class<T>(routine, shape, *e, options);
+  if (!free || choose_place(product) == Place::gpu) placement.on_gpu = describe_offload<T>(shape, *e, options);
+  if (free) placement.chosen = product, placement.looks = looks_so_far();
   return placement;
 }
 
@@ -240,10 +259,16 @@ Placement place(const char* routine, const ProductShape& shape, const std::optio
 
 template <class T>
 Placement place_product(const ProductShape& shape, bool reads_c, const Options& options) {
-  const auto estimate = [&](double product, double cpu, const HostLink& link) {
-    return estimate_offload(shape, sizeof(T), reads_c, product, cpu, link);
-  };
-  return place<T>("gemm", shape, estimate_both<T>(shape, options, estimate), options);
+  return place<T>("gemm", shape, estimate_product<T>(shape, reads_c, options), options);
+}
+
+template <class T>
+std::optional<Plan> explain_offload(const ProductShape& shape, const Options& options) {
+  const std::optional<OffloadEstimate> e = estimate_product<T>(shape, false, options);
+  if (!e) return {};
+  const bool free = leaves_the_choice(options);
+  if (free && expected_place(placed_class<T>("gemm", shape, *e, options)) == Place::cpu) return {};
+  return describe_offload<T>(shape, *e, options);
 }
 
 template <class T>
@@ -261,9 +286,10 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                    \
-  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);         \
-  template Placement place_product<T>(const ProductShape&, bool, const Options&); \
+#define VERNIER_INSTANTIATE(T)                                                          \
+  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);               \
+  template Placement place_product<T>(const ProductShape&, bool, const Options&);       \
+  template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&); \
   template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
