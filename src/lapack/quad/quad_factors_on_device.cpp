@@ -10,7 +10,6 @@
 #include "engine/int8_engine.hpp"
 #include "lapack/quad/quad_calls.hpp"
 #include "lapack/quad/quad_instances.hpp"
-#include "lapack/quad/row_swaps.hpp"
 #include "lapack/quad/wide_copies.hpp"
 #include "product/device_memory.hpp"
 #include "product/kept_output.hpp"

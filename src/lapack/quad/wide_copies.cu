@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/panel.hpp"
+
 namespace vernier::cuda {
 namespace {
 
@@ -12,6 +14,18 @@ dim3 grid_of(std::int64_t rows, std::int64_t columns, int of_a_block) {
 }
 
 }  // namespace
+
+void swap_rows_on_device(const WideColumns& m, std::int64_t first, std::int64_t last, const std::int64_t* pivots,
+                         cudaStream_t stream) {
+  if (m.columns == 0) return;
+  const auto blocks = static_cast<unsigned>((m.columns + swap_threads - 1) / swap_threads);
+  for (std::int64_t begin = first; begin < last; begin += most_swaps) {
+    RowSwaps swaps{static_cast<int>(std::min<std::int64_t>(most_swaps, last - begin)), begin, {}};
+    for (int s = 0; s < swaps.count; ++s) swaps.row[s] = pivots[begin + s] - 1;
+    launch("swap_wide_rows", swap_wide_rows, {.grid = dim3(blocks), .block = dim3(swap_threads)}, stream,
+           static_cast<ulonglong2*>(m.x), m.ld, m.columns, swaps);
+  }
+}
 
 void normalise_dd_on_device(std::int64_t rows, const WideColumns& m, std::int64_t slope, cudaStream_t stream) {
   if (rows == 0 || m.columns == 0) return;
