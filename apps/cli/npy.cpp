@@ -7,10 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 
 #include "input_file.hpp"
 #include "matrix_file.hpp"
 #include "npy_header.hpp"
+#include "pickled_quads.hpp"
 #include "quad_matrix.hpp"
 
 namespace vernier::cli {
@@ -66,11 +69,13 @@ EntryType parse_type(const std::string& path, const std::string& descr) {
     const bool swapped = (descr[0] == '<' && !little) || (descr[0] == '>' && little);
     return {name[0], name[1] - '0', swapped};
   }
-  if (descr == npy_dd_descr || (has_order && name == "f16"))
-    throw FileError(path,
-                    fmt::format("its entries are wider than double ('{}'): vernier gemm --type dd and vernier solve "
-                                "--precision quad read them",
-                                descr));
+  if (descr == npy_dd_descr || descr == npy_object_descr || (has_order && name == "f16"))
+    throw FileError(
+        path,
+        fmt::format(
+            "its entries are wider than double, or Python objects ('{}'): vernier gemm --type dd and vernier solve "
+            "--precision quad read them",
+            descr));
   if (has_order && name.starts_with('c')) {
     throw FileError(path, fmt::format("its entries are complex ('{}'); the command line takes real matrices", descr));
   }
@@ -190,17 +195,54 @@ void check_data(InputFile& file, const NpyHeader& header, int bytes, std::int64_
   checked_bytes(file.path(), header.shape[0], header.shape[1], bytes_in_memory);
 }
 
-// The 80 bits of x86 in 16 bytes, which a dd holds within double's range.
-constexpr bool reads_long_double = sizeof(long double) == 16 && std::numeric_limits<long double>::digits == 64;
+// long double in 16 bytes: the 80 bits of x86, which a dd holds within double's range, or binary128.
+constexpr bool reads_long_double = sizeof(long double) == 16 && std::numeric_limits<long double>::digits >= 64;
+
+// hi and lo each rounded once: of the 113 bits of a binary128 a dd holds 107 at least.
+template <class T>
+dd rounded_to_dd(T x) {
+  const auto hi = static_cast<double>(x);
+  return {hi, std::isfinite(hi) ? static_cast<double>(x - static_cast<T>(hi)) : 0};
+}
+
+template <class T>
+std::vector<dd> rounded_to_dd(std::string_view raw) {
+  std::vector<dd> entries;
+  entries.reserve(raw.size() / sizeof(T));
+  for (; !raw.empty(); raw.remove_prefix(sizeof(T))) {
+    T x;
+    std::memcpy(&x, raw.data(), sizeof(T));
+    entries.push_back(rounded_to_dd(x));
+  }
+  return entries;
+}
+
+// An array of NumPy's quaddtype.
+std::vector<dd> pickled_entries(InputFile& file, std::int64_t count, Order& order) {
+  const std::string text = file.read_all();
+  PickledQuads pickled;
+  try {
+    pickled = parse_pickled_quads(text);
+  } catch (const std::invalid_argument& error) {
+    throw FileError(file.path(), error.what());
+  }
+  if (static_cast<std::int64_t>(pickled.data.size()) != 16 * count)
+    throw FileError(file.path(), fmt::format("its pickle holds {} bytes of data: its shape needs {}",
+                                             pickled.data.size(), 16 * count));
+  order = pickled.fortran_order ? Order::column_major : Order::row_major;
+  if (pickled.long_double && reads_long_double) return rounded_to_dd<long double>(pickled.data);
+#if defined(__SIZEOF_FLOAT128__)
+  if (!pickled.long_double) return rounded_to_dd<binary128>(pickled.data);
+#endif
+  throw FileError(file.path(), "its numbers have a format that this processor lacks");
+}
 
 std::vector<dd> quad_entries(InputFile& file, std::int64_t count, const std::string& descr) {
   if (descr == npy_dd_descr) return read_entries<dd, dd>(file, count, false);
   std::vector<dd> entries;
   if (reads_long_double && descr == "<f16") {
-    for (const long double x : read_entries<long double, long double>(file, count, false)) {
-      const auto hi = static_cast<double>(x);
-      entries.emplace_back(hi, std::isfinite(hi) ? static_cast<double>(x - hi) : 0);
-    }
+    for (const long double x : read_entries<long double, long double>(file, count, false))
+      entries.push_back(rounded_to_dd(x));
     return entries;
   }
   std::visit([&](const auto& x) { entries.assign(x.begin(), x.end()); },
@@ -214,6 +256,13 @@ QuadMatrix read_quad_npy(const std::string& path, Vectors vectors) {
   InputFile file(path);
   QuadMatrix matrix;
   const NpyHeader header = read_matrix_header(file, vectors, matrix.vector);
+  if (header.descr == npy_object_descr) {
+    check_shape(path, header.shape);
+    matrix.rows = header.shape[0], matrix.columns = header.shape[1];
+    checked_bytes(path, matrix.rows, matrix.columns, sizeof(dd));
+    matrix.entries = pickled_entries(file, matrix.rows * matrix.columns, matrix.order);
+    return matrix;
+  }
   const bool wide = header.descr == npy_dd_descr || (reads_long_double && header.descr == "<f16");
   check_data(file, header, wide ? 16 : parse_type(file.path(), header.descr).bytes, sizeof(dd));
   matrix.rows = header.shape[0], matrix.columns = header.shape[1];

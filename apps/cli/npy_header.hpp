@@ -10,6 +10,7 @@
 namespace vernier::cli {
 
 inline constexpr const char* npy_dd_descr = "[('hi', '<f8'), ('lo', '<f8')]";
+inline constexpr const char* npy_object_descr = "|O";  // a pickle follows, of NumPy's quaddtype
 
 struct NpyHeader {
   std::string descr;  // "<f8": byte order, kind, bytes of one entry; or npy_dd_descr

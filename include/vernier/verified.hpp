@@ -104,4 +104,16 @@ struct DeterminantInterval {
 [[nodiscard]] VERNIER_API VerifiedReport verified_definite(std::int64_t n, const double* A, std::int64_t lda,
                                                            double& bound, const Options& options = {});
 
+namespace cuda {
+
+// The same in device memory, and the same promise; bounds may differ in their last bits. 6 n^2 and 3 n^2 doubles of
+// workspace and the products'.
+[[nodiscard]] VERNIER_API VerifiedReport verified_determinant(std::int64_t n, const double* A, std::int64_t lda,
+                                                              DeterminantInterval& determinant,
+                                                              const Options& options = {});
+[[nodiscard]] VERNIER_API VerifiedReport verified_definite(std::int64_t n, const double* A, std::int64_t lda,
+                                                           double& bound, const Options& options = {});
+
+}  // namespace cuda
+
 }  // namespace vernier

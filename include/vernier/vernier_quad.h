@@ -24,6 +24,45 @@ VERNIER_C_API vernier_status vernier_quad_gemm_of_doubles(vernier_handle handle,
                                                           const double* A, int64_t lda, const double* B, int64_t ldb,
                                                           double beta, vernier_dd* C, int64_t ldc);
 
+/* Entries of a matrix; complex ones are two side by side. binary128: the compiler's __float128, 16 bytes. */
+typedef enum vernier_quad_type VERNIER_C_ENUM {
+  VERNIER_QUAD_DOUBLE = 'd',
+  VERNIER_QUAD_DD = 'w',
+  VERNIER_QUAD_BINARY128 = 'q',
+  VERNIER_QUAD_COMPLEX_DOUBLE = 'z',
+  VERNIER_QUAD_COMPLEX_DD = 'W',
+  VERNIER_QUAD_COMPLEX_BINARY128 = 'Q'
+} vernier_quad_type;
+
+/* The products of all types that quad.hpp names, and of dd whose hi and lo lie in two arrays. */
+VERNIER_C_API vernier_status vernier_quad_gemm_of(vernier_handle handle, const char* contract, vernier_quad_type type_a,
+                                                  vernier_quad_type type_b, vernier_quad_type type_c, vernier_op opa,
+                                                  vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,
+                                                  const void* A, int64_t lda, const void* B, int64_t ldb, double beta,
+                                                  void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_quad_gemm_of_arrays(vernier_handle handle, const char* contract, vernier_op opa,
+                                                         vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,
+                                                         const double* Ahi, const double* Alo, int64_t lda,
+                                                         const double* Bhi, const double* Blo, int64_t ldb, double beta,
+                                                         double* Chi, double* Clo, int64_t ldc);
+
+/* In dd and binary128, as quad.hpp has them. info: LAPACK's; null: not wanted. */
+VERNIER_C_API vernier_status vernier_quad_syrk(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                               vernier_uplo uplo, vernier_op op, int64_t n, int64_t k, double alpha,
+                                               const void* A, int64_t lda, double beta, void* C, int64_t ldc);
+VERNIER_C_API vernier_status vernier_quad_trsm(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                               vernier_side side, vernier_uplo uplo, vernier_op op, vernier_diag diag,
+                                               int64_t m, int64_t n, double alpha, const void* A, int64_t lda, void* B,
+                                               int64_t ldb);
+VERNIER_C_API vernier_status vernier_quad_getrf(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                                int64_t m, int64_t n, void* A, int64_t lda, int64_t* pivots,
+                                                int64_t* info);
+VERNIER_C_API vernier_status vernier_quad_potrf(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                                vernier_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info);
+VERNIER_C_API vernier_status vernier_quad_gesv(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                               int64_t n, int64_t nrhs, void* A, int64_t lda, int64_t* pivots, void* B,
+                                               int64_t ldb, int64_t* info);
+
 /* A X = B with X in dd. BOUND_NOT_MET: the corrections do not converge, or A is singular. errors: null, or two numbers:
  * the backward error, and an estimate of the forward error. */
 VERNIER_C_API vernier_status vernier_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
@@ -79,6 +118,35 @@ VERNIER_C_API vernier_status vernier_cuda_quad_gemm_of_doubles(vernier_handle ha
                                                                int64_t k, double alpha, const double* A, int64_t lda,
                                                                const double* B, int64_t ldb, double beta, vernier_dd* C,
                                                                int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_quad_gemm_of(vernier_handle handle, const char* contract,
+                                                       vernier_quad_type type_a, vernier_quad_type type_b,
+                                                       vernier_quad_type type_c, vernier_op opa, vernier_op opb,
+                                                       int64_t m, int64_t n, int64_t k, double alpha, const void* A,
+                                                       int64_t lda, const void* B, int64_t ldb, double beta, void* C,
+                                                       int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_quad_gemm_of_arrays(vernier_handle handle, const char* contract,
+                                                              vernier_op opa, vernier_op opb, int64_t m, int64_t n,
+                                                              int64_t k, double alpha, const double* Ahi,
+                                                              const double* Alo, int64_t lda, const double* Bhi,
+                                                              const double* Blo, int64_t ldb, double beta, double* Chi,
+                                                              double* Clo, int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_quad_syrk(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                                    vernier_uplo uplo, vernier_op op, int64_t n, int64_t k,
+                                                    double alpha, const void* A, int64_t lda, double beta, void* C,
+                                                    int64_t ldc);
+VERNIER_C_API vernier_status vernier_cuda_quad_trsm(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                                    vernier_side side, vernier_uplo uplo, vernier_op op,
+                                                    vernier_diag diag, int64_t m, int64_t n, double alpha,
+                                                    const void* A, int64_t lda, void* B, int64_t ldb);
+VERNIER_C_API vernier_status vernier_cuda_quad_getrf(vernier_handle handle, const char* contract,
+                                                     vernier_quad_type type, int64_t m, int64_t n, void* A, int64_t lda,
+                                                     int64_t* pivots, int64_t* info);
+VERNIER_C_API vernier_status vernier_cuda_quad_potrf(vernier_handle handle, const char* contract,
+                                                     vernier_quad_type type, vernier_uplo uplo, int64_t n, void* A,
+                                                     int64_t lda, int64_t* info);
+VERNIER_C_API vernier_status vernier_cuda_quad_gesv(vernier_handle handle, const char* contract, vernier_quad_type type,
+                                                    int64_t n, int64_t nrhs, void* A, int64_t lda, int64_t* pivots,
+                                                    void* B, int64_t ldb, int64_t* info);
 VERNIER_C_API vernier_status vernier_cuda_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
                                                      int64_t lda, const double* B, int64_t ldb, vernier_dd* X,
                                                      int64_t ldx, double* errors);
@@ -95,6 +163,13 @@ VERNIER_C_API vernier_status vernier_cuda_interval_gemm_ends(vernier_handle hand
 VERNIER_C_API vernier_status vernier_cuda_verified_solve(vernier_handle handle, int64_t n, int64_t nrhs,
                                                          const double* A, int64_t lda, const double* B, int64_t ldb,
                                                          double* Xlow, double* Xhigh, int64_t ldx);
+
+VERNIER_C_API vernier_status vernier_cuda_verified_inverse(vernier_handle handle, int64_t n, const double* A,
+                                                           int64_t lda, double* low, double* high, int64_t ldx);
+VERNIER_C_API vernier_status vernier_cuda_verified_determinant(vernier_handle handle, int64_t n, const double* A,
+                                                               int64_t lda, double ends[2], int64_t* exponent);
+VERNIER_C_API vernier_status vernier_cuda_verified_definite(vernier_handle handle, int64_t n, const double* A,
+                                                            int64_t lda, double* bound);
 
 #ifdef __cplusplus
 }

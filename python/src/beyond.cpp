@@ -167,38 +167,44 @@ VerifiedReport verified_system(nb::handle matrix, nb::handle right, nb::handle l
                [](const auto&... arguments) { return cuda::verified_solve(arguments...); });
 }
 
-Numbers on_the_cpu(nb::handle x) {
+Numbers real_matrix(nb::handle x) {
   Numbers a(x, false);
-  if (a.array.device != on_cpu || a.complex) throw nb::type_error("a real matrix on the CPU is expected");
+  if (a.complex) throw nb::type_error("a real matrix is expected");
   return a;
 }
 
-VerifiedReport inverse_of(nb::handle matrix, nb::handle low, nb::handle high, int threads) {
-  const Numbers a = on_the_cpu(matrix), x(low, false), y(high, false);
+// routine(options), whose type tells CPU and GPU apart, without Python's lock.
+template <class Routine>
+VerifiedReport where_it_lies(const Numbers& a, int threads, const Routine& routine) {
+  void* const stream = stream_of(a.array);
   const nb::gil_scoped_release others_may_run;
-  return verified_inverse(a.rows, a.data<const double>(), a.matrix.leading, x.data<double>(), y.data<double>(),
-                          x.matrix.leading, {.threads = threads});
+  if (a.array.device == on_cpu) return routine(vernier::Options{.threads = threads});
+  return routine(cuda::Options{.stream = stream});
+}
+
+VerifiedReport inverse_of(nb::handle matrix, nb::handle low, nb::handle high, int threads) {
+  const Numbers a = real_matrix(matrix), x(low, false), y(high, false);
+  return where_it_lies(a, threads, [&](const auto& options) {
+    return verified_inverse(a.rows, a.data<const double>(), a.matrix.leading, x.data<double>(), y.data<double>(),
+                            x.matrix.leading, options);
+  });
 }
 
 nb::object determinant_of(nb::handle matrix, int threads) {
-  const Numbers a = on_the_cpu(matrix);
+  const Numbers a = real_matrix(matrix);
   DeterminantInterval d;
-  VerifiedReport report;
-  {
-    const nb::gil_scoped_release others_may_run;
-    report = verified_determinant(a.rows, a.data<const double>(), a.matrix.leading, d, {.threads = threads});
-  }
+  const VerifiedReport report = where_it_lies(a, threads, [&](const auto& options) {
+    return verified_determinant(a.rows, a.data<const double>(), a.matrix.leading, d, options);
+  });
   return nb::make_tuple(d.low, d.high, d.exponent, report);
 }
 
 nb::object definite_bound(nb::handle matrix, int threads) {
-  const Numbers a = on_the_cpu(matrix);
+  const Numbers a = real_matrix(matrix);
   double bound = 0;
-  VerifiedReport report;
-  {
-    const nb::gil_scoped_release others_may_run;
-    report = verified_definite(a.rows, a.data<const double>(), a.matrix.leading, bound, {.threads = threads});
-  }
+  const VerifiedReport report = where_it_lies(a, threads, [&](const auto& options) {
+    return verified_definite(a.rows, a.data<const double>(), a.matrix.leading, bound, options);
+  });
   return nb::make_tuple(bound, report);
 }
 

@@ -197,21 +197,21 @@ def verified_solve(a: Any, b: Any, *, threads: int = 0, report: bool = False) ->
 
 
 def verified_inverse(a: Any, *, threads: int = 0, report: bool = False) -> Any:
-    """Ends that are proved to hold the inverse of a float64 matrix on the CPU."""
+    """Ends that are proved to hold the inverse of a float64 matrix."""
     space, a = _square_real("verified_inverse", a)
     low, high = (space.empty_like(tuple(a.shape), a) for _ in range(2))
     return _proved("verified_inverse", Ends(low, high), _vernier.verified_inverse(_rows(a), low, high, threads), report)
 
 
 def verified_determinant(a: Any, *, threads: int = 0, report: bool = False) -> Any:
-    """A Determinant, both ends proved, of a float64 matrix on the CPU."""
+    """A Determinant, both ends proved, of a float64 matrix."""
     _, a = _square_real("verified_determinant", a)
     low, high, exponent, told = _vernier.verified_determinant(_rows(a), threads)
     return _proved("verified_determinant", Determinant(low, high, exponent), told, report)
 
 
 def verified_definite(a: Any, *, threads: int = 0, report: bool = False) -> Any:
-    """A positive number that all eigenvalues of a symmetric float64 matrix on the CPU exceed, which proves it definite.
+    """A positive number that all eigenvalues of a symmetric float64 matrix exceed, which proves it definite.
 
     Of a the lower triangle is read.
     """

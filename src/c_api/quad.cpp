@@ -1,7 +1,7 @@
 // The C interface of quadruple products and enclosures, on CPUs and GPUs.
 #include "vernier/quad.hpp"
 
-#include "c_api/c_api.hpp"
+#include "c_api/quad_options.hpp"
 #include "vernier/verified.hpp"
 #include "vernier/vernier_quad.h"
 
@@ -20,28 +20,12 @@ dd* out_dd(vernier_dd* x) { return reinterpret_cast<dd*>(x); }
 const std::complex<double>* in_z(const void* x) { return static_cast<const std::complex<double>*>(x); }
 std::complex<double>* out_z(void* x) { return static_cast<std::complex<double>*>(x); }
 
-vernier::QuadOptions quad_options(vernier_handle handle, const char* contract) {
-  vernier::QuadOptions options;
-  options.contract = vernier::QuadContract::parse(contract == nullptr ? "" : contract);
-  options.engine = handle->options.engine;
-  options.threads = handle->options.threads;
-  options.workspace_limit = handle->options.workspace_limit;
-  return options;
-}
-
 // Of the products inside, which are exact.
 vernier::Options products_of(vernier_handle handle) {
   vernier::Options options;
   options.engine = handle->options.engine;
   options.threads = handle->options.threads;
   options.workspace_limit = handle->options.workspace_limit;
-  return options;
-}
-
-vernier::QuadOptions quad_options_on_gpu(vernier_handle handle, const char* contract) {
-  vernier::QuadOptions options = quad_options(handle, contract);
-  options.engine = handle->on_gpu.engine == "native" ? "" : handle->on_gpu.engine;
-  options.stream = handle->on_gpu.stream;
   return options;
 }
 
@@ -114,6 +98,29 @@ void require_verified(const vernier::VerifiedReport& report) {
     return with_handle(handle, [&] {                                                                                   \
       require_verified(space::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, product_options(handle)));     \
     });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##verified_inverse(vernier_handle handle, int64_t n, const double* A, int64_t lda, double* low, \
+                                          double* high, int64_t ldx) {                                                 \
+    return with_handle(handle, [&] {                                                                                   \
+      require_verified(space::verified_inverse(n, A, lda, low, high, ldx, product_options(handle)));                   \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##verified_determinant(vernier_handle handle, int64_t n, const double* A, int64_t lda,          \
+                                              double ends[2], int64_t* exponent) {                                     \
+    return with_handle(handle, [&] {                                                                                   \
+      require_pointer("verified_determinant", "ends", ends);                                                           \
+      require_pointer("verified_determinant", "exponent", exponent);                                                   \
+      vernier::DeterminantInterval interval;                                                                           \
+      require_verified(space::verified_determinant(n, A, lda, interval, product_options(handle)));                     \
+      ends[0] = interval.low, ends[1] = interval.high, *exponent = interval.exponent;                                  \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##verified_definite(vernier_handle handle, int64_t n, const double* A, int64_t lda,             \
+                                           double* bound) {                                                            \
+    return with_handle(handle, [&] {                                                                                   \
+      require_pointer("verified_definite", "bound", bound);                                                            \
+      require_verified(space::verified_definite(n, A, lda, *bound, product_options(handle)));                          \
+    });                                                                                                                \
   }
 
 extern "C" {
@@ -138,31 +145,6 @@ vernier_status vernier_interval_zgemm_ends(vernier_handle handle, vernier_op opa
   return with_handle(handle, [&] {
     vernier::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in_z(Alow), in_z(Ahigh), lda,
                                 in_z(Blow), in_z(Bhigh), ldb, out_z(Clow), out_z(Chigh), ldc, products_of(handle));
-  });
-}
-
-vernier_status vernier_verified_inverse(vernier_handle handle, int64_t n, const double* A, int64_t lda, double* low,
-                                        double* high, int64_t ldx) {
-  return with_handle(
-      handle, [&] { require_verified(vernier::verified_inverse(n, A, lda, low, high, ldx, products_of(handle))); });
-}
-
-vernier_status vernier_verified_determinant(vernier_handle handle, int64_t n, const double* A, int64_t lda,
-                                            double ends[2], int64_t* exponent) {
-  return with_handle(handle, [&] {
-    require_pointer("verified_determinant", "ends", ends);
-    require_pointer("verified_determinant", "exponent", exponent);
-    vernier::DeterminantInterval interval;
-    require_verified(vernier::verified_determinant(n, A, lda, interval, products_of(handle)));
-    ends[0] = interval.low, ends[1] = interval.high, *exponent = interval.exponent;
-  });
-}
-
-vernier_status vernier_verified_definite(vernier_handle handle, int64_t n, const double* A, int64_t lda,
-                                         double* bound) {
-  return with_handle(handle, [&] {
-    require_pointer("verified_definite", "bound", bound);
-    require_verified(vernier::verified_definite(n, A, lda, *bound, products_of(handle)));
   });
 }
 

@@ -59,7 +59,47 @@ static void proofs_are_there(void) {
   EXPECT(vernier_destroy(handle) == VERNIER_SUCCESS);
 }
 
+/* Other types, arrays of hi and of lo, and factors: of [4 2; 2 3]. */
+static void all_types_are_there(void) {
+  vernier_handle handle = made();
+  const double x[] = {1 + 0x1p-52}, low[] = {0x1p-60}, zero[] = {0}, z[] = {3, 4};
+  const vernier_dd matrix[] = {{4, 0}, {2, 0}, {2, 0}, {3, 0}};
+  vernier_dd c[4] = {{7, 7}}, b[] = {{6, 0}, {5, 0}};
+  double hi = 7, lo = 7;
+  int64_t pivots[2], info = 7;
+  EXPECT(vernier_quad_gemm_of(handle, NULL, VERNIER_QUAD_DD, VERNIER_QUAD_DOUBLE, VERNIER_QUAD_DD, VERNIER_OP_N,
+                              VERNIER_OP_T, 1, 1, 1, 1, matrix, 2, x, 1, 0, c, 1) == VERNIER_SUCCESS);
+  EXPECT(c[0].hi == 4 + 0x1p-50 && c[0].lo == 0);
+  EXPECT(vernier_quad_gemm_of(handle, NULL, VERNIER_QUAD_COMPLEX_DOUBLE, VERNIER_QUAD_COMPLEX_DOUBLE,
+                              VERNIER_QUAD_COMPLEX_DD, VERNIER_OP_N, VERNIER_OP_C, 1, 1, 1, 1, z, 1, z, 1, 0, c,
+                              1) == VERNIER_SUCCESS);
+  EXPECT(c[0].hi == 25 && c[1].hi == 0);
+  EXPECT(vernier_quad_gemm_of(handle, NULL, VERNIER_QUAD_DD, VERNIER_QUAD_DD, VERNIER_QUAD_DOUBLE, VERNIER_OP_N,
+                              VERNIER_OP_N, 1, 1, 1, 1, matrix, 2, matrix, 2, 0, c, 1) == VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_quad_gemm_of_arrays(handle, NULL, VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, 2, x, low, 1, x, zero, 1, 0,
+                                     &hi, &lo, 1) == VERNIER_SUCCESS);
+  EXPECT(hi == 2 + 0x1p-50 && lo > 0x1p-59 && lo < 0x1.1p-59);
+  EXPECT(vernier_quad_syrk(handle, NULL, VERNIER_QUAD_DD, VERNIER_LOWER, VERNIER_OP_T, 1, 2, 1, matrix, 2, 0, c, 1) ==
+         VERNIER_SUCCESS);
+  EXPECT(c[0].hi == 20);
+  memcpy(c, matrix, sizeof c);
+  EXPECT(vernier_quad_potrf(handle, NULL, VERNIER_QUAD_DD, VERNIER_LOWER, 2, c, 2, &info) == VERNIER_SUCCESS);
+  EXPECT(info == 0 && c[0].hi == 2 && c[1].hi == 1 && fabs(c[3].hi * c[3].hi - 2) < 1e-15);
+  memcpy(c, matrix, sizeof c);
+  EXPECT(vernier_quad_getrf(handle, NULL, VERNIER_QUAD_DD, 2, 2, c, 2, pivots, &info) == VERNIER_SUCCESS);
+  EXPECT(info == 0 && pivots[0] == 1 && c[1].hi == 0.5 && c[3].hi == 2);
+  EXPECT(vernier_quad_trsm(handle, NULL, VERNIER_QUAD_DD, VERNIER_LEFT, VERNIER_LOWER, VERNIER_OP_N, VERNIER_UNIT, 2, 1,
+                           1, c, 2, b, 2) == VERNIER_SUCCESS);
+  EXPECT(b[0].hi == 6 && b[1].hi == 2);
+  memcpy(c, matrix, sizeof c);
+  b[0].hi = 6, b[1].hi = 5;
+  EXPECT(vernier_quad_gesv(handle, NULL, VERNIER_QUAD_DD, 2, 1, c, 2, pivots, b, 2, &info) == VERNIER_SUCCESS);
+  EXPECT(info == 0 && b[0].hi == 1 && b[1].hi == 1);
+  EXPECT(vernier_destroy(handle) == VERNIER_SUCCESS);
+}
+
 int main(void) {
+  all_types_are_there();
   numbers_beyond_double_are_there();
   proofs_are_there();
   return told_failures();

@@ -88,7 +88,8 @@ static void proofs_hold(void) {
   static double a[square * square], b[square], low[square], high[square];
   vernier_handle handle = made();
   const double *da, *db;
-  double *dl = on_gpu(NULL, sizeof low), *dh = on_gpu(NULL, sizeof high);
+  double *dl = on_gpu(NULL, sizeof low), *dh = on_gpu(NULL, sizeof high), ends[2], bound = 0;
+  int64_t exponent = 0;
   int i;
   for (i = 0; i < square * square; ++i) a[i] = i % (square + 1) == 0 ? 9 : 1;
   for (i = 0; i < square; ++i) b[i] = 8 * (i + 1) + square * (square + 1) / 2;
@@ -97,6 +98,12 @@ static void proofs_hold(void) {
   EXPECT(cudaMemcpy(low, dl, sizeof low, cudaMemcpyDeviceToHost) == cudaSuccess);
   EXPECT(cudaMemcpy(high, dh, sizeof high, cudaMemcpyDeviceToHost) == cudaSuccess);
   for (i = 0; i < square; ++i) EXPECT(low[i] <= i + 1 && high[i] >= i + 1 && high[i] - low[i] < 1e-12);
+  EXPECT(vernier_cuda_verified_inverse(handle, square, da, square, on_gpu(NULL, sizeof a), on_gpu(NULL, sizeof a),
+                                       square) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_verified_determinant(handle, square, da, square, ends, &exponent) == VERNIER_SUCCESS);
+  EXPECT(ends[0] <= ends[1] && ends[1] - ends[0] < 1e-12 && ends[1] < 1 && ends[1] >= 0.5);
+  EXPECT(vernier_cuda_verified_definite(handle, square, da, square, &bound) == VERNIER_SUCCESS);
+  EXPECT(bound > 1 && bound <= 8);
   EXPECT(cudaMemset((void*)da, 0, sizeof a) == cudaSuccess);
   EXPECT(vernier_cuda_verified_solve(handle, square, 1, da, square, db, square, dl, dh, square) ==
          VERNIER_BOUND_NOT_MET);

@@ -9,6 +9,7 @@
 #include "input_file.hpp"
 #include "matrix_file.hpp"
 #include "npy_header.hpp"
+#include "quad_matrix.hpp"
 
 namespace vernier::cli::npy_test {
 namespace {
@@ -158,6 +159,44 @@ TEST(Npy, SaysWhatIsMissingOrTooMuch) {
   EXPECT_EQ(refusal(small_npy().substr(0, small_npy().size() - 8)),
             "truncated: shape (2, 3) of <f8 needs 48 bytes of data, the file holds 40");
 }
+
+// As numpy.save writes an array of numpy_quaddtype 1.0: shape (2, 2), by columns where `order` is \x88.
+std::string pickled(const std::string& data, const std::string& backend = "sleef", char order = '\x89') {
+  const auto word = [](const std::string& x) {
+    return "\x8c" + std::string(1, static_cast<char>(x.size())) + x + "\x94";
+  };
+  const std::string zero(1, '\0');
+  return "\x80\x04\x95" + std::string(8, '\1') + word("numpy._core.multiarray") + word("_reconstruct") + "\x93\x94" +
+         word("numpy") + word("ndarray") + "\x93\x94K" + zero + "\x85\x94" + "C\1b\x94\x87\x94R\x94(K\1K\2K\2\x86\x94" +
+         word("numpy_quaddtype") + word("QuadPrecDType") + "\x93\x94" + word(backend) + "\x85\x94R\x94" + order + "C" +
+         static_cast<char>(data.size()) + data + "\x94t\x94" + "b.";
+}
+
+#if defined(__SIZEOF_FLOAT128__)
+TEST(Npy, ReadsArraysOfQuaddtype) {
+  TemporaryFolder folder;
+  const binary128 third = static_cast<binary128>(1) / 3;
+  const std::string numbers = raw<binary128>({1, 2, third, -4}), header = dictionary("|O", "(2, 2)");
+  const QuadMatrix x = read_quad_npy(folder.write("x.npy", npy(header, pickled(numbers))), Vectors::refused);
+  EXPECT_EQ(x.order, Order::row_major);
+  ASSERT_EQ(x.entries.size(), 4u);
+  EXPECT_EQ(x.entries[1], dd(2));
+  EXPECT_EQ(x.entries[2].hi, 1.0 / 3);
+  EXPECT_EQ(x.entries[2].lo, static_cast<double>(third - static_cast<binary128>(1.0 / 3)));
+  EXPECT_EQ(
+      read_quad_npy(folder.write("y.npy", npy(header, pickled(numbers, "sleef", '\x88'))), Vectors::refused).order,
+      Order::column_major);
+  const auto refused = [&](const std::string& pickle) {
+    const std::string path = folder.write("z.npy", npy(header, pickle));
+    EXPECT_THROW(read_quad_npy(path, Vectors::refused), FileError);
+  };
+  refused(pickled(numbers.substr(16)));
+  refused(pickled(numbers, "another"));
+  refused(pickled(numbers) + "x");
+  refused(pickled(numbers).substr(0, 90));
+  refused("cos\nsystem\n(S'true'\ntR.");
+}
+#endif
 
 struct Broken {
   const char* dictionary;

@@ -175,5 +175,60 @@ TEST(VerifiedOnGpu, SaysNo) {
       Error);
 }
 
+// Of triangles with known diagonals, turned: integers, so that determinants are exact powers of two.
+TEST(VerifiedOnGpu, EnclosesTheDeterminant) {
+  for (const std::int64_t n : {1, 40, 300}) {
+    std::vector<double> a(static_cast<std::size_t>(n * n), 0);
+    const std::vector<double> noise = random_matrix<double>(n * n, 16);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        double& e = a[static_cast<std::size_t>((n - 1 - i) + j * n)];  // rows from the last to the first
+        e = i == j               ? (j % 2 == 0 ? 2 : 4)
+            : i < j && j < i + 3 ? std::round(noise[static_cast<std::size_t>(i + j * n)])
+                                 : 0;
+      }
+    const bool odd = (n / 2) % 2 != 0;
+    const OnDevice<double> device_a(a);
+    DeterminantInterval d;
+    const VerifiedReport report = cuda::verified_determinant(n, device_a.data(), n, d);
+    ASSERT_TRUE(report.verified) << report.text();
+    const std::int64_t power = n + n / 2 - d.exponent;  // det = +-2^(n + n / 2)
+    const double exact = (odd ? -1 : 1) * std::ldexp(1.0, static_cast<int>(power));
+    EXPECT_LE(d.low, exact) << n;
+    EXPECT_GE(d.high, exact) << n;
+    EXPECT_LT(d.high - d.low, 1e-3) << n;
+  }
+  const std::vector<double> random = random_matrix<double>(200 * 200, 17);
+  const OnDevice<double> device_random(random), singular(std::vector<double>{1, 2, 2, 4});
+  DeterminantInterval d, host;
+  ASSERT_TRUE(verified_determinant(200, random.data(), 200, host).verified);
+  ASSERT_TRUE(cuda::verified_determinant(200, device_random.data(), 200, d).verified);
+  const double scale = std::ldexp(1.0, static_cast<int>(host.exponent - d.exponent));
+  EXPECT_LE(d.low, host.high * scale);
+  EXPECT_GE(d.high, host.low * scale);
+  EXPECT_FALSE(cuda::verified_determinant(2, singular.data(), 2, d).verified);
+}
+
+// The second difference matrix, least eigenvalue 2 - 2 cos(pi / (n + 1)); its upper triangle holds anything.
+TEST(VerifiedOnGpu, BoundsTheLeastEigenvalue) {
+  const std::int64_t n = 200, lda = n + 3;
+  std::vector<double> a(static_cast<std::size_t>(lda * n), NAN);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = j; i < n; ++i) a[static_cast<std::size_t>(i + j * lda)] = i == j ? 2 : i == j + 1 ? -1 : 0;
+  const double least = 2 - 2 * std::cos(3.14159265358979 / static_cast<double>(n + 1));
+  double bound = -1;
+  const OnDevice<double> definite(a);
+  const VerifiedReport report = cuda::verified_definite(n, definite.data(), lda, bound);
+  EXPECT_TRUE(report.verified) << report.text();
+  EXPECT_GT(bound, 0.2 * least);
+  EXPECT_LE(bound, least * (1 + 1e-9));
+  for (std::int64_t i = 0; i < n; ++i) a[static_cast<std::size_t>(i * (lda + 1))] -= least * 1.0001;
+  const OnDevice<double> indefinite(a);
+  EXPECT_FALSE(cuda::verified_definite(n, indefinite.data(), lda, bound).verified);
+  EXPECT_EQ(bound, 0);
+  a[1] = NAN;
+  EXPECT_THROW(static_cast<void>(cuda::verified_definite(n, OnDevice<double>(a).data(), lda, bound)), Error);
+}
+
 }  // namespace
 }  // namespace vernier::test::interval_gpu_test

@@ -6,6 +6,7 @@
 #include "base/status.hpp"
 #include "on_device.hpp"
 #include "support/quad_values.hpp"
+#include "vernier/quad_arrays.hpp"
 
 namespace vernier::test::quad_factors_gpu_test {
 namespace {
@@ -99,6 +100,42 @@ TYPED_TEST(QuadFactorsOnGpu, RefuseBeforeTheFirstWrite) {
   EXPECT_THROW((void)cuda::quad_getrf(3, 3, device_a.data(), 2, pivots.data()), Error);
   EXPECT_THROW((void)cuda::quad_potrf(Uplo::lower, 3, static_cast<T*>(nullptr), 3), Error);
   EXPECT_TRUE(device_a.has(a));
+}
+
+TEST(QuadArraysOnGpu, HaveTheBitsOfOneArray) {
+  constexpr std::int64_t n = 70, ld = 73;
+  const std::vector<dd> a = heavy<dd>(n, ld, 21), b = random_quads<dd>(ld * n, 0.5, 22);
+  std::vector<dd> c = random_quads<dd>(ld * n, 0.5, 23), lu = a, lower = a, x = b, y = b;
+  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n), -1);
+  struct Arrays {
+    OnDevice<double> hi, lo;
+    explicit Arrays(const std::vector<dd>& e) : hi(part(e, &dd::hi)), lo(part(e, &dd::lo)) {}
+    static std::vector<double> part(const std::vector<dd>& e, double dd::*which) {
+      std::vector<double> p;
+      for (const dd& element : e) p.push_back(element.*which);
+      return p;
+    }
+    DdArrays get() const { return {hi.data(), lo.data()}; }
+    bool has(const std::vector<dd>& e) const { return hi.has(part(e, &dd::hi)) && lo.has(part(e, &dd::lo)); }
+  };
+  const Arrays device_a(a), device_b(b), device_c(c), device_lu(lu), device_lower(lower), device_x(x), device_y(y);
+  const OnDevice<std::int64_t> device_pivots(pivots);
+  quad_gemm(Op::none, Op::transpose, n, n, n, 0.5, a.data(), ld, b.data(), ld, 2, c.data(), ld);
+  cuda::quad_gemm(Op::none, Op::transpose, n, n, n, 0.5, device_a.get(), ld, device_b.get(), ld, 2, device_c.get(), ld);
+  EXPECT_TRUE(device_c.has(c));
+  quad_syrk(Uplo::upper, Op::none, n, n, 1, b.data(), ld, 1, c.data(), ld);
+  cuda::quad_syrk(Uplo::upper, Op::none, n, n, 1, device_b.get(), ld, 1, device_c.get(), ld);
+  EXPECT_TRUE(device_c.has(c));
+  EXPECT_EQ(quad_potrf(Uplo::lower, n, lower.data(), ld), 0);
+  EXPECT_EQ(cuda::quad_potrf(Uplo::lower, n, device_lower.get(), ld), 0);
+  EXPECT_TRUE(device_lower.has(lower));
+  quad_trsm(Side::right, Uplo::lower, Op::none, Diag::non_unit, n, n, 1, lower.data(), ld, x.data(), ld);
+  cuda::quad_trsm(Side::right, Uplo::lower, Op::none, Diag::non_unit, n, n, 1, device_lower.get(), ld, device_x.get(),
+                  ld);
+  EXPECT_TRUE(device_x.has(x));
+  EXPECT_EQ(quad_gesv(n, n, lu.data(), ld, pivots.data(), y.data(), ld), 0);
+  EXPECT_EQ(cuda::quad_gesv(n, n, device_lu.get(), ld, device_pivots.data(), device_y.get(), ld), 0);
+  EXPECT_TRUE(device_lu.has(lu) && device_y.has(y) && device_pivots.has(pivots));
 }
 
 }  // namespace

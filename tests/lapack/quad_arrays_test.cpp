@@ -82,6 +82,16 @@ TEST(QuadArrays, FactorAndSolveAsOneArray) {
   b.expect_same();
 }
 
+TEST(QuadArrays, TakeMatricesOfNoSize) {
+  Both c(4, 14);
+  const ConstDdArrays none;
+  quad_gemm(Op::none, Op::none, 4, 4, 0, 1, none, 4, none, 1, 2, c.arrays(), ld);
+  quad_gemm(Op::none, Op::none, 4, 4, 0, 1, static_cast<const dd*>(nullptr), 4, static_cast<const dd*>(nullptr), 1, 2,
+            c.one.data(), ld);
+  c.expect_same();
+  EXPECT_EQ(quad_gesv(0, 3, DdArrays{}, 1, nullptr, DdArrays{}, 1), 0);
+}
+
 TEST(QuadArrays, RefuseWhatIsNotThere) {
   Both a(4, 12), c(4, 13);
   const Both before = c;

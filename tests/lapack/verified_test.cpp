@@ -110,6 +110,35 @@ TEST(VerifiedSolve, EnclosesTheExactSolutionOrSaysNo) {
     }
 }
 
+// Large enough for an inverse in float; with columns as near as 2^-19 that serves no longer.
+TEST(VerifiedSolve, EnclosesKnownSolutionsOfLargerSystems) {
+  constexpr std::int64_t n = 260, columns = 2;
+  for (const int apart : {0, 19}) {
+    Random r(31);
+    Square a(n * n), x(n * columns), b(n * columns, 0), low(b.size()), high(b.size());
+    for (double& e : a) e = static_cast<double>(r.integer(-(1 << 20), 1 << 20));
+    for (std::int64_t i = 0; apart != 0 && i < n; ++i)
+      a[at(i, 1, n)] = a[at(i, 0, n)] + std::round(std::ldexp(a[at(i, 1, n)], -apart));
+    for (double& e : x) e = static_cast<double>(r.integer(-1000, 1000));
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t l = 0; l < n; ++l)
+        for (std::int64_t i = 0; i < n; ++i) b[at(i, j, n)] += a[at(i, l, n)] * x[at(l, j, n)];  // whole numbers
+    const VerifiedReport report = verified_solve(n, columns, a.data(), n, b.data(), n, low.data(), high.data(), n);
+    ASSERT_TRUE(report.verified) << report.text();
+    for (std::size_t e = 0; e < x.size(); ++e) {
+      EXPECT_LE(low[e], x[e]);
+      EXPECT_GE(high[e], x[e]);
+      EXPECT_LE(high[e] - low[e], 0x1p-40 * std::max(1.0, std::fabs(x[e])));
+    }
+  }
+}
+
+TEST(VerifiedSolve, TakesNoEquations) {
+  const double* const none = nullptr;
+  EXPECT_TRUE(verified_solve(0, 2, none, 1, none, 1, nullptr, nullptr, 1).verified);
+  EXPECT_TRUE(verified_inverse(0, none, 1, nullptr, nullptr, 1).verified);
+}
+
 TEST(VerifiedInverse, EnclosesTheExactInverse) {
   for (const Family& f : families(12, 200)) {
     mpq_class determinant;

@@ -138,6 +138,10 @@ def test_beyond_double():
     assert np.array_equal(shown(vernier.beyond.matmul_ends(a, b).low), vernier.beyond.matmul_ends(shown(a), shown(b)).low)
     z = torch.complex(a, -a)
     assert np.array_equal(vernier.beyond.matmul(z, z.mH).numpy(), vernier.beyond.matmul(shown(z), shown(z.mH)).numpy())
+    s = torch.diag(torch.tensor([2.0, 4.0, 8.0], dtype=torch.float64, device=DEVICE))
+    inverse, d = vernier.beyond.verified_inverse(s), vernier.beyond.verified_determinant(s)
+    assert inverse.low[1, 1] <= 0.25 <= inverse.high[1, 1] and inverse.high.device == s.device
+    assert d.low * 2.0**d.exponent <= 64 <= d.high * 2.0**d.exponent and 1 < vernier.beyond.verified_definite(s) <= 2
 
 
 def test_solvers_and_prepared_factors():

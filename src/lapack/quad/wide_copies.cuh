@@ -9,6 +9,26 @@ namespace vernier::cuda {
 
 inline constexpr int copy_threads = 128, turned = 16;  // turned: rows and columns of a block's tile
 
+inline constexpr int swap_threads = 128, most_swaps = 64;
+
+struct RowSwaps {
+  int count;
+  std::int64_t first, row[most_swaps];
+};
+
+// A thread a column.
+__global__ void __launch_bounds__(swap_threads)
+    swap_wide_rows(ulonglong2* x, std::int64_t ld, std::int64_t columns, const __grid_constant__ RowSwaps swaps) {
+  const std::int64_t l = static_cast<std::int64_t>(blockIdx.x) * swap_threads + threadIdx.x;
+  if (l >= columns) return;
+  ulonglong2* const column = x + l * ld;
+  for (int s = 0; s < swaps.count; ++s) {
+    ulonglong2 &a = column[swaps.first + s], &b = column[swaps.row[s]];
+    const ulonglong2 kept = a;
+    a = b, b = kept;
+  }
+}
+
 // blockIdx.y and those behind it, gridDim.y apart: columns.
 template <class Use>
 __device__ __forceinline__ void over_elements(std::int64_t rows, std::int64_t columns, const Use& use) {

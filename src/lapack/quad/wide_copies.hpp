@@ -1,5 +1,5 @@
-// Matrices of 16-byte elements, dd or binary128, in device memory: dd of any hi and lo normalised, transposes, dd from
-// two arrays and back, row interchanges.
+// Matrices of 16-byte elements, dd or binary128, in device memory: row interchanges, dd of any hi and lo normalised,
+// transposes, and dd from two arrays and back.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,6 +15,9 @@ struct WideColumns {
   std::int64_t ld, columns;
 };
 
+// Rows j and pivots[j] - 1, for j = first .. last - 1 in this order; pivots are in host memory.
+void swap_rows_on_device(const WideColumns& m, std::int64_t first, std::int64_t last, const std::int64_t* pivots,
+                         cudaStream_t stream);
 // Rows from slope j on of each column j.
 void normalise_dd_on_device(std::int64_t rows, const WideColumns& m, std::int64_t slope, cudaStream_t stream);
 // to(j, i) = from(i, j), of `rows` rows; lower: for i >= j alone.
@@ -23,8 +26,5 @@ void transpose_wide_on_device(std::int64_t rows, const WideColumns& from, const 
 // dd without gaps.
 void pack_dd_on_device(const ConstDdArrays& x, const ArraysShape& shape, dd* to, cudaStream_t stream);
 void unpack_dd_on_device(const dd* from, const ArraysShape& shape, const DdArrays& x, cudaStream_t stream);
-// Rows j and pivots[j] - 1, for j = first .. last - 1 in this order; pivots are in host memory.
-void swap_rows_on_device(const WideColumns& m, std::int64_t first, std::int64_t last, const std::int64_t* pivots,
-                         cudaStream_t stream);
 
 }  // namespace vernier::cuda

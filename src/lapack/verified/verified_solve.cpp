@@ -73,7 +73,9 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   report.contraction = inverse.contraction;
   report.reason = inverse.failure;
   if (report.reason.empty()) {
-    const Enclosure e = enclose(HostSystem(n, nrhs, A, lda, B, ldb, inverse, options), inverse);
+    const bool any = n > 0 && nrhs > 0;
+    const Enclosure e =
+        any ? enclose(HostSystem(n, nrhs, A, lda, B, ldb, inverse, options), inverse) : Enclosure{{}, {}, {}, true};
     report.verified = e.finite;
     if (report.verified)
       write_intervals(e, n, nrhs, Xlow, Xhigh, ldx);

@@ -2,7 +2,7 @@
 #include "base/stub.hpp"
 #include "lapack/quad/quad_instances.hpp"
 #include "lapack/verified/interval_products.hpp"
-#include "vernier/quad.hpp"
+#include "vernier/quad_arrays.hpp"
 
 #if !VERNIER_HAS_CUDA
 
@@ -20,6 +20,14 @@ VerifiedReport verified_solve(std::int64_t, std::int64_t, const double*, std::in
 
 VerifiedReport verified_inverse(std::int64_t, const double*, std::int64_t, double*, double*, std::int64_t,
                                 const Options&) {
+  fail_without_cuda();
+}
+
+VerifiedReport verified_determinant(std::int64_t, const double*, std::int64_t, DeterminantInterval&, const Options&) {
+  fail_without_cuda();
+}
+
+VerifiedReport verified_definite(std::int64_t, const double*, std::int64_t, double&, const Options&) {
   fail_without_cuda();
 }
 
@@ -43,6 +51,27 @@ VERNIER_STUB(std::int64_t, quad_potrf, T, Uplo, std::int64_t, T*, std::int64_t, 
 VERNIER_STUB(std::int64_t, quad_gesv, T, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,
              const QuadOptions&)
 VERNIER_ALL_QUAD_FACTORS()
+
+QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t,
+                     const ConstDdArrays&, std::int64_t, double, const DdArrays&, std::int64_t, const QuadOptions&) {
+  fail_without_cuda();
+}
+void quad_syrk(Uplo, Op, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t, double,
+               const DdArrays&, std::int64_t, const QuadOptions&) {
+  fail_without_cuda();
+}
+void quad_trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t,
+               const DdArrays&, std::int64_t, const QuadOptions&) {
+  fail_without_cuda();
+}
+std::int64_t quad_getrf(std::int64_t, std::int64_t, const DdArrays&, std::int64_t, std::int64_t*, const QuadOptions&) {
+  fail_without_cuda();
+}
+std::int64_t quad_potrf(Uplo, std::int64_t, const DdArrays&, std::int64_t, const QuadOptions&) { fail_without_cuda(); }
+std::int64_t quad_gesv(std::int64_t, std::int64_t, const DdArrays&, std::int64_t, std::int64_t*, const DdArrays&,
+                       std::int64_t, const QuadOptions&) {
+  fail_without_cuda();
+}
 
 VERNIER_INTERVAL_PRODUCTS(double)
 VERNIER_INTERVAL_PRODUCTS(std::complex<double>)
