@@ -14,7 +14,7 @@
 namespace vernier::bench {
 
 std::unique_ptr<Product> Settings::product(const Factors& factors, bool apart) const {
-#if defined(VERNIER_HAS_CUDA)
+#if VERNIER_HAS_CUDA
   if (device == "cuda") return device_product(factors, apart);
 #endif
   return host_product(factors, apart ? threads : 1);

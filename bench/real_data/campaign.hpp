@@ -10,12 +10,13 @@
 namespace vernier::bench {
 
 struct Settings {
-  std::int64_t n = 2048, sample = 96, products = 0;
+  std::int64_t n = 2048, k = 0, sample = 96, products = 0;
   std::vector<std::string> classes;
   std::string device = "cpu", contract = "fp64", engine;
   int threads = 0, repeat = 3;
-  std::int64_t first = 1;  // seed of the first of `products`
-  double seconds = 0;      // after which no further one is begun; 0: all are
+  std::int64_t first = 1;      // seed of the first of `products`
+  std::int64_t different = 0;  // rows of A and columns of B that are not over again; 0: all
+  double seconds = 0;          // after which no further one is begun; 0: all are
 
   // apart: on a stream that no other product has.
   std::unique_ptr<Product> product(const Factors& factors, bool apart) const;

@@ -320,7 +320,21 @@ const std::vector<RealClass>& real_classes() {
   return list;
 }
 
-Factors make_factors(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed) {
+namespace {
+
+// The first m rows and n columns of a product over again.
+Factors over_again(const Factors& few, std::int64_t m, std::int64_t n) {
+  const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  return {m, n, few.k, matrix(m, few.k, [&](auto i, auto l) { return few.a[index(i % few.m + l * few.m)]; }),
+          matrix(few.k, n, [&](auto l, auto j) { return few.b[index(l + j % few.n * few.k)]; })};
+}
+
+}  // namespace
+
+Factors make_factors(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed,
+                     std::int64_t different) {
+  if (different > 0 && (different < m || different < n))
+    return over_again(make_factors(name, std::min(m, different), std::min(n, different), k, seed), m, n);
   for (const Class& c : classes()) {
     if (c.about.name != name) continue;
     const Shape shape{m, n, std::min(k, c.about.longest_k)};

@@ -21,6 +21,8 @@ struct RealClass {
 const std::vector<RealClass>& real_classes();
 
 // The same on every machine but for what LAPACK computes. Throws std::out_of_range on an unknown name.
-Factors make_factors(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed);
+// different: so many rows of A and columns of B, over again beyond them; 0: all.
+Factors make_factors(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed,
+                     std::int64_t different = 0);
 
 }  // namespace vernier::bench

@@ -87,10 +87,10 @@ class DeviceProduct final : public Product {
     return report;
   }
 
-  std::vector<double> c() const override {
-    std::vector<double> copy(static_cast<std::size_t>(m_ * n_));
-    check(cudaMemcpy(copy.data(), c_.data(), copy.size() * sizeof(double), cudaMemcpyDeviceToHost));
-    return copy;
+  const std::vector<double>& c() override {
+    copy_.resize(static_cast<std::size_t>(m_ * n_));
+    check(cudaMemcpy(copy_.data(), c_.data(), copy_.size() * sizeof(double), cudaMemcpyDeviceToHost));
+    return copy_;
   }
 
  private:
@@ -98,6 +98,7 @@ class DeviceProduct final : public Product {
   cudaStream_t stream_;
   std::int64_t m_, n_, k_;
   Memory a_, b_, c_;
+  std::vector<double> copy_;
   cudaEvent_t start_ = nullptr, end_ = nullptr;
 };
 

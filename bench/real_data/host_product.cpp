@@ -12,7 +12,7 @@ class HostProduct final : public Product {
     return gemm(Op::none, Op::none, f_.m, f_.n, f_.k, 1.0, f_.a.data(), f_.m, f_.b.data(), f_.k, 0.0, c_.data(), f_.m,
                 Options{.contract = contract, .engine = engine, .threads = threads_});
   }
-  std::vector<double> c() const override { return c_; }
+  const std::vector<double>& c() override { return c_; }
 
  private:
   const Factors& f_;

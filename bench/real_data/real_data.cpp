@@ -23,7 +23,8 @@ double median(std::vector<double> x) {
 }
 
 Json measured(const std::string& name, const Settings& settings) {
-  const Factors factors = make_factors(name, settings.n, settings.n, settings.n, 1);
+  const std::int64_t n = settings.n;
+  const Factors factors = make_factors(name, n, n, settings.k > 0 ? settings.k : n, 1, settings.different);
   const auto product = settings.product(factors, true);
   const Contract contract = Contract::parse(settings.contract);
   Report report = product->multiply(contract, settings.engine);
@@ -55,6 +56,14 @@ Json measured(const std::string& name, const Settings& settings) {
   line["largest_error"] = ours.largest;
   line["native_largest_error"] = natives.largest;
   if (settings.repeat == 0) return line;
+  const auto add_last = [&](bool asynchronous, const char* mean, const char* largest) {
+    product->multiply(contract, settings.engine, asynchronous);
+    const Errors last = errors_of(factors, product->c(), settings.sample);
+    line[mean] = last.mean;
+    line[largest] = last.largest;
+  };
+  add_last(false, "last_mean_error", "last_largest_error");
+  if (settings.device == "cuda") add_last(true, "last_asynchronous_mean_error", "last_asynchronous_largest_error");
   line["seconds"] = median(seconds);
   line["native_seconds"] = median(native_seconds);
   line["ratio"] = median(native_seconds) / median(seconds);
@@ -71,6 +80,8 @@ int run(int count, char** words) {
   Settings settings;
   CLI::App app("fp64 products of data that programs have, beside the native product");
   app.add_option("--n", settings.n, "order of the matrices")->check(CLI::PositiveNumber);
+  app.add_option("--k", settings.k, "k of the products; 0: n");
+  app.add_option("--different", settings.different, "rows of A and columns of B, over again beyond; 0: all");
   app.add_option("--classes", settings.classes, "some of the classes")->delimiter(',');
   app.add_option("--contract", settings.contract, "fp64, fp64-normwise, ...");
   const std::vector<std::string> devices{"cpu", "cuda"};

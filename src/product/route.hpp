@@ -40,7 +40,7 @@ constexpr int conversion_of(int moduli, int words) { return 8 * moduli + words; 
 
 // Numbers of moduli that wide entries may get. A launch fixes the number, so there is one for each class; more moduli
 // than are needed carry the same integer.
-inline constexpr int most_route_classes = 5;
+inline constexpr int most_route_classes = 7;
 struct RouteClasses {
   int count = 0;
   int moduli[most_route_classes] = {};         // rising

@@ -110,6 +110,26 @@ class ResidueRun {
     return wins;
   }
 
+  // Do the planes that measure() has written serve although statistics leave entries wide? A part of the product of |A|
+  // and |B| may tell, beside them.
+  bool ordinary_scales_serve(const BoundTiles* tiles) {
+    const ProductShape& s = plan_.shape;
+    const std::int64_t skip = bound_skip(s.k);
+    if (!planes_ready_ || skip == 1) return false;
+    const double start = seconds_now();
+    Arena arena = arena_;
+    const PassBuffers buffers = carve_pass(arena, plan_.ordinary, *plan_.engine);
+    const std::size_t room = static_cast<std::size_t>(plan_.ordinary.moduli) * buffers.c.stride;  // of products to come
+    const BoundBlocking blocking =
+        choose_bound_blocking({s.m, s.n, bound_k(s.k, skip)}, plan_.printable.threads, tiles != nullptr, room, false);
+    const Arena products(reinterpret_cast<std::byte*>(buffers.c.planes), room);
+    const bool serves =
+        blocking.bytes <= room &&
+        BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, products, skip).ordinary_scales_serve();
+    report_.seconds_bound += seconds_now() - start;
+    return serves;
+  }
+
   // Scales from a product of |A| and |B|. What measure() has written is of no use then.
   Scaling scale_by_bound(const BoundTiles* tiles) {
     const double start = seconds_now();
@@ -239,7 +259,7 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
       report.fallback = true;
       return false;
     }
-    scaling = run.scale_by_bound(tiles);
+    scaling = run.ordinary_scales_serve(tiles) ? Scaling{} : run.scale_by_bound(tiles);
     report.bounded = true;
   }
   report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;

@@ -50,10 +50,10 @@ void set_moduli(Plan& plan, int moduli) {
 
 bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) & 1) != 0; }
 
-// What is known after an irregular product says what to guess for the next one: of the allowed guesses, from number
-// `from` on, the first that did not fail yet. bound: moduli by the right scales.
-void expect(const DeviceProductPlan& plan, unsigned allowed, int from, int bound, ProductMemory& memory) {
-  int next = std::max(from, memory.failed_guess + 1);
+// What is known after an irregular product says what to guess for the next one: of the allowed guesses the first that
+// did not fail yet. bound: moduli by the right scales.
+void expect(const DeviceProductPlan& plan, unsigned allowed, int bound, ProductMemory& memory) {
+  int next = memory.failed_guess + 1;
   while (next <= plan.guesses() && !is_allowed(allowed, next)) ++next;
   memory.guess = guess_worth_making(plan, next, bound);
 }
@@ -67,7 +67,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   memory.failed_guess = std::max(memory.failed_guess, guess);
   report.fallback = plan.most_bound_moduli == 0;
   if (report.fallback) {
-    expect(plan, guess > 0 ? bound.guess_findings().allowed : ~0u, 1, 0, memory);
+    expect(plan, guess > 0 ? bound.guess_findings().allowed : ~0u, 0, memory);
     return false;
   }
   const auto start = Clock::now();
@@ -79,7 +79,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
-  expect(plan, found.allowed, found.coarse + 1, found.moduli, memory);
+  expect(plan, found.allowed & ~found.coarse, found.moduli, memory);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;

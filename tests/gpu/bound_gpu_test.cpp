@@ -306,6 +306,9 @@ TEST(BoundOnGpu, SamplesAreThoseOfTheHost) {
       EXPECT_NEAR(got[e].magnitude, want[e].magnitude, 1e-4f * want[e].magnitude) << family << ", entry " << e;
       EXPECT_NEAR(got[e].native, want[e].native, 1e-3f * want[e].native + 1e-4f) << family << ", entry " << e;
       EXPECT_NEAR(got[e].last, want[e].last, 1e-3f) << family << ", entry " << e;
+      EXPECT_NEAR(got[e].row_partners, want[e].row_partners, 1e-4f * want[e].row_partners) << family << ", entry " << e;
+      EXPECT_NEAR(got[e].column_partners, want[e].column_partners, 1e-4f * want[e].column_partners)
+          << family << ", entry " << e;
     }
     const auto slack = fetched(x.buffers.sample.slack, 2);
     const auto least = [&](const auto& vectors) {
@@ -357,7 +360,7 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
                                    const int* scales, int slack, int spare) {
       const auto minima = fetched(bounds.side.minima, static_cast<std::int64_t>(vectors.size()));
       const auto got = fetched(scales, static_cast<std::int64_t>(vectors.size()));
-      BoundSampleSides sides;
+      BoundSampleSteps steps;
       for (std::size_t v = 0; v < vectors.size(); ++v) {
         const VectorStatistics& s = vectors[v].statistics;
         if (s.zero()) continue;
@@ -371,13 +374,13 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
             static_cast<std::size_t>(bound_sampled_vector(side, t, static_cast<std::int64_t>(vectors.size())));
         const VectorStatistics& s = vectors[v].statistics;
         const int em = bound_exponent(x.task.rule, x.task.product, x.task.k, s, std::bit_cast<float>(minima[v]));
-        sides[static_cast<std::size_t>(t)] = bound_sample_side(x.task.rule, s, em);
+        steps[static_cast<std::size_t>(t)] = bound_sample_step(x.task.rule, s, em);
       }
-      return sides;
+      return steps;
     };
-    const BoundSampleSides rows = expect_scales(0, x.rows, x.buffers.side.a, x.a_scales.data(), rows_slack(found.slack),
+    const BoundSampleSteps rows = expect_scales(0, x.rows, x.buffers.side.a, x.a_scales.data(), rows_slack(found.slack),
                                                 found.spare - found.spare / 2);
-    const BoundSampleSides columns =
+    const BoundSampleSteps columns =
         expect_scales(1, x.columns, x.buffers.side.b, x.b_scales.data(), columns_slack(found.slack), found.spare / 2);
     EXPECT_EQ(found.exponent, exponent) << family;
     EXPECT_EQ(found.slack,

@@ -13,7 +13,7 @@ namespace {
 
 BoundSampleEntry entry_of(const std::vector<float>& terms, std::int64_t chain) {
   BoundSampleSum sum(chain);
-  for (const float x : terms) sum.add(x);
+  for (const float x : terms) sum.add(x, 1);
   return sum.entry();
 }
 
@@ -28,15 +28,42 @@ TEST(BoundSample, AddsWhatTheNativeProductRounds) {
   EXPECT_EQ(entry_of({0, 0}, 1).magnitude, 0);
 }
 
+// An element that is 0 is not rounded, whatever it is multiplied by.
+TEST(BoundSample, RoundingsMeetThePartnersOfElementsThatAreThere) {
+  BoundSampleSum sum(4);
+  sum.add(3, 2), sum.add(0, 8), sum.add(4, 0), sum.add(12, 5);
+  const BoundSampleEntry e = sum.entry();
+  EXPECT_FLOAT_EQ(e.magnitude, 66);
+  EXPECT_FLOAT_EQ(e.row_partners, std::sqrt(29.f));
+  EXPECT_FLOAT_EQ(e.column_partners, std::sqrt(9.f + 64 * 0 + 144));
+  EXPECT_FLOAT_EQ(bound_sample_error({.magnitude = 2, .row_partners = 3, .column_partners = 4}, 2, 1),
+                  std::sqrt((9.f + 4) / 12));
+}
+
+// Means 1 and 3 of rows, 2 of all columns: the mean of two rows that differ so is sure to 1 / sqrt(2), here of 32.
+TEST(BoundSample, ErrorsThatAreAlikeInARowMakeTheMeanUncertain) {
+  BoundSample sample;
+  for (std::size_t e = 0; e < sample.size(); ++e)
+    sample[e] = {.magnitude = 1, .native = e / bound_sampled % 2 == 0 ? 1.0f : 3.0f};
+  const BoundNativeErrors rows = native_errors(sample);
+  EXPECT_FLOAT_EQ(rows.most_mean(), bound_margin * (2 - 1 / std::sqrt(32.f)));
+  EXPECT_FLOAT_EQ(rows.most_of_any(), bound_margin * 3);
+  for (std::size_t e = 0; e < sample.size(); ++e) sample[e].native = (e / bound_sampled + e) % 2 == 0 ? 1.0f : 3.0f;
+  EXPECT_FLOAT_EQ(native_errors(sample).most_mean(), bound_margin * 2) << "no two rows differ";
+  for (std::size_t e = 0; e < sample.size(); ++e)
+    if (e / bound_sampled > 0) sample[e] = {};
+  EXPECT_FLOAT_EQ(native_errors(sample).count, bound_sampled);
+  EXPECT_LT(native_errors(BoundSample{}).most_mean(), 0) << "nothing is known";
+}
+
 TEST(BoundSample, PlacesAreVectors) {
   for (const std::int64_t vectors : {1, 2, 5, 31, 32, 33, 100, 4096, 10001})
     for (int t = 0; t < bound_sampled; ++t)
       for (const int side : {0, 1}) {
         EXPECT_GE(bound_sampled_vector(side, t, vectors), 0);
         EXPECT_LT(bound_sampled_vector(side, t, vectors), vectors);
-        if (vectors >= 4096) {
-          EXPECT_NE(bound_sampled_vector(side, t, vectors), bound_sampled_vector(1 - side, t, vectors));
-        }
+        for (int other = 0; vectors >= 4096 && other < bound_sampled; ++other)
+          EXPECT_NE(bound_sampled_vector(0, t, vectors), bound_sampled_vector(1, other, vectors));
       }
 }
 
@@ -44,16 +71,16 @@ TEST(BoundSample, PlacesAreVectors) {
 TEST(BoundSample, GivesTheBitsThatErrorsLeave) {
   BoundRule rule{.rms = 0.001};
   BoundSample sample;
-  sample.fill({.magnitude = 1, .native = 1, .last = 0});
-  BoundSampleSides sides;
-  sides.fill({.step = 0.01f, .norm = 1});
+  sample.fill({.magnitude = 1, .native = 1, .row_partners = 1, .column_partners = 1});
+  BoundSampleSteps sides;
+  sides.fill(0.01f);
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 15);  // 2^8 and 2^7: 0.825
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, 6), 6);
   rule.rms = 0.3;  // which errors of other entries may reach: 0.949 with 3 bits, 1.2 with 4
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 3);
-  sample[5].native = 50;  // then the largest error may be so, and the mean 1.05 less its uncertainty, 0.27
+  sample[5].native = 50;  // then the largest error may be so, and the mean 1.05 less its uncertainty, 0.07
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 14);
-  sample.fill({.magnitude = 1, .native = 0, .last = 0});  // of numbers that are added without error
+  sample.fill({.magnitude = 1, .row_partners = 1, .column_partners = 1});  // of numbers that are added without error
   EXPECT_EQ(bound_slack_bits(rule, sample, sides, sides, most_bound_slack), 0);
 }
 

@@ -34,6 +34,9 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   EXPECT_TRUE(small.bound);
   EXPECT_EQ(small.classes.count, 0);
   EXPECT_TRUE(small.native);
+  const DeviceRoutePlan large = plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192));
+  ASSERT_GE(large.classes.count, 4);
+  for (int c = 0; c < 4; ++c) EXPECT_EQ(large.classes.moduli[c], 15 + c) << "closed kernels take less than a modulus";
 }
 
 TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {

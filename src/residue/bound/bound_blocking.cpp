@@ -26,8 +26,8 @@ BoundBlocking halved(const ProductShape& shape, int threads, bool tiles, bool co
 
 }  // namespace
 
-BoundBlocking choose_bound_blocking(const ProductShape& shape, int threads, bool tiles, std::size_t limit) {
-  BoundBlocking b = halved(shape, threads, tiles, true, limit);
+BoundBlocking choose_bound_blocking(const ProductShape& shape, int threads, bool tiles, std::size_t limit, bool codes) {
+  BoundBlocking b = halved(shape, threads, tiles, codes, limit);
   if (b.bytes > limit) b = halved(shape, threads, tiles, false, limit);
   if (b.bytes > limit && tiles) b = halved(shape, threads, false, false, limit);
   return b;

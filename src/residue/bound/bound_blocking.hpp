@@ -19,8 +19,10 @@ struct BoundBlocking {
   std::size_t bytes = 0;
 };
 
-// Within the limit: without bytes for the entries, or in floats where tiles are asked for, if it takes that.
-BoundBlocking choose_bound_blocking(const ProductShape& shape, int threads, bool tiles, std::size_t limit);
+// Within the limit: without bytes for the entries, or in floats where tiles are asked for, if it takes that. codes: are
+// these bytes wanted?
+BoundBlocking choose_bound_blocking(const ProductShape& shape, int threads, bool tiles, std::size_t limit,
+                                    bool codes = true);
 
 struct BoundBuffers {
   std::byte *a = nullptr, *b = nullptr;  // operands of a block

@@ -28,7 +28,7 @@ struct BoundFindings {
   int exponent;       // the largest scaled exponent
   int nonfinite[2];   // vectors of A and of B
   int span[2];        // the largest
-  int coarse;         // guesses, from the first on, whose scales are too coarse for some vector
+  unsigned coarse;    // guesses whose scales are too coarse for some vector: bit g for number g + 1
   unsigned finished;  // blocks of a kernel
   int slack;          // bits by which scales are coarser for what a sample shows
   int moduli;         // 0: more than may be taken

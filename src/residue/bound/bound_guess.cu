@@ -6,26 +6,24 @@ namespace {
 
 constexpr int threads = bound_vector_threads;
 
-// Is the scale that a vector has too coarse for what the product asks?
-__device__ __forceinline__ bool too_coarse(const BoundTask& task, const VectorPlace& place) {
-  const BoundOperand& x = task.operand[place.side];
-  const VectorStatistics s = x.statistics[place.vector];
-  if (s.nonfinite) return true;
-  if (s.zero()) return false;
-  const int asked = bound_exponent(rule_of(task), task.product, task.k, s, minimum_of(x, place.vector));
-  return task.guesses.chooser[task.judged][place.side].ordinary_exponent(s) < asked;
-}
-
 __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ BoundTask task) {
   const VectorPlace place(task, false);
+  // All but the minima is there, since each kernel before this one has waited for those before itself.
+  const bool open = !task.gate.closed(), of_all = blockIdx.x == gridDim.x - 1;  // a block that has no vectors
+  const unsigned allowed = open && of_all ? allowed_guesses(task) : 0;
+  const BoundOperand& x = task.operand[place.side];
+  const VectorStatistics s = open && place.there ? x.statistics[place.vector] : VectorStatistics{};
+  const int exponent = s.zero() ? 0 : task.guesses.chooser[task.judged][place.side].ordinary_exponent(s);
+  const BoundRule rule = rule_of(task);
   wait_for_previous_kernels();
   allow_next_kernel();
-  if (task.gate.closed()) return;
-  bool fails = place.there && too_coarse(task, place);
-  if (blockIdx.x == gridDim.x - 1) {  // which has no vectors
-    const unsigned allowed = allowed_guesses(task);
+  if (!open) return;
+  bool fails = s.nonfinite;
+  if (!s.zero() && !fails)
+    fails = exponent < bound_exponent(rule, task.product, task.k, s, minimum_of(x, place.vector));
+  if (of_all) {
     if (threadIdx.x == 0) task.guess->allowed = allowed;
-    fails = fails || (allowed >> task.judged & 1) == 0;
+    fails = (allowed >> task.judged & 1) == 0;
   }
   if (fails) task.guess->fails = 1;
   __threadfence();

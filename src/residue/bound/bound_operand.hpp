@@ -16,13 +16,14 @@ struct BoundRange {
 };
 
 // Vectors first .. first + count - 1, k_count indices from k_begin on, as floats of 24 bits in the order that x has
-// them: out(v, l) at l + v ld if x.k_contiguous, else at v + l ld.
+// them: out(v, l) at l + v ld if x.k_contiguous, else at v + l ld. Of every `skip` steps of 32 k the first is taken,
+// and they lie side by side.
 template <class T>
 struct BoundPart {
   Operand<T> x;
   const VectorStatistics* statistics = nullptr;  // of all vectors of x
   BoundRange range;
-  std::int64_t first = 0, count = 0, k_begin = 0, k_count = 0;
+  std::int64_t first = 0, count = 0, k_begin = 0, k_count = 0, skip = 1;
 };
 template <class T>
 void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld);
@@ -34,6 +35,17 @@ void bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out);
 template <class T>
 void bound_strip_avx512(const BoundPart<T>& part, bool rows, std::byte* out);
 
-constexpr std::int64_t bound_steps(std::int64_t k) { return (k + 31) / 32; }
+constexpr std::int64_t bound_steps(std::int64_t k, std::int64_t skip = 1) { return ((k + 31) / 32 + skip - 1) / skip; }
+// At least 1024 k are left, so that minima over them are near those over all.
+constexpr std::int64_t bound_skip(std::int64_t k) {
+  std::int64_t skip = 1;
+  while (skip < 16 && k >= 2048 * skip) skip *= 2;
+  return skip;
+}
+// How many k are in these steps.
+constexpr std::int64_t bound_k(std::int64_t k, std::int64_t skip) {
+  const std::int64_t before = bound_steps(k, skip) - 1, left = k - 32 * skip * before;
+  return 32 * before + (left < 32 ? left : 32);
+}
 
 }  // namespace vernier

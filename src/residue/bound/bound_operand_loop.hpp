@@ -75,7 +75,7 @@ void bound_tile(const BoundPart<T>& part, std::int64_t offset, std::int64_t step
                 bool rows, std::byte* out) {
   constexpr int side = bf16_tile_vectors, depth = bf16_step;
   const BoundLimits limits(part.range);
-  const std::int64_t vectors = std::clamp<std::int64_t>(part.count - offset, 0, side), l0 = step * depth;
+  const std::int64_t vectors = std::clamp<std::int64_t>(part.count - offset, 0, side), l0 = step * part.skip * depth;
   const std::int64_t ks = std::min<std::int64_t>(depth, part.k_count - l0);
   const auto value = [&](T x, std::int64_t v) {
     const std::int64_t at = lane + v;
@@ -104,7 +104,7 @@ void bound_tile(const BoundPart<T>& part, std::int64_t offset, std::int64_t step
 template <class T>
 void bound_strip(const BoundPart<T>& part, bool rows, std::byte* out) {
   const BoundFactors factors(part, 0);
-  for (std::int64_t step = 0; step < bound_steps(part.k_count); ++step)
+  for (std::int64_t step = 0; step < bound_steps(part.k_count, part.skip); ++step)
     for (int tile = 0; tile < 2; ++tile, out += bf16_tile_bytes)
       bound_tile(part, tile * bf16_tile_vectors, step, factors, tile * bf16_tile_vectors, rows, out);
 }

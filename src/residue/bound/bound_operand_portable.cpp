@@ -15,12 +15,16 @@ void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld) {
     const auto line = [&](std::int64_t v, std::int64_t l) {
       return part.x.at(part.first + strip + v, part.k_begin + l);
     };
-    if (part.x.k_contiguous) {
-      for (std::int64_t v = 0; v < vectors; ++v)
-        for (std::int64_t l = 0; l < part.k_count; ++l) out[l + (strip + v) * ld] = value(line(v, 0)[l], v);
-    } else {
-      for (std::int64_t l = 0; l < part.k_count; ++l)
-        for (std::int64_t v = 0; v < vectors; ++v) out[strip + v + l * ld] = value(line(0, l)[v], v);
+    for (std::int64_t step = 0; step < bound_steps(part.k_count, part.skip); ++step) {
+      const std::int64_t from = step * part.skip * bf16_step, to = step * bf16_step,
+                         ks = std::min<std::int64_t>(bf16_step, part.k_count - from);
+      if (part.x.k_contiguous) {
+        for (std::int64_t v = 0; v < vectors; ++v)
+          for (std::int64_t l = 0; l < ks; ++l) out[to + l + (strip + v) * ld] = value(line(v, from)[l], v);
+      } else {
+        for (std::int64_t l = 0; l < ks; ++l)
+          for (std::int64_t v = 0; v < vectors; ++v) out[strip + v + (to + l) * ld] = value(line(0, from + l)[v], v);
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
-#include "residue/bound/bound_kernels.hpp"
+#include "residue/bound/bound_vectors.cuh"
 
 namespace vernier::cuda {
 namespace {
@@ -36,21 +36,12 @@ __global__ void __launch_bounds__(sample_threads)
   task.sample.vectors[side][t * pitch + l] = static_cast<float>(scaled);
 }
 
-struct SampleSums {
-  float sum = 0, squares = 0, magnitude = 0;
-};
-
 // lane_terms terms of each lane, one behind the other; the sum so far is that of all lanes before.
-__device__ __forceinline__ void add_terms(SampleSums& all, const float4 (&x)[lane_terms / 4],
+__device__ __forceinline__ void add_terms(BoundSampleSums& all, const float4 (&x)[lane_terms / 4],
                                           const float4 (&y)[lane_terms / 4], int lane) {
-  float terms[lane_terms], own = 0;
+  float own = 0;
 #pragma unroll
-  for (int i = 0; i < lane_terms / 4; ++i) {
-    terms[4 * i] = x[i].x * y[i].x, terms[4 * i + 1] = x[i].y * y[i].y;
-    terms[4 * i + 2] = x[i].z * y[i].z, terms[4 * i + 3] = x[i].w * y[i].w;
-  }
-#pragma unroll
-  for (const float term : terms) own += term;
+  for (int i = 0; i < lane_terms / 4; ++i) own += x[i].x * y[i].x + x[i].y * y[i].y + x[i].z * y[i].z + x[i].w * y[i].w;
   float before = own;
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
@@ -58,20 +49,14 @@ __device__ __forceinline__ void add_terms(SampleSums& all, const float4 (&x)[lan
     if (lane >= d) before += other;
   }
   const float end = __shfl_sync(~0u, before, 31);
-  float s = all.sum + (before - own);
+  float now = all.sum + (before - own);
+  const auto add = [&](float p, float q) { all.add(p, q, now += p * q); };
 #pragma unroll
-  for (const float term : terms) {
-    s += term;
-    if (term != 0) all.squares += s * s;
-    all.magnitude += fabsf(term);
+  for (int i = 0; i < lane_terms / 4; ++i) {
+    add(x[i].x, y[i].x), add(x[i].y, y[i].y);
+    add(x[i].z, y[i].z), add(x[i].w, y[i].w);
   }
   all.sum += end;
-}
-
-__device__ __forceinline__ float sum_over_lanes(float x) {
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
 }
 
 // The least bound_slack() of each side, which all threads share.
@@ -95,7 +80,7 @@ __device__ __forceinline__ void find_entry(const BoundTask& task) {
     return reinterpret_cast<const float4*>(sample.vectors[side] + t * sample.pitch);
   };
   const float4 *row = vector(0, entry / bound_sampled), *column = vector(1, entry % bound_sampled);
-  SampleSums sums;
+  BoundSampleSums sums;
   for (std::int64_t l = 0; l < sample.pitch; l += 32 * lane_terms) {
     constexpr int each = lane_terms / 4;
     float4 x[each], y[each];
@@ -108,9 +93,11 @@ __device__ __forceinline__ void find_entry(const BoundTask& task) {
     }
     add_terms(sums, x, y, lane);
   }
-  const float squares = sum_over_lanes(sums.squares), magnitude = sum_over_lanes(sums.magnitude);
+  for (float BoundSampleSums::*of : {&BoundSampleSums::squares, &BoundSampleSums::magnitude,
+                                     &BoundSampleSums::row_partners, &BoundSampleSums::column_partners})
+    sums.*of = sum_over_lanes(sums.*of);
   if (lane != 0) return;
-  const BoundSampleEntry found = BoundSampleSum::of(sums.sum, squares, magnitude);
+  const BoundSampleEntry found = sums.entry();
   sample.entries[entry] = found;
   atomicMax(sample.native_largest, __float_as_uint(found.native));
 }

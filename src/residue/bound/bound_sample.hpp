@@ -15,11 +15,11 @@ inline constexpr int most_bound_slack = 24;   // bits of both sides together
 inline constexpr float bound_margin = 0.95f;  // of the native product's errors that ours may reach
 inline constexpr float rounding_rms = 0.41f;  // of a sum of any size, in units of u times its magnitude
 
-// Which vector of A (side 0) or B (1) is sampled t-th: four side by side at eight places, others on the other side, so
-// that diagonals are no more than a part of the entries.
+// Which vector of A (side 0) or B (1) is sampled t-th: places by the golden ratio, in 2^32 parts, which no period of
+// the data meets; others on the other side, so that diagonals are no more than a part of the entries.
 VERNIER_HD constexpr std::int64_t bound_sampled_vector(int side, int t, std::int64_t vectors) {
-  const std::int64_t place = (4 * (t / 4) + 1 + 2 * side) * vectors / 32 / 4 * 4 + t % 4;
-  return place < vectors ? place : vectors - 1;
+  const std::uint32_t place = 0x9e3779b9u * static_cast<std::uint32_t>(t + 1) + (side == 0 ? 0 : 0x04000000u);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(vectors) * place >> 32);
 }
 
 // In units of u times the entry of |A||B|: rounding errors in the mean square.
@@ -27,6 +27,29 @@ struct BoundSampleEntry {
   float magnitude = 0;  // the entry of |A||B|, in units of 2^(e_i + e_j); 0: no part of the sample
   float native = 0;     // of the native product
   float last = 0;       // of the last rounding, which every product has
+  // 2-norms of what the roundings of the row and of the column are multiplied by, in units of 2^e_j and 2^e_i: an
+  // element that is 0 is not rounded.
+  float row_partners = 0, column_partners = 0;
+};
+
+// Sums of an entry. squares: of all sums that the native product rounds on the way; row_partners, column_partners: of
+// elements whose partner is not 0.
+struct BoundSampleSums {
+  float sum = 0, squares = 0, magnitude = 0, row_partners = 0, column_partners = 0;
+
+  // A product of an element of the row and one of the column, which the native product adds so that its sum is `now`.
+  VERNIER_HD void add(float x, float y, float now) {
+    const float term = x * y;
+    if (term != 0) squares += now * now;
+    magnitude += std::abs(term);
+    if (x != 0) row_partners += y * y;
+    if (y != 0) column_partners += x * x;
+  }
+  VERNIER_HD BoundSampleEntry entry() const {
+    if (!(magnitude > 0)) return {};
+    return {magnitude, rounding_rms * std::sqrt(squares) / magnitude, rounding_rms * std::abs(sum) / magnitude,
+            std::sqrt(row_partners), std::sqrt(column_partners)};
+  }
 };
 
 // An entry, term by term, as the native product adds it: in chains, then the chains.
@@ -34,49 +57,38 @@ class BoundSampleSum {
  public:
   explicit BoundSampleSum(std::int64_t chain) : chain_(chain) {}
 
-  void add(float term) {
+  void add(float x, float y) {
     if (left_ == 0) close();
     --left_;
-    if (term == 0) return;  // adds no error
-    in_chain_ += term;
-    squares_ += in_chain_ * in_chain_;
-    magnitude_ += std::abs(term);
+    in_chain_ += x * y;
+    sums_.add(x, y, in_chain_);
   }
   BoundSampleEntry entry() {
     close();
-    return of(sum_, squares_, magnitude_);
-  }
-  // squares: of all sums that were rounded on the way.
-  static VERNIER_HD BoundSampleEntry of(float sum, float squares, float magnitude) {
-    if (!(magnitude > 0)) return {};
-    return {magnitude, rounding_rms * std::sqrt(squares) / magnitude, rounding_rms * std::abs(sum) / magnitude};
+    return sums_.entry();
   }
 
  private:
   void close() {
     left_ = chain_;
-    if (sum_ != 0) squares_ += (sum_ + in_chain_) * (sum_ + in_chain_);
-    sum_ += in_chain_;
+    const float sum = sums_.sum + in_chain_;
+    if (sums_.sum != 0) sums_.squares += sum * sum;
+    sums_.sum = sum;
     in_chain_ = 0;
   }
   std::int64_t chain_, left_ = 0;
-  float in_chain_ = 0, sum_ = 0, squares_ = 0, magnitude_ = 0;
+  float in_chain_ = 0;
+  BoundSampleSums sums_;
 };
 
-// One vector of the sample: what its elements are rounded to, in units of u 2^e, and its 2-norm in units of 2^e.
-struct BoundSampleSide {
-  float step = 0, norm = 0;
-};
-VERNIER_HD inline BoundSampleSide bound_sample_side(const BoundRule& rule, const VectorStatistics& v, int em) {
-  if (v.zero()) return {};
-  return {static_cast<float>(std::ldexp(1.0, rule.unit_bits - em)), static_cast<float>(bound_norm(v))};
+// What the elements of a vector of the sample are rounded to, in units of u 2^e.
+VERNIER_HD inline float bound_sample_step(const BoundRule& rule, const VectorStatistics& v, int em) {
+  return v.zero() ? 0 : static_cast<float>(std::ldexp(1.0, rule.unit_bits - em));
 }
 
-// Our error of an entry with scales that are coarser by 2^row_bits and 2^column_bits.
-VERNIER_HD inline float bound_sample_error(const BoundSampleEntry& e, const BoundSampleSide& row,
-                                           const BoundSampleSide& column, float rows_coarser, float columns_coarser) {
-  const float a = row.step * column.norm * rows_coarser / e.magnitude,
-              b = column.step * row.norm * columns_coarser / e.magnitude;
+// Our error of an entry whose row and column are rounded to these steps.
+VERNIER_HD inline float bound_sample_error(const BoundSampleEntry& e, float row_step, float column_step) {
+  const float a = row_step * e.row_partners / e.magnitude, b = column_step * e.column_partners / e.magnitude;
   return std::sqrt((a * a + b * b) / 12 + e.last * e.last);
 }
 
@@ -86,27 +98,37 @@ VERNIER_HD inline float bound_largest_error(const BoundRule& rule, float rows_co
          std::sqrt((rows_coarser * rows_coarser + columns_coarser * columns_coarser) / 2);
 }
 
-// Both products' errors, added up.
-struct BoundSampleErrors {
-  float count = 0, sum = 0, native_sum = 0, native_squares = 0, native_largest = 0;
+// Means of the rows of the sample, or of its columns, added up.
+struct BoundSampleMeans {
+  float count = 0, sum = 0, squares = 0;
 
-  VERNIER_HD void add(float ours, float natives) {
+  VERNIER_HD void add(float errors, float entries) {
+    if (!(entries > 0)) return;
+    const float mean = errors / entries;
     count += 1;
-    sum += ours;
-    native_sum += natives;
-    native_squares += natives * natives;
-    native_largest = natives > native_largest ? natives : native_largest;
+    sum += mean;
+    squares += mean * mean;
   }
-  // The native mean less its own uncertainty: entries of a row or column are alike.
-  VERNIER_HD bool our_mean_is_smaller() const {
-    if (!(count > 0)) return false;
-    const float mean = native_sum / count, variance = native_squares / count - mean * mean;
-    const float sure = mean - std::sqrt((variance > 0 ? variance : 0) / bound_sampled);
-    return sum <= bound_margin * sure * count;
+  // Of the mean of all: so many of them are independent of each other.
+  VERNIER_HD float variance() const {
+    if (!(count > 0)) return 0;
+    const float mean = sum / count, spread = squares / count - mean * mean;
+    return spread > 0 ? spread / count : 0;
   }
-  VERNIER_HD bool ours_are_smaller(float our_largest) const {
-    return our_mean_is_smaller() && our_largest <= bound_margin * native_largest;
+};
+
+// The native product's errors of the sample.
+struct BoundNativeErrors {
+  float count = 0, sum = 0, largest = 0;
+  BoundSampleMeans rows, columns;
+
+  // The most that our mean error may be: the native mean, less its own uncertainty, since errors of a row or a column
+  // are alike.
+  VERNIER_HD float most_mean() const {
+    if (!(count > 0)) return -1;
+    return bound_margin * (sum / count - std::sqrt(rows.variance() + columns.variance()));
   }
+  VERNIER_HD float most_of_any() const { return bound_margin * largest; }
 };
 
 // The rule by which scales that are there already are judged: errors may come up to the native product's largest of the

@@ -9,15 +9,21 @@
 namespace vernier {
 
 using BoundSample = std::array<BoundSampleEntry, bound_sampled * bound_sampled>;  // row by row
-using BoundSampleSides = std::array<BoundSampleSide, bound_sampled>;
+using BoundSampleSteps = std::array<float, bound_sampled>;                        // bound_sample_step()
 
 // chain: products that the native product adds before it adds their sums.
 template <class T>
 BoundSample bound_sample(const Operand<T>& a, const VectorStatistics* rows, const Operand<T>& b,
                          const VectorStatistics* columns, std::int64_t chain, int threads);
 
+BoundNativeErrors native_errors(const BoundSample& sample);
+
+// The mean of our errors.
+float our_mean_error(const BoundSample& sample, const BoundSampleSteps& rows, const BoundSampleSteps& columns,
+                     float rows_coarser = 1, float columns_coarser = 1);
+
 // The most bits, up to `allowed`, by which scales may be coarser with smaller errors than the native product's.
-int bound_slack_bits(const BoundRule& rule, const BoundSample& sample, const BoundSampleSides& rows,
-                     const BoundSampleSides& columns, int allowed);
+int bound_slack_bits(const BoundRule& rule, const BoundSample& sample, const BoundSampleSteps& rows,
+                     const BoundSampleSteps& columns, int allowed);
 
 }  // namespace vernier

@@ -40,24 +40,27 @@ __device__ __forceinline__ int exponent_of(const BoundTask& task, const BoundOpe
   return bound_exponent(task.rule, task.product, task.k, s, minimum_of(x, vector), slack);
 }
 
-// Of the guesses, the first so many: a guess may have the errors of judging_rule(), as far as the bound lets it.
-__device__ __forceinline__ int guesses_too_coarse(const BoundTask& task, int side, std::int64_t vector,
-                                                  const VectorStatistics& s) {
-  const BoundOperand& x = task.operand[side];
-  int slack = 0;
-  if (task.sample.entries != nullptr && task.rule.rms > 0) {
+// Bit g: the scale that guess number g + 1 would have is too coarse; it may have the errors of judging_rule(), as far
+// as the bound lets it.
+__device__ __forceinline__ unsigned guesses_too_coarse(const BoundTask& task, int side, std::int64_t vector,
+                                                       const VectorStatistics& s) {
+  float minimum = minimum_of(task.operand[side], vector);
+  if (task.sample.entries != nullptr && task.rule.rms > 0 && minimum < bound_no_partner) {
     const BoundRule rule = judging_rule(task.rule, __uint_as_float(*task.sample.native_largest));
-    slack = min(bound_floor_log2(rule.rms / task.rule.rms), min(task.sample.slack[0], task.sample.slack[1]));
+    const int slack = min(task.sample.slack[0], task.sample.slack[1]);
+    minimum *= static_cast<float>(fmin(rule.rms / task.rule.rms, ldexp(1.0, slack)));
   }
-  const int asked = exponent_of(task, x, vector, s, slack);
-  int coarse = 0;
-  while (coarse < task.guesses.count && task.guesses.chooser[coarse][side].ordinary_exponent(s) < asked) ++coarse;
+  const int asked = bound_exponent(task.rule, task.product, task.k, s, minimum);
+  unsigned coarse = 0;
+  for (int g = 0; g < task.guesses.count; ++g)
+    if (task.guesses.chooser[g][side].ordinary_exponent(s) < asked) coarse |= 1u << g;
   return coarse;
 }
 
 struct SharedSample {
   SharedEntries entries;
-  BoundSampleSide sides[2][bound_sampled];
+  float steps[2][bound_sampled];
+  float most_mean, most_of_any;
   int chosen;
 };
 
@@ -66,15 +69,9 @@ __device__ bool sample_allows(const BoundTask& task, const SharedSample& sample,
   const float rows_coarser = exp2f(static_cast<float>(rows_slack(bits))),
               columns_coarser = exp2f(static_cast<float>(columns_slack(bits)));
   const int lane = threadIdx.x % 32;
-  static_assert(bound_sampled == 32);
-  BoundSampleErrors errors;
-  for (int t = 0; t < bound_sampled; ++t) {
-    const BoundSampleEntry& e = sample.entries.of[t * bound_sampled + lane];
-    if (e.magnitude == 0) continue;
-    errors.add(bound_sample_error(e, sample.sides[0][t], sample.sides[1][lane], rows_coarser, columns_coarser),
-               e.native);
-  }
-  return over_lanes(errors).ours_are_smaller(bound_largest_error(task.rule, rows_coarser, columns_coarser));
+  return our_mean_error(sample.entries, sample.steps[0][lane] * rows_coarser,
+                        sample.steps[1][lane] * columns_coarser) <= sample.most_mean &&
+         bound_largest_error(task.rule, rows_coarser, columns_coarser) <= sample.most_of_any;
 }
 
 // A block: bits by which the scales that the minima ask for may be coarser.
@@ -88,7 +85,13 @@ __device__ int choose_slack(const BoundTask& task) {
     const BoundOperand& x = task.operand[side];
     const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
     const VectorStatistics s = x.statistics[v];
-    sample.sides[side][t] = bound_sample_side(task.rule, s, exponent_of(task, x, v, s, 0));
+    sample.steps[side][t] = bound_sample_step(task.rule, s, exponent_of(task, x, v, s, 0));
+  }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const BoundNativeErrors native = native_errors(sample.entries);
+    sample.most_mean = native.most_mean();
+    sample.most_of_any = native.most_of_any();
   }
   __syncthreads();
   const int allowed = allowed_slack(task.sample.slack[1], task.sample.slack[0]);
@@ -111,7 +114,8 @@ __device__ __forceinline__ void set_exponent(const BoundTask& task, const Vector
   const int em = exponent_of(task, x, place.vector, s, place.side == 0 ? rows_slack(slack) : columns_slack(slack));
   x.scales[place.vector] = em - s.exponent;
   x.bounds.tops[place.vector] = static_cast<int>(ceil(16 * bound_top(s, task.k, em)));
-  raise(task.found->coarse, guesses_too_coarse(task, place.side, place.vector, s));
+  const unsigned coarse = guesses_too_coarse(task, place.side, place.vector, s);
+  if ((coarse & ~*static_cast<volatile unsigned*>(&task.found->coarse)) != 0) atomicOr(&task.found->coarse, coarse);
   raise(task.found->exponent, em);
   raise(task.found->span[place.side], s.span());
 }

@@ -49,7 +49,7 @@ void BoundSearch<T>::weigh(const VectorStatistics* statistics, std::int64_t coun
     const VectorStatistics& s = statistics[v];
     out.inverse_weights[v] = s.zero() ? 0 : static_cast<float>(1 / bound_weight(rule(), plan_.shape.k, s));
     out.inverse_norms[v] = s.zero() ? 0 : static_cast<float>(std::ldexp(1 / bound_norm(s), -product_.unit / 2));
-    out.zeros[v] = bound_keeps_all(product_, s) ? bound_no_partner : 0;
+    out.zeros[v] = s.zero() || (skip_ == 1 && bound_keeps_all(product_, s)) ? bound_no_partner : 0;
     out.minima[v] = bound_no_partner;
   }
 }
@@ -57,7 +57,14 @@ void BoundSearch<T>::weigh(const VectorStatistics* statistics, std::int64_t coun
 template <class T>
 BoundPart<T> BoundSearch<T>::part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors,
                                   Range ks) const {
-  return {x, statistics, {product_.unit / 2, product_.kept_bits}, vectors.begin, vectors.count, ks.begin, ks.count};
+  return {.x = x,
+          .statistics = statistics,
+          .range = {product_.unit / 2, product_.kept_bits},
+          .first = vectors.begin,
+          .count = vectors.count,
+          .k_begin = ks.begin,
+          .k_count = ks.count,
+          .skip = skip_};
 }
 
 template <class T>
@@ -102,10 +109,11 @@ void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
       bound_floats(part(x, statistics, {vectors.begin + v, std::min(strip, vectors.count - v)}, ks),
                    out + (x.k_contiguous ? v * ld : v), ld);
   };
-  for (std::int64_t l = 0; l < s.k; l += blocking_.k_block) {
-    const Range ks{l, std::min(blocking_.k_block, s.k - l)};
-    const std::int64_t lda = problem_.a.k_contiguous ? ks.count : rows.count,
-                       ldb = problem_.b.k_contiguous ? ks.count : columns.count;
+  for (std::int64_t l = 0; l < k(); l += blocking_.k_block) {  // of the k that are taken
+    const std::int64_t count = std::min(blocking_.k_block, k() - l);
+    const Range ks{l * skip_, std::min(blocking_.k_block * skip_, s.k - l * skip_)};
+    const std::int64_t lda = problem_.a.k_contiguous ? count : rows.count,
+                       ldb = problem_.b.k_contiguous ? count : columns.count;
 #pragma omp parallel num_threads(blocking_.threads)
     {
       const FloatingEnvironment environment;
@@ -116,7 +124,7 @@ void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
                         .opb = problem_.b.k_contiguous ? Op::none : Op::transpose,
                         .m = rows.count,
                         .n = columns.count,
-                        .k = ks.count,
+                        .k = count,
                         .alpha = 1,
                         .a = a,
                         .lda = lda,
@@ -140,7 +148,7 @@ void BoundSearch<T>::multiply_floats(Range rows, Range columns) const {
 
 template <class T>
 void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
-  const std::int64_t steps = bound_steps(plan_.shape.k), strip_bytes = steps * bound_step_bytes;
+  const std::int64_t steps = bound_steps(plan_.shape.k, skip_), strip_bytes = steps * bound_step_bytes;
   const std::int64_t group = bf16_strip * std::clamp<std::int64_t>(row_group_bytes / strip_bytes, 1, most_bound_strips);
   const auto convert = [&](const Operand<T>& x, const VectorStatistics* statistics, Range vectors, bool is_row,
                            std::byte* out) {
@@ -220,37 +228,6 @@ void BoundSearch<T>::set_exponents(const VectorStatistics* statistics, std::int6
     const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[i], bounds.minima[i], slack);
     out[i].wide = bound_with_spare(rule(), statistics[i], em, spare) - statistics[i].exponent;
   }
-}
-
-template <class T>
-BoundSampleSides BoundSearch<T>::sampled_sides(int side, const VectorStatistics* statistics, std::int64_t count,
-                                               const BoundVectors& bounds) const {
-  BoundSampleSides sides;
-  for (int t = 0; t < bound_sampled; ++t) {
-    const std::int64_t v = bound_sampled_vector(side, t, count);
-    const int em = bound_exponent(rule(), product_, plan_.shape.k, statistics[v], bounds.minima[v]);
-    sides[static_cast<std::size_t>(t)] = bound_sample_side(rule(), statistics[v], em);
-  }
-  return sides;
-}
-
-// Bits by which the scales that the minima ask for may be coarser.
-template <class T>
-int BoundSearch<T>::slack() const {
-  const ProductShape& s = plan_.shape;
-  const VectorBuffers& v = vectors_;
-  const auto least = [&](const VectorStatistics* statistics, std::int64_t count) {
-    int bits = most_bound_slack;
-    for (std::int64_t i = 0; i < count; ++i)
-      if (!statistics[i].zero()) bits = std::min(bits, bound_slack(rule(), s.k, statistics[i]));
-    return bits;
-  };
-  const int allowed = allowed_slack(least(v.b.statistics, s.n), least(v.a.statistics, s.m));
-  if (rule().rms == 0 || allowed == 0) return 0;
-  const BoundSample sample =
-      bound_sample(problem_.a, v.a.statistics, problem_.b, v.b.statistics, rule().chain, blocking_.threads);
-  return bound_slack_bits(rule(), sample, sampled_sides(0, v.a.statistics, s.m, v.a.bounds),
-                          sampled_sides(1, v.b.statistics, s.n, v.b.bounds), allowed);
 }
 
 template <class T>

@@ -20,25 +20,36 @@ BoundProduct bound_product(std::int64_t k, bool tiles);
 template <class T>
 class BoundSearch {
  public:
-  // tiles: null if the blocking has none. The arena has its bytes free.
+  // tiles: null if the blocking has none. The arena has its bytes free. skip: the product has a part of k (BoundPart).
   BoundSearch(const ResiduePlan& plan, const ResidueProblem<T>& problem, const VectorBuffers& vectors,
-              const BoundBlocking& blocking, const BoundTiles* tiles, Arena arena)
+              const BoundBlocking& blocking, const BoundTiles* tiles, Arena arena, std::int64_t skip = 1)
       : plan_(plan),
         problem_(problem),
         vectors_(vectors),
         blocking_(blocking),
         tiles_(tiles),
+        skip_(skip),
+        rule_(*plan.bound),
         product_(bound_product(plan.shape.k, blocking.tiles)),
         buffers_(carve_bound(arena, blocking)) {}
 
   // From the statistics of all vectors to their scales, the same for all entries.
   Scaling scale() const;
 
+  // Do the ordinary scales serve, by a part of k and a sample? Then all entries may have them.
+  bool ordinary_scales_serve();
+
   // The product, up to the minima of all vectors and the bytes of the entries.
   void measure() const;
 
  private:
-  const BoundRule& rule() const { return *plan_.bound; }
+  const BoundRule& rule() const { return rule_; }
+  std::int64_t k() const { return bound_k(plan_.shape.k, skip_); }
+  BoundSample sample() const;
+  bool all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
+                       const VectorProof* scales) const;
+  BoundSampleSteps ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
+                                  const VectorProof* scales) const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
   BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;
   BoundBlock block(Range rows, Range columns) const;
@@ -48,7 +59,7 @@ class BoundSearch {
   void take_row_groups(Range rows, Range columns, std::int64_t group, const Take& take) const;
   void set_exponents(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& minima, int slack,
                      int spare, VectorProof* out) const;
-  BoundSampleSides sampled_sides(int side, const VectorStatistics* statistics, std::int64_t count,
+  BoundSampleSteps sampled_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                  const BoundVectors& bounds) const;
   int slack() const;
   double largest_entry() const;
@@ -58,6 +69,8 @@ class BoundSearch {
   const VectorBuffers& vectors_;
   const BoundBlocking blocking_;
   const BoundTiles* tiles_;
+  const std::int64_t skip_;
+  BoundRule rule_;
   const BoundProduct product_;
   const BoundBuffers buffers_;
 };

@@ -12,8 +12,15 @@ namespace {
 // More of the classes' numbers would be more launches that do nothing for most products.
 constexpr int route_moduli[] = {19, 26, max_moduli};
 
-// By scales from the product of |A| and |B|: numbers beyond those of ordinary products by the contract's rule.
-constexpr int bound_moduli_beyond[] = {0, 2, 5, 11};
+// By scales from the product of |A| and |B|: numbers beyond those of ordinary products by the contract's rule; and
+// where one modulus takes far longer than the launches of a class that stays closed.
+constexpr int bound_moduli_beyond[] = {0, 2, 5, 11}, large_bound_moduli_beyond[] = {0, 1, 2, 3, 5, 11};
+constexpr double class_launches = 16e-6, far_longer = 25;
+
+bool is_large(const DeviceProductPlan& plan, int moduli) {
+  const auto seconds = [&](int count) { return device_residue_seconds(plan.shape, count, false, plan.gpu); };
+  return seconds(moduli + 1) - seconds(moduli) > far_longer * class_launches;
+}
 
 // The conventional product of a chain takes so many times cuBLAS's time.
 constexpr double conventional_factor = 1.4;
@@ -43,7 +50,11 @@ cuda::RouteClasses route_classes(const DeviceProductPlan& plan) {
   // Where cuBLAS takes all irregular products whose host waits, no class is worth its kernels.
   if (plan.most_bound_moduli == 0) return classes;
   const int least = moduli_of(plan.contract_rule, plan.shape.k);
-  for (const int beyond : bound_moduli_beyond) add_class(plan, std::min(least + beyond, max_moduli), classes);
+  const auto add = [&](int beyond) { add_class(plan, std::min(least + beyond, max_moduli), classes); };
+  if (is_large(plan, least))
+    std::ranges::for_each(large_bound_moduli_beyond, add);
+  else
+    std::ranges::for_each(bound_moduli_beyond, add);
   if (plan.native == NativeUse::never) add_class(plan, max_moduli, classes);
   return classes;
 }
