@@ -208,6 +208,7 @@ void record_passed_on(double seconds) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
   record_of(j).seconds_passed_on += seconds;
+  if (settings().verbose > 1) std::fprintf(stderr, "%s: %.2e s in the library underneath\n", preload.name, seconds);
 }
 
 void record_workspace(bool used) {
@@ -239,6 +240,18 @@ bool any_call_seen() {
 void say(const char* symbol, const Call& call, const char* what) {
   std::fprintf(stderr, "%s: %s m = %lld, n = %lld, k = %lld: %s\n", preload.name, symbol,
                static_cast<long long>(call.m), static_cast<long long>(call.n), static_cast<long long>(call.k), what);
+}
+
+void say_taken(const char* symbol, const Call& call, const vernier_report& report) {
+  char what[96];
+  std::snprintf(what, sizeof what, "%s, %.2e s", report.scheme, report.seconds);
+  say(symbol, call, what);
+}
+
+void say_passed_on(const char* symbol, const Call& call, Reason reason) {
+  char what[96];
+  std::snprintf(what, sizeof what, "passed on, %s", text_of(reason));
+  say(symbol, call, what);
 }
 
 }  // namespace vernier::interpose

@@ -52,8 +52,10 @@ void record_out_of_reach(const char* message);  // of a process without calls
 
 bool any_call_seen();
 
-// A line on stderr for VERNIER_VERBOSE=2.
+// A line on stderr for VERNIER_VERBOSE=2: what became of a call, and in which time, or of one that is passed on why.
 void say(const char* symbol, const Call& call, const char* what);
+void say_taken(const char* symbol, const Call& call, const vernier_report& report);
+void say_passed_on(const char* symbol, const Call& call, Reason reason);
 
 double now();  // seconds on a clock that never jumps
 

@@ -56,6 +56,8 @@ bool allocate(int file, std::size_t offset, std::size_t bytes) {
 
 }  // namespace
 
+const char* text_of(Reason reason) { return reason_text[static_cast<int>(reason)]; }
+
 Board* open_board(const char* path, bool create) {
   const int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;

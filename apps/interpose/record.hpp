@@ -11,6 +11,7 @@ namespace vernier::interpose {
 // Why a call was passed on.
 enum class Reason { small, native_faster, trivial, invalid, bound, memory, mode, factors, unsupported, other };
 inline constexpr int reasons = 10;
+const char* text_of(Reason reason);
 
 using Count = std::atomic<std::uint64_t>;
 

@@ -183,7 +183,7 @@ bool Symbol::refuse(const Call& call, Reason reason) noexcept {
   } catch (const std::bad_alloc&) {  // it goes uncounted
   }
   this_thread.of_size = preload.waits;
-  if (settings().verbose > 1) say(counts_.symbol, call, "passed on");
+  if (settings().verbose > 1) say_passed_on(counts_.symbol, call, reason);
   return false;
 }
 
@@ -214,7 +214,7 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
     if (libvernier().get_report(handle, &report) == VERNIER_SUCCESS) {
       learn(decision_about(call), tried_in_vain(report.fallback != 0, report.scheme), report.seconds);
       record_taken(call, report);
-      if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+      if (settings().verbose > 1) say_taken(counts_.symbol, call, report);
     }
     counts_.take();
   } catch (const std::bad_alloc&) {  // it goes uncounted

@@ -55,7 +55,7 @@ void ParallelSymbol::count(const Call& call, double seconds) {
     report.seconds = seconds;
     record_taken(call, report);
     counts_.take();
-    if (settings().verbose > 1) say(counts_.symbol, call, report.scheme);
+    if (settings().verbose > 1) say_taken(counts_.symbol, call, report);
   } catch (const std::bad_alloc&) {  // it goes uncounted
   }
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -93,6 +94,17 @@ TEST_F(Preload, DataTooWideForAReproducibleContractArePassedOnAndTold) {
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 1) << outcome.report;
   EXPECT_FALSE(outcome.report["last_message"].get<std::string>().empty());
+}
+
+TEST_F(Preload, ALineForEachCallHasItsTimeOrItsReason) {
+  const Outcome taken = run(std::string(forced) + " VERNIER_VERBOSE=2", "products");
+  EXPECT_TRUE(std::regex_search(taken.text, std::regex("dgemm_ m = .*: residues, [0-9.]+e-?[+0-9]+ s\n")))
+      << taken.text;
+  const Outcome passed = run("VERNIER_MIN_SIZE=0 VERNIER_ENGINE=native VERNIER_VERBOSE=2", "products");
+  EXPECT_TRUE(
+      std::regex_search(passed.text, std::regex("dgemm_ m = .*: passed on, native is faster\n"
+                                                "vernier_blas: [0-9.]+e-?[+0-9]+ s in the library underneath\n")))
+      << passed.text;
 }
 
 // One try of each shape, and pauses after it that the other shape does not end.
