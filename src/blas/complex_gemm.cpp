@@ -102,6 +102,7 @@ Report doubled_product(const ComplexProblem<R>& p, const Options& options, bool 
   Arena arena = memory.arena();
   const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
   Options inner = options;
+  inner.device = Device::cpu;  // the complex product has its place by now
   if (options.workspace != nullptr) {
     inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
     inner.workspace_bytes = options.workspace_bytes - bytes;

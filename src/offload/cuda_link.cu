@@ -55,7 +55,12 @@ class CudaLink final : public Link {
   CudaLink(int device, BlockProduct product) : device_(device), product_(std::move(product)) {}
 
   ~CudaLink() override {
-    memory_.reset();
+    try {
+      const CurrentDevice current(device_);
+      memory_.reset();
+    } catch (const Error&) {  // the device is lost, and its memory with it
+      memory_.reset();
+    }
     if (kept_ == nullptr || broken_) return;
     const std::lock_guard lock(spare().mutex);
     spare().links.emplace(device_, std::move(kept_));
@@ -90,6 +95,7 @@ class CudaLink final : public Link {
   }
 
   void send(const HostMatrix& part, std::int64_t rows, std::int64_t columns, std::size_t offset) override {
+    const CurrentDevice current(device_);  // another device does not reach memory of this one's pool
     const std::size_t width = static_cast<std::size_t>(rows) * part.element;
     check(
         cudaMemcpy2DAsync(memory_->data() + offset, width, part.data, static_cast<std::size_t>(part.ld) * part.element,
@@ -97,6 +103,7 @@ class CudaLink final : public Link {
         "copy to the device");
   }
   void fetch(std::size_t offset, const HostMatrix& part, std::int64_t rows, std::int64_t columns) override {
+    const CurrentDevice current(device_);
     const std::size_t width = static_cast<std::size_t>(rows) * part.element;
     check(
         cudaMemcpy2DAsync(part.data, static_cast<std::size_t>(part.ld) * part.element, memory_->data() + offset, width,
@@ -110,8 +117,12 @@ class CudaLink final : public Link {
     product_({&block, data + a, data + b, data + block.offset, stream(Queue::product)});
   }
 
-  void record(Queue queue, int mark) override { check(cudaEventRecord(at(mark), stream(queue)), "cudaEventRecord"); }
+  void record(Queue queue, int mark) override {
+    const CurrentDevice current(device_);
+    check(cudaEventRecord(at(mark), stream(queue)), "cudaEventRecord");
+  }
   void wait(Queue queue, int mark) override {
+    const CurrentDevice current(device_);
     check(cudaStreamWaitEvent(stream(queue), at(mark), 0), "cudaStreamWaitEvent");
   }
   bool reached(int mark) override {
@@ -133,6 +144,7 @@ class CudaLink final : public Link {
   cudaEvent_t at(int mark) const { return kept_->marks[static_cast<std::size_t>(mark)]; }
 
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Queue queue) {
+    const CurrentDevice current(device_);
     check(cudaMemcpyAsync(to, from, bytes, kind, stream(queue)),
           kind == cudaMemcpyHostToDevice ? "copy to the device" : "copy from the device");
   }

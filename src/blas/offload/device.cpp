@@ -232,8 +232,9 @@ Plan while_waking(const ProductShape& shape, const Options& options) {
 
 template <class T>
 std::optional<Plan> explain_offload(const ProductShape& shape, const Options& options) {
+  if (shape.empty() || is_small_product(shape) || stays_on_the_cpu<T>(shape, options)) return {};
   const bool free = leaves_the_choice(options);
-  if (free && !shape.empty() && is_worth_asking(cpu_seconds<T>(shape, options)) && link_if_awake() == nullptr)
+  if (free && is_worth_asking(cpu_seconds<T>(shape, options)) && link_if_awake() == nullptr)
     return while_waking<T>(shape, options);
   const std::optional<OffloadEstimate> e = estimate_product<T>(shape, false, options);
   if (!e) return {};
