@@ -10,7 +10,7 @@ namespace vernier::interpose {
 inline bool tried_in_vain(bool fallback, const char* scheme) { return fallback && std::strcmp(scheme, "cublas") != 0; }
 
 // Is the next call of its shape passed on, after so many in vain one after the other? Where a GPU may take it, the
-// CPU's two turns, by which its time becomes known, are no reason.
-inline bool passes_on_next(int vain, bool gpu_may_take_it) { return vain > (gpu_may_take_it ? 2 : 0); }
+// CPU's four turns, by which its time becomes known, are no reason.
+inline bool passes_on_next(int vain, bool gpu_may_take_it) { return vain > (gpu_may_take_it ? 4 : 0); }
 
 }  // namespace vernier::interpose

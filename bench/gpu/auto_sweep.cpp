@@ -1,20 +1,25 @@
 // vernier-auto-bench: does `auto` lose to the CPU? Random shapes of every routine and type, by device = cpu, by auto
-// and by device = cpu once more, in turns: one JSON object a shape, with medians of seconds. The second CPU time beside
-// the first tells the noise.
+// and by device = cpu once more, in turns: one JSON object a shape, with medians of seconds. `auto` and the second CPU
+// are both set beside the first CPU, and where either loses 5 % both are measured again, with three times the turns: a
+// shape loses where it does so twice, and how often the CPU loses to itself by the same rule is the noise. The last
+// line counts both.
 //
-//     vernier-auto-bench --seconds 120 --seed 1 --rest 5 --routines gemm,syrk
+//     vernier-auto-bench --seconds 120 --seed 1 --rest 5 --routines gemm,syrk --shapes "gemm double 3895 1256 90"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "program.hpp"
@@ -154,6 +159,7 @@ struct Sweep {
   double seconds = 120, case_seconds = 0.7, most_work = 5e10;
   int seed = 1, rest = 5, first = 12, turns = 15;
   std::vector<std::string> routines{"gemm", "syrk", "syr2k", "symm", "trmm", "trsm", "getrf", "potrf", "solve"};
+  std::vector<std::string> shapes;  // before the random ones
 };
 
 // Operations of a product of reals, and elements of the largest matrix.
@@ -178,80 +184,167 @@ double difference(const std::vector<T>& x, const std::vector<T>& y) {
   return apart / largest;
 }
 
-template <class T>
-void measure(const std::string& routine, const std::string& kind, const std::string& type, Shape s, const Sweep& sweep,
-             std::mt19937_64& random) {
-  Operands<T> x;
-  const Call call = make_call<T>(routine, s, x, random);
-  std::string where;
-  const auto timed = [&](Device device) {
-    x.c = x.start;
-    std::this_thread::sleep_for(std::chrono::milliseconds(sweep.rest));
+// One call by a device, timed; auto's calls are written down in order, in ms, those of a GPU with a g.
+class Timer {
+ public:
+  template <class T>
+  Timer(Call call, Operands<T>& x, int rest) : rest_(rest), call_(std::move(call)), restore_([&x] { x.c = x.start; }) {
+    contract_ = vernier::default_contract<T>();
+  }
+
+  double operator()(Device device) {
+    restore_();
+    std::this_thread::sleep_for(std::chrono::milliseconds(rest_));
     const Clock::time_point start = Clock::now();
-    where = call({.contract = vernier::default_contract<T>(), .device = device});
-    return since(start);
-  };
-  for (int i = 0; i < 3; ++i) timed(Device::cpu);
-  const std::vector<T> expected = x.c;
+    const std::string reason = call_({.contract = contract_, .device = device});
+    const double seconds = since(start);
+    if (device != Device::automatic) return seconds;
+    last_reason = reason;
+    const bool gpu = reason.find("matrices of the host") != std::string::npos;
+    on_gpu += gpu;
+    char text[32];
+    std::snprintf(text, sizeof text, "%s%.3g ", gpu ? "g" : "", seconds * 1e3);
+    trace += text;
+    return seconds;
+  }
+
+  int on_gpu = 0;
+  std::string last_reason, trace;
+
+ private:
+  int rest_;
+  Call call_;
+  std::function<void()> restore_;
+  vernier::Contract contract_;
+};
+
+// Medians of turns: CPU, auto, CPU once more.
+struct Medians {
+  double cpu = 0, automatic = 0, again = 0;
+  std::size_t turns = 0;
+
+  static constexpr double loss = 1.05;
+  bool auto_loses() const { return automatic > loss * cpu; }
+  bool cpu_loses() const { return again > loss * cpu; }
+};
+
+Medians in_turns(Timer& timer, int turns, double most_seconds) {
+  constexpr Device ways[] = {Device::cpu, Device::automatic, Device::cpu};
+  std::vector<double> seconds[3];
+  const Clock::time_point begin = Clock::now();
+  for (int turn = 0; turn < turns && (turn < 3 || since(begin) < most_seconds); ++turn)
+    for (int i = 0; i < 3; ++i) {
+      const int way = (i + turn) % 3;
+      seconds[way].push_back(timer(ways[way]));
+    }
+  return {median(seconds[0]), median(seconds[1]), median(seconds[2]), seconds[0].size()};
+}
+
+struct Totals {
+  int shapes = 0, on_gpu = 0, auto_once = 0, cpu_once = 0, auto_twice = 0, cpu_twice = 0;
+  double cpu = 0, automatic = 0;
+  std::vector<double> ratios;
+};
+
+struct Case {
+  std::string routine, kind, type;
+  Shape shape;
+};
+
+template <class T>
+void measure(const Case& x, const Sweep& sweep, std::mt19937_64& random, Totals& totals) {
+  Operands<T> operands;
+  Timer timer(make_call<T>(x.routine, x.shape, operands, random), operands, sweep.rest);
+  for (int i = 0; i < 3; ++i) timer(Device::cpu);
+  const std::vector<T> expected = operands.c;
   const Clock::time_point begin = Clock::now();
   std::vector<double> first;  // of auto: those that look at both
   while (static_cast<int>(first.size()) < sweep.first && (first.size() < 4 || since(begin) < sweep.case_seconds / 2))
-    first.push_back(timed(Device::automatic));
-  constexpr Device ways[] = {Device::cpu, Device::automatic, Device::cpu};
-  std::vector<double> seconds[3];
-  int on_gpu = 0;
-  std::string reason;  // of auto
-  for (int turn = 0; turn < sweep.turns && (turn < 3 || since(begin) < sweep.case_seconds); ++turn)
-    for (int i = 0; i < 3; ++i) {
-      const int way = (i + turn) % 3;
-      seconds[way].push_back(timed(ways[way]));
-      if (ways[way] != Device::automatic) continue;
-      reason = where;
-      on_gpu += where.find("matrices of the host") != std::string::npos;
-    }
-  timed(Device::automatic);
-  const double apart = difference(expected, x.c);
+    first.push_back(timer(Device::automatic));
+  timer.on_gpu = 0;
+  const Medians once = in_turns(timer, sweep.turns, sweep.case_seconds / 2);
+  const int on_gpu = timer.on_gpu;
+  Medians twice = once;
+  if (once.auto_loses() || once.cpu_loses()) twice = in_turns(timer, 3 * sweep.turns, 2 * sweep.case_seconds);
+  timer(Device::automatic);
   double all = 0;
   for (const double t : first) all += t;
-  const double cpu = median(seconds[0]), again = median(seconds[2]), automatic = median(seconds[1]);
-  std::cout << nlohmann::ordered_json{{"routine", routine},
-                                      {"type", type},
-                                      {"kind", kind},
-                                      {"m", s.m},
-                                      {"n", s.n},
-                                      {"k", s.k},
-                                      {"cpu", cpu},
-                                      {"cpu_again", again},
-                                      {"auto", automatic},
-                                      {"auto_over_cpu", automatic / std::min(cpu, again)},
-                                      {"noise", again / cpu},
-                                      {"on_gpu", on_gpu},
-                                      {"turns", seconds[0].size()},
-                                      {"first_calls", first.size()},
-                                      {"first_call", first[0]},
-                                      {"first_seconds", all},
-                                      {"difference", apart},
-                                      {"reason", reason}}
-                   .dump()
-            << std::endl;
+  const bool auto_lost = once.auto_loses() && twice.auto_loses(), cpu_lost = once.cpu_loses() && twice.cpu_loses();
+  ++totals.shapes;
+  totals.on_gpu += 2 * on_gpu > static_cast<int>(once.turns);
+  totals.auto_once += once.auto_loses(), totals.cpu_once += once.cpu_loses();
+  totals.auto_twice += auto_lost, totals.cpu_twice += cpu_lost;
+  totals.cpu += once.cpu, totals.automatic += once.automatic;
+  totals.ratios.push_back(once.automatic / once.cpu);
+  nlohmann::ordered_json line{{"routine", x.routine},
+                              {"type", x.type},
+                              {"kind", x.kind},
+                              {"m", x.shape.m},
+                              {"n", x.shape.n},
+                              {"k", x.shape.k},
+                              {"cpu", once.cpu},
+                              {"auto", once.automatic},
+                              {"cpu_again", once.again},
+                              {"auto_over_cpu", once.automatic / once.cpu},
+                              {"again_over_cpu", once.again / once.cpu},
+                              {"turns", once.turns},
+                              {"on_gpu", on_gpu},
+                              {"first_calls", first.size()},
+                              {"first_seconds", all},
+                              {"difference", difference(expected, operands.c)},
+                              {"reason", timer.last_reason}};
+  if (twice.turns != once.turns)
+    line.update({{"second", {{"cpu", twice.cpu}, {"auto", twice.automatic}, {"cpu_again", twice.again}}},
+                 {"auto_lost", auto_lost},
+                 {"cpu_lost", cpu_lost}});
+  if (timer.trace.find('g') != std::string::npos) line["trace"] = timer.trace;
+  std::cout << line.dump() << std::endl;
+}
+
+void measure(const Case& x, const Sweep& sweep, std::mt19937_64& random, Totals& totals) {
+  if (x.type == "float") measure<float>(x, sweep, random, totals);
+  if (x.type == "double") measure<double>(x, sweep, random, totals);
+  if (x.type == "complex float") measure<std::complex<float>>(x, sweep, random, totals);
+  if (x.type == "complex double") measure<std::complex<double>>(x, sweep, random, totals);
+}
+
+// "gemm double 3895 1256 90", "symm complex float 500 500 500"
+Case parse_case(const std::string& text) {
+  std::istringstream in(text);
+  Case x{.routine = "", .kind = "named", .type = "", .shape = {}};
+  in >> x.routine >> x.type;
+  if (std::string second; x.type == "complex" && in >> second) x.type += " " + second;
+  if (!(in >> x.shape.m >> x.shape.n >> x.shape.k))
+    throw std::invalid_argument("shape \"" + text + "\": expected a routine, a type, m, n and k");
+  return x;
 }
 
 void run(const Sweep& sweep) {
   const Clock::time_point begin = Clock::now();
   std::mt19937_64 random(static_cast<std::uint64_t>(sweep.seed));
   const std::vector<std::string> types{"float", "double", "complex float", "complex double"};
+  Totals totals;
+  (void)vernier::host_link();  // what a process does once
+  for (const std::string& text : sweep.shapes) measure(parse_case(text), sweep, random, totals);
   while (since(begin) < sweep.seconds) {
     const auto pick = [&](const auto& list) { return list[random() % list.size()]; };
-    const std::string routine = random() % 2 == 0 ? "gemm" : pick(sweep.routines), kind = pick(kinds),
-                      type = pick(types);
-    const Shape s = random_shape(kind, random);
-    const auto [work, elements] = extent(routine, s, type.size() > 6);
+    Case x{.routine = random() % 2 == 0 ? "gemm" : pick(sweep.routines), .kind = pick(kinds), .type = pick(types)};
+    x.shape = random_shape(x.kind, random);
+    const auto [work, elements] = extent(x.routine, x.shape, x.type.size() > 6);
     if (work > sweep.most_work || elements > 1.2e7) continue;
-    if (type == "float") measure<float>(routine, kind, type, s, sweep, random);
-    if (type == "double") measure<double>(routine, kind, type, s, sweep, random);
-    if (type == "complex float") measure<std::complex<float>>(routine, kind, type, s, sweep, random);
-    if (type == "complex double") measure<std::complex<double>>(routine, kind, type, s, sweep, random);
+    measure(x, sweep, random, totals);
   }
+  std::cout << nlohmann::ordered_json{{"shapes", totals.shapes},
+                                      {"on_gpu", totals.on_gpu},
+                                      {"auto_slower_once", totals.auto_once},
+                                      {"cpu_slower_once", totals.cpu_once},
+                                      {"auto_slower_twice", totals.auto_twice},
+                                      {"cpu_slower_twice", totals.cpu_twice},
+                                      {"seconds_cpu", totals.cpu},
+                                      {"seconds_auto", totals.automatic},
+                                      {"median_ratio", totals.ratios.empty() ? 0 : median(totals.ratios)}}
+                   .dump()
+            << std::endl;
 }
 
 }  // namespace
@@ -266,6 +359,7 @@ int main(int argc, char** argv) {
                                   {"--rest", &sweep.rest},
                                   {"--first", &sweep.first},
                                   {"--turns", &sweep.turns},
-                                  {"--routines", &sweep.routines}},
+                                  {"--routines", &sweep.routines},
+                                  {"--shapes", &sweep.shapes}},
                                  [&] { run(sweep); });
 }

@@ -8,7 +8,7 @@
 // SYMBOL_D and SYMBOL_S are a library's cblas_dgemm and cblas_sgemm; "64" behind a symbol's name says that it takes
 // 64-bit sizes. Data are (rand - 0.5) exp(phi randn). Times are medians of calls after a rest, errors those of 256
 // sampled entries against sums in long double, relative to |A||B|.
-// --link: what copies reach alone.
+// --link: what copies reach alone. --stations: where the time of small products goes.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <omp.h>
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "blas/offload/offload.hpp"
+#include "offload_stations.hpp"
 #include "timing.hpp"
 
 namespace {
@@ -44,7 +45,7 @@ struct Settings {
   int runs = 7, threads = 0;
   std::int64_t m_block = 0, n_block = 0;
   std::size_t piece = vernier::offload::TransferSettings{}.piece_bytes, staging = std::size_t{128} << 20;
-  bool pinned = false, xt = true, link = false;
+  bool pinned = false, xt = true, link = false, stations = false;
 };
 
 // Of a stream of numbers, the i-th; by SplitMix64.
@@ -85,6 +86,17 @@ class HostArray {
   HostArray& operator=(const HostArray&) = delete;
   T* data() const { return data_; }
   void poison() const { std::memset(data_, 0xff, count_ * sizeof(T)); }
+  std::uint64_t hash() const {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(data_);
+    std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (std::size_t i = 0; i < count_; ++i) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, bytes + i * sizeof(T), sizeof(T));
+      sum += (bits ^ i) * 0x9E3779B97F4A7C15ull >> 7;
+    }
+    return sum;
+  }
 
  private:
   T* data_ = nullptr;
@@ -179,6 +191,7 @@ struct Contender {
   int runs;
   std::vector<double> seconds;
   double error = 0;
+  std::uint64_t hash = 0;  // of C
 };
 
 template <class T>
@@ -211,6 +224,7 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
     x.multiply();
     if (x.runs == 1) x.seconds.push_back(now() - start);
     x.error = largest_error(a.data(), b.data(), c.data(), m, n, k);
+    x.hash = c.hash();
   }
   for (int turn = 0; turn < s.runs; ++turn)
     for (Contender& x : contenders) {
@@ -231,7 +245,8 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, const Settings& s, cons
                 x.name.c_str(), flops / seconds * 1e-12, x.name.c_str(), x.error);
   }
   const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(m * k + k * n + m * n);
-  std::printf(", \"vernier_bytes_a_second\": %.4g, \"reason\": \"%s\"}\n", bytes / median(contenders[0].seconds),
+  std::printf(", \"vernier_bytes_a_second\": %.4g, \"vernier_hash\": \"%016llx\", \"reason\": \"%s\"}\n",
+              bytes / median(contenders[0].seconds), static_cast<unsigned long long>(contenders[0].hash),
               report.plan.reason.c_str());
   std::fflush(stdout);
 }
@@ -297,6 +312,10 @@ void run_all(const std::vector<std::string>& sizes, const Settings& s) {
     long long m = 0, n = 0, k = 0;
     if (std::sscanf(text.c_str(), "%lld,%lld,%lld", &m, &n, &k) != 3)
       throw std::runtime_error(text + ": expected M,N,K");
+    if (s.stations) {
+      bench::time_stations<T>(m, n, k, {.contract = vernier::default_contract<T>(), .threads = s.threads});
+      continue;
+    }
     run<T>(m, n, k, s, libraries, xt.get());
   }
 }
@@ -339,6 +358,8 @@ int main(int argc, char** argv) {
         s.xt = false;
       else if (x == "--link")
         s.link = true;
+      else if (x == "--stations")
+        s.stations = true, s.xt = false;
       else
         sizes.push_back(x);
     }

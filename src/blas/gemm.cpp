@@ -1,4 +1,6 @@
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
@@ -145,7 +147,7 @@ template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options("gemm", options);
-  if (Placement place = place_product<T>({m, n, k}, false, options); place.on_gpu) return std::move(*place.on_gpu);
+  if (std::optional<Plan> on_gpu = explain_offload<T>({m, n, k}, options)) return std::move(*on_gpu);
   if constexpr (is_complex<T>) {
     return complex_plan<RealType<T>>(m, n, k, options);
   } else {

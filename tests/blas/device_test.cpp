@@ -66,44 +66,27 @@ TEST(DeviceChoice, TellsWhyTheCpuMultipliesWhatWasAskedOfAGpu) {
   EXPECT_EQ(multiply(call, options).report.plan.reason, out.report.plan.reason);
 }
 
-// Estimates give way to what products took; the GPU has to be faster by a fifth only as long as that is not known.
-TEST(DeviceChoice, FollowsWhatProductsTookOnBothSides) {
-  const SlowNative measured(1, 15, 1500, 2);  // with rates of the tables alone nothing is observed
-  const ProductClass product{element_type<double>, {1500, 1500, 1500}, 2, ProductForm::placed};
-  const OffloadEstimate near{.gpu = 9e-3, .cpu = 10e-3}, far{.gpu = 5e-3, .cpu = 10e-3};
-  EXPECT_FALSE(gpu_is_faster(near, product));
-  EXPECT_TRUE(gpu_is_faster(far, product));
+// Estimates give way to what calls of a class took; with rates of the tables alone nothing is observed.
+TEST(DeviceChoice, FollowsWhatCallsTookOnBothSides) {
+  const SlowNative measured(1, 15, 1500, 2);
+  forget_places();
+  const PlacedClass near{1, {.cpu = 10e-3, .gpu = 9e-3}}, other{2, {.cpu = 10e-3, .gpu = 9e-3}};
   const auto take = [&](bool gpu, double seconds) {
-    for (int i = 0; i < 2; ++i) {
-      Placement place{.on_gpu = {}, .chosen = product};
+    for (int i = 0; i < 4; ++i) {
+      Placement place{.on_gpu = {}, .chosen = near, .looks = looks_so_far()};
       if (gpu) place.on_gpu.emplace();
       place.took(seconds);
     }
   };
-  take(true, 12e-3);
-  EXPECT_FALSE(gpu_is_faster(far, product));  // the CPU has its turn
-  take(false, 11e-3);
-  EXPECT_FALSE(gpu_is_faster(far, product));
-  take(true, 8e-3);
-  EXPECT_TRUE(gpu_is_faster(near, product));
-  const ProductClass other{element_type<double>, {1500, 1500, 1500}, 2, ProductForm::placed, 1};
-  EXPECT_FALSE(gpu_is_faster(near, other));
-}
-
-// Where bytes decide, a time says little about another shape of its class: it counts beside the estimate.
-TEST(DeviceChoice, TakesTimesBesideTheEstimates) {
-  const SlowNative measured(1, 15, 1500, 2);
-  const auto product = [](double on_cpu, double on_gpu) {
-    return ProductClass{element_type<double>, {1500, 1500, 60}, 2, ProductForm::placed, 0, on_cpu, on_gpu};
-  };
-  for (int i = 0; i < 2; ++i) {
-    observe(product(10e-3, 20e-3), Method::cpu, 12e-3);
-    observe(product(10e-3, 20e-3), Method::gpu, 10e-3);
-  }
-  EXPECT_DOUBLE_EQ(observed_seconds(product(5e-3, 4e-3), Method::cpu), static_cast<float>(1.2) * 5e-3);
-  EXPECT_DOUBLE_EQ(observed_seconds(product(5e-3, 4e-3), Method::gpu), 2e-3);
-  EXPECT_TRUE(gpu_is_faster({.gpu = 20e-3, .cpu = 10e-3}, product(10e-3, 20e-3)));
-  EXPECT_FALSE(gpu_is_faster({.gpu = 30e-3, .cpu = 10e-3}, product(10e-3, 30e-3)));
+  EXPECT_EQ(choose_place(near), Place::cpu);
+  take(false, 10e-3);
+  EXPECT_EQ(choose_place(near), Place::gpu) << "it has its turn";
+  take(true, 5e-3);
+  EXPECT_EQ(choose_place(near), Place::gpu);
+  EXPECT_EQ(choose_place(other), Place::cpu);
+  take(true, 20e-3);
+  EXPECT_EQ(choose_place(near), Place::cpu);
+  forget_places();
 }
 
 // A routine that auto leaves to the CPU goes as device = cpu has it.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "base/cpu_features.hpp"
@@ -26,6 +27,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string engine, output, commit;
   std::vector<std::string> contracts;  // none: all
+  std::string types;                   // those whose name holds this
   bool wants(const char* contract) const {
     return contracts.empty() || std::find(contracts.begin(), contracts.end(), contract) != contracts.end();
   }
@@ -163,7 +165,8 @@ class Product {
 };
 
 template <class TC, class TA, class TB, int Parts = 1>
-Json campaign(const char* type, const Promise& promise, const Arguments& arguments) {
+void campaign(const char* type, const Promise& promise, const Arguments& arguments, Json& list) {
+  if (std::string_view(type).find(arguments.types) == std::string_view::npos) return;
   std::int64_t entries = 0, wrong = 0;
   double worst = 0;
   const auto products = static_cast<std::int64_t>(arguments.entries / (24 * 24 * Parts)) + 1;
@@ -180,7 +183,7 @@ Json campaign(const char* type, const Promise& promise, const Arguments& argumen
   Json json = {{"type", type}, {"contract", promise.contract}, {"entries", entries}, {"wrong", wrong}};
   if (promise.bits != 0) json["worst_share"] = worst;
   std::cerr << json.dump() << '\n';
-  return json;
+  list.push_back(json);
 }
 
 Json all_of(const Arguments& arguments) {
@@ -194,11 +197,11 @@ Json all_of(const Arguments& arguments) {
                            {"exact+up", 0, 0},
                            {"exact+toward-zero", 0, 0}}) {
     if (!arguments.wants(p.contract)) continue;
-    list.push_back(campaign<dd, double, double>("double x double -> dd", p, arguments));
-    list.push_back(campaign<dd, dd, double>("dd x double -> dd", p, arguments));
-    list.push_back(campaign<dd, dd, dd>("dd x dd -> dd", p, arguments));
-    list.push_back(campaign<dd, double, double, 2>("complex double -> complex dd", p, arguments));
-    list.push_back(campaign<dd, dd, dd, 2>("complex dd -> complex dd", p, arguments));
+    campaign<dd, double, double>("double x double -> dd", p, arguments, list);
+    campaign<dd, dd, double>("dd x double -> dd", p, arguments, list);
+    campaign<dd, dd, dd>("dd x dd -> dd", p, arguments, list);
+    campaign<dd, double, double, 2>("complex double -> complex dd", p, arguments, list);
+    campaign<dd, dd, dd, 2>("complex dd -> complex dd", p, arguments, list);
   }
 #if defined(__SIZEOF_FLOAT128__)
   for (const Promise& p : {Promise{"fp128", 113, 113},
@@ -209,11 +212,10 @@ Json all_of(const Arguments& arguments) {
                            {"exact+up", 0, 0},
                            {"exact+toward-zero", 0, 0}}) {
     if (!arguments.wants(p.contract)) continue;
-    list.push_back(campaign<binary128, double, double>("double x double -> binary128", p, arguments));
-    list.push_back(campaign<binary128, binary128, binary128>("binary128 x binary128 -> binary128", p, arguments));
-    list.push_back(campaign<binary128, double, double, 2>("complex double -> complex binary128", p, arguments));
-    list.push_back(
-        campaign<binary128, binary128, binary128, 2>("complex binary128 -> complex binary128", p, arguments));
+    campaign<binary128, double, double>("double x double -> binary128", p, arguments, list);
+    campaign<binary128, binary128, binary128>("binary128 x binary128 -> binary128", p, arguments, list);
+    campaign<binary128, double, double, 2>("complex double -> complex binary128", p, arguments, list);
+    campaign<binary128, binary128, binary128, 2>("complex binary128 -> complex binary128", p, arguments, list);
   }
 #endif
   return list;
@@ -227,6 +229,7 @@ int main_of(int count, char** words) {
   app.add_option("--seed", arguments.seed, "of the data");
   app.add_option("--engine", arguments.engine, "an int8 engine; none: the best");
   app.add_option("--contracts", arguments.contracts, "of these alone")->delimiter(',');
+  app.add_option("--types", arguments.types, "of those whose name holds this: complex, dd x dd");
   app.add_option("--output", arguments.output, "a file for the JSON; none: stdout");
   app.add_option("--commit", arguments.commit, "written into the JSON");
   CLI11_PARSE(app, count, words);

@@ -97,8 +97,8 @@ TEST(Outcome, WhatAGpuMultipliesNativelyWasNotTriedInVain) {
 TEST(Outcome, TheCpusTurnsLeaveTheNextCallsToAGpu) {
   EXPECT_FALSE(passes_on_next(0, false));
   EXPECT_TRUE(passes_on_next(1, false));
-  EXPECT_FALSE(passes_on_next(2, true));
-  EXPECT_TRUE(passes_on_next(3, true));
+  EXPECT_FALSE(passes_on_next(4, true));
+  EXPECT_TRUE(passes_on_next(5, true));
 }
 
 }  // namespace

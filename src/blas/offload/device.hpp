@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "blas/offload/place.hpp"
 #include "product/plan/native_cost.hpp"
-#include "product/plan/observed_times.hpp"
 #include "vernier/offload.hpp"
 
 namespace vernier {
@@ -25,13 +25,20 @@ bool leaves_the_choice(const Options& options);
 template <class T>
 bool stays_on_the_cpu(const ProductShape& shape, const Options& options);
 
-// Is a GPU faster by a fifth or more? By what such products took here, on the CPU and on the GPU, or as estimated.
-bool gpu_is_faster(const OffloadEstimate& estimate, const ProductClass& product);
+// What choose_place() was asked: the class of a call, and its estimates.
+struct PlacedClass {
+  std::uint64_t key;
+  PlaceEstimate estimate;
+};
+Place choose_place(const PlacedClass& product);
+Place expected_place(const PlacedClass& product);
+void forget_places();
 
 // Where a product or a routine is made; where the choice is free, later ones follow what it took.
 struct Placement {
   std::optional<Plan> on_gpu;
-  std::optional<ProductClass> chosen;  // by gpu_is_faster()
+  std::optional<PlacedClass> chosen;  // by choose_place()
+  std::uint64_t looks = 0;            // of the CPU at methods of its own, before it
 
   void took(double seconds) const noexcept;
 };
@@ -39,6 +46,10 @@ struct Placement {
 // reads_c: beta is not 0.
 template <class T>
 Placement place_product(const ProductShape& shape, bool reads_c, const Options& options);
+
+// The plan on a GPU of such products, if they are expected to be made there in the long run.
+template <class T>
+std::optional<Plan> explain_offload(const ProductShape& shape, const Options& options);
 
 // A routine whose operands go up once, and whose output comes down once.
 struct RoutineWork {

@@ -34,6 +34,16 @@ class HostPlace {
       for (std::int64_t j = first; j < last; ++j)
         if (pivots[j] - 1 != j) std::swap(m.x[j + l * m.ld], m.x[pivots[j] - 1 + l * m.ld]);
   }
+  // Rows from slope j on of each column j.
+  void normalise(const Placed<T>& m, std::int64_t slope) const {
+    for (std::int64_t j = 0; j < m.columns; ++j)
+      for (std::int64_t i = slope * j; i < m.rows; ++i) m.x[i + j * m.ld] = normalised(m.x[i + j * m.ld]);
+  }
+  // to(j, i) = from(i, j); lower: for i >= j alone.
+  void transpose(const Placed<T>& from, const Placed<T>& to, bool lower) const {
+    for (std::int64_t j = 0; j < from.columns; ++j)
+      for (std::int64_t i = lower ? j : 0; i < from.rows; ++i) to.x[j + i * to.ld] = from.x[i + j * from.ld];
+  }
   template <class Run>
   std::int64_t with_pivots(std::int64_t, std::int64_t* pivots, const Run& run) const {
     return run(pivots);

@@ -11,6 +11,7 @@
 #include "lapack/quad/quad_calls.hpp"
 #include "lapack/quad/quad_instances.hpp"
 #include "lapack/quad/row_swaps.hpp"
+#include "lapack/quad/wide_copies.hpp"
 #include "product/device_memory.hpp"
 #include "product/kept_output.hpp"
 
@@ -44,6 +45,12 @@ class DevicePlace {
   }
   void swap_rows(const Placed<T>& m, std::int64_t first, std::int64_t last, const std::int64_t* pivots) const {
     swap_rows_on_device({m.x, m.ld, m.columns}, first, last, pivots, stream_);
+  }
+  void normalise(const Placed<T>& m, std::int64_t slope) const {
+    if constexpr (std::is_same_v<T, dd>) normalise_dd_on_device(m.rows, {m.x, m.ld, m.columns}, slope, stream_);
+  }
+  void transpose(const Placed<T>& from, const Placed<T>& to, bool lower) const {
+    transpose_wide_on_device(from.rows, {from.x, from.ld, from.columns}, {to.x, to.ld, to.columns}, lower, stream_);
   }
   template <class Run>
   std::int64_t with_pivots(std::int64_t count, std::int64_t* pivots, const Run& run) const {

@@ -13,7 +13,7 @@ class QuadRoutines : public QuadTriangles<Place> {
   using Triangles::Triangles, Triangles::syrk, Triangles::trsm;
 
   std::int64_t getrf(const Placed<T>& a, std::int64_t* pivots) const {
-    place_.host(a, Access::edit, [&](T* x, std::int64_t ld) { normalise(a.rows, a.columns, x, ld, 0); });
+    place_.normalise(a, 0);
     const std::int64_t size = std::min(a.rows, a.columns);
     std::int64_t info = 0;
     for (std::int64_t j = 0; j < size; j += quad_block) {
@@ -44,7 +44,7 @@ class QuadRoutines : public QuadTriangles<Place> {
   std::int64_t potrf(Uplo uplo, const Placed<T>& a) const {
     const std::int64_t n = a.rows;
     if (uplo == Uplo::upper) return potrf_of_upper(a);
-    place_.host(a, Access::edit, [&](T* x, std::int64_t ld) { normalise(n, n, x, ld, 1); });
+    place_.normalise(a, 1);
     for (std::int64_t j = 0; j < n; j += quad_block) {
       const std::int64_t count = std::min(quad_block, n - j), end = j + count, rest = n - end;
       T* const top = a.x + j + j * a.ld;
@@ -82,7 +82,7 @@ class QuadRoutines : public QuadTriangles<Place> {
   }
 
  private:
-  using Triangles::place_, Triangles::solve_left, Triangles::subtract, Triangles::transpose;
+  using Triangles::place_, Triangles::solve_left, Triangles::subtract;
 
   // A = U^T U: the lower factor of the transpose.
   std::int64_t potrf_of_upper(const Placed<T>& a) const {
@@ -90,23 +90,10 @@ class QuadRoutines : public QuadTriangles<Place> {
     if (n == 0) return 0;
     const auto memory = place_.take(n * n);
     const Placed<T> lower{n, n, memory.data(), std::max<std::int64_t>(1, n)};
-    place_.host(a, Access::read, [&](const T* from, std::int64_t ld) {
-      place_.host(lower, Access::write, [&](T* x, std::int64_t ldx) { transpose(n, n, from, ld, x, ldx); });
-    });
+    place_.transpose(a, lower, false);
     const std::int64_t info = potrf(Uplo::lower, lower);
-    place_.host(lower, Access::read, [&](const T* from, std::int64_t ld) {
-      place_.host(a, Access::edit, [&](T* x, std::int64_t ldx) {
-        for (std::int64_t j = 0; j < n; ++j)
-          for (std::int64_t i = 0; i <= j; ++i) x[i + j * ldx] = from[j + i * ld];
-      });
-    });
+    place_.transpose(lower, a, true);
     return info;
-  }
-
-  // Rows from slope j on of each column j.
-  static void normalise(std::int64_t m, std::int64_t n, T* a, std::int64_t lda, std::int64_t slope) {
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = slope * j; i < m; ++i) a[i + j * lda] = normalised(a[i + j * lda]);
   }
 };
 

@@ -24,7 +24,7 @@ struct Placed {
 enum class Access { read, write, edit };
 
 // Place has, of matrices in its memory: multiply(GemmCall), host(Placed, Access, f) that calls f(x, ld) with host
-// memory, swap_rows, take(count) -> a Buffer, check(routine) of its options, and threads().
+// memory, normalise, transpose, swap_rows, take(count) -> a Buffer, check(routine) of its options, and threads().
 template <class Place>
 class QuadTriangles {
  public:
@@ -58,22 +58,16 @@ class QuadTriangles {
   void trsm(Side side, const Triangle<T>& triangle, double alpha, const Placed<T>& b) const {
     if (b.rows == 0 || b.columns == 0) return;
     if (side == Side::left) {
-      place_.host(b, Access::edit, [&](T* x, std::int64_t ld) { scale(alpha, {b.rows, b.columns, x, ld}); });
+      scale(alpha, b);
       return solve_left(triangle, b);
     }
     // X op(A) = B is op(A)^T X^T = B^T
     const auto memory = place_.take(b.rows * b.columns);
     const Placed<T> turned{b.columns, b.rows, memory.data(), std::max<std::int64_t>(1, b.columns)};
-    place_.host(b, Access::read, [&](const T* from, std::int64_t ld) {
-      place_.host(turned, Access::write, [&](T* x, std::int64_t ldx) {
-        transpose(b.rows, b.columns, from, ld, x, ldx);
-        scale(alpha, {turned.rows, turned.columns, x, ldx});
-      });
-    });
+    place_.transpose(b, turned, false);
+    scale(alpha, turned);
     solve_left({triangle.a, triangle.lda, !triangle.lower, !triangle.transposed, triangle.unit}, turned);
-    place_.host(turned, Access::read, [&](const T* from, std::int64_t ld) {
-      place_.host(b, Access::write, [&](T* x, std::int64_t ldx) { transpose(b.columns, b.rows, from, ld, x, ldx); });
-    });
+    place_.transpose(turned, b, false);
   }
 
  protected:
@@ -109,11 +103,6 @@ class QuadTriangles {
     }
   }
 
-  static void transpose(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld, T* y, std::int64_t ldy) {
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) y[j + i * ldy] = x[i + j * ld];
-  }
-
   const Place& place_;
 
  private:
@@ -130,12 +119,15 @@ class QuadTriangles {
     });
   }
 
-  static void scale(double alpha, const Placed<T>& b) {
-    for (std::int64_t j = 0; j < b.columns; ++j)
-      for (std::int64_t i = 0; i < b.rows; ++i) {
-        T& e = b.x[i + j * b.ld];
-        e = alpha == 0 ? T(0.0) : alpha == 1 ? normalised(e) : normalised(e) * alpha;
-      }
+  void scale(double alpha, const Placed<T>& b) const {
+    if (alpha == 1) return place_.normalise(b, 0);
+    place_.host(b, Access::edit, [&](T* x, std::int64_t ld) {
+      for (std::int64_t j = 0; j < b.columns; ++j)
+        for (std::int64_t i = 0; i < b.rows; ++i) {
+          T& e = x[i + j * ld];
+          e = alpha == 0 ? T(0.0) : normalised(e) * alpha;
+        }
+    });
   }
 };
 

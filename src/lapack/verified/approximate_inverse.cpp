@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/upward.hpp"
-#include "product/arguments.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -15,7 +18,7 @@ namespace {
 // |I - R A| from C, near I - R A: off by its own rounding, and by share |R||A| before that.
 struct Remainder {
   std::int64_t n;
-  const std::vector<double>& c;
+  double* c;
   double share;  // 0: C is rounded once, A and R are not read
   const double* a;
   std::int64_t lda;
@@ -30,188 +33,185 @@ struct Remainder {
   std::vector<double> times(const std::vector<double>& v) const {
     std::vector<double> rest;
     if (share != 0) rest = size_of_product(v);
-    return remainder_sums(v, product_above(n, 1, c.data(), n, v, options), share, rest);
+    return remainder_sums(v, product_above(n, 1, c, n, v, options), share, rest);
   }
 };
 
-std::vector<double>& identity(std::int64_t n, std::vector<double>& x) {
-  x.assign(static_cast<std::size_t>(n * n), 0);
-  for (std::int64_t i = 0; i < n; ++i) x[static_cast<std::size_t>(i + i * n)] = 1;
-  return x;
-}
-
-// (L U)^-1 P: L^-1 column block by column block, each from its diagonal on, a third of a full triangular solve.
-std::vector<double> inverse_of_factors(std::int64_t n, const std::vector<double>& factors,
-                                       const std::vector<std::int64_t>& pivots, const Options& options) {
-  const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
-  std::vector<double> r;
-  identity(n, r);
-  for (std::int64_t j = 0; j < n; j += width)
-    trsm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1,
-                 factors.data() + j + j * n, n, r.data() + j + j * n, n, usual_products(options));
-  trsm<double>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors.data(), n, r.data(), n,
-               usual_products(options));
-  for (std::int64_t j = n - 1; j >= 0; --j)
-    if (const std::int64_t p = pivots[static_cast<std::size_t>(j)] - 1; p != j)
-      std::swap_ranges(r.begin() + j * n, r.begin() + (j + 1) * n, r.begin() + p * n);
-  return r;
-}
-
-// C near I - R A.
-void remainder(std::int64_t n, const double* A, std::int64_t lda, const ApproximateInverse& inverse,
-               const Options& options, std::vector<double>& c) {
-  gemm<double>(Op::none, Op::none, n, n, n, -1, inverse.r.data(), n, A, lda, 0, c.data(), n, options);
-  for (std::int64_t i = 0; i < n; ++i) c[static_cast<std::size_t>(i + i * n)] += 1;
-}
-
-// |I - R A| by a product of as many bits as its size asks, which proves most matrices regular and costs little; else by
-// an exact one. c: memory for C.
-void prove_regular(std::int64_t n, const double* A, std::int64_t lda, Proves what, const Options& options,
-                   std::vector<double>& c, ApproximateInverse& result) {
-  Remainder g{n, c, 0, A, lda, result.r.data(), options};
-  double size = infinity;
-  if (what == Proves::solutions) {
-    const std::vector<double> sizes = g.size_of_product(std::vector<double>(static_cast<std::size_t>(n), 1.0));
-    size = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+template <class T>
+void set_identity(std::int64_t n, T* x, int threads) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t j = 0; j < n; ++j) {
+    std::fill_n(x + j * n, n, T(0));
+    x[j + j * n] = 1;
   }
-  const RemainderBits bits = remainder_bits(n, size);
-  const auto times = [&](const std::vector<double>& v) { return g.times(v); };
+}
+
+template <class T>
+Options products_in(const Options& options) {
   Options usual = usual_products(options);
-  usual.contract = bits.contract;
-  g.share = bits.share;
-  remainder(n, A, lda, result, usual, c);
-  prove_by(times, n, 1, result);
-  if (result.contraction < far_from_one) return;
-  g.share = 0;
-  gemm<double>(Op::none, Op::none, n, n, n, -1, result.r.data(), n, A, lda, 1, identity(n, c).data(), n,
-               exact_products(options, Rounding::nearest));
-  prove_by(times, n, attempts_by_exact, result);
+  if (std::is_same_v<T, float>) usual.contract = Contract::fp32();
+  return usual;
+}
+
+// (L U)^-1 to x: L^-1 column block by column block, each from its diagonal on, a third of a full triangular solve.
+template <class T>
+void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& options) {
+  const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
+  const Options products = products_in<T>(options);
+  set_identity(n, x, usable_threads(options.threads));
+  for (std::int64_t j = 0; j < n; j += width)
+    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1, factors + j + j * n, n,
+            x + j + j * n, n, products);
+  trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors, n, x, n, products);
+}
+
+// R = X P, column by column, in double; false where an entry is not finite.
+template <class T>
+bool permute_columns(std::int64_t n, const T* x, const std::vector<std::int64_t>& pivots, double* r, int threads) {
+  std::vector<std::int64_t> from(pivots.size());
+  std::iota(from.begin(), from.end(), std::int64_t{0});
+  for (std::size_t j = pivots.size(); j-- > 0;) std::swap(from[j], from[static_cast<std::size_t>(pivots[j] - 1)]);
+  bool finite = true;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)
+  for (std::int64_t j = 0; j < n; ++j) {
+    const T* column = x + from[static_cast<std::size_t>(j)] * n;
+    double poison = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      r[i + j * n] = static_cast<double>(column[i]);
+      poison += r[i + j * n] * 0;
+    }
+    finite = finite && poison == 0;
+  }
+  return finite;
+}
+
+// I - R A in turns of precision, and what it proves.
+class Prover {
+ public:
+  Prover(std::int64_t n, const double* A, std::int64_t lda, double* c, const Options& options,
+         ApproximateInverse& result)
+      : g_{n, c, 0, A, lda, result.r(), options}, result_(result) {}
+
+  // At least the largest sum of a row of |R||A|.
+  double size() const {
+    const std::vector<double> sizes = g_.size_of_product(std::vector<double>(static_cast<std::size_t>(g_.n), 1.0));
+    return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  }
+  // By a product of as many bits as its size asks, which proves most matrices regular and costs little.
+  void prove_by_bits(double size, int spare) {
+    const RemainderBits bits = remainder_bits(g_.n, size, spare);
+    Options usual = usual_products(g_.options);
+    usual.contract = bits.contract;
+    multiply(0, usual);
+    for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
+    g_.share = bits.share;
+    prove(1);
+  }
+  void prove_exactly() {
+    set_identity(g_.n, g_.c, usable_threads(g_.options.threads));
+    multiply(1, exact_products(g_.options, Rounding::nearest));
+    g_.share = 0;
+    prove(attempts_by_exact);
+  }
+
+ private:
+  void multiply(double beta, const Options& options) const {
+    gemm<double>(Op::none, Op::none, g_.n, g_.n, g_.n, -1, g_.r, g_.n, g_.a, g_.lda, beta, g_.c, g_.n, options);
+  }
+  void prove(int attempts) {
+    prove_by([&](const std::vector<double>& v) { return g_.times(v); }, g_.n, attempts, result_);
+  }
+
+  Remainder g_;
+  ApproximateInverse& result_;
+};
+
+// LU of the matrix rounded to T, and (L U)^-1.
+template <class T>
+struct Factored {
+  std::unique_ptr<SquareMemory<T>> factors;
+  SquareMemory<T> inverse;
+  std::vector<std::int64_t> pivots;
+  std::int64_t info = 0;  // of getrf
+
+  Factored(std::int64_t n, const double* A, std::int64_t lda, const Options& options)
+      : factors(std::make_unique<SquareMemory<T>>(n)), inverse(n), pivots(static_cast<std::size_t>(n)) {
+    T* f = factors->data();
+#pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads))
+    for (std::int64_t j = 0; j < n; ++j)
+      std::transform(A + j * lda, A + j * lda + n, f + j * n, [](double x) { return static_cast<T>(x); });
+    info = getrf<T>(n, n, f, n, pivots.data(), products_in<T>(options));
+  }
+};
+
+constexpr std::int64_t smallest_in_float = 256;  // half of the time from here on (bench/results/quad_speed_2.json)
+constexpr double serves = 1.0 / 16;              // a contraction that a few corrections more make up for
+
+// U's diagonal tells most matrices that are too ill-conditioned for an inverse in float.
+bool diagonal_allows_float(std::int64_t n, const float* factors) {
+  float least = std::numeric_limits<float>::infinity(), most = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float x = std::fabs(factors[i + i * n]);
+    least = std::min(least, x), most = std::max(most, x);
+  }
+  return least > most * 0x1p-20f;
+}
+
+// An inverse in float costs a quarter of one in double where matrix engines multiply float. False: it does not serve.
+bool by_float(std::int64_t n, const double* A, std::int64_t lda, const Options& options, ApproximateInverse& result) {
+  const int threads = usable_threads(options.threads);
+  result.memory = std::make_unique<SquareMemory<double>>(n);
+  {
+    const Factored<float> f(n, A, lda, options);
+    if (f.info != 0 || !diagonal_allows_float(n, f.factors->data())) return false;
+    inverse_of_factors(n, f.factors->data(), f.inverse.data(), options);
+    if (!permute_columns(n, f.inverse.data(), f.pivots, result.memory->data(), threads)) return false;
+  }
+  const SquareMemory<double> c(n);
+  Prover prover(n, A, lda, c.data(), options, result);
+  // R is off by some 2^-24 |R||A| times the root of n, as roundings add up.
+  const double size = prover.size();
+  if (!(size * 0x1p-24 < serves * std::sqrt(static_cast<double>(n)))) return false;
+  constexpr int spare = 9;
+  prover.prove_by_bits(size, spare);
+  return result.contraction < serves;
+}
+
+void by_double(std::int64_t n, const double* A, std::int64_t lda, Proves what, const Options& options,
+               ApproximateInverse& result) {
+  Factored<double> f(n, A, lda, options);
+  if (f.info != 0) {
+    result.contraction = infinity;
+    result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", f.info);
+    return;
+  }
+  inverse_of_factors(n, f.factors->data(), f.inverse.data(), options);
+  // R lies where the factors were, C where X was.
+  const bool finite =
+      permute_columns(n, f.inverse.data(), f.pivots, f.factors->data(), usable_threads(options.threads));
+  result.memory = std::move(f.factors);
+  if (!finite) {
+    result.failure = "the approximate inverse overflows";
+    return;
+  }
+  Prover prover(n, A, lda, f.inverse.data(), options, result);
+  prover.prove_by_bits(what == Proves::solutions ? prover.size() : infinity, usual_spare);
+  if (!(result.contraction < far_from_one)) prover.prove_exactly();
+  if (!(result.contraction < 1)) result.failure = too_ill_conditioned(result.contraction);
 }
 
 }  // namespace
-
-double Regularity::error_factor(const double* d) const {
-  double most = 0;
-  for (std::size_t i = 0; i < weight.size(); ++i) most = std::max(most, above(d[i] / weight[i]));
-  return above(most / sum_down(1, -contraction));
-}
-
-// The weights that prove most are near the eigenvector of the largest eigenvalue.
-void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::int64_t n, int attempts,
-              Regularity& result) {
-  constexpr double enough = 0.5;
-  std::vector<double> v(static_cast<std::size_t>(n), 1.0);
-  result.contraction = infinity;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    const std::vector<double> sums = times(v);
-    double contraction = 0;
-    for (std::size_t i = 0; i < sums.size(); ++i) contraction = std::max(contraction, above(sums[i] / v[i]));
-    if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); })) contraction = infinity;
-    if (contraction < result.contraction) result.contraction = contraction, result.weight = v, result.sums = sums;
-    if (result.contraction < enough || !std::isfinite(contraction)) return;
-    const double largest = *std::max_element(sums.begin(), sums.end());
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = sums[i] / largest + 0x1p-30;
-  }
-}
-
-std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
-                                   const std::vector<double>& rest) {
-  double tiny = 0;  // of results that are subnormal
-  for (const double x : v) tiny = sum_up(tiny, x);
-  tiny = above(tiny * (static_cast<double>(v.size() + 4) * 0x1p-1074));
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])), tiny);
-  return sums;
-}
-
-RemainderBits remainder_bits(std::int64_t n, double size) {
-  constexpr int spare = 12;  // share size is some 2^-12 then: one correction of X more at most
-  const double count = static_cast<double>(n);
-  const double asked = std::ceil(std::log2(count) + std::log2(size)) + spare;
-  if (!(asked < 48)) return {Contract::fp64(), (count + 2) * 0x1p-53};
-  const int bits = std::max(static_cast<int>(asked), 24);
-  return {Contract::bits(bits), above(std::ldexp(count, -bits) + 0x1p-52)};
-}
-
-std::string too_ill_conditioned(double contraction) {
-  return fmt::format(
-      "no norm of I - R A below 1 was found, the least is {:.2g}: the matrix is too ill-conditioned for an inverse in "
-      "double",
-      contraction);
-}
-
-Options usual_products(Options options) {
-  options.contract = Contract::fp64();
-  options.progress = {};
-  return options;
-}
-
-std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
-                                  const std::vector<double>& x, const Options& options) {
-  std::vector<double> y(static_cast<std::size_t>(n * columns));
-  constexpr std::int64_t rows = 512, few = 8;
-  const int threads = usable_threads(options.threads);
-  if (columns > few) {
-    std::vector<double> size(static_cast<std::size_t>(n * n));
-    for (std::int64_t j = 0; j < n; ++j)
-      std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });
-    gemm<double>(Op::none, Op::none, n, columns, n, 1, size.data(), n, x.data(), n, 0, y.data(), n,
-                 usual_products(options));
-  } else {
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (std::int64_t first = 0; first < n; first += rows)
-      for (std::int64_t c = 0; c < columns; ++c)
-        for (std::int64_t l = 0; l < n; ++l)
-          for (std::int64_t i = first; i < std::min(n, first + rows); ++i)
-            y[static_cast<std::size_t>(i + c * n)] += std::fabs(m[i + l * ld]) * x[static_cast<std::size_t>(l + c * n)];
-  }
-  // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
-  const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
-  for (double& e : y) e = e * more + tiny;
-  return y;
-}
-
-Options exact_products(Options options, Rounding rounding) {
-  options.contract = Contract::exact(rounding);
-  options.progress = {};
-  return options;
-}
-
-void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
-                  const double* B, std::int64_t ldb) {
-  const auto check = [&](const char* name, const double* x, std::int64_t columns, std::int64_t ld) {
-    check_leading(routine, name[0] == 'A' ? "lda" : "ldb", ld, n);
-    check_pointer(routine, name, n > 0 && columns > 0, x);
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < n; ++i)
-        require(std::isfinite(x[i + j * ld]), "{}: {}({}, {}) = {}: expected finite numbers", routine, name, i, j,
-                x[i + j * ld]);
-  };
-  require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
-  check_area(routine, n, std::max(n, nrhs));
-  check("A", A, n, lda);
-  check("B", B, nrhs, ldb);
-}
 
 ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int64_t lda, Proves what,
                                        const Options& options) {
   ApproximateInverse result;
   result.n = n;
-  const auto count = static_cast<std::size_t>(n * n);
-  std::vector<double> factors(count);
-  for (std::int64_t j = 0; j < n; ++j) std::copy_n(A + j * lda, n, factors.data() + j * n);
-  std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
-  if (const std::int64_t info = getrf<double>(n, n, factors.data(), n, pivots.data(), usual_products(options));
-      info != 0) {
-    result.contraction = infinity;
-    result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
+  if (n == 0) {
+    result.memory = std::make_unique<SquareMemory<double>>(n);
     return result;
   }
-  result.r = inverse_of_factors(n, factors, pivots, options);
-  const bool finite = std::all_of(result.r.begin(), result.r.end(), [](double x) { return std::isfinite(x); });
-  if (finite) prove_regular(n, A, lda, what, options, factors, result);
-  if (!finite || !(result.contraction < 1))
-    result.failure = finite ? too_ill_conditioned(result.contraction) : "the approximate inverse overflows";
+  if (what == Proves::solutions && n >= smallest_in_float && by_float(n, A, lda, options, result)) return result;
+  by_double(n, A, lda, what, options, result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lapack/verified/upward.hpp"
 
@@ -10,28 +11,37 @@ namespace {
 
 using Vectors = ProvedSystem::Vectors;
 
-constexpr int corrections = 3;      // of X; each gains as many digits as R has
 constexpr double unseen = 0x1p-57;  // beside an entry of X
 
-// X, corrected until another correction would not change it, and RN(B - A X).
+// Corrections of X: each gains as many digits as R has.
+int most_corrections(const Regularity& proof) {
+  constexpr double fewest = 3, most = 15;
+  return static_cast<int>(std::clamp(std::ceil(57 / -std::log2(proof.contraction)), fewest, most));
+}
+
+// X, and RN(B - A X).
 struct Approximation {
   Vectors x, residual;
 };
 
+// Corrected until another correction would not change it, or corrections stop shrinking.
 Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
-  Approximation a;
-  a.x.resize(system.entries());
-  for (int step = 0;; ++step) {
-    a.residual = step == 0 ? system.right_hand_sides() : system.residual(a.x);
-    if (step == corrections) return a;
-    const Vectors z = system.times(a.residual);
+  Vectors x(system.entries());
+  double previous = infinity;
+  const int corrections = most_corrections(proof);
+  for (int step = 0; step < corrections; ++step) {
+    Vectors r = step == 0 ? system.right_hand_sides() : system.near_residual(x);
+    const Vectors z = system.times(r);
     double most = 0, least = infinity;
     for (const double e : z) most = std::max(most, std::fabs(e));
-    for (const double e : a.x) least = std::min(least, std::fabs(e));
+    for (const double e : x) least = std::min(least, std::fabs(e));
     // What a correction leaves of an error is some `contraction` of it: enclosures are no wider by that.
-    if (step > 0 && most * proof.contraction <= least * unseen) return a;
-    for (std::size_t e = 0; e < z.size(); ++e) a.x[e] += z[e];
+    if (step > 0 && (most * proof.contraction <= least * unseen || !(most < previous / 2)))
+      return {x, system.near_is_rounded_once() ? std::move(r) : system.residual(x)};
+    for (std::size_t e = 0; e < z.size(); ++e) x[e] += z[e];
+    previous = most;
   }
+  return {x, system.residual(x)};
 }
 
 Vectors magnitudes(const Vectors& x) {

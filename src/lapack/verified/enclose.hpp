@@ -15,7 +15,10 @@ class ProvedSystem {
   virtual ~ProvedSystem() = default;
 
   virtual Vectors right_hand_sides() const = 0;
-  virtual Vectors residual(const Vectors& x) const = 0;            // RN(B - A X)
+  virtual Vectors residual(const Vectors& x) const = 0;  // RN(B - A X)
+  // The same, or right to some 100 bits of |A||X| alone where that takes less time.
+  virtual Vectors near_residual(const Vectors& x) const { return residual(x); }
+  virtual bool near_is_rounded_once() const { return true; }
   virtual Vectors times(const Vectors& r) const = 0;               // R r, under `fp64`
   virtual Vectors times_above(const Vectors& r) const = 0;         // at least |R| r, r >= 0
   virtual Vectors times_rounded_once(const Vectors& r) const = 0;  // RN(R r)

@@ -198,7 +198,7 @@ double proved_bound(std::int64_t n, const Square& s, const Square& factor, doubl
 VerifiedReport verified_determinant(std::int64_t n, const double* A, std::int64_t lda, DeterminantInterval& determinant,
                                     const Options& options) {
   const Clock clock;
-  check_system("verified_determinant", n, 0, A, lda, A, lda);
+  check_system("verified_determinant", n, 0, A, lda, A, lda, options);
   const FloatingEnvironment environment;
   VerifiedReport report;
   report.routine = "verified_determinant", report.n = n;
@@ -221,7 +221,8 @@ VerifiedReport verified_definite(std::int64_t n, const double* A, std::int64_t l
   VerifiedReport report;
   report.routine = "verified_definite", report.n = n;
   const Square s = symmetric(n, A, lda);
-  check_system("verified_definite", n, 0, s.data(), n, s.data(), n);  // the upper triangle of A may hold anything
+  check_system("verified_definite", n, 0, s.data(), n, s.data(), n,
+               options);  // the upper triangle of A may hold anything
   double best = 0;
   if (const Square factor = cholesky(n, s, 0, options); !factor.empty()) {
     const double estimate = estimated_least_eigenvalue(n, factor);

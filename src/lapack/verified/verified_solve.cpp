@@ -1,10 +1,12 @@
 // Enclosures of solutions and inverses of matrices in host memory.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "lapack/solve/system.hpp"
 #include "lapack/verified/enclose.hpp"
 #include "lapack/verified/exact_columns.hpp"
 #include "lapack/verified/upward.hpp"
@@ -28,17 +30,25 @@ class HostSystem final : public ProvedSystem {
   Vectors residual(const Vectors& x) const override {
     return exact_columns(n, nrhs, -1, a_, lda_, x, right_hand_sides(), options_);
   }
+  Vectors near_residual(const Vectors& x) const override {
+    System<double> system;
+    system.n = n, system.a = a_, system.lda = lda_, system.threads = usable_threads(options_.threads);
+    Columns columns(static_cast<std::size_t>(nrhs));
+    std::iota(columns.begin(), columns.end(), std::int64_t{0});
+    Vectors r(entries());
+    system.residuals(columns, x.data(), right_hand_sides().data(), r.data());
+    return all_finite(r) ? r : residual(x);
+  }
+  bool near_is_rounded_once() const override { return false; }
   Vectors times(const Vectors& r) const override {
     Vectors z(entries());
-    gemm<double>(Op::none, Op::none, n, nrhs, n, 1, inverse_.r.data(), n, r.data(), n, 0, z.data(), n,
+    gemm<double>(Op::none, Op::none, n, nrhs, n, 1, inverse_.r(), n, r.data(), n, 0, z.data(), n,
                  usual_products(options_));
     return z;
   }
-  Vectors times_above(const Vectors& r) const override {
-    return product_above(n, nrhs, inverse_.r.data(), n, r, options_);
-  }
+  Vectors times_above(const Vectors& r) const override { return product_above(n, nrhs, inverse_.r(), n, r, options_); }
   Vectors times_rounded_once(const Vectors& r) const override {
-    return exact_columns(n, nrhs, 1, inverse_.r.data(), n, r, Vectors(r.size()), options_);
+    return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);
   }
 
  private:
@@ -53,7 +63,7 @@ class HostSystem final : public ProvedSystem {
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
   const Clock clock;
-  check_system("verified_solve", n, nrhs, A, lda, B, ldb);
+  check_system("verified_solve", n, nrhs, A, lda, B, ldb, options);
   check_leading("verified_solve", "ldx", ldx, n);
   check_pointer("verified_solve", "Xlow", n > 0 && nrhs > 0, Xlow);
   check_pointer("verified_solve", "Xhigh", n > 0 && nrhs > 0, Xhigh);
@@ -77,7 +87,7 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
 VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda, double* low, double* high,
                                 std::int64_t ldx, const Options& options) {
   const Clock clock;
-  check_system("verified_inverse", n, 0, A, lda, A, lda);
+  check_system("verified_inverse", n, 0, A, lda, A, lda, options);
   check_leading("verified_inverse", "ldx", ldx, n);
   check_pointer("verified_inverse", "low", n > 0, low);
   check_pointer("verified_inverse", "high", n > 0, high);
@@ -89,11 +99,12 @@ VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t ld
   if (report.reason.empty()) {
     // A^-1 = R + G A^-1: with e = |A^-1 - R|, e <= |G| |R| + |G| e, where |G||R| <= sums max(|R| / v), column by
     // column.
-    std::vector<double> spread(inverse.r.size()), d(static_cast<std::size_t>(n));
+    const std::vector<double> r(inverse.r(), inverse.r() + n * n);
+    std::vector<double> spread(r.size()), d(static_cast<std::size_t>(n));
     for (std::int64_t j = 0; j < n; ++j) {
       double most = 0;
       for (std::int64_t i = 0; i < n; ++i)
-        most = std::max(most, above(std::fabs(inverse.r[static_cast<std::size_t>(i + j * n)]) /
+        most = std::max(most, above(std::fabs(r[static_cast<std::size_t>(i + j * n)]) /
                                     inverse.weight[static_cast<std::size_t>(i)]));
       for (std::size_t i = 0; i < d.size(); ++i) d[i] = above(inverse.sums[i] * most);
       const double factor = inverse.error_factor(d.data());
@@ -102,7 +113,7 @@ VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t ld
     }
     report.verified = all_finite(spread);
     if (report.verified)
-      write_intervals({inverse.r, std::vector<double>(spread.size()), spread}, n, n, low, high, ldx);
+      write_intervals({r, std::vector<double>(spread.size()), spread}, n, n, low, high, ldx);
     else
       report.reason = "the inverse, or its error, overflows";
   }

@@ -4,10 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <mutex>
 
-#include "base/fork_mutex.hpp"
 #include "base/variable.hpp"
+#include "product/plan/class_table.hpp"
 
 namespace vernier {
 namespace {
@@ -19,7 +18,7 @@ constexpr std::uint32_t enough = 32;
 constexpr double least_pause = 64, longest_pause = 32768;  // calls
 constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
-// Times of one method, in units of unit_of() but for `elapsed`.
+// Times of one method a multiplication, but for `elapsed`.
 struct History {
   std::array<float, kept> last{};
   std::uint32_t count = 0;
@@ -54,9 +53,19 @@ struct History {
 };
 
 struct Entry {
-  std::uint64_t key = 0;  // 0: free
   std::array<History, method_count> methods;
 };
+using Table = ClassTable<Entry>;
+
+double multiplications(const ProductShape& s) {
+  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
+
+History& of(Entry& entry, Method method) { return entry.methods[static_cast<std::size_t>(method)]; }
+
+thread_local std::uint64_t looks_of_thread = 0;
+
+}  // namespace
 
 std::uint64_t key_of(const ProductClass& p) {
   const auto octave = [](std::int64_t x) {
@@ -67,46 +76,6 @@ std::uint64_t key_of(const ProductClass& p) {
               static_cast<std::uint64_t>(p.contract) << 48);
 }
 
-// A few hundred classes; one that meets another in its place takes it over.
-class Table {
- public:
-  static Table& instance() {
-    static auto* table = new Table;  // never destroyed: products may be made while the process ends
-    return *table;
-  }
-
-  template <class Use>
-  auto with(const ProductClass& product, const Use& use) {
-    const std::uint64_t key = key_of(product);
-    const std::lock_guard lock(mutex_);
-    Entry& entry = entries_[(key * 0x9e3779b97f4a7c15ULL >> 32) % entries_.size()];
-    if (entry.key != key) entry = {.key = key, .methods = {}};
-    return use(entry);
-  }
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    entries_.fill({});
-  }
-
- private:
-  ForkMutex mutex_;
-  std::array<Entry, 509> entries_;
-};
-
-double multiplications(const ProductShape& s) {
-  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-}
-
-// What a time is divided by, to serve other shapes of its class.
-double unit_of(const ProductClass& p, Method method) {
-  const double estimate = method == Method::cpu ? p.on_cpu : method == Method::gpu ? p.on_gpu : 0;
-  return estimate > 0 ? estimate : multiplications(p.shape);
-}
-
-History& of(Entry& entry, Method method) { return entry.methods[static_cast<std::size_t>(method)]; }
-
-}  // namespace
-
 bool observes() {
   static constinit Variable variable("VERNIER_RATES");
   const char* rates = variable.get();
@@ -114,20 +83,21 @@ bool observes() {
 }
 
 void observe(const ProductClass& product, Method method, double seconds) {
-  Table::instance().with(product, [&](Entry& entry) { of(entry, method).add(seconds, unit_of(product, method)); });
+  Table::instance().with(key_of(product),
+                         [&](Entry& entry) { of(entry, method).add(seconds, multiplications(product.shape)); });
 }
 
 double observed_seconds(const ProductClass& product, Method method) {
-  return Table::instance().with(product, [&](Entry& entry) { return of(entry, method).least(); }) *
-         unit_of(product, method);
+  return Table::instance().with(key_of(product), [&](Entry& entry) { return of(entry, method).least(); }) *
+         multiplications(product.shape);
 }
 
 void note_choice(const ProductClass& product, Method chosen) {
-  Table::instance().with(product, [&](Entry& entry) {
-    const double best = of(entry, chosen).least() * unit_of(product, chosen);
+  Table::instance().with(key_of(product), [&](Entry& entry) {
+    const double best = of(entry, chosen).least() * multiplications(product.shape);
     for (int i = 0; i < method_count; ++i) {
       const auto method = static_cast<Method>(i);
-      if (method != chosen) of(entry, method).pass_by(best / unit_of(product, method));
+      if (method != chosen) of(entry, method).pass_by(best / multiplications(product.shape));
     }
     of(entry, chosen).left = 0;
   });
@@ -137,20 +107,24 @@ Method choose_method(const ProductClass& product, std::span<const Rival> rivals)
   constexpr double brief = 0.02;  // seconds up to which a look costs little, and estimates err most
   constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
   const bool seen = observes();
-  return Table::instance().with(product, [&](Entry& entry) {
+  return Table::instance().with(key_of(product), [&](Entry& entry) {
     const auto known = [&](const Rival& r) {
-      return seen ? of(entry, r.method).least() * unit_of(product, r.method) : 0;
+      return seen ? of(entry, r.method).least() * multiplications(product.shape) : 0;
     };
     const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
                                           [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
     if (known(best) == 0) return best.method;
     for (const Rival& r : rivals)
-      if (known(r) == 0 && r.estimate < (seconds(best) < brief ? hopeless_brief : hopeless_long) * seconds(best))
+      if (known(r) == 0 && r.estimate < (seconds(best) < brief ? hopeless_brief : hopeless_long) * seconds(best)) {
+        ++looks_of_thread;
         return r.method;
+      }
     return best.method;
   });
 }
+
+std::uint64_t looks_so_far() { return looks_of_thread; }
 
 void forget_observations() { Table::instance().clear(); }
 

@@ -1,12 +1,11 @@
 // What products by estimate really took in this process: estimates give way to it, so that a method which loses here is
-// left for another one. Never asked for products of a contract that promises bits, but where these are the same on CPU
-// and GPU, nor of an engine that was named.
+// left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
 //
-// Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication, or
-// beside the estimate where bytes decide as well. A method is known by the least of its last three times, once it has
-// had ten milliseconds and two calls, or 32: the first ones pay for memory, and for threads of the method before that
-// spin still. One that was left is forgotten after a pause, so that a busy moment does not last: the more it lost, the
-// longer, so that looking again takes a fiftieth of the time at most.
+// Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
+// method is known by the least of its last three times, once it has had ten milliseconds and two calls, or 32: the
+// first ones pay for memory, and for threads of the method before that spin still. One that was left is forgotten after
+// a pause, so that a busy moment does not last: the more it lost, the longer, so that looking again takes a fiftieth of
+// the time at most.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@
 
 namespace vernier {
 
-enum class Method : std::uint8_t { native, residues, bf16x6, cpu, gpu };
-inline constexpr int method_count = 5;
+enum class Method : std::uint8_t { native, residues, bf16x6 };
+inline constexpr int method_count = 3;
 
 enum class ElementType : std::uint8_t { single_real, double_real, single_complex, double_complex };
 
@@ -37,9 +36,9 @@ struct ProductClass {
   ProductShape shape;
   int threads;
   ProductForm form = ProductForm::whole;
-  int contract = 0;               // a number for what else decides about times
-  double on_cpu = 0, on_gpu = 0;  // estimates of what is placed, in seconds: times count beside these
+  int contract = 0;  // a number for what else decides about times
 };
+std::uint64_t key_of(const ProductClass& product);  // not 0
 
 // False: VERNIER_RATES is "none", so that estimates are those of the table alone.
 bool observes();
@@ -58,6 +57,9 @@ struct Rival {
   double estimate;
 };
 Method choose_method(const ProductClass& product, std::span<const Rival> rivals);
+
+// How often the calling thread was given a rival to look at: what a call took says little where it was.
+std::uint64_t looks_so_far();
 
 void forget_observations();
 

@@ -6,6 +6,7 @@
 #include "cuda/ptx.cuh"
 #include "product/flatness.hpp"
 #include "residue/convert/convert.hpp"
+#include "residue/convert/quantised.cuh"
 #include "residue/convert/residues.cuh"
 #include "residue/scale/vector_needs.hpp"
 
@@ -35,19 +36,6 @@ struct ConvertTask {
 };
 
 // ---- elements ------------------------------------------------------------------------------------------------------
-
-// ceil(|x| 2^(quantum_bits - exponent)), as vector_statistics has it.
-template <class T>
-__device__ __forceinline__ std::uint32_t quantised_finite(T x, const QuantumScale& scale) {
-  const double y = fabs(static_cast<double>(x)) * scale.first * scale.second;
-  return static_cast<std::uint32_t>(__double2loint(__dadd_ru(y, 0x1p52)));
-}
-
-// The same, 0 if x is not finite.
-template <class T>
-__device__ __forceinline__ std::uint32_t quantised(T x, const QuantumScale& scale) {
-  return magnitude_bits(x) < infinity_bits<T> ? quantised_finite(x, scale) : 0;
-}
 
 template <class T>
 __device__ __forceinline__ double finite_or_zero(T x) {

@@ -4,18 +4,22 @@
 #include "number/ieee754.hpp"
 #include "product/exact/entry.hpp"
 #include "product/flatness.hpp"
+#include "residue/convert/quantised.cuh"
 #include "residue/quad/quad_warp.cuh"
 
 namespace vernier::cuda {
+
+// Of a slice in a block: vectors, and elements a thread.
+inline constexpr int held_vectors = 4, held_elements = longest_slice * held_vectors / measure_threads;
 
 // ---- what a thread gathers, and a block ----------------------------------------------------------------------------
 
 template <int Parts>
 struct QuadExtremes {
-  unsigned long long largest[Parts] = {};  // bits
-  int depth[Parts] = {}, nonfinite = 0;    // depth: how far the lowest bit is below no_lowest_bit
+  unsigned long long largest[Parts] = {};     // bits
+  unsigned depth[Parts] = {}, nonfinite = 0;  // depth: how far the lowest bit is below no_lowest_bit
 
-  __device__ int lowest_bit(int part) const { return no_lowest_bit - depth[part]; }
+  __device__ int lowest_bit(int part) const { return no_lowest_bit - static_cast<int>(depth[part]); }
   __device__ void add(const double (&x)[Parts], const QuantumScale*) {
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
@@ -23,7 +27,7 @@ struct QuadExtremes {
       if (!is_finite(x[p])) nonfinite = 1;
       if (bits == 0 || !is_finite(x[p])) continue;
       largest[p] = max(largest[p], static_cast<unsigned long long>(bits));
-      depth[p] = max(depth[p], no_lowest_bit - lowest_bit_of(bits));
+      depth[p] = max(depth[p], static_cast<unsigned>(no_lowest_bit - lowest_bit_of_halves(bits)));
     }
   }
   __device__ void merge(const QuadExtremes& other) {
@@ -34,54 +38,91 @@ struct QuadExtremes {
     }
     nonfinite |= other.nonfinite;
   }
-  __device__ QuadExtremes from_lane(int distance) const {
-    QuadExtremes other;
+  // Of all lanes, or of those that lie a multiple of held_vectors apart.
+  __device__ void gather(bool all) {
+    if (all) {
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) {
-      other.largest[p] = __shfl_xor_sync(~0u, largest[p], distance);
-      other.depth[p] = __shfl_xor_sync(~0u, depth[p], distance);
+      for (int p = 0; p < Parts; ++p) {
+        const auto high = static_cast<std::uint32_t>(largest[p] >> 32), most = __reduce_max_sync(~0u, high),
+                   low = __reduce_max_sync(~0u, high == most ? static_cast<std::uint32_t>(largest[p]) : 0u);
+        largest[p] = static_cast<unsigned long long>(most) << 32 | low;
+        depth[p] = __reduce_max_sync(~0u, depth[p]);
+      }
+      nonfinite = __reduce_max_sync(~0u, nonfinite);
+      return;
     }
-    other.nonfinite = __shfl_xor_sync(~0u, nonfinite, distance);
-    return other;
+#pragma unroll
+    for (int d = 16; d >= held_vectors; d /= 2) {
+      QuadExtremes other;
+#pragma unroll
+      for (int p = 0; p < Parts; ++p) {
+        other.largest[p] = __shfl_xor_sync(~0u, largest[p], d);
+        other.depth[p] = __shfl_xor_sync(~0u, depth[p], d);
+      }
+      other.nonfinite = __shfl_xor_sync(~0u, nonfinite, d);
+      merge(other);
+    }
+  }
+
+ private:
+  // lowest_bit_of(), by one search in 32 bits.
+  __device__ static int lowest_bit_of_halves(std::uint64_t bits) {
+    const auto high = static_cast<std::uint32_t>(bits >> 32), low = static_cast<std::uint32_t>(bits);
+    const std::uint32_t field = high >> 20, top = (high & 0xfffffu) | (field == 0 ? 0u : 0x100000u),
+                        word = low != 0 ? low : top;
+    return static_cast<int>(field == 0 ? 1 : field) - 1075 + (low != 0 ? 0 : 32) + 31 -
+           __clz(static_cast<int>(word & (0 - word)));
   }
 };
 
+// A warp's elements are 512 of a vector at most: 32 bits hold their sums.
 template <int Parts>
 struct QuadSums {
   static constexpr int depths = static_cast<int>(shallow_depths.size());
-  unsigned long long sum[Parts] = {}, squares[Parts] = {};
-  unsigned clipped[depths] = {};  // of the leading part; of a slice, so that 32 bits hold them
+  static_assert(longest_slice / 2 << 2 * quantum_bits <= std::int64_t{1} << 31);
+  std::uint32_t sum[Parts] = {}, squares[Parts] = {}, clipped[depths] = {};  // clipped: of the leading part
 
   __device__ void add(const double (&x)[Parts], const QuantumScale* scale) {
     constexpr auto thresholds = shallow_depths;
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
-      if (!is_finite(x[p])) continue;
-      const auto v = static_cast<unsigned>(ceil(fabs(x[p]) * scale[p].first * scale[p].second));
+      const std::uint32_t v = quantised(x[p], scale[p]);
       sum[p] += v;
-      squares[p] += static_cast<unsigned long long>(v) * v;
+      squares[p] += v * v;
       if (p > 0) continue;
 #pragma unroll
       for (int d = 0; d < depths; ++d)
         clipped[d] += min(v, 1u << (quantum_bits - thresholds[static_cast<std::size_t>(d)]));
     }
   }
-  __device__ void merge(const QuadSums& other) {
+  __device__ void gather(bool all) {
+    const auto over_lanes = [all](std::uint32_t& x) {
+      if (all) {
+        x = __reduce_add_sync(~0u, x);
+      } else {
+#pragma unroll
+        for (int d = 16; d >= held_vectors; d /= 2) x += __shfl_xor_sync(~0u, x, d);
+      }
+    };
+#pragma unroll
+    for (int p = 0; p < Parts; ++p) over_lanes(sum[p]), over_lanes(squares[p]);
+#pragma unroll
+    for (int d = 0; d < depths; ++d) over_lanes(clipped[d]);
+  }
+};
+
+// Of a slice.
+template <int Parts>
+struct SliceSums {
+  static constexpr int depths = QuadSums<Parts>::depths;
+  unsigned long long sum[Parts] = {}, squares[Parts] = {};
+  unsigned clipped[depths] = {};
+
+  __device__ void merge(const QuadSums<Parts>& other) {
 #pragma unroll
     for (int p = 0; p < Parts; ++p) sum[p] += other.sum[p], squares[p] += other.squares[p];
 #pragma unroll
     for (int d = 0; d < depths; ++d) clipped[d] += other.clipped[d];
-  }
-  __device__ QuadSums from_lane(int distance) const {
-    QuadSums other;
-#pragma unroll
-    for (int p = 0; p < Parts; ++p) {
-      other.sum[p] = __shfl_xor_sync(~0u, sum[p], distance);
-      other.squares[p] = __shfl_xor_sync(~0u, squares[p], distance);
-    }
-#pragma unroll
-    for (int d = 0; d < depths; ++d) other.clipped[d] = __shfl_xor_sync(~0u, clipped[d], distance);
-    return other;
   }
   __device__ VectorSums leading() const {
     VectorSums s{squares[0], sum[0], {}};
@@ -90,9 +131,7 @@ struct QuadSums {
   }
 };
 
-// A block holds a slice of four vectors in registers, 16 elements a thread: memory is read once.
-inline constexpr int held_vectors = 4, held_elements = longest_slice * held_vectors / measure_threads;
-
+// A block holds a slice of four vectors in registers: memory is read once.
 template <int Parts>
 class HeldSlice {
  public:
@@ -120,9 +159,7 @@ class HeldSlice {
     Sums sums;
 #pragma unroll
     for (int e = 0; e < held_elements; ++e) sums.add(x_[e], scales[vector_]);
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2)
-      if (contiguous_ || d >= held_vectors) sums.merge(sums.from_lane(d));
+    sums.gather(contiguous_);
     if (lane < held_vectors) found[warp][lane] = contiguous_ && lane != vector_ ? Sums{} : sums;
   }
 
@@ -132,10 +169,10 @@ class HeldSlice {
   int vector_;
 };
 
-template <class Sums>
-__device__ __forceinline__ Sums merged(const Sums (&found)[measure_warps][held_vectors], int v) {
-  Sums all = found[0][v];
-  for (int w = 1; w < measure_warps; ++w) all.merge(found[w][v]);
+template <class All, class Sums>
+__device__ __forceinline__ All merged(const Sums (&found)[measure_warps][held_vectors], int v) {
+  All all;
+  for (int w = 0; w < measure_warps; ++w) all.merge(found[w][v]);
   return all;
 }
 
@@ -157,7 +194,7 @@ __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_
     __syncthreads();
     PartFacts parts[Parts];
     if (v < held_vectors) {
-      const QuadExtremes<Parts> found = merged(extremes, v);
+      const auto found = merged<QuadExtremes<Parts>>(extremes, v);
       all.nonfinite = all.nonfinite || found.nonfinite != 0;
       for (int p = 0; p < Parts; ++p) {
         if (found.largest[p] != 0) parts[p].exponent = exponent_of<double>(found.largest[p]);
@@ -169,7 +206,7 @@ __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_
     slice.sum(scales, sums);
     __syncthreads();
     if (v < held_vectors) {
-      const QuadSums<Parts> found = merged(sums, v);
+      const auto found = merged<SliceSums<Parts>>(sums, v);
       for (int p = 0; p < Parts; ++p) parts[p].sum = found.sum[p], parts[p].squares = found.squares[p];
       parts[0].flatness = shallow_flatness(found.leading(), end - begin);
       add_slice(parts, Parts, begin, end - begin, all);

@@ -184,6 +184,22 @@ T __shfl_xor_sync(unsigned, T x, unsigned mask) {
   return other;
 }
 
+template <class Join>
+std::uint32_t reduce_warp(std::uint32_t x, Join join) {
+  for (unsigned d = 16; d > 0; d /= 2) x = join(x, __shfl_xor_sync(~0u, x, d));
+  return x;
+}
+inline std::uint32_t __reduce_add_sync(unsigned, std::uint32_t x) {
+  return reduce_warp(x, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+}
+inline std::uint32_t __reduce_max_sync(unsigned, std::uint32_t x) {
+  return reduce_warp(x, [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+}
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+// Of x from 0 to 2^51: rounded up to a whole number.
+inline double __dadd_ru(double x, double whole) { return std::ceil(x) + whole; }
+inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x)); }
+
 namespace vernier::cuda {
 
 inline void wait_for_previous_kernels() {}

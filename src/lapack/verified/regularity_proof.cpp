@@ -1,0 +1,124 @@
+#include "lapack/verified/regularity_proof.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "engine/panel.hpp"
+#include "lapack/kernels.hpp"
+#include "lapack/verified/upward.hpp"
+#include "product/arguments.hpp"
+
+namespace vernier {
+
+double Regularity::error_factor(const double* d) const {
+  double most = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) most = std::max(most, above(d[i] / weight[i]));
+  return above(most / sum_down(1, -contraction));
+}
+
+// The weights that prove most are near the eigenvector of the largest eigenvalue.
+void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::int64_t n, int attempts,
+              Regularity& result) {
+  constexpr double enough = 0.5;
+  std::vector<double> v(static_cast<std::size_t>(n), 1.0);
+  result.contraction = infinity;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::vector<double> sums = times(v);
+    double contraction = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) contraction = std::max(contraction, above(sums[i] / v[i]));
+    if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); })) contraction = infinity;
+    if (contraction < result.contraction) result.contraction = contraction, result.weight = v, result.sums = sums;
+    if (result.contraction < enough || !std::isfinite(contraction)) return;
+    const double largest = *std::max_element(sums.begin(), sums.end());
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = sums[i] / largest + 0x1p-30;
+  }
+}
+
+std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
+                                   const std::vector<double>& rest) {
+  double tiny = 0;  // of results that are subnormal
+  for (const double x : v) tiny = sum_up(tiny, x);
+  tiny = above(tiny * (static_cast<double>(v.size() + 4) * 0x1p-1074));
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])), tiny);
+  return sums;
+}
+
+RemainderBits remainder_bits(std::int64_t n, double size, int spare) {
+  const double count = static_cast<double>(n);
+  const double asked = std::ceil(std::log2(count) + std::log2(size)) + spare;
+  if (!(asked < 48)) return {Contract::fp64(), (count + 2) * 0x1p-53};
+  const int bits = std::max(static_cast<int>(asked), 24);
+  return {Contract::bits(bits), above(std::ldexp(count, -bits) + 0x1p-52)};
+}
+
+std::string too_ill_conditioned(double contraction) {
+  return fmt::format(
+      "no norm of I - R A below 1 was found, the least is {:.2g}: the matrix is too ill-conditioned for an inverse in "
+      "double",
+      contraction);
+}
+
+Options usual_products(Options options) {
+  options.contract = Contract::fp64();
+  options.progress = {};
+  return options;
+}
+
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
+                                  const std::vector<double>& x, const Options& options) {
+  std::vector<double> y(static_cast<std::size_t>(n * columns));
+  constexpr std::int64_t most_rows = 512, few = 8;
+  const int threads = usable_threads(options.threads);
+  if (columns > few) {
+    std::vector<double> size(static_cast<std::size_t>(n * n));
+    for (std::int64_t j = 0; j < n; ++j)
+      std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });
+    gemm<double>(Op::none, Op::none, n, columns, n, 1, size.data(), n, x.data(), n, 0, y.data(), n,
+                 usual_products(options));
+  } else {
+    const std::int64_t rows = std::clamp(round_up(divide_up(n, threads), 64), std::int64_t{64}, most_rows);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (std::int64_t first = 0; first < n; first += rows)
+      for (std::int64_t c = 0; c < columns; ++c)
+        vector_kernels<double>().magnitudes(std::min(rows, n - first), n, m + first, ld, x.data() + c * n,
+                                            y.data() + first + c * n);
+  }
+  // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
+  const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
+  for (double& e : y) e = e * more + tiny;
+  return y;
+}
+
+Options exact_products(Options options, Rounding rounding) {
+  options.contract = Contract::exact(rounding);
+  options.progress = {};
+  return options;
+}
+
+void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
+                  const double* B, std::int64_t ldb, const Options& options) {
+  const auto check = [&](const char* name, const double* x, std::int64_t columns, std::int64_t ld) {
+    check_leading(routine, name[0] == 'A' ? "lda" : "ldb", ld, n);
+    check_pointer(routine, name, n > 0 && columns > 0, x);
+    bool finite = true;
+#pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads)) reduction(&& : finite)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      double poison = 0;
+      for (std::int64_t i = 0; i < n; ++i) poison += x[i + j * ld] * 0;
+      finite = finite && poison == 0;
+    }
+    for (std::int64_t j = 0; !finite && j < columns; ++j)
+      for (std::int64_t i = 0; i < n; ++i)
+        require(std::isfinite(x[i + j * ld]), "{}: {}({}, {}) = {}: expected finite numbers", routine, name, i, j,
+                x[i + j * ld]);
+  };
+  require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
+  check_area(routine, n, std::max(n, nrhs));
+  check("A", A, n, lda);
+  check("B", B, nrhs, ldb);
+}
+
+}  // namespace vernier

@@ -1,0 +1,57 @@
+// What proves a matrix A regular by R near A^-1: |I - R A| v <= gamma v with gamma < 1 and v > 0; bounds of products.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vernier/verified.hpp"
+
+namespace vernier {
+
+// |I - R A| v <= sums <= gamma v.
+struct Regularity {
+  std::vector<double> weight;  // v
+  std::vector<double> sums;    // at least |I - R A| v
+  double contraction = 0;      // gamma; proved where it is below 1
+  std::string failure = {};    // empty: proved
+
+  // At least |I - R A| e for every e >= 0 with e <= |I - R A| e + d: sums max(d / v) / (1 - gamma).
+  double error_factor(const double* d) const;  // max(d / v) / (1 - gamma), rounded up
+};
+
+// Products under `fp64`; and under `exact` in a direction.
+Options usual_products(Options options);
+Options exact_products(Options options, Rounding rounding);
+
+// At least |M| X, M of n x n, of n x columns that are not negative.
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
+                                  const std::vector<double>& x, const Options& options);
+
+void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
+                  const double* B, std::int64_t ldb, const Options& options);
+
+// The product R A where some |R||A| has rows that sum to `size` at most: its error and that of I - R A are within
+// share |R||A|, before the latter's own rounding; share size is some 2^-spare.
+struct RemainderBits {
+  Contract contract;
+  double share;
+};
+inline constexpr int usual_spare = 12;  // one correction of X more at most
+RemainderBits remainder_bits(std::int64_t n, double size, int spare = usual_spare);
+
+// At least |I - R A| v from at least |C| v and |R||A| v (rest; none where C is rounded once).
+std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
+                                   const std::vector<double>& rest);
+
+// times(v): at least |I - R A| v.
+inline constexpr double far_from_one = 1.0 / 64;  // a contraction that widens no enclosure
+inline constexpr int attempts_by_exact = 8;
+void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::int64_t n, int attempts,
+              Regularity& result);
+
+// Why sums prove nothing: its words.
+std::string too_ill_conditioned(double contraction);
+
+}  // namespace vernier
