@@ -90,6 +90,7 @@ class CudaLink final : public Link {
   }
 
   void send(const HostMatrix& part, std::int64_t rows, std::int64_t columns, std::size_t offset) override {
+    const CurrentDevice current(device_);
     const std::size_t width = static_cast<std::size_t>(rows) * part.element;
     check(
         cudaMemcpy2DAsync(memory_->data() + offset, width, part.data, static_cast<std::size_t>(part.ld) * part.element,
@@ -97,6 +98,7 @@ class CudaLink final : public Link {
         "copy to the device");
   }
   void fetch(std::size_t offset, const HostMatrix& part, std::int64_t rows, std::int64_t columns) override {
+    const CurrentDevice current(device_);
     const std::size_t width = static_cast<std::size_t>(rows) * part.element;
     check(
         cudaMemcpy2DAsync(part.data, static_cast<std::size_t>(part.ld) * part.element, memory_->data() + offset, width,
@@ -133,6 +135,7 @@ class CudaLink final : public Link {
   cudaEvent_t at(int mark) const { return kept_->marks[static_cast<std::size_t>(mark)]; }
 
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Queue queue) {
+    const CurrentDevice current(device_);  // no other one may know memory out of this one's pool
     check(cudaMemcpyAsync(to, from, bytes, kind, stream(queue)),
           kind == cudaMemcpyHostToDevice ? "copy to the device" : "copy from the device");
   }
