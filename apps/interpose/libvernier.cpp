@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <new>
+#include <shared_mutex>
 
 #include "original.hpp"
 #include "preload.hpp"
@@ -67,6 +69,21 @@ std::string beside_this_preload() {
   return std::filesystem::canonical(info.dli_fname, error).parent_path() / VERNIER_SONAME;
 }
 
+constinit std::shared_timed_mutex loading;
+constinit std::atomic<bool> half_loaded{false};  // by a thread of the parent
+
+// Out of the global scope, so that neither it nor the BLAS that it is linked to takes over other symbols of the
+// program. Its own calls of a BLAS arrive at the preload again, and are passed on. Threads may open it at once: one
+// that waited for another would wait for ever where that one waits for the loader, whose lock it holds itself.
+void* open_libvernier() {
+  if (half_loaded) throw std::bad_alloc();  // calls are passed on
+  const std::shared_lock lock(loading);
+  void* opened = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) opened = dlopen(beside_this_preload().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) fatal(std::string("libvernier: ") + dlerror());
+  return opened;
+}
+
 }  // namespace
 
 std::string own_name(const char* function) { return std::string(preload.prefix) + function; }
@@ -105,18 +122,27 @@ vernier_status call_routine(vernier_handle h, const Call& c) {
   return VERNIER_INTERNAL_ERROR;
 }
 
-// Out of the global scope, so that neither it nor the BLAS that it is linked to takes over other symbols of the
-// program. Its own calls of a BLAS arrive at the preload again, and are passed on.
 void* find_in_libvernier(const std::string& name) {
-  static void* const handle = [] {
-    void* opened = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) opened = dlopen(beside_this_preload().c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) fatal(std::string("libvernier: ") + dlerror());
-    return opened;
-  }();
+  static constinit std::atomic<void*> library{nullptr};
+  void* handle = library.load(std::memory_order_acquire);
+  if (handle == nullptr) library.store(handle = open_libvernier(), std::memory_order_release);
   void* found = look_up(handle, name.c_str());
   if (found == nullptr) fatal("libvernier lacks " + name + ": it is of another version");
   return found;
+}
+
+// A thread that forks in a library's constructor holds the loader's lock, for which another may wait that loads: ten
+// seconds at most.
+pid_t fork_while_none_loads(pid_t (*next)()) {
+  const bool held = loading.try_lock_for(std::chrono::seconds(10));
+  const pid_t child = next();
+  if (child == 0) {
+    new (&loading) std::shared_timed_mutex;  // held by a thread of another number
+    if (!held) half_loaded = true;
+  } else if (held) {
+    loading.unlock();
+  }
+  return child;
 }
 
 const Libvernier& libvernier() {

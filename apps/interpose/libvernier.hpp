@@ -1,6 +1,7 @@
 // libvernier, loaded when the first call of size arrives, or the first of all if there is a setting that only it knows.
 #pragma once
 
+#include <sys/types.h>
 #include <vernier/vernier.h>
 
 #include <string>
@@ -35,6 +36,9 @@ struct Libvernier {
 };
 
 const Libvernier& libvernier();
+
+// As next() does it, fork() underneath.
+pid_t fork_while_none_loads(pid_t (*next)());
 
 // This thread's handle, with the contract and the engine of the environment; ends the program where these are none.
 vernier_handle thread_handle();

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <mutex>
@@ -70,6 +71,9 @@ Decided& decided() {
   static Decided& once = *new Decided;
   return once;
 }
+
+[[maybe_unused]] const int free_in_children =
+    pthread_atfork([] { decided().mutex.lock(); }, [] { decided().mutex.unlock(); }, [] { decided().mutex.unlock(); });
 
 // One of another version, or under another name: it passes calls on to this one.
 bool is_another_preload(const Place& place) {

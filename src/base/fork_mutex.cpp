@@ -34,6 +34,8 @@ ForkMutexes& all() {
   return once;
 }
 
+[[maybe_unused]] const ForkMutexes& mutexes = all();  // early: a child that registered once more would lock twice
+
 }  // namespace
 
 ForkMutex::ForkMutex() { all().add(*this); }

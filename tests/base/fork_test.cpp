@@ -56,5 +56,50 @@ TEST(Fork, LeavesThePoolOfWorkspacesFreeInTheChild) {
   });
 }
 
+// The parent's thread makes it until the child has ended; in the child there is no such thread.
+struct MadeSlowly {
+  static inline std::atomic<int> begun{0};
+  static inline std::atomic<bool> child_ended{false};
+  explicit MadeSlowly(pid_t process) {
+    ++begun;
+    while (getpid() == process && !child_ended) usleep(100);
+  }
+};
+void make_slowly(pid_t process) { static const MadeSlowly once(process); }
+
+TEST(Fork, AStaticVariableThatAThreadOfTheParentMakesIsMadeAgainInTheChild) {
+  const pid_t parent = getpid();
+  std::thread maker([&] { make_slowly(parent); });
+  while (MadeSlowly::begun == 0) usleep(100);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);
+    make_slowly(parent);
+    make_slowly(parent);
+    _exit(MadeSlowly::begun == 2 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  MadeSlowly::child_ended = true;
+  std::thread waits([&] { make_slowly(parent); });
+  maker.join();
+  waits.join();
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(MadeSlowly::begun, 1);
+}
+
+TEST(Fork, AStaticVariableWhoseMakingFailsIsTriedAgain) {
+  int tries = 0;
+  const auto make = [&] {
+    static const int once = ++tries < 3 ? throw 1 : tries;
+    return once;
+  };
+  EXPECT_THROW(make(), int);
+  EXPECT_THROW(make(), int);
+  EXPECT_EQ(make(), 3);
+  EXPECT_EQ(make(), 3);
+}
+
 }  // namespace
 }  // namespace vernier::fork_test

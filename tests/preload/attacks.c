@@ -2,8 +2,10 @@
  *   stacks           products in threads with stacks of 256 KiB, as docs/reliability.md has them
  *   environment      another thread sets variables all the time, more and more of them
  *   settings         variables of the preload change to nonsense between two products
- *   children         a child, its child, and the parent again, while other threads multiply */
-#define _POSIX_C_SOURCE 200809L /* setenv */
+ *   children         a child, its child, and the parent again, while other threads multiply
+ *   first            children of processes in which another thread is at its first product, a little further each time
+ */
+#define _DEFAULT_SOURCE /* setenv, usleep */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +112,33 @@ static int in_children(void) {
   return good && status == 0 && wrong == 0 && right();
 }
 
+static int forks_after(useconds_t time) {
+  pthread_t id;
+  int wrong = 0, status = 1;
+  pid_t child;
+  pthread_create(&id, NULL, products, &wrong);
+  usleep(time);
+  child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(right() ? 0 : 1);
+  }
+  if (waitpid(child, &status, 0) != child) status = 1;
+  pthread_join(id, NULL);
+  return status == 0 && wrong == 0;
+}
+
+static int beside_first_products(void) {
+  int good = 1, step;
+  for (step = 0; good && step < 16; ++step) {
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) _exit(forks_after(500 * (useconds_t)(step * step) / 4) ? 0 : 1);
+    good = waitpid(child, &status, 0) == child && status == 0;
+  }
+  return good && right() && right();
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int good = 0;
@@ -117,6 +146,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "environment") == 0) good = beside_a_changing_environment();
   if (strcmp(what, "settings") == 0) good = after_changed_settings();
   if (strcmp(what, "children") == 0) good = in_children();
+  if (strcmp(what, "first") == 0) good = beside_first_products();
   puts(good ? "right" : "wrong");
   return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

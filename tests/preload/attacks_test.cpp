@@ -24,6 +24,8 @@ TEST_F(Attacks, SettingsAreThoseOfTheFirstCall) { expect_right("settings"); }
 
 TEST_F(Attacks, ChildrenOfChildrenMultiply) { expect_right("children"); }
 
+TEST_F(Attacks, ChildrenBornDuringTheFirstProductMultiply) { expect_right("first"); }
+
 // Of two versions, or of one under two names, the first takes a call and passes others on to the second.
 TEST_F(Attacks, TwoPreloadsAreOneAfterTheOther) {
   const auto other = folder_ / "libother.so";

@@ -3,10 +3,10 @@
 // goes straight on: by a jump, so that the C library sees the caller itself. Only x86-64 has that jump.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
-#include <mutex>
 
 #include "original.hpp"
 #include "preload.hpp"
@@ -27,12 +27,10 @@ namespace {
 // libblastrampoline forwards to nothing that it takes for itself: to what its own names are bound to, which with this
 // preload are our functions. It gets other addresses for them.
 void* second_entry(void* function) {
-  static constinit std::mutex mutex;
-  const std::lock_guard lock(mutex);
   for (std::size_t i = 0; i < std::size(vernier_second_targets); ++i) {
-    void*& target = vernier_second_targets[i];
-    if (target == nullptr) target = function;
-    if (target == function) return const_cast<char*>(vernier_second_entries[i]);
+    void* target = nullptr;
+    if (std::atomic_ref(vernier_second_targets[i]).compare_exchange_strong(target, function) || target == function)
+      return const_cast<char*>(vernier_second_entries[i]);
   }
   return function;
 }
