@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/panel.hpp"
+
 namespace vernier::cuda {
 namespace {
 
