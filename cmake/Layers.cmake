@@ -23,7 +23,9 @@ function(vernier_layer name)
     list(APPEND sources ${host_code})
     vernier_unity(sources)
     list(APPEND sources ${kernels})
-    list(APPEND arg_LINKS $<$<BOOL:${kernels}${host_code}>:CUDA::cudart_static>)  # also for its headers
+    if(kernels OR host_code)
+      list(APPEND arg_LINKS CUDA::cudart_static)  # and its headers
+    endif()
   else()
     vernier_unity(sources)
   endif()

@@ -22,6 +22,7 @@ int explain_as(const ExplainArguments& arguments, const Console& console) {
   const Options options = arguments.product.options<T>();
   const auto& [opa, opb] = arguments.ops;
   const DeviceScope scope(arguments.device == "auto" ? Device::automatic : Device::cpu);
+  if (arguments.device == "auto") (void)host_link();  // estimates of a GPU that is awake
   const Plan plan =
       arguments.device == "cuda"
           ? cuda::explain<T>(

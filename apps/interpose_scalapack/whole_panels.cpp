@@ -84,41 +84,51 @@ void WholePanels::gather() {
   if (b_ && c_.b->column_count() > 0) gather_columns(size);
 }
 
+// Own blocks are copied before any is sent: all processes copy at once then, and wait for no other's copy.
 void WholePanels::gather_rows(std::size_t size) {
   const PblasType& type = *pblas().table(c_.type)();
   const int rows = static_cast<int>(c_.a->row_count()), ld = static_cast<int>(lda());
+  const std::size_t height = size * static_cast<std::size_t>(rows), step = size * static_cast<std::size_t>(ld),
+                    own_step = size * static_cast<std::size_t>(c_.a_part.ldx);
   char *to = reinterpret_cast<char*>(a_.get()), *own = bytes_of(c_.a_part);
   c_.a->columns_cut().for_each_block([&](int count, int owner) {
-    if (owner == grid_.column) {
-      for (int j = 0; j < count; ++j)
-        std::memcpy(to + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(ld),
-                    own + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(c_.a_part.ldx),
-                    size * static_cast<std::size_t>(rows));
-      reinterpret_cast<Broadcast>(type.Cgebs2d)(grid_.context, "Row", " ", rows, count, to, ld);
-      own += size * static_cast<std::size_t>(count) * static_cast<std::size_t>(c_.a_part.ldx);
-    } else {
-      reinterpret_cast<Receive>(type.Cgebr2d)(grid_.context, "Row", " ", rows, count, to, ld, grid_.row, owner);
+    for (int j = 0; j < count; ++j, to += step) {
+      if (owner != grid_.column) continue;
+      std::memcpy(to, own, height);
+      own += own_step;
     }
-    to += size * static_cast<std::size_t>(count) * static_cast<std::size_t>(ld);
+  });
+  to = reinterpret_cast<char*>(a_.get());
+  c_.a->columns_cut().for_each_block([&](int count, int owner) {
+    if (owner == grid_.column)
+      reinterpret_cast<Broadcast>(type.Cgebs2d)(grid_.context, "Row", " ", rows, count, to, ld);
+    else
+      reinterpret_cast<Receive>(type.Cgebr2d)(grid_.context, "Row", " ", rows, count, to, ld, grid_.row, owner);
+    to += step * static_cast<std::size_t>(count);
   });
 }
 
 void WholePanels::gather_columns(std::size_t size) {
   const PblasType& type = *pblas().table(c_.type)();
   const int columns = static_cast<int>(c_.b->column_count());
-  char *to = reinterpret_cast<char*>(b_.get()), *own = bytes_of(c_.b_part);
+  const std::size_t step = size * static_cast<std::size_t>(c_.k),
+                    own_step = size * static_cast<std::size_t>(c_.b_part.ldx);
+  char* to = reinterpret_cast<char*>(b_.get());
+  const char* own = bytes_of(c_.b_part);
   c_.b->rows_cut().for_each_block([&](int count, int owner) {
-    if (owner == grid_.row) {
-      for (int j = 0; j < columns; ++j)
-        std::memcpy(to + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(c_.k),
-                    own + size * static_cast<std::size_t>(j) * static_cast<std::size_t>(c_.b_part.ldx),
-                    size * static_cast<std::size_t>(count));
+    const std::size_t height = size * static_cast<std::size_t>(count);
+    for (std::size_t j = 0; owner == grid_.row && j < static_cast<std::size_t>(columns); ++j)
+      std::memcpy(to + step * j, own + own_step * j, height);
+    if (owner == grid_.row) own += height;
+    to += height;
+  });
+  to = reinterpret_cast<char*>(b_.get());
+  c_.b->rows_cut().for_each_block([&](int count, int owner) {
+    if (owner == grid_.row)
       reinterpret_cast<Broadcast>(type.Cgebs2d)(grid_.context, "Column", " ", count, columns, to, c_.k);
-      own += size * static_cast<std::size_t>(count);
-    } else {
+    else
       reinterpret_cast<Receive>(type.Cgebr2d)(grid_.context, "Column", " ", count, columns, to, c_.k, owner,
                                               grid_.column);
-    }
     to += size * static_cast<std::size_t>(count);
   });
 }

@@ -324,6 +324,7 @@ void run(const Sweep& sweep) {
   std::mt19937_64 random(static_cast<std::uint64_t>(sweep.seed));
   const std::vector<std::string> types{"float", "double", "complex float", "complex double"};
   Totals totals;
+  (void)vernier::host_link();  // what a process does once
   for (const std::string& text : sweep.shapes) measure(parse_case(text), sweep, random, totals);
   while (since(begin) < sweep.seconds) {
     const auto pick = [&](const auto& list) { return list[random() % list.size()]; };

@@ -3,6 +3,8 @@
     pw.x     silicon, 8 SIZE^3 atoms, plane waves, one k point that is not Gamma
     abinit   the same crystal by LOBPCG
     cp2k     SIZE^3 water molecules, Gaussians and plane waves, by diagonalisation
+    band     cp2k: SIZE molecules, one of which turns: a nudged elastic band of four images, a process each
+    rpa      cp2k: SIZE molecules, energy in the random-phase approximation
     nwchem   a chain of SIZE water molecules, SCF, MP2 and CCSD
     hpcc     HPL with n = SIZE on one process, by columns of 384 and of 1024"""
 import pathlib
@@ -10,6 +12,7 @@ import random
 import sys
 
 LATTICE = 10.2631  # of silicon, in bohr
+SPACING = 3.104  # of water molecules, in angstrom
 DIAMOND = [(x / 4, y / 4, z / 4) for x, y, z in ((0, 0, 0), (0, 2, 2), (2, 0, 2), (2, 2, 0), (1, 1, 1), (1, 3, 3), (3, 1, 3), (3, 3, 1))]
 
 
@@ -20,7 +23,7 @@ def silicon(size):
     return [tuple((c + x + move.uniform(-0.01, 0.01)) / size for c, x in zip(cell, atom)) for cell in cells for atom in DIAMOND]
 
 
-def waters(size, spacing=3.104):
+def waters(size, spacing=SPACING):
     """Atoms of size^3 molecules on a grid, in angstrom, turned at random."""
     turn = random.Random(2)
     atoms = []
@@ -90,7 +93,11 @@ prteig 0
 
 
 def cp2k(size):
-    atoms = "\n".join(f"{name} {numbers(a)}" for name, a in waters(size))
+    return water_box(waters(size), SPACING * size)
+
+
+def water_box(molecules, edge):
+    atoms = "\n".join(f"{name} {numbers(a)}" for name, a in molecules)
     return f"""&GLOBAL
  PROJECT water
  RUN_TYPE ENERGY
@@ -123,7 +130,7 @@ def cp2k(size):
  &END DFT
  &SUBSYS
   &CELL
-   ABC 3*{3.104 * size:.4f}
+   ABC {edge:.4f} {edge:.4f} {edge:.4f}
   &END CELL
   &COORD
 {atoms}
@@ -138,7 +145,64 @@ def cp2k(size):
   &END KIND
  &END SUBSYS
 &END FORCE_EVAL
-""".replace(f"3*{3.104 * size:.4f}", " ".join([f"{3.104 * size:.4f}"] * 3))
+"""
+
+
+def band(size):
+    """Each image has its own self-consistent field, from atoms on, on a process of its own."""
+    first = waters(2)[:3 * size]
+    oxygen = first[0][1]
+    last = [(name, [x, 2 * oxygen[1] - y, z + 0.4] if 0 < i < 3 else [x, y, z]) for i, (name, (x, y, z)) in enumerate(first)]
+    images = "\n".join("  &REPLICA\n   &COORD\n" + "\n".join(numbers(a) for _, a in image) + "\n   &END COORD\n  &END REPLICA"
+                       for image in (first, last))
+    text = water_box(first, 2 * SPACING).replace("RUN_TYPE ENERGY", "RUN_TYPE BAND").replace("CUTOFF 200", "CUTOFF 120")
+    return text.replace("  &SCF\n", "  &QS\n   EXTRAPOLATION USE_GUESS\n  &END QS\n  &SCF\n") + f"""&MOTION
+ &BAND
+  NPROC_REP 1
+  NUMBER_OF_REPLICA 4
+  K_SPRING 0.05
+  ROTATE_FRAMES F
+  &OPTIMIZE_BAND
+   OPT_TYPE MD
+   &MD
+    MAX_STEPS 2
+   &END MD
+  &END OPTIMIZE_BAND
+  &CONVERGENCE_CONTROL
+  &END CONVERGENCE_CONTROL
+{images}
+ &END BAND
+&END MOTION
+"""
+
+
+def rpa(size):
+    """Its products have all pairs of orbitals for k; a group of processes has each frequency."""
+    text = water_box(waters(2)[:3 * size], 2 * SPACING).replace("CUTOFF 200", "CUTOFF 120\n   REL_CUTOFF 30")
+    text = text.replace("BASIS_SET_FILE_NAME GTH_BASIS_SETS", "BASIS_SET_FILE_NAME HFX_BASIS\n  BASIS_SET_FILE_NAME BASIS_RI_cc-TZ")
+    text = text.replace("TZV2P-GTH", "cc-TZV2P-GTH\n   BASIS_SET RI_AUX RI_DZ").replace("PADE", "PBE").replace("NAME POTENTIAL", "NAME GTH_POTENTIALS")
+    return text.replace("  &END XC\n", """   &WF_CORRELATION
+    MEMORY 800
+    GROUP_SIZE 1
+    &RI_RPA
+     QUADRATURE_POINTS 4
+     MINIMAX_QUADRATURE
+     NUM_INTEG_GROUPS 1
+    &END RI_RPA
+    &RI
+     ROW_BLOCK 32
+     COL_BLOCK 32
+    &END RI
+    &INTEGRALS
+     &WFC_GPW
+      CUTOFF 60
+      REL_CUTOFF 20
+      EPS_GRID 1e-6
+     &END WFC_GPW
+    &END INTEGRALS
+   &END WF_CORRELATION
+  &END XC
+""")
 
 
 def nwchem(size):
@@ -207,7 +271,8 @@ HPL.out output file name (if any)
 """
 
 
-FILES = {"pw.x": (pw, "pw.in"), "abinit": (abinit, "abinit.in"), "cp2k": (cp2k, "cp2k.inp"), "nwchem": (nwchem, "nwchem.nw"),
+FILES = {"pw.x": (pw, "pw.in"), "abinit": (abinit, "abinit.in"), "cp2k": (cp2k, "cp2k.inp"), "band": (band, "cp2k.inp"),
+         "rpa": (rpa, "cp2k.inp"), "nwchem": (nwchem, "nwchem.nw"),
          "hpcc": (hpcc, "hpccinf.txt")}
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class VERNIER_API DeviceScope {
 VERNIER_API Device current_device();  // of this thread; throws where VERNIER_DEVICE is none
 
 // What copies between pageable memory of the host and a GPU reach, and to how many GPUs. Measured once a process, in
-// some 20 ms.
+// some 20 ms, once CUDA is awake: this waits for it, `auto` does not.
 struct VERNIER_API HostLink {
   int devices = 0;
   std::string name, missing;   // of the first; why there is none

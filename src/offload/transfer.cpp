@@ -58,9 +58,31 @@ void work(std::deque<LaneState>& lanes, std::size_t first, Progress* progress) {
   }
 }
 
+// Of all panels and blocks.
+std::size_t bytes_of(const Schedule& s) {
+  std::size_t bytes = 0;
+  const auto add = [&](std::int64_t rows, std::int64_t columns) {
+    bytes += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * s.element;
+  };
+  for (const Panel& p : s.panels) add(p.rows, p.columns);
+  for (const Block& b : s.blocks) add(b.rows.count, b.columns.count);
+  return bytes;
+}
+
 }  // namespace
 
-std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& settings, Progress& progress) {
+TransferSettings fitted(TransferSettings settings, std::size_t bytes) {
+  constexpr std::size_t least_piece = std::size_t{256} << 10;
+  const std::size_t share = aligned(bytes / static_cast<std::size_t>(2 * settings.threads));
+  settings.piece_bytes = std::min(settings.piece_bytes, std::max(least_piece, share));
+  settings.threads = std::min(settings.threads, static_cast<int>(bytes / settings.piece_bytes + 1));
+  return settings;
+}
+
+std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress) {
+  std::size_t bytes = 0;
+  for (const Lane& lane : lanes) bytes += bytes_of(lane.schedule);
+  const TransferSettings settings = fitted(asked, bytes);
   std::deque<LaneState> states;
   for (Lane& lane : lanes) {
     states.emplace_back(lane, settings);
@@ -72,10 +94,11 @@ std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& se
   }
   std::vector<LaneResult> results;
   results.reserve(lanes.size());
-#pragma omp parallel num_threads(settings.threads)
+// As many threads as ever: a team of another size ends threads, and the next product of the CPU makes them anew.
+#pragma omp parallel num_threads(asked.threads)
   {
     const int thread = omp_get_thread_num();
-    work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
+    if (thread < settings.threads) work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     lanes[i].link->settle();

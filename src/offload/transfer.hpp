@@ -47,7 +47,10 @@ struct TransferSettings {
   }
 };
 
+// The same for so few bytes: pieces so small that every thread has some, and no more threads than there are pieces.
+TransferSettings fitted(TransferSettings settings, std::size_t bytes);
+
 // Throws nothing for what a link does: what is missing is told, and nothing of it was written.
-std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& settings, Progress& progress);
+std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress);
 
 }  // namespace vernier::offload

@@ -1,6 +1,7 @@
 #include "product/staging_memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <new>
@@ -20,7 +21,7 @@ Spare& spare() {
   return all;
 }
 
-constexpr std::size_t most_pieces = 16;
+constexpr std::size_t most_pieces = 64;  // threads of a program that call at once have several each
 constexpr std::size_t largest_kept = std::size_t{128} << 20;  // what is pinned is missing elsewhere
 
 class StagingResource final : public std::pmr::memory_resource {
@@ -50,7 +51,9 @@ std::pmr::memory_resource& staging_resource() {
   return resource;
 }
 
-StagingMemory::StagingMemory(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
+// Few sizes, so that a piece serves other calls.
+StagingMemory::StagingMemory(std::size_t bytes)
+    : bytes_(bytes > largest_kept ? bytes : std::bit_ceil(std::max<std::size_t>(bytes, 1))) {
   {
     const std::lock_guard lock(spare().mutex);
     const auto piece = spare().pieces.lower_bound(bytes_);

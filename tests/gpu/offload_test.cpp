@@ -380,10 +380,10 @@ TEST(OffloadOnGpu, TakesFactorsAndSolutionsWhole) {
 // The estimate of a large product is for the GPU, that of a small one for the CPU.
 TEST(OffloadOnGpu, IsChosenByTheEstimate) {
   const DeviceScope scope(Device::automatic);
+  const HostLink link = host_link();
   const Plan large = explain<double>(Op::none, Op::none, 8192, 8192, 8192);
   EXPECT_NE(large.reason.find("matrices of the host"), std::string::npos) << large.reason;
   EXPECT_EQ(explain<double>(Op::none, Op::none, 200, 200, 200).reason.find("matrices of the host"), std::string::npos);
-  const HostLink link = host_link();
   EXPECT_GE(link.devices, 1) << link.missing;
   EXPECT_GT(link.up, 1e9);
   EXPECT_GT(link.down, 1e9);

@@ -156,6 +156,17 @@ TEST(Transfer, GivesTheProductWhateverTheBlocksPiecesThreadsAndDevices) {
 }
 
 // The first device stops at a call of any kind, for good or once.
+TEST(Transfer, TakesFewThreadsAndSmallPiecesForFewBytes) {
+  const auto of = [](std::size_t bytes) { return offload::fitted({.threads = 16}, bytes); };
+  EXPECT_EQ(of(100).threads, 1);
+  EXPECT_EQ(of(100).piece_bytes, std::size_t{256} << 10);
+  EXPECT_EQ(of(std::size_t{1} << 20).threads, 5);
+  EXPECT_EQ(of(std::size_t{16} << 20).piece_bytes, std::size_t{512} << 10);
+  EXPECT_EQ(of(std::size_t{16} << 20).threads, 16);
+  EXPECT_EQ(of(std::size_t{1} << 30).piece_bytes, offload::TransferSettings{}.piece_bytes);
+  EXPECT_EQ(offload::fitted({.threads = 2, .piece_bytes = 64}, 1 << 20).piece_bytes, 64u) << "as it was asked for";
+}
+
 TEST(Transfer, TellsWhatIsMissingWhereverADeviceStops) {
   Random random(4);
   int partial = 0, none = 0;

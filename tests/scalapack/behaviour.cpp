@@ -79,12 +79,13 @@ namespace vernier::test::behaviour {
 namespace {
 
 // B is the unit matrix, so that C is A, as far as fp64 promises.
-int product(const std::string& mode, const Grid& grid, int rank, int workspaces) {
-  const int n = mode == "workspace" || mode == "deep" ? 320 : 96;  // more than the first workspace holds
+int product(const std::string& mode, const Grid& grid, int rank, int turn) {
+  const int large = mode == "deep" ? 320 * (1 + turn / 2) : 320;     // panels of the last product fit, or do not
+  const int n = mode == "workspace" || mode == "deep" ? large : 96;  // more than the first workspace holds
   Whole<double> a(n, n), b(n, n), c(n, n);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) {
-      a.at(i, j) = 1.0 / (1 + i + 3 * j);
+      a.at(i, j) = 1.0 / (1 + i + 3 * j + turn);
       if (mode == "wide" && i == 20) a.at(i, j) = std::ldexp(a.at(i, j), j % 2 == 0 ? 700 : -700);
       b.at(i, j) = i == j ? 1 : 0;
       c.at(i, j) = 7;
@@ -93,7 +94,7 @@ int product(const std::string& mode, const Grid& grid, int rank, int workspaces)
   const double one = 1, beta = mode == "memory" ? 0.5 : 0;
   const int first = 1;
   refuse_memory = mode == "memory" && rank == 1;
-  if (mode == "workspace" && rank == 1) granted = workspaces;
+  if (mode == "workspace" && rank == 1) granted = turn;
   pdgemm_("N", "N", &n, &n, &n, &one, x.local.data(), &first, &first, x.descriptor, y.local.data(), &first, &first,
           y.descriptor, &beta, z.local.data(), &first, &first, z.descriptor);
   refuse_memory = false;
@@ -160,7 +161,7 @@ int run(int argc, char** argv) {
   if (mode == "panels" || mode == "shallow" || mode == "shared")
     code = long_product(mode, g, rank);
   else
-    for (int i = 0; i < (mode == "workspace" ? 3 : 1); ++i) code |= product(mode, g, rank, i);
+    for (int i = 0; i < (mode == "workspace" || mode == "deep" ? 4 : 1); ++i) code |= product(mode, g, rank, i);
   if (mode == "workspace" && rank == 1 && refused < 2) code |= std::fprintf(stderr, "%ld refusals\n", refused) > 0;
   if (rank == 0 && code == 0) std::printf("%s: C is right\n", argv[1]);
   std::fflush(stdout);

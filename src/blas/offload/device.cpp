@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <mutex>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "base/asked_device.hpp"
 #include "base/environment.hpp"
@@ -17,6 +12,7 @@
 #include "base/status.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/offload/offload.hpp"
+#include "blas/offload/woken_link.hpp"
 #include "product/plan/class_table.hpp"
 #include "product/plan/observed_times.hpp"
 #include "residue/plan/cost_cuda.hpp"
@@ -26,62 +22,13 @@
 namespace vernier {
 namespace {
 
-// The first call of CUDA takes some tenths of a second: a product, or all so far together, must be worth it.
-constexpr double worth_alone = 5e-3, worth_together = 0.5;
+// A GPU is woken where a product, or all so far together, take so many seconds; for one that takes long it is waited.
+constexpr double worth_alone = 0.1, worth_together = 0.5, worth_waiting = 3;
 
 // The first piece up and the last one down, which nothing overlaps, with the threads' start.
 constexpr double start_seconds = 4e-4;
 
 using Places = ClassTable<PlaceHistory>;
-
-double measured_rate(std::int64_t m, std::int64_t n, std::int64_t k, bool up, int threads) {
-  std::vector<double> a(static_cast<std::size_t>(m * k), 1), b(static_cast<std::size_t>(k * n), 1),
-      c(static_cast<std::size_t>(m * n), 0);
-  double best = 0;
-  for (int turn = 0; turn < 2; ++turn) {
-    offload::ScheduleRequest request{.m = m, .n = n, .k = k, .memory = std::size_t{1} << 30};
-    const auto link = offload::cuda_link(0, [](const offload::BlockOnDevice&) {});
-    std::vector<offload::Lane> lanes{{.link = link.get(), .schedule = offload::make_schedule(request)}};
-    const auto host = [](std::vector<double>& x, std::int64_t ld) {
-      return offload::HostMatrix{reinterpret_cast<std::byte*>(x.data()), ld, sizeof(double)};
-    };
-    lanes[0].a = host(a, m), lanes[0].b = host(b, k), lanes[0].c = lanes[0].out = host(c, m);
-    const std::function<void(double)> nobody;
-    Progress progress(nobody);
-    const auto start = std::chrono::steady_clock::now();
-    const auto results = offload::run(lanes, {.threads = threads}, progress);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!results[0].error.empty()) fail(Status::device_error, "{}", results[0].error);
-    const offload::Schedule& s = lanes[0].schedule;
-    best = std::max(best, static_cast<double>(up ? s.bytes_up : s.bytes_down) / seconds);
-  }
-  return best;
-}
-
-HostLink measure_link() {
-  HostLink link;
-  link.devices = offload::device_count();
-  if (link.devices == 0) {
-    link.missing = offload::missing_device();
-    return link;
-  }
-  try {
-    const int threads = offload_threads({});
-    link.name = offload::device_name(0);
-    link.free_bytes = offload::free_memory(0);
-    link.up = measured_rate(256, 256, 16384, true, threads);
-    link.down = measured_rate(2048, 2048, 16, false, threads);
-  } catch (const std::exception& error) {
-    link.devices = 0;
-    link.missing = error.what();
-  }
-  return link;
-}
-
-const HostLink& measured_link() {
-  static const HostLink once = measure_link();
-  return once;
-}
 
 template <class T>
 double cpu_seconds(const ProductShape& shape, const Options& options) {
@@ -111,6 +58,13 @@ bool is_worth_asking(double cpu_seconds) {
   if (cpu_seconds < worth_alone && so_far.fetch_add(cpu_seconds) + cpu_seconds < worth_together) return false;
   asked = true;
   return true;
+}
+
+// Null: the CPU is to take what takes it so long.
+const HostLink* link_for(double on_cpu, const Options& options) {
+  if (asked_device(options) != Device::automatic) return &measured_link();
+  if (!is_worth_asking(on_cpu)) return nullptr;
+  return on_cpu < worth_waiting ? link_if_awake() : &measured_link();
 }
 
 bool may_leave_the_cpu(const Options& options) {
@@ -213,10 +167,9 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
   most_gpu_memory();  // a wrong value is told before any work
   if (stays_on_the_cpu<T>(shape, options)) return {};
   const double on_cpu = cpu_seconds<T>(shape, options);
-  if (leaves_the_choice(options) && !is_worth_asking(on_cpu)) return {};
-  const HostLink& link = measured_link();
-  if (link.devices == 0) return {};
-  return estimate(gpu_seconds<T>(shape, options), on_cpu, link);
+  const HostLink* link = link_for(on_cpu, options);
+  if (link == nullptr || link->devices == 0) return {};
+  return estimate(gpu_seconds<T>(shape, options), on_cpu, *link);
 }
 
 template <class T>
@@ -262,11 +215,28 @@ Placement place_product(const ProductShape& shape, bool reads_c, const Options& 
   return place<T>("gemm", shape, estimate_product<T>(shape, reads_c, options), options);
 }
 
+namespace {
+
+// It is not known yet where such products go: not to be passed on to the BLAS underneath for good.
+template <class T>
+Plan while_waking(const ProductShape& shape, const Options& options) {
+  Options on_cpu = options;
+  on_cpu.device = Device::cpu;
+  Plan plan = explain<T>(Op::none, Op::none, shape.m, shape.n, shape.k, on_cpu);
+  if (plan.scheme == "native") plan.scheme = plan.engine = "cublas";
+  plan.reason += "; a GPU is being woken, and the CPU multiplies meanwhile";
+  return plan;
+}
+
+}  // namespace
+
 template <class T>
 std::optional<Plan> explain_offload(const ProductShape& shape, const Options& options) {
+  const bool free = leaves_the_choice(options);
+  if (free && !shape.empty() && is_worth_asking(cpu_seconds<T>(shape, options)) && link_if_awake() == nullptr)
+    return while_waking<T>(shape, options);
   const std::optional<OffloadEstimate> e = estimate_product<T>(shape, false, options);
   if (!e) return {};
-  const bool free = leaves_the_choice(options);
   if (free && expected_place(placed_class<T>("gemm", shape, *e, options)) == Place::cpu) return {};
   return describe_offload<T>(shape, *e, options);
 }

@@ -1,6 +1,7 @@
 #include "blas/offload/offload.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <limits>
@@ -83,12 +84,30 @@ const T* last_of(const T* data, std::int64_t rows, std::int64_t columns, std::in
   return data + (rows - 1) + (columns - 1) * ld;
 }
 
+// Calls under way: threads of a program that multiply side by side, by a runtime that OpenMP here knows nothing of,
+// share the processors.
+class Busy {
+ public:
+  Busy() : calls_(count().fetch_add(1) + 1) {}
+  ~Busy() { count().fetch_sub(1); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+  int share(int threads) const { return std::max(1, threads / calls_); }
+
+ private:
+  static std::atomic<int>& count() {
+    static std::atomic<int> calls{0};
+    return calls;
+  }
+  int calls_;
+};
+
 template <class T>
 class OffloadRun {
  public:
   OffloadRun(const GemmCall<T>& call, const Options& options, const OffloadTarget<T>& target, OffloadSettings settings)
       : call_(call), options_(options), target_(target), settings_(std::move(settings)) {
-    settings_.transfer.threads = offload_threads(options);
+    settings_.transfer.threads = busy_.share(offload_threads(options));
   }
 
   Report run() {
@@ -284,6 +303,7 @@ class OffloadRun {
     return std::move(report_);
   }
 
+  const Busy busy_;
   GemmCall<T> call_;
   const Options& options_;
   const OffloadTarget<T>& target_;

@@ -12,7 +12,7 @@ class HostArrays {
  public:
   class Packed {
    public:
-    explicit Packed(std::int64_t count) : memory_(size_product({static_cast<std::size_t>(count), sizeof(dd)})) {}
+    explicit Packed(std::int64_t count) : memory_(size_product({static_cast<std::size_t>(count + 1), sizeof(dd)})) {}
     dd* data() const { return reinterpret_cast<dd*>(memory_.data()); }
 
    private:

@@ -14,7 +14,8 @@ class DeviceArrays {
  public:
   class Packed {
    public:
-    Packed(std::int64_t count, cudaStream_t stream) : memory_(static_cast<std::size_t>(count) * sizeof(dd), stream) {}
+    Packed(std::int64_t count, cudaStream_t stream)
+        : memory_(static_cast<std::size_t>(count + 1) * sizeof(dd), stream) {}
     dd* data() const { return reinterpret_cast<dd*>(memory_.data()); }
 
    private:

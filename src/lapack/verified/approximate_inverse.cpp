@@ -206,6 +206,10 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
                                        const Options& options) {
   ApproximateInverse result;
   result.n = n;
+  if (n == 0) {
+    result.memory = std::make_unique<SquareMemory<double>>(n);
+    return result;
+  }
   if (what == Proves::solutions && n >= smallest_in_float && by_float(n, A, lda, options, result)) return result;
   by_double(n, A, lda, what, options, result);
   return result;

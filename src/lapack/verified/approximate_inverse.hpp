@@ -12,7 +12,7 @@ namespace vernier {
 template <class T>
 class SquareMemory {
  public:
-  explicit SquareMemory(std::int64_t n) : memory_(size_product({static_cast<std::size_t>(n * n), sizeof(T)})) {}
+  explicit SquareMemory(std::int64_t n) : memory_(size_product({static_cast<std::size_t>(n * n + 1), sizeof(T)})) {}
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }
 
  private:

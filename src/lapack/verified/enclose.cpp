@@ -15,7 +15,7 @@ constexpr double unseen = 0x1p-57;  // beside an entry of X
 
 // Corrections of X: each gains as many digits as R has.
 int most_corrections(const Regularity& proof) {
-  constexpr double fewest = 3, most = 9;
+  constexpr double fewest = 3, most = 15;
   return static_cast<int>(std::clamp(std::ceil(57 / -std::log2(proof.contraction)), fewest, most));
 }
 

@@ -84,9 +84,24 @@ int BoundSearch<T>::slack() const {
                           sampled_steps(1, v.b.statistics, s.n, v.b.bounds), allowed);
 }
 
+// bound_search.cpp instantiates the members that it defines.
+template BoundSampleSteps BoundSearch<double>::sampled_steps(int, const VectorStatistics*, std::int64_t,
+                                                             const BoundVectors&) const;
+template BoundSample BoundSearch<double>::sample() const;
+template bool BoundSearch<double>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&,
+                                                   const VectorProof*) const;
+template BoundSampleSteps BoundSearch<double>::ordinary_steps(int, const VectorStatistics*, std::int64_t,
+                                                              const VectorProof*) const;
 template bool BoundSearch<double>::ordinary_scales_serve();
-template bool BoundSearch<float>::ordinary_scales_serve();
 template int BoundSearch<double>::slack() const;
+template BoundSampleSteps BoundSearch<float>::sampled_steps(int, const VectorStatistics*, std::int64_t,
+                                                            const BoundVectors&) const;
+template BoundSample BoundSearch<float>::sample() const;
+template bool BoundSearch<float>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&,
+                                                  const VectorProof*) const;
+template BoundSampleSteps BoundSearch<float>::ordinary_steps(int, const VectorStatistics*, std::int64_t,
+                                                             const VectorProof*) const;
+template bool BoundSearch<float>::ordinary_scales_serve();
 template int BoundSearch<float>::slack() const;
 
 }  // namespace vernier

@@ -160,8 +160,11 @@ class QuadRun {
 
   void multiply(Range rows, Range columns, ThreadMemory& own) const {
     const PanelLayout a = panel_layout(rows.count, k_), b = panel_layout(columns.count, k_);
-    constexpr std::int64_t strips_of_an_item = 8;
-    const ProductItems items(plan_.moduli, {a.strips, b.strips}, {strips_of_an_item, b.strips}, omp_get_num_threads());
+    // Long items read B from memory less often, short ones keep many threads at work to the end.
+    constexpr std::int64_t long_item = 32, short_item = 8, items_of_a_thread = 8;
+    const int threads = omp_get_num_threads();
+    const bool enough = plan_.moduli * (a.strips / long_item) >= items_of_a_thread * threads;
+    const ProductItems items(plan_.moduli, {a.strips, b.strips}, {enough ? long_item : short_item, b.strips}, threads);
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t index = 0; index < items.count(); ++index) {
       const ProductItem item = items.at(index);

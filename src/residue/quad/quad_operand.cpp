@@ -83,8 +83,15 @@ PartStrip QuadOperandOf<T>::strip(std::int64_t first, std::int64_t k_begin, std:
     for (std::int64_t v = 0; v < count; ++v)
       split_line(x_.at(first + v, k_begin), k_count, shifts + v, 0, buffer + v * ld, strip_size * k_count);
   else
-    for (std::int64_t l = 0; l < k_count; ++l)
+    for (std::int64_t l = 0; l < k_count; ++l) {
+      // As gather_strip: each k may lie in another page.
+      constexpr std::int64_t ahead = 12, line = 64 / static_cast<std::int64_t>(sizeof(T));
+      constexpr int second_level = 2;
+      if (l + ahead < k_count)
+        for (std::int64_t i = 0; i < count; i += line)
+          __builtin_prefetch(x_.at(first + i, k_begin + l + ahead), 0, second_level);
       split_line(x_.at(first, k_begin + l), count, shifts, 1, buffer + l * ld, strip_size * k_count);
+    }
   return strip;
 }
 

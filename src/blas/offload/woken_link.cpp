@@ -1,0 +1,133 @@
+#include "blas/offload/woken_link.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/status.hpp"
+#include "blas/offload/offload.hpp"
+
+namespace vernier {
+namespace {
+
+double measured_rate(std::int64_t m, std::int64_t n, std::int64_t k, bool up, int threads) {
+  std::vector<double> a(static_cast<std::size_t>(m * k), 1), b(static_cast<std::size_t>(k * n), 1),
+      c(static_cast<std::size_t>(m * n), 0);
+  double best = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    offload::ScheduleRequest request{.m = m, .n = n, .k = k, .memory = std::size_t{1} << 30};
+    const auto link = offload::cuda_link(0, [](const offload::BlockOnDevice&) {});
+    std::vector<offload::Lane> lanes{{.link = link.get(), .schedule = offload::make_schedule(request)}};
+    const auto host = [](std::vector<double>& x, std::int64_t ld) {
+      return offload::HostMatrix{reinterpret_cast<std::byte*>(x.data()), ld, sizeof(double)};
+    };
+    lanes[0].a = host(a, m), lanes[0].b = host(b, k), lanes[0].c = lanes[0].out = host(c, m);
+    const std::function<void(double)> nobody;
+    Progress progress(nobody);
+    const auto start = std::chrono::steady_clock::now();
+    const auto results = offload::run(lanes, {.threads = threads}, progress);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!results[0].error.empty()) fail(Status::device_error, "{}", results[0].error);
+    const offload::Schedule& s = lanes[0].schedule;
+    best = std::max(best, static_cast<double>(up ? s.bytes_up : s.bytes_down) / seconds);
+  }
+  return best;
+}
+
+HostLink measure_link() {
+  HostLink link;
+  link.devices = offload::device_count();
+  if (link.devices == 0) {
+    link.missing = offload::missing_device();
+    return link;
+  }
+  try {
+    const int threads = offload_threads({});
+    link.name = offload::device_name(0);
+    link.free_bytes = offload::free_memory(0);
+    link.up = measured_rate(256, 256, 16384, true, threads);
+    link.down = measured_rate(2048, 2048, 16, false, threads);
+  } catch (const std::exception& error) {
+    link.devices = 0;
+    link.missing = error.what();
+  }
+  return link;
+}
+
+// What is slow once a process: the context, staging memory, cuBLAS and kernels. Failures show again where it is used.
+void wake() noexcept try {
+  if (offload::device_count() == 0) return;
+  (void)measured_rate(256, 256, 256, true, 1);
+  constexpr std::int64_t n = 512;
+  std::vector<double> x(static_cast<std::size_t>(n * n), 1), c(x.size());
+  const OffloadTarget<double> target = cuda_target<double>({});
+  if (target.devices > 0)
+    (void)offloaded_gemm<double>({Op::none, Op::none, n, n, n, 1.0, x.data(), n, x.data(), n, 0.0, c.data(), n},
+                                 {.threads = 1}, target);
+} catch (const std::exception&) {
+}
+
+std::atomic<bool> measured{false};
+
+// Wakes CUDA in a thread of its own, which a child of this process does not have.
+class Waker {
+ public:
+  static Waker& instance() {
+    static auto* waker = new Waker;  // never destroyed: the thread may still be at work
+    return *waker;
+  }
+
+  bool awake() {
+    if (awake_.load(std::memory_order_acquire)) return true;
+    std::call_once(begun_, [this] { begin(); });
+    return awake_.load(std::memory_order_acquire);
+  }
+
+ private:
+  void begin() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's handlers are for its own threads
+    try {
+      process_ = getpid();
+      thread_ = std::thread([this] {
+        wake();
+        awake_.store(true, std::memory_order_release);
+      });
+      std::atexit([] { instance().wait(); });
+    } catch (const std::system_error&) {
+      awake_.store(true, std::memory_order_release);  // whoever comes first wakes it
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void wait() {
+    if (process_ == getpid() && thread_.joinable()) thread_.join();
+  }
+
+  std::once_flag begun_;
+  std::atomic<bool> awake_{false};
+  std::thread thread_;
+  pid_t process_ = 0;
+};
+
+}  // namespace
+
+const HostLink& measured_link() {
+  static const HostLink once = measure_link();
+  measured = true;
+  return once;
+}
+
+const HostLink* link_if_awake() { return measured || Waker::instance().awake() ? &measured_link() : nullptr; }
+
+}  // namespace vernier
