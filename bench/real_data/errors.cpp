@@ -26,6 +26,12 @@ struct Reference {
   }
 };
 
+// Of so many sampled vectors the p-th, by the golden ratio: matrices may have a period.
+std::int64_t place(std::int64_t p, std::int64_t sampled, std::int64_t all) {
+  const std::uint32_t part = 0x9e3779b9u * static_cast<std::uint32_t>(p + 1);
+  return sampled == all ? p : static_cast<std::int64_t>(static_cast<std::uint64_t>(all) * part >> 32);
+}
+
 }  // namespace
 
 Errors errors_of(const Factors& f, const std::vector<double>& c, std::int64_t sample) {
@@ -33,12 +39,12 @@ Errors errors_of(const Factors& f, const std::vector<double>& c, std::int64_t sa
   double sum = 0, largest = 0;
 #pragma omp parallel for reduction(+ : sum) reduction(max : largest) schedule(dynamic, 1)
   for (std::int64_t p = 0; p < rows; ++p) {
-    const std::int64_t i = p * f.m / rows;
+    const std::int64_t i = place(p, rows, f.m);
     std::vector<double> row(static_cast<std::size_t>(f.k));
     for (std::int64_t l = 0; l < f.k; ++l)
       row[static_cast<std::size_t>(l)] = f.a[static_cast<std::size_t>(i + l * f.m)];
     for (std::int64_t q = 0; q < columns; ++q) {
-      const std::int64_t j = q * f.n / columns;
+      const std::int64_t j = place(q, columns, f.n);
       Reference reference;
       for (std::int64_t l = 0; l < f.k; ++l)
         reference.add(row[static_cast<std::size_t>(l)], f.b[static_cast<std::size_t>(l + j * f.k)]);

@@ -26,7 +26,7 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   const DeviceRoutePlan route = plan_device_route(plan);
   EXPECT_TRUE(plan.by_sqrt_rule);
   EXPECT_TRUE(route.bound);
-  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20}));
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 19}));
   for (int c = 0; c < route.classes.count; ++c) EXPECT_TRUE(route.wide[c].blocking.whole(plan.shape));
   EXPECT_FALSE(route.spans);
   EXPECT_TRUE(route.native);
@@ -71,12 +71,12 @@ TEST(DeviceRoutePlan, TakesNoMemoryUnderFp64Normwise) {
 
 TEST(DeviceRoutePlan, ANamedEngineTakesWhatItCanAndTheRestIsNative) {
   const DeviceRoutePlan route = plan_device_route(asynchronous_plan(Contract::fp64(), "sm90_int8", 1024));
-  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 20, 26}));
+  EXPECT_EQ(moduli_of_classes(route), (std::vector<int>{15, 17, 19, 26}));
   EXPECT_TRUE(route.native);
   Contract alone = Contract::fp64();
   alone.fallback = Fallback::none;
   EXPECT_EQ(moduli_of_classes(plan_device_route(asynchronous_plan(alone, "sm90_int8", 1024))),
-            (std::vector<int>{15, 17, 20, 26, max_moduli}));
+            (std::vector<int>{15, 17, 19, 26, max_moduli}));
   EXPECT_FALSE(native_keeps<double>(Contract::bits(70)));
   EXPECT_FALSE(native_keeps<float>(Contract::fp64())) << "fp32 arithmetic does not keep fp64";
 }

@@ -6,6 +6,20 @@
 
 namespace vernier {
 
+namespace {
+
+// Is every vector made up of so many elements, ||x||_1^2 / ||x||_2^2, that one of `skip` parts of k has a fair share of
+// them? By parts of vectors of few large elements, sparse ones and Gaussian kernels, the judge failed in vain.
+bool parts_tell(const VectorStatistics* statistics, std::int64_t count, std::int64_t skip) {
+  constexpr double least_elements = 64;
+  return std::all_of(statistics, statistics + count, [&](const VectorStatistics& v) {
+    const auto sum = static_cast<double>(v.sum);
+    return sum * sum >= least_elements * static_cast<double>(skip) * static_cast<double>(v.squares);
+  });
+}
+
+}  // namespace
+
 template <class T>
 BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                                const BoundVectors& bounds) const {
@@ -53,6 +67,7 @@ template <class T>
 bool BoundSearch<T>::ordinary_scales_serve() {
   const ProductShape& s = plan_.shape;
   const VectorBuffers& v = vectors_;
+  if (!parts_tell(v.a.statistics, s.m, skip_) || !parts_tell(v.b.statistics, s.n, skip_)) return false;
   if (rule().rms > 0) {
     const BoundSample entries = sample();
     const BoundNativeErrors native = native_errors(entries);

@@ -10,10 +10,11 @@
 
 namespace vernier {
 
-inline constexpr int bound_sampled = 32;      // vectors of each side; each pair of them is an entry
-inline constexpr int most_bound_slack = 24;   // bits of both sides together
-inline constexpr float bound_margin = 0.95f;  // of the native product's errors that ours may reach
-inline constexpr float rounding_rms = 0.41f;  // of a sum of any size, in units of u times its magnitude
+inline constexpr int bound_sampled = 32;        // vectors of each side; each pair of them is an entry
+inline constexpr int most_bound_slack = 24;     // bits of both sides together
+inline constexpr float bound_margin = 0.95f;    // of the native product's errors that ours may reach
+inline constexpr float bound_certainty = 1.5f;  // standard deviations of the native mean that it is taken less
+inline constexpr float rounding_rms = 0.41f;    // of a sum of any size, in units of u times its magnitude
 
 // Which vector of A (side 0) or B (1) is sampled t-th: places by the golden ratio, in 2^32 parts, which no period of
 // the data meets; others on the other side, so that diagonals are no more than a part of the entries.
@@ -126,7 +127,7 @@ struct BoundNativeErrors {
   // are alike.
   VERNIER_HD float most_mean() const {
     if (!(count > 0)) return -1;
-    return bound_margin * (sum / count - std::sqrt(rows.variance() + columns.variance()));
+    return bound_margin * (sum / count - bound_certainty * std::sqrt(rows.variance() + columns.variance()));
   }
   VERNIER_HD float most_of_any() const { return bound_margin * largest; }
 };

@@ -13,8 +13,9 @@ namespace {
 constexpr int route_moduli[] = {19, 26, max_moduli};
 
 // By scales from the product of |A| and |B|: numbers beyond those of ordinary products by the contract's rule; and
-// where one modulus takes far longer than the launches of a class that stays closed.
-constexpr int bound_moduli_beyond[] = {0, 2, 5, 11}, large_bound_moduli_beyond[] = {0, 1, 2, 3, 5, 11};
+// where one modulus takes far longer than the launches of a class that stays closed. 19 are the most whose closed
+// recombination is no more than the start of few blocks.
+constexpr int bound_moduli_beyond[] = {0, 2, 4, 11}, large_bound_moduli_beyond[] = {0, 1, 2, 3, 4, 11};
 constexpr double class_launches = 16e-6, far_longer = 25;
 
 bool is_large(const DeviceProductPlan& plan, int moduli) {
