@@ -125,7 +125,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
   if (choice == MethodChoice::residues) return &engine;
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  const Seconds seconds(class_of<T>(plan), native, ordinary_seconds(plan, engine, moduli, threads));
+  const Seconds seconds(class_of<T>(plan), native, cautious(ordinary_seconds(plan, engine, moduli, threads)));
   plan.printable.reason =
       compared(seconds.source(),
                {{seconds.residues, fmt::format("by residues on {}", engine.name())}, {seconds.native, "natively"}});
@@ -149,8 +149,9 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
   const ProductClass product{ElementType::single_real, shape, threads};
-  Seconds seconds(product, native_seconds(shape, true, threads), residue_seconds(int8, shape, moduli, threads));
-  seconds.rivals[seconds.count++] = {Method::bf16x6, bf16x6_seconds(shape, threads)};
+  Seconds seconds(product, native_seconds(shape, true, threads),
+                  cautious(residue_seconds(int8, shape, moduli, threads)));
+  seconds.rivals[seconds.count++] = {Method::bf16x6, cautious(bf16x6_seconds(shape, threads))};
   const double parts = seconds.of(product, Method::bf16x6, seconds.rivals[seconds.count - 1].estimate);
   if (!asked && seconds.choose(product) != Method::bf16x6) return {};
   Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};

@@ -1,4 +1,5 @@
-// Rows of 64 bytes in shared memory, as ldmatrix reads them without bank conflicts.
+// Rows of 64 or 128 bytes in shared memory, as ldmatrix reads them without bank conflicts. A copy of 16 bytes a lane
+// writes 128 bytes a cycle only where these are one line of memory and one row: a row of 64 takes twice the cycles.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +9,23 @@ namespace vernier::cuda {
 inline constexpr int staged_row = 64;
 
 // Byte of 16-byte chunk `chunk` of a row: the eight rows that ldmatrix reads at a time lie in different banks.
+template <int Row = staged_row>
 __device__ __forceinline__ int staged_byte(int row, int chunk) {
-  return row * staged_row + ((chunk ^ (row >> 1 & 3)) << 4);
+  static_assert(Row == 64 || Row == 128);
+  return row * Row + ((chunk ^ (Row == 64 ? row >> 1 & 3 : row & 7)) << 4);
 }
 
-// Where a lane points load_matrices() to: 32 bytes of k, the `half` of a row that is meant, of 16 rows. x: matrices
-// (rows 0, k 0), (rows 8, k 0), (rows 0, k 16), (rows 8, k 16); y: (rows 0, k 0), (rows 0, k 16), (rows 8, k 0), ...
-__device__ __forceinline__ int staged_x(int half) {
+// Where a lane points load_matrices() to: 32 bytes of k of 16 rows, the part-th of a row. x: matrices (rows 0, k 0),
+// (rows 8, k 0), (rows 0, k 16), (rows 8, k 16); y: (rows 0, k 0), (rows 0, k 16), (rows 8, k 0), ...
+template <int Row = staged_row>
+__device__ __forceinline__ int staged_x(int part) {
   const int lane = threadIdx.x % 32, matrix = lane / 8;
-  return staged_byte(matrix % 2 * 8 + lane % 8, 2 * half + matrix / 2);
+  return staged_byte<Row>(matrix % 2 * 8 + lane % 8, 2 * part + matrix / 2);
 }
-__device__ __forceinline__ int staged_y(int half) {
+template <int Row = staged_row>
+__device__ __forceinline__ int staged_y(int part) {
   const int lane = threadIdx.x % 32, matrix = lane / 8;
-  return staged_byte(matrix / 2 * 8 + lane % 8, 2 * half + matrix % 2);
+  return staged_byte<Row>(matrix / 2 * 8 + lane % 8, 2 * part + matrix % 2);
 }
 
 }  // namespace vernier::cuda

@@ -18,6 +18,7 @@ struct MmaTile {
   int columns, rows;  // of C
   int stages;
   int blocks;  // that a multiprocessor runs at once, by registers
+  int group;   // copies of a thread that follow each other
 
   constexpr int threads() const { return 32 * (columns / mma_warp_side) * (rows / mma_warp_side); }
   constexpr int stage_bytes() const { return (columns + rows) * mma_depth; }
@@ -29,8 +30,8 @@ enum MmaVariant { mma_128x256, mma_128x128 };
 // The large tile reads three quarters of the small one's bytes an operation; two small ones on a multiprocessor leave
 // less of it idle where tiles are few.
 inline constexpr std::array<MmaTile, 2> mma_tiles = {{
-    {"128x256", 128, 256, 4, 1},
-    {"128x128", 128, 128, 3, 2},
+    {"128x256", 128, 256, 4, 1, 6},
+    {"128x128", 128, 128, 3, 2, 4},
 }};
 
 // What a block may have on GPUs of compute capability 8.6, 8.9 and 12.0, of which each takes 1 KiB for itself.

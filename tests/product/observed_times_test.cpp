@@ -20,11 +20,13 @@ class ObservedTimes : public testing::Test {
   void TearDown() override { setenv("VERNIER_RATES", "none", 1); }
 };
 
-TEST_F(ObservedTimes, AreTheLeastOfTheLastThreeFromTheSecondOn) {
+TEST_F(ObservedTimes, AreTheLeastOfTheLastThreeOnceTheyFallNoMore) {
   EXPECT_EQ(observed_seconds(product, Method::residues), 0);
   observe(product, Method::residues, 4);
   EXPECT_EQ(observed_seconds(product, Method::residues), 0) << "the first pays for memory";
   observe(product, Method::residues, 2);
+  EXPECT_EQ(observed_seconds(product, Method::residues), 0) << "the next one may be faster still";
+  observe(product, Method::residues, 2.5);
   EXPECT_NEAR(observed_seconds(product, Method::residues), 2, 1e-6);
   for (const double seconds : {3.0, 3.0, 3.0}) observe(product, Method::residues, seconds);
   EXPECT_NEAR(observed_seconds(product, Method::residues), 3, 1e-6) << "slower by now";
@@ -33,12 +35,12 @@ TEST_F(ObservedTimes, AreTheLeastOfTheLastThreeFromTheSecondOn) {
 
 // Threads of the method before spin for some milliseconds.
 TEST_F(ObservedTimes, OfBriefCallsCountOnceTheirThreadsHaveSettled) {
-  for (int call = 0; call < 4; ++call) {
-    EXPECT_EQ(observed_seconds(product, Method::native), 0) << call;
-    observe(product, Method::native, call < 3 ? 2.4e-3 : 3e-3);
+  for (const double seconds : {30e-3, 3.4e-3, 0.5e-3}) {
+    observe(product, Method::native, seconds);
+    EXPECT_EQ(observed_seconds(product, Method::native), 0) << seconds;
   }
-  observe(product, Method::native, 0.3e-3);
-  EXPECT_NEAR(observed_seconds(product, Method::native), 0.3e-3, 1e-9);
+  for (int call = 0; call < 17; ++call) observe(product, Method::native, 0.5e-3);
+  EXPECT_NEAR(observed_seconds(product, Method::native), 0.5e-3, 1e-9) << "ten milliseconds of such calls";
   for (int call = 0; call < 32; ++call) {
     EXPECT_EQ(observed_seconds(product, Method::residues), 0) << call;
     observe(product, Method::residues, 0.2e-3);
@@ -64,7 +66,7 @@ TEST_F(ObservedTimes, ServeProductsOfTheSameOctavesTypeAndThreads) {
 
 // Two looks at a method that takes five times as long cost eight calls: a fiftieth of 400.
 TEST_F(ObservedTimes, OfAMethodThatWasLeftAreForgottenOnceLooksCostAFiftieth) {
-  for (const auto& [slower, pause] : {std::pair(1.1, 64), std::pair(5.0, 400), std::pair(1e6, 32768)}) {
+  for (const auto& [slower, pause] : {std::pair(1.1, 32), std::pair(5.0, 400), std::pair(1e6, 32768)}) {
     for (int call = 0; call < 2; ++call)
       observe(product, Method::native, 1), observe(product, Method::residues, slower);
     for (int call = 0; call < pause; ++call) note_choice(product, Method::native);
@@ -87,6 +89,12 @@ TEST_F(ObservedTimes, ChooseTheLeastAndLookAtAnUnknownRivalOnceTheBestHasServed)
   EXPECT_EQ(choose_method(product, rivals), Method::native);
   for (int call = 0; call < 8; ++call) observe(product, Method::native, 3e-3);
   EXPECT_EQ(choose_method(product, rivals), Method::native) << "bf16x6 is hopeless, residues are known";
+}
+
+TEST_F(ObservedTimes, LeaveCloseEstimatesToTheNativeProduct) {
+  EXPECT_NEAR(cautious(2), 2.3, 1e-9);
+  setenv("VERNIER_RATES", "none", 1);
+  EXPECT_EQ(cautious(2), 2) << "estimates alone, as they are";
 }
 
 TEST_F(ObservedTimes, LookAtNoRivalThatMayCostLong) {

@@ -15,29 +15,31 @@ constexpr int kept = 3, needed = 2;
 // Threads of two pools keep one another from the processors for some milliseconds after a change between methods.
 constexpr double settling = 0.01;  // seconds
 constexpr std::uint32_t enough = 32;
-constexpr double least_pause = 64, longest_pause = 32768;  // calls
+constexpr double least_pause = 32, longest_pause = 32768;  // calls
 constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
-// Times of one method a multiplication, but for `elapsed`.
+// Times of one method a multiplication, but for `quickest`.
 struct History {
   std::array<float, kept> last{};
   std::uint32_t count = 0;
   std::uint16_t left = 0;  // calls until it is forgotten
   std::uint16_t looks = 0;
-  float elapsed = 0, looked = 0;  // by the looks that made it known, the first in seconds
+  float quickest = 0, looked = 0;  // of the looks that made it known: the least, in seconds; all
+  bool known = false;
 
-  bool known() const { return count >= needed && (elapsed >= settling || count >= enough); }
   void add(double seconds, double unit) {
-    if (!known()) ++looks, elapsed += static_cast<float>(seconds), looked += static_cast<float>(seconds / unit);
-    last[count++ % kept] = static_cast<float>(seconds / unit);
+    const auto time = static_cast<float>(seconds / unit);
+    const bool falls = count > 0 && time < 0.75f * recent();
+    last[count++ % kept] = time;
+    if (known) return;
+    ++looks, looked += time;
+    quickest = count == 1 ? static_cast<float>(seconds) : std::min(quickest, static_cast<float>(seconds));
+    known = count >= enough || (count >= needed && !falls && quickest * static_cast<float>(count) >= settling);
   }
-  double least() const {
-    if (!known()) return 0;
-    return *std::min_element(last.begin(), last.begin() + std::min<std::uint32_t>(count, kept));
-  }
+  double least() const { return known ? recent() : 0; }
   // Another method was taken, which takes `best`; 0: it is only being looked at.
   void pass_by(double best) {
-    if (!known() || best <= 0) return;
+    if (!known || best <= 0) return;
     if (left == 0)
       left = pause(best);
     else if (--left == 0)
@@ -45,6 +47,7 @@ struct History {
   }
 
  private:
+  float recent() const { return *std::min_element(last.begin(), last.begin() + std::min<std::uint32_t>(count, kept)); }
   // Calls of which a fiftieth takes as long as the looks lose.
   std::uint16_t pause(double best) const {
     const double lost = looked / best - looks;
@@ -80,6 +83,11 @@ bool observes() {
   static constinit Variable variable("VERNIER_RATES");
   const char* rates = variable.get();
   return rates == nullptr || std::strcmp(rates, "none") != 0;
+}
+
+double cautious(double estimate) {
+  constexpr double caution = 1.15;  // residues took that of their estimates on 16 busy processors
+  return observes() ? caution * estimate : estimate;
 }
 
 void observe(const ProductClass& product, Method method, double seconds) {

@@ -2,10 +2,10 @@
 // left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
 //
 // Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
-// method is known by the least of its last three times, once it has had ten milliseconds and two calls, or 32: the
-// first ones pay for memory, and for threads of the method before that spin still. One that was left is forgotten after
-// a pause, so that a busy moment does not last: the more it lost, the longer, so that looking again takes a fiftieth of
-// the time at most.
+// method is known by the least of its last three times, once it has had two calls that take ten milliseconds together
+// at its best, the last of which was no longer much faster than those before, or 32: the first ones pay for memory, and
+// for threads of the method before that spin still. One that was left is forgotten after a pause, so that a busy moment
+// does not last: the more it lost, the longer, so that looking again takes a fiftieth of the time at most.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,9 @@ std::uint64_t key_of(const ProductClass& product);  // not 0
 
 // False: VERNIER_RATES is "none", so that estimates are those of the table alone.
 bool observes();
+
+// What the estimate of a method other than the native one counts as until it was seen: close ones go natively.
+double cautious(double estimate);
 
 void observe(const ProductClass& product, Method method, double seconds);
 

@@ -92,19 +92,26 @@ struct MmaSplitSums {
     }
   }
 
+  // Of a lane in a stage: part p, half h.
+  __device__ __forceinline__ static int of_x(int p, int h) {
+    return parts == 2 ? staged_x<128>(2 * p + h) : p * (Config::columns * staged_row) + staged_x(h);
+  }
+  __device__ __forceinline__ static int of_y(int p, int h) {
+    return parts == 2 ? staged_y<128>(2 * p + h) : p * (Config::rows * staged_row) + staged_y(h);
+  }
+
   // Of 16 columns.
   __device__ __forceinline__ static void load(X& x, std::uint32_t from) {
 #pragma unroll
     for (int p = 0; p < parts; ++p)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) load_matrices(x[p][h], from + p * Config::x_bytes + staged_x(h));
+      for (int h = 0; h < 2; ++h) load_matrices(x[p][h], from + of_x(p, h));
   }
 
   // Of the 32 rows of part p.
   __device__ __forceinline__ static void load(Y& y, int p, int h, std::uint32_t y_part) {
 #pragma unroll
-    for (int r = 0; r < 2; ++r)
-      load_matrices(y[p][h][r], y_part + p * Config::y_bytes + staged_y(h) + r * 16 * staged_row);
+    for (int r = 0; r < 2; ++r) load_matrices(y[p][h][r], y_part + of_y(p, h) + r * 16 * Config::row);
   }
   __device__ __forceinline__ static void load(Y& y, std::uint32_t y_part) {
 #pragma unroll
@@ -121,7 +128,7 @@ struct MmaSplitSums {
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
       X x;
-      load(x, x_part + t * 16 * staged_row);
+      load(x, x_part + t * 16 * Config::row);
       compensated(t, x, y);
     }
   }
@@ -130,7 +137,7 @@ struct MmaSplitSums {
   __device__ __forceinline__ void add_first(X (&x)[2], const Y& y, std::uint32_t x_part) {
 #pragma unroll
     for (int t = 0; t + 1 < tiles; ++t) {
-      load(x[(t + 1) % 2], x_part + (t + 1) * 16 * staged_row);
+      load(x[(t + 1) % 2], x_part + (t + 1) * 16 * Config::row);
       separate(t, x[t % 2], y);
     }
   }

@@ -16,8 +16,10 @@ struct MmaSplitConfig {
   static constexpr int warp_tiles = parts == 3 ? 2 : 4;  // of 16 columns
   static constexpr int warp_columns = 16 * warp_tiles, warp_rows = 32;
   static constexpr int columns = warps_across * warp_columns, rows = warps_down * warp_rows;
-  static constexpr int x_bytes = columns * staged_row, y_bytes = rows * staged_row;  // of a part
-  static constexpr int stage_bytes = parts * (x_bytes + y_bytes), stages = parts == 3 ? 2 : 3;
+  // Two parts of a vector's step are one line, in memory and in a stage; three lie apart.
+  static constexpr int row = parts == 2 ? 128 : staged_row, vector_bytes = parts * staged_row;
+  static constexpr int x_bytes = columns * vector_bytes, y_bytes = rows * vector_bytes;
+  static constexpr int stage_bytes = x_bytes + y_bytes, stages = parts == 3 ? 2 : 3;
   static constexpr int barriers = stages * stage_bytes, shared_bytes = barriers + StageBarriers<stages>::bytes;
   static_assert(shared_bytes + 4 * (columns + rows) + 1024 <= 100 * 1024);  // of GPUs of 8.6, 8.9 and 12.0
 };
@@ -37,9 +39,10 @@ __device__ __forceinline__ void copy_step(const MmaSplitVectors& x, int first, i
 #pragma unroll
   for (int i = 0; i < copies; ++i) {
     const int at = threadIdx.x + i * Config::threads, vector = at / chunks, chunk = at % chunks;
-    copy_16_bytes(to + chunk / 4 * (Vectors * staged_row) + staged_byte(vector, chunk % 4),
-                  x.lines + static_cast<std::int64_t>(min(first + vector, x.count - 1)) * x.pitch +
-                      step * (Config::parts * staged_row) + chunk * 16);
+    const int place = Config::parts == 2 ? staged_byte<128>(vector, chunk)
+                                         : chunk / 4 * (Vectors * staged_row) + staged_byte(vector, chunk % 4);
+    copy_16_bytes(to + place, x.lines + static_cast<std::int64_t>(min(first + vector, x.count - 1)) * x.pitch +
+                                  step * (Config::parts * staged_row) + chunk * 16);
   }
 }
 
@@ -58,11 +61,11 @@ class MmaSplitStages {
 
   __device__ __forceinline__ std::uint32_t x_part() const {
     const int across = threadIdx.x / 32 % Config::warps_across;
-    return stage(used_.slot) + across * Config::warp_columns * staged_row;
+    return stage(used_.slot) + across * Config::warp_columns * Config::row;
   }
   __device__ __forceinline__ std::uint32_t y_part() const {
     const int down = threadIdx.x / 32 / Config::warps_across;
-    return stage(used_.slot) + Config::parts * Config::x_bytes + down * Config::warp_rows * staged_row;
+    return stage(used_.slot) + Config::x_bytes + down * Config::warp_rows * Config::row;
   }
 
   __device__ __forceinline__ void fill() {
@@ -70,7 +73,7 @@ class MmaSplitStages {
     wait_at(barriers().read(filled_.slot), filled_.parity ^ 1);
     const std::uint32_t to = stage(filled_.slot);
     copy_step<Config, Config::columns>(columns_, x_ * Config::columns, step_, to);
-    copy_step<Config, Config::rows>(rows_, y_ * Config::rows, step_, to + Config::parts * Config::x_bytes);
+    copy_step<Config, Config::rows>(rows_, y_ * Config::rows, step_, to + Config::x_bytes);
     arrive_with_copies(barriers().full(filled_.slot));
     filled_.advance();
     ++step_;
