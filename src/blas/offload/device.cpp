@@ -23,7 +23,7 @@ namespace vernier {
 namespace {
 
 // A GPU is woken where a product, or all so far together, take so many seconds; for one that takes long it is waited.
-constexpr double worth_alone = 0.1, worth_together = 0.5, worth_waiting = 3;
+constexpr double worth_alone = 5e-3, worth_together = 0.5, worth_waiting = 3;
 
 // The first piece up and the last one down, which nothing overlaps, with the threads' start.
 constexpr double start_seconds = 4e-4;
