@@ -36,7 +36,7 @@ struct LaneResult {
 
 struct TransferSettings {
   int threads = 1;
-  std::size_t piece_bytes = std::size_t{2} << 20;  // half of it takes a fifth longer (bench/results/offload_h200.json)
+  std::size_t piece_bytes = std::size_t{2} << 20;      // half of it took a fifth longer on an H200
   std::size_t direct_bytes = std::size_t{32} << 20;    // of a piece that needs no staging
   std::size_t staging_bytes = std::size_t{128} << 20;  // at most, both ways: what the library keeps
 
