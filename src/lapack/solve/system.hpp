@@ -81,7 +81,7 @@ template <class R>
 System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex<R>* a, std::int64_t lda, int threads,
                                        bool with_floats);
 
-double largest_magnitude(std::int64_t n, const double* x);            // NaN if one is there
+double largest_magnitude(std::int64_t n, const double* x);          // NaN if one is there
 double largest_entry(const LinearSystem& system, const double* x);  // of entries, complex ones too
 
 // Each number becomes the modulus of its entry.
