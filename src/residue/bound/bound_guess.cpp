@@ -100,23 +100,17 @@ int BoundSearch<T>::slack() const {
 }
 
 // bound_search.cpp instantiates the members that it defines.
-template BoundSampleSteps BoundSearch<double>::sampled_steps(int, const VectorStatistics*, std::int64_t,
-                                                             const BoundVectors&) const;
-template BoundSample BoundSearch<double>::sample() const;
-template bool BoundSearch<double>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&,
-                                                   const VectorProof*) const;
-template BoundSampleSteps BoundSearch<double>::ordinary_steps(int, const VectorStatistics*, std::int64_t,
-                                                              const VectorProof*) const;
-template bool BoundSearch<double>::ordinary_scales_serve();
-template int BoundSearch<double>::slack() const;
-template BoundSampleSteps BoundSearch<float>::sampled_steps(int, const VectorStatistics*, std::int64_t,
-                                                            const BoundVectors&) const;
-template BoundSample BoundSearch<float>::sample() const;
-template bool BoundSearch<float>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&,
-                                                  const VectorProof*) const;
-template BoundSampleSteps BoundSearch<float>::ordinary_steps(int, const VectorStatistics*, std::int64_t,
-                                                             const VectorProof*) const;
-template bool BoundSearch<float>::ordinary_scales_serve();
-template int BoundSearch<float>::slack() const;
+#define VERNIER_INSTANTIATE(T)                                                                              \
+  template BoundSampleSteps BoundSearch<T>::sampled_steps(int, const VectorStatistics*, std::int64_t,       \
+                                                          const BoundVectors&) const;                       \
+  template BoundSample BoundSearch<T>::sample() const;                                                      \
+  template bool BoundSearch<T>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&, \
+                                                const VectorProof*) const;                                  \
+  template BoundSampleSteps BoundSearch<T>::ordinary_steps(int, const VectorStatistics*, std::int64_t,      \
+                                                           const VectorProof*) const;                       \
+  template bool BoundSearch<T>::ordinary_scales_serve();                                                    \
+  template int BoundSearch<T>::slack() const;
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(float)
 
 }  // namespace vernier
