@@ -14,12 +14,19 @@ namespace vernier {
 struct OffloadEstimate {
   double up = 0, down = 0, product = 0, gpu = 0, cpu = 0;
 };
+struct CopyRates {
+  double up = 0, down = 0;  // bytes a second
+};
 OffloadEstimate estimate_offload(const ProductShape& shape, std::size_t element, bool reads_c, double product_seconds,
-                                 double cpu_seconds, const HostLink& link);
+                                 double cpu_seconds, const CopyRates& link);
 
 // Do the options, or the thread, name a GPU or leave the choice? CUDA is not asked.
 bool asks_for_a_gpu(const Options& options);
 bool leaves_the_choice(const Options& options);
+
+// A product of which all threads copy so many bytes, and whose largest part on a GPU is this.
+template <class T>
+double shared_product_seconds(std::size_t up, std::size_t down, const ProductShape& part, const Contract& contract);
 
 // The choice is free, and one core is done while the first piece goes up: nothing is estimated.
 template <class T>
@@ -60,7 +67,7 @@ struct RoutineWork {
   std::size_t up = 0, down = 0;  // bytes
 };
 OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds, double cpu_seconds,
-                                 const HostLink& link);
+                                 const CopyRates& link);
 template <class T>
 Placement place_routine(const RoutineWork& work, const Options& options);
 
