@@ -200,9 +200,8 @@ TEST(Offload, IsSharedByDevicesWhereTheEstimateSaysSo) {
     const Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1), .b = scattered_matrix<double>(k, n, 0.5, 2)};
     auto target = fake_target<double>(options.contract, 7, nullptr, 2);
     target.memory_of = [=](const void*, const void*) { return memory; };
-    target.shared_seconds = [=](std::size_t up, std::size_t down, const ProductShape& part) {
-      const double copies = static_cast<double>(up + down) / 10e9;
-      return std::max(copies, static_cast<double>(part.m * part.n * part.k) / rate);
+    target.shared_seconds = [=](const offload::Staged& x, std::int64_t) {
+      return std::max(static_cast<double>(x.up + x.down) / 10e9, static_cast<double>(x.m * x.n * k) / rate);
     };
     const auto out = offloaded(call, options, target);
     EXPECT_EQ(difference(out.c, multiply(call, options).c), "");

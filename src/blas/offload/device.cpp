@@ -119,10 +119,10 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
 }
 
 template <class T>
-double shared_product_seconds(std::size_t up, std::size_t down, const ProductShape& part, const Contract& contract) {
+double shared_product_seconds(const offload::Staged& copies, std::int64_t k, const Contract& contract) {
   const HostLink& link = measured_link();
-  const double copies = static_cast<double>(up) / link.up + static_cast<double>(down) / link.down;
-  return beside_copies(copies, gpu_seconds<T>(part, {.contract = contract}), part.m);
+  const double seconds = static_cast<double>(copies.up) / link.up + static_cast<double>(copies.down) / link.down;
+  return beside_copies(seconds, gpu_seconds<T>({copies.m, copies.n, k}, {.contract = contract}), copies.m);
 }
 
 OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds, double cpu_seconds,
@@ -234,8 +234,7 @@ Placement place_product(const ProductShape& shape, bool reads_c, const Options& 
 
 namespace {
 
-// It is not known yet where such products go: not to be passed on to the BLAS underneath for good, nor before any call
-// has added to what wakes a GPU.
+// It is not known yet where such products go: not to be passed on to the BLAS underneath for good.
 template <class T>
 Plan while_waking(const ProductShape& shape, const Options& options) {
   Options on_cpu = options;
@@ -277,11 +276,11 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                               \
-  template double shared_product_seconds<T>(std::size_t, std::size_t, const ProductShape&, const Contract&); \
-  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);                                    \
-  template Placement place_product<T>(const ProductShape&, bool, const Options&);                            \
-  template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&);                      \
+#define VERNIER_INSTANTIATE(T)                                                                      \
+  template double shared_product_seconds<T>(const offload::Staged&, std::int64_t, const Contract&); \
+  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);                           \
+  template Placement place_product<T>(const ProductShape&, bool, const Options&);                   \
+  template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&);             \
   template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "blas/offload/place.hpp"
+#include "offload/schedule.hpp"
 #include "product/plan/native_cost.hpp"
 #include "vernier/offload.hpp"
 
@@ -24,9 +25,9 @@ OffloadEstimate estimate_offload(const ProductShape& shape, std::size_t element,
 bool asks_for_a_gpu(const Options& options);
 bool leaves_the_choice(const Options& options);
 
-// A product of which all threads copy so many bytes, and whose largest part on a GPU is this.
+// Of a product that devices share.
 template <class T>
-double shared_product_seconds(std::size_t up, std::size_t down, const ProductShape& part, const Contract& contract);
+double shared_product_seconds(const offload::Staged& copies, std::int64_t k, const Contract& contract);
 
 // The choice is free, and one core is done while the first piece goes up: nothing is estimated.
 template <class T>

@@ -46,8 +46,8 @@ struct OffloadTarget {
                        KeptOperand& b)>
       multiply_keeping;
   std::function<std::size_t(std::int64_t vectors, std::int64_t k)> kept_bytes;
-  // Seconds of copies by the host's threads beside the product of a part; absent: all devices share each product.
-  std::function<double(std::size_t up, std::size_t down, const ProductShape& part)> shared_seconds;
+  // Seconds of a product that is shared so; absent: all devices share each.
+  std::function<double(const offload::Staged&, std::int64_t k)> shared_seconds;
 };
 
 // Where the matrices of a call lie.

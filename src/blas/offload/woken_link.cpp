@@ -52,14 +52,6 @@ HostLink measure_link() {
   return link;
 }
 
-// By all threads: within a parallel region OpenMP has one.
-HostLink measure_link_outside() {
-  if (omp_in_parallel() == 0) return measure_link();
-  HostLink link;
-  std::thread([&] { link = measure_link(); }).join();
-  return link;
-}
-
 std::atomic<bool> awake{false};
 
 // What is slow once a process: the context, staging memory, cuBLAS and kernels. Failures show again where it is used.
@@ -118,7 +110,12 @@ class Waker {
 }  // namespace
 
 const HostLink& measured_link() {
-  static const HostLink once = measure_link_outside();
+  static const HostLink once = [] {
+    HostLink link;
+    const auto measure = [&] { link = measure_link(); };
+    omp_in_parallel() == 0 ? measure() : std::thread(measure).join();  // OpenMP has one thread in a parallel region
+    return link;
+  }();
   awake.store(true, std::memory_order_release);
   return once;
 }
