@@ -162,7 +162,7 @@ void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stre
     case 2:
       return launch_scaled<T, 2>(task, form, stream);
     case 3:
-      return launch_three_words<T>(task, form, stream);
+      return launch_scaled<T, 3>(task, form, stream);
     case 4:
       return launch_parts<T, 4>(task, form, stream);
     case 5:  // the instructions take words in pairs
