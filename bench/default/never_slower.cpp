@@ -140,7 +140,7 @@ class Contest {
     const Shape& s = case_.shape;
     if (kind == 0)
       last_ = vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_.data(), s.m, b_.data(), s.k, T{0}, c_.data(),
-                               s.m, Options{.threads = case_.threads});
+                               s.m, Options{.contract = vernier::default_contract<T>(), .threads = case_.threads});
     else
       native<T>(s, a_.data(), b_.data(), c_.data());
     return since(start);
