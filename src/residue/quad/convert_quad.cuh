@@ -48,14 +48,14 @@ template <int Parts>
 using TurnedPiece = double[Parts][measure_vectors][quad_piece + 1];
 
 template <int Parts>
-__device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first, std::int64_t l0,
+__device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first, std::int64_t l0, bool aligned,
                                            TurnedPiece<Parts>& turned) {
   const int v = static_cast<int>(threadIdx.x) % measure_vectors;
 #pragma unroll
   for (int l = static_cast<int>(threadIdx.x) / measure_vectors; l < quad_piece;
        l += measure_threads / measure_vectors) {
     double parts[Parts] = {};
-    if (first + v < x.vectors && l0 + l < x.k) load_parts<Parts>(x.at(first + v, l0 + l), parts);
+    if (first + v < x.vectors && l0 + l < x.k) load_parts<Parts>(x.at(first + v, l0 + l), aligned, parts);
 #pragma unroll
     for (int p = 0; p < Parts; ++p) turned[p][v][l % 4 * 32 + l / 4] = parts[p];
   }
@@ -68,6 +68,7 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
   __shared__ TurnedPiece<turns ? Parts : 1> turned;
   __shared__ ReductionTable<Words> table;
   const QuadView& x = task.x;
+  const bool aligned = holds_two_doubles(x.data);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
             chunk = chunk_of_lane(lane);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) / task.parts_of_k * measure_vectors,
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
   for (std::int64_t l0 = begin; l0 < end; l0 += quad_piece) {
     __syncthreads();
     if constexpr (turns)
-      if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, turned);
+      if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, aligned, turned);
     __syncthreads();
     std::uint32_t words[2][4][Words];
 #pragma unroll
@@ -100,7 +101,7 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
 #pragma unroll
           for (int p = 0; p < Parts; ++p) parts[p] = turned[turns ? p : 0][v][chunk + 32 * e];
         } else if (wanted[g] && l < x.k) {
-          load_parts<Parts>(x.at(first + v, l), parts);
+          load_parts<Parts>(x.at(first + v, l), aligned, parts);
         }
         summed_words(parts, scale[g], words[g][e]);
         keep_words<Words>(words[g][e]);
