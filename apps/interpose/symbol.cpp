@@ -21,6 +21,7 @@ namespace {
 struct Decision {
   vernier_type type = VERNIER_S;
   std::int64_t m = -1, n = -1, k = -1;
+  int threads = 0;
   bool by_scheme = false;
   int pause = 0,
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
@@ -63,12 +64,13 @@ Decision& decision_about(const Call& call) {
   Decisions::List& last = decisions.list();
   const auto [m, n, k] = largest_product(call);
   Decision& d = last[slot_of(call.type, m, n, k, last.size())];
-  if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d;
+  const int threads = follow_team();
+  if (d.m == m && d.n == n && d.k == k && d.type == call.type && d.threads == threads) return d;
   vernier_report plan;
   const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
   // What the planner refuses is left to the call itself, which says why.
   const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "native") != 0;
-  return d = {call.type, m, n, k, by_scheme};
+  return d = {call.type, m, n, k, threads, by_scheme};
 }
 
 bool gpu_may_take_it() {
@@ -119,6 +121,10 @@ void* Symbol::find_in_the_wheel() noexcept {
   return wheel_.load(std::memory_order_relaxed);
 }
 
+bool Symbol::of_a_wheel() const {
+  return std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0;
+}
+
 void* Symbol::missing() {
   static char mark;
   return &mark;
@@ -131,9 +137,7 @@ void* Symbol::find() noexcept {
     if (found == nullptr) found = missing();
     real_.store(found, std::memory_order_release);
     if (this_thread.depth > 0) return found;
-    if (std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0 &&
-        variable("VERNIER_BLAS").empty())
-      wheel_is_called.store(true, std::memory_order_relaxed);
+    if (of_a_wheel() && variable("VERNIER_BLAS").empty()) wheel_is_called.store(true, std::memory_order_relaxed);
     const Inside inside;
     check_settings();  // may load libvernier, which asks what it stands on
     return found;
@@ -165,7 +169,7 @@ bool Symbol::decide(const Call& call) {
   } else {
     const Inside inside;
     Decision& d = decision_about(call);
-    if (d.by_scheme && !pauses(d)) return run(call);
+    if (d.by_scheme && !pauses(d)) return run(call, d.threads);
     if (d.by_scheme) {
       d.left = std::max(d.left - 1, 0);
       ++d.passed;
@@ -187,8 +191,10 @@ bool Symbol::refuse(const Call& call, Reason reason) noexcept {
   return false;
 }
 
-bool Symbol::run(const Call& call) {
+// One of a team has a processor: a wheel's BLAS may have threads of its own for each.
+bool Symbol::run(const Call& call, int threads) {
   const Inside inside;
+  this_thread.own = threads == 1 && !of_a_wheel();
   const Busy busy;
   const Libvernier& l = libvernier();
   const vernier_handle handle = thread_handle();
@@ -224,7 +230,8 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
 bool Symbol::compute(const Call& call) {
   if (!valid(call))
     fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
-  if (!run(call))
+  const Inside inside;
+  if (!run(call, follow_team()))
     fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
           "; and no library underneath has this routine");
   return true;
