@@ -69,7 +69,7 @@ Options usual_products(Options options) {
 
 namespace {
 
-constexpr std::int64_t few = 8;  // columns that a loop over M multiplies, since gemm would copy all of M
+constexpr std::int64_t by_loop = 8;  // columns that a loop over M multiplies, since gemm would copy all of M
 
 // kernel(rows, columns, m, ld, x, y) adds to rows of y, column by column.
 template <class Kernel>
@@ -88,7 +88,7 @@ void by_rows(std::int64_t n, std::int64_t columns, const double* m, std::int64_t
 std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                  const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  if (columns > few) {
+  if (columns > by_loop) {
     gemm<double>(Op::none, Op::none, n, columns, n, 1, m, ld, x.data(), n, 0, y.data(), n, usual_products(options));
     return y;
   }
@@ -100,7 +100,7 @@ std::vector<double> product_near(std::int64_t n, std::int64_t columns, const dou
 std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  if (columns > few) {
+  if (columns > by_loop) {
     std::vector<double> size(static_cast<std::size_t>(n * n));
     for (std::int64_t j = 0; j < n; ++j)
       std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });
