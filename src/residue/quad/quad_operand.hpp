@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "product/operand.hpp"
 #include "product/range.hpp"
